@@ -1,4 +1,4 @@
-"""What a part of a block does for a word: it is taken away, and the word is measured again."""
+"""Ablation: a part of a block is taken away, and the word's logit is measured again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Ablation:
 
     Attributes:
         plain: of the network as it is.
-        values: of each pass without the part, (1,); drawn, (draws,).
+        values: of each pass without the part, (1,); with "resample", (draws,).
         divergence: KL(plain ‖ ablated) between the softmaxes there, in nats, the passes' mean.
     """
 
@@ -46,7 +46,7 @@ class Ablation:
 
     @property
     def error(self) -> float:
-        """The standard error of that mean: s / √draws; 0 where nothing was drawn."""
+        """The standard error of that mean: s / √draws; 0 for a single pass."""
         n = len(self.values)
         return float(self.values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
 
@@ -85,8 +85,7 @@ def ablate(
         reference: texts for the mean and the draws; special tokens are left out.
         draws: passes with drawn values.
         seed: of the draws.
-        token: where it is measured; None takes the mask, or the last token of who reads from left
-            to right.
+        token: where it is measured; None takes the mask, or a causal network's last token.
 
     Raises:
         ValueError: naming what is not there.
@@ -114,23 +113,27 @@ def ablate(
         rows = rows_of(network, reference, block, at)
         rows = rows if changed.neurons is None else rows[:, changed.neuron_places]
         n = len(plain.tokens) if tokens is None else len(changed.token_places)
+        batch_size = at_once(network, len(plain.tokens))
         edits = [
             Edit(block, neurons, value=value, tokens=tokens, at=at)
-            for value in _values(rows, how, n, draws, seed, at_once(network, len(plain.tokens)))
+            for value in _replacements(rows, how, n, draws, seed, batch_size)
         ]
-    values, apart = [], []
+    values, divergences = [], []
     for edit in edits:
         n = len(edit.value) if isinstance(edit.value, Tensor) and edit.value.ndim == 3 else 1
         logits = network.run(plain.ids.expand(n, -1), [edit]).logits_at(place)
         values += measure(logits).double().tolist()
-        apart += [divergence(plain.logits_at(place), each) for each in logits]
-    return Ablation(float(measure(plain.logits_at(place))), np.array(values), float(np.mean(apart)))
+        divergences += [divergence(plain.logits_at(place), each) for each in logits]
+    before = float(measure(plain.logits_at(place)))
+    return Ablation(before, np.array(values), float(np.mean(divergences)))
 
 
-def _values(rows: Tensor, how: str, n: int, draws: int, seed: int, together: int) -> list[Tensor]:
-    """What is put in: the mean, (width,), or draws, (passes, n, width), `together` at most."""
+def _replacements(
+    rows: Tensor, how: str, n: int, draws: int, seed: int, batch_size: int
+) -> list[Tensor]:
+    """The mean row, (width,), or batches of drawn rows, (passes, n, width) each."""
     if how == "mean":
         return [rows.mean(dim=0)]
     generator = torch.Generator().manual_seed(seed)
-    drawn = torch.randint(len(rows), (draws, n), generator=generator).to(rows.device)
-    return [rows[some] for some in torch.split(drawn, together)]
+    indices = torch.randint(len(rows), (draws, n), generator=generator).to(rows.device)
+    return [rows[batch] for batch in indices.split(batch_size)]

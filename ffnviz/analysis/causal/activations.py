@@ -1,4 +1,4 @@
-"""What a trace has at a place where an Edit can be made."""
+"""The activations of a trace at the places where an Edit can be made."""
 
 from collections.abc import Iterable
 
@@ -15,9 +15,8 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
     """What `Edit(…, at=at)` would change: (*batch, T, d_ff) of "hidden", else (…, d_model).
 
     Raises:
-        ValueError: for a place that is none.
-        NotForThisNetwork: for the attention of a network that does not record it, where it is not
-            simply added to the stream.
+        ValueError: for an unknown place.
+        NotForThisNetwork: for attention that is neither recorded nor simply added to the stream.
     """
     if at not in PLACES:
         raise ValueError(f"at = {at!r} is not allowed: one of {', '.join(PLACES)}.")
@@ -37,7 +36,7 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
 
 @torch.inference_mode()
 def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tensor:
-    """What all tokens that were typed have there, (n, width), of many texts.
+    """The activations there of all typed tokens of many texts, (n, width).
 
     Raises:
         ValueError: if there are no texts.
@@ -53,7 +52,7 @@ def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tens
 
 
 def check_block(trace: Trace, block: int) -> None:
-    """See that there is such a block.
+    """Check that there is such a block.
 
     Raises:
         ValueError: if there is not.

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ffnviz.analysis.causal.measure import LogitDifference, judged_at, network_of
 from ffnviz.analysis.needs import Capability, require, word_head
@@ -20,7 +21,7 @@ class LogitAttribution:
 
     Attributes:
         total: as the network computed it.
-        embedding: what the words' vectors and positions add.
+        embedding: what the token's vector and its position add.
         attention: what each block's attention adds, (n_blocks,).
         ffn: what each block's FFN adds, its bias included, (n_blocks,).
         bias: the final norm's and the word head's.
@@ -56,7 +57,7 @@ def logit_attribution(
     Args:
         trace: of any network whose parts add up.
         measure: the word, and the word it is compared with, as `logit_difference` makes it.
-        token: where; None takes the mask, or the last token of who reads from left to right.
+        token: where; None takes the mask, or a causal network's last token.
         k: how many neurons.
 
     Raises:
@@ -80,11 +81,13 @@ def logit_attribution(
         entries, signs = [measure.word, measure.instead], [1.0, -1.0]
     vector = torch.tensor(signs).double() @ words.vectors[entries].cpu().double()
     along, bias = vector, 0.0
+
+    def row(stream: Tensor) -> Tensor:
+        return stream[place].cpu().double()
+
     if head.norm is not None:
         norm = head.norm.double()
-        along = norm.undivided_along(vector) / norm.scale(
-            trace.blocks[-1].output[place].cpu().double()
-        )
+        along = norm.undivided_along(vector) / norm.scale(row(trace.blocks[-1].output))
         bias = 0.0 if norm.bias is None else float(norm.bias @ vector)
     if head.bias is not None:
         bias += sum(s * float(head.bias[w]) for w, s in zip(entries, signs, strict=True))
@@ -93,13 +96,11 @@ def logit_attribution(
         neurons += sign * direct_contributions(network, trace, place, word)
     flat = neurons.ravel()
     best = np.argsort(-np.abs(flat), kind="stable")[:k]
-    streams = [[x[place].cpu().double() for x in (b.input, b.middle, b.output)]
-               for b in trace.blocks]  # fmt: skip
     return LogitAttribution(
         total=float(measure(trace.logits_at(place))),
-        embedding=float(trace.embedding[place].cpu().double() @ along),
-        attention=np.array([float((m - x) @ along) for x, m, _ in streams]),
-        ffn=np.array([float((y - m) @ along) for _, m, y in streams]),
+        embedding=float(row(trace.embedding) @ along),
+        attention=np.array([float((row(b.middle) - row(b.input)) @ along) for b in trace.blocks]),
+        ffn=np.array([float((row(b.output) - row(b.middle)) @ along) for b in trace.blocks]),
         bias=bias,
         neurons=np.stack(np.unravel_index(best, neurons.shape), axis=-1),
         contributions=flat[best],

@@ -1,8 +1,6 @@
-"""Gradient × activation: what a small change of each value would do, for all values at once."""
+"""Gradient × activation: what a small change of each activation would do, for all at once."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, cast
 
 import torch
 from torch import Tensor
@@ -16,13 +14,9 @@ from ffnviz.models.network import Network, NotForThisNetwork
 NEEDS = (Capability.WORD_HEAD,)
 
 
-class _Differentiable(Protocol):
-    logits_with_gradients: Callable[[Tensor, list[Edit]], Tensor]
-
-
 @dataclass(frozen=True, eq=False)
 class GradientAttribution:
-    """Of one place in every block.
+    """The gradients at one place of every block.
 
     Attributes:
         gradient: ∂ measure / ∂ activation, (n_blocks, T, width).
@@ -34,11 +28,11 @@ class GradientAttribution:
 
     @property
     def product(self) -> Tensor:
-        """gradient ⊙ activation: what setting each to zero would take away, in a straight line."""
+        """gradient ⊙ activation: what setting each to zero would take away, to first order."""
         return self.gradient * self.activation
 
     def towards(self, activation: Tensor) -> Tensor:
-        """gradient ⊙ (activation − its own): what patching each would add, in a straight line.
+        """gradient ⊙ (activation − its own): what patching each would add, to first order.
 
         Attribution patching (Nanda 2023; Syed et al. 2023), (n_blocks, T, width).
         """
@@ -50,16 +44,15 @@ def gradient_attribution(
 ) -> GradientAttribution:
     """a ⊙ ∂ measure / ∂ a for every value a at a place of every block (Shrikumar et al. 2016).
 
-    Two passes, whatever the number of neurons; an ablation of each would be one pass each. It is
-    the first term of what that finds, and wrong where the network bends.
+    Two passes for any number of neurons, where ablating each takes a pass each. It is the
+    first-order term of what that finds, and wrong where the network bends.
 
     Args:
         network: ours, or one of somebody else's.
         text: what it reads.
         measure: of the logits, such as `logit_difference` makes.
         at: the place in each block, as Edit has them.
-        token: where it is measured; None takes the mask, or the last token of who reads from left
-            to right.
+        token: where it is measured; None takes the mask, or a causal network's last token.
 
     Raises:
         NotForThisNetwork: without a word head; as `patch`.
@@ -72,16 +65,16 @@ def gradient_attribution(
         torch.Size([2, 5, 2048])
     """
     require(network, NEEDS)
-    if not hasattr(network, "logits_with_gradients"):
+    forward = getattr(network, "logits_with_gradients", None)
+    if forward is None:
         raise NotForThisNetwork(f"Not for {network.card.label}: it has no pass with gradients.")
     trace = network.trace(text)
     place = judged_at(network, trace, token)
     own = torch.stack([activations(network, block, at) for block in trace.blocks])
     with torch.inference_mode(False), torch.enable_grad():
-        # Zeros that are added: the gradient of what they are added to is theirs.
+        # The gradient of zeros that are added is that of what they are added to.
         zeros = [torch.zeros(own.shape[1:], device=own.device, requires_grad=True)
                  for _ in trace.blocks]  # fmt: skip
         edits = [Edit(number, add=zero, at=at) for number, zero in enumerate(zeros)]
-        logits = cast("_Differentiable", network).logits_with_gradients(trace.ids, edits)
-        gradients = torch.autograd.grad(measure(logits[place]), zeros)
+        gradients = torch.autograd.grad(measure(forward(trace.ids, edits)[place]), zeros)
     return GradientAttribution(torch.stack(gradients), own)

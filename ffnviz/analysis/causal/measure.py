@@ -19,8 +19,8 @@ class LogitDifference:
     """logit(word) − logit(instead); of one word alone, its logit.
 
     Attributes:
-        word: its entry in the vocabulary.
-        instead: that of the word it is compared with, if there is one.
+        word: its row in the vocabulary.
+        instead: the row of the word it is compared with, if there is one.
     """
 
     word: int
@@ -35,7 +35,7 @@ class LogitDifference:
 def logit_difference(
     network: Network, word: str | int, instead: str | int | None = None
 ) -> LogitDifference:
-    """The measure of how much rather a network says one word than another.
+    """The measure of how much a network prefers one word to another.
 
     Args:
         network: whose vocabulary it is.
@@ -66,12 +66,12 @@ def telling_words(logits: Tensor, against: Tensor) -> LogitDifference | None:
     larger in the first answer than in the second; None if both say the same.
 
     Args:
-        logits: the logits of the answer, (vocab_size,).
+        logits: of the first answer, (vocab_size,).
         against: of the other, (vocab_size,).
     """
-    apart = logits.double().softmax(-1) - against.double().softmax(-1)
-    word, instead = int(apart.argmax()), int(apart.argmin())
-    return LogitDifference(word, instead) if apart[word] > 0 > apart[instead] else None
+    gain = logits.double().softmax(-1) - against.double().softmax(-1)
+    word, instead = int(gain.argmax()), int(gain.argmin())
+    return LogitDifference(word, instead) if gain[word] > 0 > gain[instead] else None
 
 
 def word_id(network: Network, word: str | int) -> int:
@@ -95,7 +95,7 @@ def word_id(network: Network, word: str | int) -> int:
 
 
 def network_of(trace: Trace) -> Network:
-    """The network that a trace is of.
+    """The network that made a trace.
 
     Raises:
         ValueError: if it was saved or pickled, which leaves its network out.
@@ -116,13 +116,14 @@ def judged_at(network: Network, trace: Trace, token: int | None) -> int:
     """
     n = len(trace.tokens)
     if token is None:
-        causal = network.card.causal and not network.card.has_mask
-        return n - 1 if causal else usual_token(trace.tokens, network.tokenizer.mask_id)
+        if network.card.causal and not network.card.has_mask:
+            return n - 1
+        return usual_token(trace.tokens, network.tokenizer.mask_id)
     if not -n <= token < n:
         raise ValueError(f"There is no token {token}: they count from 0 to {n - 1}.")
     return range(n)[token]
 
 
 def at_once(network: Network, n_tokens: int) -> int:
-    """How many passes over so many tokens are made together."""
+    """How many passes over so many tokens fit into one batch."""
     return max(1, AT_ONCE // (n_tokens * network.sizes.d_ff))

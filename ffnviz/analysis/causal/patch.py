@@ -1,4 +1,4 @@
-"""Activation patching: what one text makes of a network, put into its pass over another."""
+"""Activation patching: activations of one text put into the pass over another."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -32,10 +32,10 @@ def patch(
     tokens: Sequence[int] | None = None,
     from_tokens: Sequence[int] | None = None,
 ) -> Trace:
-    """The pass over `target`, with what the pass over `source` has at a place of a block.
+    """The pass over `target`, with the activations of `source` at a place of a block.
 
-    a_target ← a_source, then all that follows anew (Meng et al. 2022, "causal tracing"; Wang et
-    al. 2022).
+    a_target ← a_source, and all that follows is computed anew (Meng et al. 2022, "causal tracing";
+    Wang et al. 2022).
 
     Args:
         network: any.
@@ -48,9 +48,8 @@ def patch(
         from_tokens: of the source, as many; None takes the same places.
 
     Raises:
-        ValueError: naming what is not there; if the texts have not equally many tokens where no
-            tokens are told.
-        NotForThisNetwork: for an attention that is not recorded, where it does not simply add up.
+        ValueError: naming what is not there; without `tokens`, if the texts differ in length.
+        NotForThisNetwork: for attention that is neither recorded nor simply added to the stream.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -61,7 +60,7 @@ def patch(
     """
     given, into = network.trace(source), network.trace(target)
     check_block(given, block)
-    places = _places(given, into, tokens, from_tokens)
+    places = _source_places(given, into, tokens, from_tokens)
     values = activations(network, given.blocks[block], at)[places]
     which = Edit(block, neurons, value=0.0, at=at)
     if which.neurons is not None:
@@ -70,12 +69,11 @@ def patch(
     return network.trace(target, [Edit(block, neurons, value=values, tokens=tokens, at=at)])
 
 
-def _places(
+def _source_places(
     given: Trace, into: Trace, tokens: Sequence[int] | None, from_tokens: Sequence[int] | None
 ) -> list[int]:
     if tokens is None and from_tokens is None:
         _check_as_long(given, into)
-        return list(range(len(given.tokens)))
     wanted = list(range(len(into.tokens))) if tokens is None else list(tokens)
     places = wanted if from_tokens is None else list(from_tokens)
     if len(places) != len(wanted):
@@ -101,10 +99,10 @@ class PatchMap:
     """A measure for every block and token that was patched.
 
     Attributes:
-        values: after the patch, (n_blocks, t).
-        target: of the target as it is.
-        source: of the source as it is.
-        tokens: the places, (t,).
+        values: after each patch, (n_blocks, t).
+        target: for the target as it is.
+        source: for the source as it is.
+        tokens: the patched tokens, (t,).
         labels: the target's tokens there, as typed.
     """
 
@@ -138,7 +136,7 @@ def patch_map(
     tokens: Sequence[int] | None = None,
     token: int | None = None,
 ) -> PatchMap:
-    """The measure after patching each block at each token by itself.
+    """The measure after patching one block at one token, for each of them.
 
     Args:
         network: any with a word head.
@@ -147,11 +145,10 @@ def patch_map(
         measure: of the logits, such as `logit_difference` makes.
         at: the place in each block, as Edit has them.
         tokens: which; None takes all.
-        token: where it is measured; None takes the mask, or the last token of who reads from left
-            to right.
+        token: where it is measured; None takes the mask, or a causal network's last token.
 
     Raises:
-        ValueError: if the texts have not equally many tokens, or not one of these.
+        ValueError: if the texts differ in length, or have no such token.
         NotForThisNetwork: without a word head; as `patch`.
 
     Examples:
@@ -166,9 +163,9 @@ def patch_map(
     require(network, NEEDS)
     given, into = network.trace(source), network.trace(target)
     _check_as_long(given, into)
-    wanted = _places(given, into, tokens, None)
+    places = _source_places(given, into, tokens, None)
     place = judged_at(network, into, token)
-    pairs = np.array([wanted, wanted]).T.reshape(-1, 2)
+    pairs = np.array([places, places]).T.reshape(-1, 2)
     return map_of_traces(network, given, into, measure, pairs, (place, place), at=at)
 
 
@@ -185,50 +182,50 @@ def map_of_traces(
     neurons: int | None = None,
     progress: Progress = lambda _: None,
 ) -> PatchMap:
-    """The same of two traces, which need not have equally many tokens.
+    """The map of two traces, which may differ in length.
 
     Args:
         network: any with a word head.
-        given: whose activations are taken.
-        into: into whose pass they are put.
+        given: the trace of the source.
+        into: the trace of the target.
         measure: of the logits.
-        pairs: where each is taken, and where it is put, (n, 2).
+        pairs: a token of `given` and the token of `into` that it is put to, (n, 2).
         judged: where it is measured in `given`, and in `into`.
-        at: the place in each block, as Edit has them.
-        neurons: at each token only those that differ most in the two, so many; None takes all.
+        at: the place in the block, as Edit has them.
+        neurons: at each token, how many of those that differ most are put in; None takes all.
         progress: told the share of all patches that are done.
     """
     require(network, NEEDS)
-    n, taken_at, put_to = len(into.tokens), pairs[:, 0].tolist(), pairs[:, 1].tolist()
-    together, blocks = at_once(network, n), list(zip(given.blocks, into.blocks, strict=True))
-    values = np.empty((len(blocks), len(pairs)))
-    for number, (taken, own) in enumerate(blocks):
-        put, plain = activations(network, taken, at), activations(network, own, at)
-        new = _strongest_alone(put[taken_at], plain[put_to], neurons)
-        for start in range(0, len(pairs), together):
-            some = put_to[start : start + together]
+    sources, targets = pairs.T.tolist()
+    batch_size = at_once(network, len(into.tokens))
+    values = np.empty((len(into.blocks), len(pairs)))
+    for number, blocks in enumerate(zip(given.blocks, into.blocks, strict=True)):
+        source, plain = (activations(network, block, at) for block in blocks)
+        new = _strongest_changes(source[sources], plain[targets], neurons)
+        for start in range(0, len(pairs), batch_size):
+            batch = targets[start : start + batch_size]
             # One pass a token: all others keep what they have.
-            rows = plain.repeat(len(some), 1, 1)
-            rows[range(len(some)), some] = new[start : start + together]
-            run = network.run(into.ids.expand(len(some), -1), [Edit(number, value=rows, at=at)])
+            rows = plain.repeat(len(batch), 1, 1)
+            rows[range(len(batch)), batch] = new[start : start + batch_size]
+            run = network.run(into.ids.expand(len(batch), -1), [Edit(number, value=rows, at=at)])
             value = measure(run.logits_at(judged[1])).double().cpu().numpy()
-            values[number, start : start + len(some)] = value
-            progress((number * len(pairs) + start + len(some)) / values.size)
+            values[number, start : start + len(batch)] = value
+            progress((number * len(pairs) + start + len(batch)) / values.size)
     return PatchMap(
         values,
         float(measure(into.logits_at(judged[1]))),
         float(measure(given.logits_at(judged[0]))),
         pairs[:, 1].astype(np.int64),
-        tuple(into.tokens[each].special or into.tokens[each].text for each in put_to),
+        tuple(into.tokens[each].special or into.tokens[each].text for each in targets),
     )
 
 
-def _strongest_alone(put: Tensor, plain: Tensor, k: int | None) -> Tensor:
-    """The rows put in, (n, width), of each only the k that differ most from what is there."""
-    if k is None or k >= put.shape[1]:
-        return put
-    most = (put - plain).abs().topk(k, dim=1).indices
-    return plain.scatter(1, most, put.gather(1, most))
+def _strongest_changes(new: Tensor, plain: Tensor, k: int | None) -> Tensor:
+    """The rows of `plain`, (n, width), with the k entries of `new` that differ most from them."""
+    if k is None or k >= new.shape[1]:
+        return new
+    strongest = (new - plain).abs().topk(k, dim=1).indices
+    return plain.scatter(1, strongest, new.gather(1, strongest))
 
 
 @torch.inference_mode()
@@ -243,21 +240,13 @@ def patched_logits(
     at: str = "output",
     neurons: int | None = None,
 ) -> Tensor:
-    """The logits at `judged` after one patch of such a map, (vocab_size,).
+    """The logits at a token of `into` after one patch of such a map, (vocab_size,).
 
-    Args:
-        network: any with a word head.
-        given: whose activations are taken.
-        into: into whose pass they are put.
-        block: from 0.
-        pair: the token they are taken at, and the one they are put to.
-        judged: the token of `into` whose logits are wanted.
-        at: the place in the block, as Edit has them.
-        neurons: only those that differ most, so many; None takes all.
+    The arguments are those of `map_of_traces`, with one pair and one token to measure at.
     """
     require(network, NEEDS)
     check_block(into, block)
-    put, plain = (activations(network, trace.blocks[block], at) for trace in (given, into))
-    new = _strongest_alone(put[[pair[0]]], plain[[pair[1]]], neurons)
+    source, plain = (activations(network, trace.blocks[block], at) for trace in (given, into))
+    new = _strongest_changes(source[[pair[0]]], plain[[pair[1]]], neurons)
     run = network.run(into.ids, [Edit(block, value=new, tokens=[pair[1]], at=at)])
     return run.logits_at(judged)

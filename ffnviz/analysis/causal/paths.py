@@ -1,4 +1,4 @@
-"""From a neuron of one block to the neurons of a later one, through the stream."""
+"""What a neuron does, through the residual stream, to the neurons of a later block."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.edit import Edit
 from ffnviz.models.external.compare import TOLERANCE, error
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.trace import Trace
+from ffnviz.models.trace import BlockStages, Trace
 from ffnviz.models.views import FfnView, Norm
 
 NEEDS = (Capability.PRE_NORM,)
@@ -36,9 +36,9 @@ class NeuronPaths:
 
     @property
     def rest(self) -> NDArray[np.float64]:
-        """total − direct: by the norm's scale, and by what is between the two blocks, (d_ff,)."""
-        apart: NDArray[np.float64] = self.total - self.direct
-        return apart
+        """total − direct: by the norm's scale and the blocks in between, (d_ff,)."""
+        indirect: NDArray[np.float64] = self.total - self.direct
+        return indirect
 
 
 @torch.inference_mode()
@@ -56,8 +56,8 @@ def neuron_paths(
         block: of the neuron, from 0.
         neuron: which.
         to_block: a later one.
-        token: where; None takes the mask, or the last token of who reads from left to right.
-        k: how many are named.
+        token: where; None takes the mask, or a causal network's last token.
+        k: how many of the strongest are named.
 
     Raises:
         ValueError: if there is no such neuron, or that block is not a later one.
@@ -110,26 +110,27 @@ def _paths(
     written = (own * network.ffn(block).values[neuron].double()).cpu()
     paths = []
     for number in to:
-        later, bare = trace.blocks[number], without.blocks[number].ffn.pre_activation
-        view = network.ffn(number)
-        norm, stream = _read(network, view, later.input, later.middle, later.ffn.input)
-        seen = norm.undivided(written) / norm.scale(stream[place].cpu().double())
-        direct = (view.keys.cpu().double() @ seen).numpy()
-        total = (later.ffn.pre_activation[place].double() - bare[place].double()).cpu().numpy()
+        later, view = trace.blocks[number], network.ffn(number)
+        norm, stream = _norm_and_stream(network, view, later)
+        read = norm.undivided(written) / norm.scale(stream[place].cpu().double())
+        direct = (view.keys.cpu().double() @ read).numpy()
+        plain, ablated = (
+            each.blocks[number].ffn.pre_activation[place].double() for each in (trace, without)
+        )
+        total = (plain - ablated).cpu().numpy()
         strongest = np.argsort(-np.abs(direct), kind="stable")[:k]
         paths.append(NeuronPaths(direct, total, strongest))
     return tuple(paths)
 
 
-def _read(
-    network: Network, view: FfnView, before: Tensor, middle: Tensor, read: Tensor
-) -> tuple[Norm, Tensor]:
-    """The norm in front of an FFN, and the stream that it is of: parallel blocks norm their input.
+def _norm_and_stream(network: Network, view: FfnView, block: BlockStages) -> tuple[Norm, Tensor]:
+    """The norm in front of an FFN, and the stream it norms: in parallel blocks, the block's input.
 
     Raises:
         NotForThisNetwork: if neither gives what the FFN reads.
     """
-    for stream in (middle, before):
+    read = block.ffn.input
+    for stream in (block.middle, block.input):
         if view.norm is not None and error(view.norm(stream), read) <= 5 * TOLERANCE[read.dtype]:
             return view.norm.double(), stream
     raise NotForThisNetwork(

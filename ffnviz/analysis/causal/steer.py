@@ -1,4 +1,4 @@
-"""Steering: a direction in the stream, found between texts, and added to another's pass."""
+"""Steering: a direction between two kinds of texts, added to the pass over another."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ class Contrast:
     Attributes:
         direction: the difference, (width,).
         error: its standard error, √(s²₊/n₊ + s²₋/n₋), by component, (width,).
-        block: where it was found.
-        at: the place there, as Edit has them.
+        block: from 0.
+        at: the place in the block, as Edit has them.
     """
 
     direction: Tensor
@@ -44,14 +44,14 @@ def contrast(
 
     Args:
         network: any.
-        texts: at least two that have what is looked for.
-        others: at least two that have it not.
+        texts: at least two with the property that is looked for.
+        others: at least two without it.
         block: from 0.
         at: the place in the block, as Edit has them.
-        token: of each text; None takes the mask, or the last token of who reads from left to right.
+        token: of each text; None takes the mask, or a causal network's last token.
 
     Raises:
-        ValueError: for fewer than two texts of a kind, as the error is told from their spread.
+        ValueError: for fewer than two texts of a kind, which have no standard error.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -61,18 +61,18 @@ def contrast(
     """
     means, errors = [], []
     for some in (texts, others):
-        rows = [_row(network, network.trace(text), block, at, token) for text in some]
+        rows = []
+        for text in some:
+            trace = network.trace(text)
+            check_block(trace, block)
+            place = judged_at(network, trace, token)
+            rows.append(activations(network, trace.blocks[block], at)[place])
         if len(rows) < 2:
             raise ValueError("Give at least two texts of each kind: the error is their spread's.")
         samples = torch.stack(rows)
         means.append(samples.mean(dim=0))
         errors.append(samples.var(dim=0) / len(rows))
     return Contrast(means[0] - means[1], (errors[0] + errors[1]).sqrt(), block, at)
-
-
-def _row(network: Network, trace: Trace, block: int, at: str, token: int | None) -> Tensor:
-    check_block(trace, block)
-    return activations(network, trace.blocks[block], at)[judged_at(network, trace, token)]
 
 
 def steer(
