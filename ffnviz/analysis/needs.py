@@ -1,4 +1,4 @@
-"""What an analysis needs of a network, and what is said where a network has it not."""
+"""What an analysis needs of a network, and the sentence for a network that lacks it."""
 
 from collections.abc import Iterable
 from enum import Enum
@@ -14,7 +14,7 @@ from ffnviz.models.views import WordHead, WordVectors
 
 
 class Capability(Enum):
-    """Something that not every network has; the value says so of one that has it not."""
+    """Something that not every network has; the value is the sentence for one that lacks it."""
 
     PARTNER = "There is no second network to compare it with."
     RECORD = "There is no record of its training."
@@ -50,12 +50,12 @@ class Capability(Enum):
 def missing(
     card: Card, needs: Iterable[Capability], partner: bool = False
 ) -> tuple[Capability, ...]:
-    """Which needs a network does not meet, by its card alone.
+    """The needs that a network does not meet, by its card alone.
 
     Args:
         card: the network's.
         needs: an analysis' or a part's.
-        partner: whether a second network is at hand.
+        partner: whether there is a second network.
     """
     known = card.provenance or Provenance()
     met = {
@@ -78,10 +78,10 @@ def missing(
 
 
 def require(network: Network, needs: Iterable[Capability]) -> None:
-    """See that a network meets what one network alone can meet.
+    """Check that a network meets all needs that one network alone can meet.
 
     Raises:
-        NotForThisNetwork: with the sentence of the first need that it does not meet.
+        NotForThisNetwork: with the sentence of the first unmet need.
     """
     lacking = missing(network.card, needs, partner=True)
     if lacking:
@@ -92,7 +92,7 @@ def word_head(network: Network) -> tuple[WordHead, WordVectors]:
     """The word head and the words' output vectors.
 
     Raises:
-        NotForThisNetwork: if there is none, or if it is more than one product with these.
+        NotForThisNetwork: if there is none, or if it is more than one product with these vectors.
     """
     require(network, (Capability.WORD_HEAD, Capability.WORD_VECTORS))
     head = network.head
@@ -114,10 +114,10 @@ def masked_id(network: Network) -> int:
 
 
 def ours(network: Network) -> Model:
-    """The same network, known to be made of our own modules.
+    """The network as a `Model`.
 
     Raises:
-        NotForThisNetwork: if it is made of others.
+        NotForThisNetwork: if it is not made of our own modules.
     """
     if not isinstance(network, Model):
         raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.OURS.value}")
@@ -128,7 +128,7 @@ def own_attention(block: BlockStages) -> AttentionRecord:
     """The attention's stages in a block of ours.
 
     Raises:
-        NotForThisNetwork: if it is a block of others.
+        NotForThisNetwork: if the block is not made of our own modules.
     """
     record = block.attention
     if not isinstance(record, AttentionRecord):
@@ -137,9 +137,9 @@ def own_attention(block: BlockStages) -> AttentionRecord:
 
 
 def encoder_of(network: Network) -> Encoder:
-    """Our own encoder, module by module.
+    """The network's encoder.
 
     Raises:
-        NotForThisNetwork: if the network is made of other modules.
+        NotForThisNetwork: if it is not made of our own modules.
     """
     return ours(network).encoder

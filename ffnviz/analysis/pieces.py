@@ -1,4 +1,4 @@
-"""Which typed words a network has no token for, and so reads in pieces."""
+"""The typed words that a network has no token for, and so reads in pieces."""
 
 import re
 from collections.abc import Sequence
@@ -13,27 +13,27 @@ _LETTERS = re.compile(r"[^\W\d_]+")
 
 @dataclass(frozen=True)
 class Split:
-    """A word in pieces."""
+    """A word of several tokens."""
 
     word: str  # as typed, letters only: don't is two words, as tokenizers split it there anyway
-    # the typed stretch of each token in it; "" for one that goes on with the character before it
+    # the typed characters of each token in it; "" for one within the character before it
     pieces: tuple[str, ...]
 
 
 def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
-    """The words of more than one token, each spelling once, in the order they stand in.
+    """The words of more than one token in their order, each spelling once.
 
     Args:
         sentence: as typed.
-        tokens: of it, or the first of them.
+        tokens: of the sentence, or the first of them.
     """
-    read = [token for token in tokens if not token.special]
+    typed = [token for token in tokens if not token.special]
     words: dict[str, Split] = {}
     for word in _LETTERS.finditer(sentence):
         start, end = word.span()
         pieces = tuple(
             sentence[max(start, token.start) : min(end, token.end)]
-            for token in read
+            for token in typed
             if start < token.end and (token.start < end or token.start == token.end == end)
         )
         if len(pieces) > 1:

@@ -1,4 +1,4 @@
-"""What the network says at a token: the softmax over the vocabulary, with and without an FFN."""
+"""A network's prediction at a token, with and without an FFN."""
 
 from dataclasses import dataclass
 
@@ -33,17 +33,14 @@ def predict_without_ffn(
     model: Network, trace: ForwardPass, block: int, token: int, k: int = 10
 ) -> Prediction:
     """The same with one block's FFN left out for every token: its output taken as zero."""
-    nothing = torch.zeros_like(trace.blocks[block].middle)
-    return predict_with_ffn_output(model, trace, block, nothing, token, k)
+    zeros = torch.zeros_like(trace.blocks[block].middle)
+    return predict_with_ffn_output(model, trace, block, zeros, token, k)
 
 
 def predict_with_ffn_output(
     model: Network, trace: ForwardPass, block: int, output: Tensor, token: int, k: int = 10
 ) -> Prediction:
-    """The same, had one block's FFN written `output`, (T, d_model).
-
-    Everything after that FFN is computed anew.
-    """
+    """The same, had one block's FFN written `output`, (T, d_model); all after it is recomputed."""
     return likeliest(model, logits_with_ffn_output(model, trace, block, output, token), k)
 
 

@@ -1,4 +1,4 @@
-"""Repeated measurements: tasks taken in turn, and how much their times spread."""
+"""Repeated measurements: tasks run in turn, and the spread of their times."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ CPU = torch.device("cpu")
 
 
 def subprogress(progress: Progress, place: int, n: int) -> Progress:
-    """The progress of one of n pieces of work, as a share of them all."""
+    """The progress of one of n equal steps, told as a share of them all."""
     return lambda share: progress((place + share) / n)
 
 
@@ -21,12 +21,11 @@ def subprogress(progress: Progress, place: int, n: int) -> Progress:
 class Spread:
     """Repeated measurements of one quantity."""
 
-    # median, lower, upper: the median and the quartiles around it
     median: float
-    lower: float
-    upper: float
-    least: float  # the smallest; the one a busy machine disturbed least
-    repeats: int  # how many there were
+    lower: float  # the lower quartile
+    upper: float  # the upper quartile
+    least: float  # the smallest, which a busy machine disturbed least
+    repeats: int
 
     @classmethod
     def of(cls, samples: Sequence[float]) -> "Spread":
@@ -52,13 +51,13 @@ def in_turn(
 ) -> dict[str, Spread]:
     """Milliseconds of each task, run one after the other, round after round.
 
-    A busy moment of the machine then touches all of them. Every second round goes backwards, so
-    that each task as often follows as precedes another.
+    A busy moment of the machine then affects all of them. Every second round is in reverse order,
+    so that each task follows another as often as it precedes it.
 
     Args:
         tasks: what to run, by name.
         repeats: rounds that count.
-        warm_up: rounds before them that do not.
+        warm_up: rounds before them that do not count.
         device: waited for before and after each task.
         progress: told the share of all rounds that are done, from 0 to 1.
     """

@@ -1,4 +1,4 @@
-"""One after the other, or all at once: a recurrent network beside a block of as many weights."""
+"""A recurrent network against a block of as many weights: how they read, and their gradients."""
 
 import copy
 import math
@@ -21,8 +21,9 @@ from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Capability.OURS,)
 SEED = 17
-LONGEST = 32  # tokens that are read; a longer sentence's last before the chosen one
-DIRECTIONS = 12  # in which an output is pushed, to see what of it arrives at each input
+LONGEST = 32  # tokens that are read; of a longer sentence, those up to the chosen one
+DIRECTIONS = 12  # random directions at an output, for an estimate of its gradient's norm
+WARM_UP = 3
 
 Map = Callable[[Tensor], Tensor]
 
@@ -30,8 +31,8 @@ Map = Callable[[Tensor], Tensor]
 class Recurrent(nn.Module):
     """h_t = φ(W_x x_t + W_h h_{t−1} + b), untrained: Elman 1990, with φ = tanh or none.
 
-    W_x and W_h have normally distributed entries of variance 1/d_model and gain²/d_hidden: on
-    average W_h makes a vector `gain` times as long.
+    W_x and W_h have normally distributed entries of variance 1/d_model and gain²/d_hidden, so that
+    on average W_h makes a vector `gain` times as long.
     """
 
     def __init__(self, d_model: int, d_hidden: int, gain: float, *, bends: bool) -> None:
@@ -65,24 +66,24 @@ class Recurrent(nn.Module):
 
 
 def hidden_size(d_model: int, n_weights: int) -> int:
-    """The d_hidden whose d_model·h + h² comes nearest to so many weights."""
+    """The h whose d_model·h + h² is nearest to `n_weights`."""
     return round((math.sqrt(d_model**2 + 4 * n_weights) - d_model) / 2)
 
 
 @dataclass(frozen=True)
 class Read:
-    """What is read: the first tokens of the sentence, or the last up to the chosen one."""
+    """The tokens that are read: the first of the sentence, or the last up to the chosen one."""
 
-    first: int  # the first of them
-    token: int  # the chosen one, among them
+    first: int  # the place of the first of them in the sentence
+    token: int  # the place of the chosen one among them
     x: Float[Tensor, "tokens d_model"]  # the stream before the block, (n, d_model)
 
 
 def what_is_read(trace: ForwardPass, block: int, token: int) -> Read:
-    """At most LONGEST tokens that the chosen one is among."""
+    """At most LONGEST tokens with the chosen one among them."""
     first = max(0, token + 1 - LONGEST)
     x = trace.blocks[block].input[first : first + LONGEST]
-    # Cloned, as what an inference made takes no part in differentiation.
+    # Cloned, as tensors made in inference mode take no part in differentiation.
     return Read(first, token - first, x.to("cpu", torch.float32).clone())
 
 
@@ -100,26 +101,25 @@ def recurrent_like(model: Network, block: int, gain: float, *, bends: bool) -> R
 
 
 def untrained_like(model: Network) -> Block:
-    """A block of the network's shape with weights as PyTorch draws them."""
+    """A block of the network's shape with weights from PyTorch's own initialisation."""
     with draws_from(torch.Generator().manual_seed(SEED)):
         return Block(encoder_of(model).config).eval().requires_grad_(False)
 
 
 @dataclass(frozen=True)
 class ThroughBlocks:
-    """What of a gradient of length 1 at the chosen token's output arrives at each input, (n,)."""
+    """`arriving` at each input from the chosen token's output, (n,)."""
 
-    # through a block of the same shape, its weights drawn from a seed
-    untrained: NDArray[np.float64]
+    untrained: NDArray[np.float64]  # through an untrained block of the same shape
     block: NDArray[np.float64]  # through the encoder block
 
 
 def through_recurrent(
     model: Network, block: int, read: Read, gain: float, *, bends: bool
 ) -> NDArray[np.float64]:
-    """The same through a recurrent network, (n,); it reads LN(x), as the block's attention does.
+    """The same through a recurrent network, (n,), which reads LN(x), as the block's attention does.
 
-    Tokens that come later get exactly 0.
+    Later tokens get exactly 0.
     """
     norm = _on_the_cpu(model, block).attention_norm
     recurrent = recurrent_like(model, block, gain, bends=bends)
@@ -127,7 +127,7 @@ def through_recurrent(
 
 
 def through_blocks(model: Network, block: int, read: Read) -> ThroughBlocks:
-    """‖∂ output_i / ∂ x_j‖ / √d_out for each j, through the block and an untrained one."""
+    """‖∂ output_i / ∂ x_j‖ / √d_model for each j, through the block and an untrained one."""
     module, untrained = _on_the_cpu(model, block), untrained_like(model)
     return ThroughBlocks(
         arriving(lambda x: untrained(x).output[read.token], read.x),
@@ -138,32 +138,29 @@ def through_blocks(model: Network, block: int, read: Read) -> ThroughBlocks:
 def arriving(f: Map, x: Tensor, directions: int = DIRECTIONS) -> NDArray[np.float64]:
     """‖∂ f(x) / ∂ x_j‖ (Frobenius) / √d_out for each token j, (n,), of f: (n, d) -> (d_out,).
 
-    The root of the mean of ‖vᵀ ∂f/∂x_j‖² over unit vectors v that stand upright on one another,
-    drawn at random: with as many of them as f has outputs it is exact, with fewer an estimate.
+    The root of the mean of ‖vᵀ ∂f/∂x_j‖² over random orthonormal vectors v: exact with as many
+    of them as f has outputs, an estimate with fewer.
     """
     x = x.detach().clone().requires_grad_()
     with torch.enable_grad():
         output = f(x)
     d_out = len(output)
     generator = torch.Generator().manual_seed(SEED)
-    drawn = torch.randn(d_out, min(directions, d_out), generator=generator, dtype=torch.float64)
-    upright = torch.linalg.qr(drawn).Q.mT.to(output.dtype)
+    random = torch.randn(d_out, min(directions, d_out), generator=generator, dtype=torch.float64)
+    orthonormal = torch.linalg.qr(random).Q.mT.to(output.dtype)
     squares = torch.zeros(len(x), dtype=torch.float64)
-    for place, direction in enumerate(upright):
-        (slope,) = torch.autograd.grad(
-            output, x, direction, retain_graph=place < len(upright) - 1
-        )  # fmt: skip
-        squares += slope.double().square().sum(dim=-1)
-    return (squares / len(upright)).sqrt().numpy()
+    for vector in orthonormal:
+        (gradient,) = torch.autograd.grad(output, x, vector, retain_graph=True)
+        squares += gradient.double().square().sum(dim=-1)
+    return (squares / len(orthonormal)).sqrt().numpy()
 
 
 @dataclass(frozen=True)
 class Clock:
-    """When what was done, in milliseconds from the start."""
+    """How long both take, in milliseconds."""
 
-    # when the state after each token was ready, (n,): the steps' medians, added up
-    recurrent: NDArray[np.float64]
-    block: float  # when all tokens were, a median
+    recurrent: NDArray[np.float64]  # up to each token, (n,): the steps' medians, added up
+    block: float  # for all tokens, a median
     weights: tuple[int, int]  # of the recurrent network, and of the block
     repeats: int  # how often each was run
 
@@ -177,36 +174,33 @@ def read_against_the_clock(
     repeats: int,
     progress: Progress = lambda _: None,
 ) -> Clock:
-    """Both read the same tokens on the CPU, in turn, so many times."""
+    """Both read the same tokens on the CPU, in turn, `repeats` times."""
     read = what_is_read(trace, block, token)
     module = _on_the_cpu(model, block)
     recurrent = recurrent_like(model, block, 1.0, bends=True)
     x = module.attention_norm(read.x)
-    steps, whole = [], []
+    steps, passes = [], []
     for round_ in range(-WARM_UP, repeats):
-        taken = _steps(recurrent, x)
+        step_times = _step_times(recurrent, x)
         start = perf_counter()
         module(read.x)
         end = perf_counter()
         if round_ >= 0:
-            steps.append(taken)
-            whole.append(1_000 * (end - start))
+            steps.append(step_times)
+            passes.append(1_000 * (end - start))
             progress((round_ + 1) / repeats)
     weights = _count(recurrent), _count(module)
-    return Clock(np.median(steps, axis=0).cumsum(), float(np.median(whole)), weights, repeats)
+    return Clock(np.median(steps, axis=0).cumsum(), float(np.median(passes)), weights, repeats)
 
 
 def _count(module: nn.Module) -> int:
     return sum(weight.numel() for weight in module.parameters())
 
 
-WARM_UP = 3
-
-
-def _steps(recurrent: Recurrent, x: Tensor) -> list[float]:
-    state, taken = recurrent.start(), []
+def _step_times(recurrent: Recurrent, x: Tensor) -> list[float]:
+    state, times = recurrent.start(), []
     for token in x:
         start = perf_counter()
         state = recurrent.step(state, token)
-        taken.append(1_000 * (perf_counter() - start))
-    return taken
+        times.append(1_000 * (perf_counter() - start))
+    return times

@@ -1,4 +1,4 @@
-"""The stations of a block: what each of them makes of every token's vector."""
+"""The stations of a block and what each makes of every token's vector."""
 
 import copy
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from enum import Enum
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
 
 from ffnviz.analysis.lab.decoder import DecoderBlock, DecoderBlockRecord
 from ffnviz.analysis.needs import Capability, encoder_of
@@ -33,12 +33,12 @@ class Kind(Enum):
 class Station:
     """One station."""
 
-    name: str  # unique in its block; the same station has the same in pre- and post-LN
-    kind: Kind  # what it does
-    output: Float[Tensor, "tokens d_model"]  # what it hands on, (T, d_model)
+    name: str  # unique in its block, and the same in pre-LN and post-LN
+    kind: Kind
+    output: Float[Tensor, "tokens d_model"]  # (T, d_model)
     # of a sum, the station whose output is added to that of the one before
     source: str | None = None
-    # of an attention, (n_heads, T, T); (n_heads, T, S) if it asks S other tokens
+    # of an attention, (n_heads, T, T); of a cross-attention to S tokens, (n_heads, T, S)
     weights: Float[Tensor, "heads tokens sources"] | None = None
     hidden: Float[Tensor, "tokens d_ff"] | None = None  # of an FFN, (T, d_ff)
 
@@ -46,10 +46,10 @@ class Station:
 def encoder_stations(
     record: BlockStages, *, norm_first: bool, kept: slice = slice(None)
 ) -> tuple[Station, ...]:
-    """A block's stations in order, for one text, from what it recorded.
+    """A block's stations in order, for one text, from its record.
 
-    A norm that changes nothing, as some networks have in their first block, is none. `kept` are
-    the tokens of the record among those that its attention hears.
+    A norm that changes nothing, as in the first block of some networks, is left out. `kept` are
+    the record's tokens among those that its attention reads.
 
     Pre-LN: x, LN, attention, sum, LN, FFN, sum (Xiong et al. 2020, figure 1 b). Post-LN: x,
     attention, sum, LN, FFN, sum, LN (Vaswani et al. 2017, section 3.1).
@@ -106,9 +106,9 @@ def decoder_stations(record: DecoderBlockRecord) -> tuple[Station, ...]:
 
 @torch.inference_mode()
 def with_norms_moved(model: Network, trace: ForwardPass, block: int) -> tuple[Station, ...]:
-    """The stations, had every block its LayerNorms in the other place: post-LN for pre-LN.
+    """The stations with every block's LayerNorms in the other place: post-LN for pre-LN.
 
-    The weights stay as they are, so this network was never trained.
+    The weights stay as they are, so the network was never trained that way.
     """
     x = trace.embedding
     encoder = encoder_of(model)
@@ -127,10 +127,10 @@ def moved(block: Block) -> Block:
 
 @torch.inference_mode()
 def borrowed_decoder(model: Network, block: int) -> DecoderBlock:
-    """A decoder block that borrows the weights of a trained encoder block; it was never trained.
+    """A decoder block with the weights of a trained encoder block; it was never trained itself.
 
-    Its causal attention, LayerNorms and FFN are the encoder block's; its cross-attention asks with
-    the encoder block's W_Q, and reads with its W_K and W_V.
+    Causal attention, LayerNorms and FFN are the encoder block's; the cross-attention has queries
+    by the encoder block's W_Q, and keys and values by its W_K and W_V.
     """
     encoder = encoder_of(model)
     lender = encoder.blocks[block]
@@ -141,32 +141,32 @@ def borrowed_decoder(model: Network, block: int) -> DecoderBlock:
     decoder.attention_norm = decoder.cross_norm = lender.attention_norm
     decoder.ffn_norm = lender.ffn_norm
     project, width = lender.attention.project_in, encoder.config.d_model
-    _lend(decoder.cross.project_query, project.weight[:width], project.bias, slice(None, width))
-    _lend(decoder.cross.project_memory, project.weight[width:], project.bias, slice(width, None))
+    _lend(decoder.cross.project_query, project, slice(width))
+    _lend(decoder.cross.project_memory, project, slice(width, None))
     decoder.cross.project_out = lender.attention.project_out
     return decoder.eval()
 
 
-def _lend(to: torch.nn.Linear, weight: Tensor, bias: Tensor | None, part: slice) -> None:
-    to.weight = torch.nn.Parameter(weight, requires_grad=False)
-    if bias is not None:
-        to.bias = torch.nn.Parameter(bias[part], requires_grad=False)
+def _lend(to: nn.Linear, project: nn.Linear, rows: slice) -> None:
+    to.weight = nn.Parameter(project.weight[rows], requires_grad=False)
+    if project.bias is not None:
+        to.bias = nn.Parameter(project.bias[rows], requires_grad=False)
 
 
 @torch.inference_mode()
 def decode(
     model: Network, trace: ForwardPass, block: int, written: list[int]
 ) -> tuple[Station, ...]:
-    """The stations of a borrowed decoder block, while so many tokens are written.
+    """The stations of a borrowed decoder block on the tokens written so far.
 
-    It asks the sentence of the trace as the encoder has read it: its last stream, normed. Block 2
-    comes after a borrowed block 1.
+    Its memory is the encoder's last stream of the sentence, normed. Block 2 comes after a borrowed
+    block 1.
 
     Args:
         model: whose weights are borrowed.
-        trace: of the sentence that is asked.
+        trace: of the sentence that was read.
         block: from 0.
-        written: the ids of the tokens that are written so far.
+        written: the ids of the tokens written so far.
     """
     x = encoder_of(model).embed(torch.tensor(written, device=model.device))
     for number in range(block + 1):

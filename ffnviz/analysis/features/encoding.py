@@ -1,4 +1,4 @@
-"""A dictionary's features on a text: how active each is, and what of x they do not say."""
+"""A dictionary's features on a text: their activations, and what they miss of x."""
 
 from dataclasses import dataclass
 
@@ -18,9 +18,9 @@ class Features:
     """A dictionary's features on the tokens of a text.
 
     Attributes:
-        values: how active each feature is, (T, d_sae).
-        x: what is taken apart, (T, d_in).
-        reconstruction: x̂, what the features stand for together, (T, d_in).
+        values: each feature's activation, (T, d_sae).
+        x: what the dictionary takes apart, (T, d_in).
+        reconstruction: x̂, the sum of what the features write, (T, d_in).
     """
 
     values: Float[Tensor, "tokens d_sae"]
@@ -34,13 +34,13 @@ class Features:
 
     @property
     def unexplained(self) -> float:
-        """Σ‖x − x̂‖² / Σ‖x − mean‖², over the tokens: 0 says all, 1 no more than their mean.
+        """Σ‖x − x̂‖² / Σ‖x − mean‖² over the tokens: 0 is exact, 1 as bad as their mean.
 
-        It may be above 1. The mean is that of these tokens; of one alone there is none: NaN.
+        It may be above 1, and is NaN where all rows are equal, as one alone is.
         """
-        x, missed = self.x.double(), (self.x - self.reconstruction).double()
-        spread = (x - x.mean(dim=0)).square().sum()
-        return float(missed.square().sum() / spread) if spread > 0 else float("nan")
+        x, error = self.x.double(), (self.x - self.reconstruction).double()
+        variance = (x - x.mean(dim=0)).square().sum()
+        return float(error.square().sum() / variance) if variance > 0 else float("nan")
 
     @property
     def missed(self) -> Tensor:
@@ -50,11 +50,11 @@ class Features:
 
 
 def sae_features(trace: Trace, sae: Sae) -> Features:
-    """How active each feature of a dictionary is on each token, (T, d_sae), and what it misses.
+    """A dictionary's features on each token of a text, and what they miss.
 
     Args:
         trace: of a text.
-        sae: a dictionary of what the network has at a place, from `read_sae`.
+        sae: a dictionary of the network's activations at a place, from `read_sae`.
 
     Raises:
         SaeError: a ValueError, if the network has no such place, or it has another width there.
@@ -72,7 +72,7 @@ def sae_features(trace: Trace, sae: Sae) -> Features:
 
 @torch.inference_mode()
 def features_of(network: Network, trace: ForwardPass, sae: Sae) -> Features:
-    """The same with the network beside a pass."""
+    """The same of any pass, given its network."""
     check_fit(network, sae)
     x = activations(network, trace.blocks[sae.block], sae.at).float()
     values = sae.encode(x.to(sae.w_enc.device))
@@ -80,7 +80,7 @@ def features_of(network: Network, trace: ForwardPass, sae: Sae) -> Features:
 
 
 def check_fit(network: Network, sae: Sae) -> None:
-    """See that a network has the place that a dictionary takes apart.
+    """Check that a network has the activations that a dictionary takes apart.
 
     Raises:
         SaeError: naming what does not fit.

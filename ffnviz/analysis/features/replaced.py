@@ -1,4 +1,4 @@
-"""What a dictionary misses, by the network's answer: x̂ is put in the place of x."""
+"""What a dictionary misses, by the network's answer with x̂ in the place of x."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ NEEDS = (Capability.WORD_HEAD,)
 
 @dataclass(frozen=True, eq=False)
 class Replaced:
-    """A text as it is read with x̂ in the place of x.
+    """The pass over a text with x̂ in the place of x.
 
     Attributes:
         plain: the pass as it is.
@@ -57,10 +57,9 @@ def sae_error(
     Args:
         network: any with a word head.
         text: what it reads.
-        sae: a dictionary of what the network has at a place, from `read_sae`.
+        sae: a dictionary of the network's activations at a place, from `read_sae`.
         tokens: at which x is replaced; None takes all.
-        token: where the answer is judged; None takes the mask, or the last token of who reads from
-            left to right.
+        token: where the answer is judged; None takes the mask, or a causal network's last token.
 
     Raises:
         SaeError: a ValueError, if the dictionary does not fit.
@@ -84,7 +83,7 @@ def sae_error(
 def replaced(
     network: Network, plain: Trace, sae: Sae, place: int, tokens: Sequence[int] | None = None
 ) -> Replaced:
-    """The same of a pass over all tokens of a text, judged at the token `place`."""
+    """The same, given the pass over all tokens of the text, judged at the token `place`."""
     features = features_of(network, plain, sae)
     put = features.reconstruction if tokens is None else features.reconstruction[list(tokens)]
     trace = network.trace(plain.text, [Edit(sae.block, value=put, tokens=tokens, at=sae.at)])

@@ -19,12 +19,12 @@ class FeatureExamples:
     """Where each feature of a dictionary is strongest.
 
     Attributes:
-        values: its largest value in each of the texts where that is largest, the largest first,
-            (k, d_sae); 0 where it was active in fewer.
-        texts: which texts those are, (k, d_sae).
+        values: its largest values, one a text, the largest first, (k, d_sae); 0 where it is active
+            in fewer than k texts.
+        texts: the numbers of those texts, (k, d_sae).
         tokens: at which of their tokens, (k, d_sae).
-        active: on how many tokens it was active, (d_sae,).
-        n_tokens: how many there were.
+        active: on how many tokens it is active, (d_sae,).
+        n_tokens: of all texts.
         read: the texts.
     """
 
@@ -48,9 +48,9 @@ def sae_examples(
 
     Args:
         network: any.
-        sae: a dictionary of what it has at a place, from `read_sae`.
+        sae: a dictionary of its activations at a place, from `read_sae`.
         texts: each read by itself.
-        k: how many of each feature, at most.
+        k: how many for each feature, at most.
         progress: told after each text how many are done.
 
     Raises:
@@ -71,8 +71,8 @@ def sae_examples(
         values = features_of(network, network.trace(text), sae).values.cpu()
         highest, token = values.max(dim=0)
         places = torch.stack([torch.full_like(token, number), token])
-        some, order = torch.cat([best, highest[None]]).sort(dim=0, descending=True, stable=True)
-        best = some[:k]
+        ranked, order = torch.cat([best, highest[None]]).sort(dim=0, descending=True, stable=True)
+        best = ranked[:k]
         where = torch.cat([where, places[:, None]], dim=1).gather(1, order[:k].expand(2, -1, -1))
         active += (values > 0).sum(dim=0)
         n_tokens += len(values)

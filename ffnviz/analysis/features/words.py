@@ -1,4 +1,4 @@
-"""The words that a feature writes: its direction, read as if it were a neuron's value."""
+"""The words that a feature writes: its direction, read like a neuron's value."""
 
 import torch
 from torch import Tensor
@@ -14,9 +14,9 @@ NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 
 @torch.inference_mode()
 def direction(network: Network, sae: Sae, feature: int) -> Tensor:
-    """What a unit of a feature adds to the stream, (d_model,).
+    """What a feature of activation 1 adds to the stream, (d_model,).
 
-    Its row of W_dec; of hidden neurons, W_dec[f] W₂.
+    Its row of W_dec; in a dictionary of hidden neurons, W_dec[f] W₂.
 
     Raises:
         SaeError: if there is no such feature, or the dictionary does not fit.
@@ -32,11 +32,11 @@ def direction(network: Network, sae: Sae, feature: int) -> Tensor:
 def sae_words(
     network: Network, sae: Sae, feature: int, k: int = 10
 ) -> tuple[RankedWords, RankedWords]:
-    """The k words that a feature promotes most and those that it suppresses most, by one unit.
+    """The k words that a feature of activation 1 promotes most and suppresses most.
 
     Its direction in the stream is read through the final norm's centring and gain and the output
     matrix (the logit lens), before the division by the stream's standard deviation, as a neuron's
-    value is. What later blocks make of it is not in it.
+    value is. What later blocks make of it is not counted.
 
     Raises:
         SaeError: a ValueError, if there is no such feature, or the dictionary does not fit.

@@ -1,4 +1,4 @@
-"""Sentences in which the FFN decides: with it the hidden word wins, without it another."""
+"""Sentences whose hidden word is predicted with the last FFN, and another word without it."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,14 +19,13 @@ class Flip:
     """One sentence with a hidden word."""
 
     sentence: str  # with [MASK] in the word's place
-    word: str  # the hidden one, which wins with the FFN; in lower case
-    # with_ffn, without: of each network, the likeliest words with the block's FFN and without
-    with_ffn: tuple[Prediction, ...]
-    without: tuple[Prediction, ...]
+    word: str  # the hidden one, in lower case, which wins with the FFN
+    with_ffn: tuple[Prediction, ...]  # one a network
+    without: tuple[Prediction, ...]  # one a network, without the last block's FFN
 
     @property
     def least(self) -> float:
-        """The word's probability in the network that is least sure of it."""
+        """The word's smallest probability in any network."""
         return min(float(each.probabilities[0]) for each in self.with_ffn)
 
 
@@ -42,7 +41,7 @@ def find_flips(
     least: float = 0.25,
     progress: Progress = lambda _: None,
 ) -> list[Flip]:
-    """Those that the last block's FFN decides in all networks alike, the surest first.
+    """The hidden words that the last block's FFN decides in all networks, the surest first.
 
     Args:
         networks: with a mask and a word head.
@@ -55,23 +54,23 @@ def find_flips(
     """
     for network in networks:
         require(network, NEEDS)
-    flips, tried = [], list(sentences)
-    for place, sentence in enumerate(tried):
+    flips, sentences = [], list(sentences)
+    for n_done, sentence in enumerate(sentences, start=1):
         for masked, word in hidden_words(sentence):
-            flip = _tried(networks, masked, word, least)
+            flip = _flip_of(networks, masked, word, least)
             if flip is not None:
                 flips.append(flip)
-        progress((place + 1) / len(tried))
+        progress(n_done / len(sentences))
     return sorted(flips, key=lambda flip: -flip.least)
 
 
-def _tried(networks: Sequence[Network], masked: str, word: str, least: float) -> Flip | None:
-    predictions, untold = [], []
+def _flip_of(networks: Sequence[Network], masked: str, word: str, least: float) -> Flip | None:
+    with_ffn, without_ffn = [], []
     for network in networks:
         trace = network.trace(masked)
         ids = [token.id for token in trace.tokens]
         if masked_id(network) not in ids:
-            return None  # it is beyond what the network reads
+            return None  # the mask is beyond what the network reads
         token = ids.index(masked_id(network))
         best = predict(network, trace, token, 3)
         if best.words[0] != word or best.probabilities[0] < least:
@@ -79,6 +78,6 @@ def _tried(networks: Sequence[Network], masked: str, word: str, least: float) ->
         without = predict_without_ffn(network, trace, len(trace.blocks) - 1, token, 3)
         if without.ids[0] == best.ids[0]:
             return None
-        predictions.append(best)
-        untold.append(without)
-    return Flip(masked, word, tuple(predictions), tuple(untold))
+        with_ffn.append(best)
+        without_ffn.append(without)
+    return Flip(masked, word, tuple(with_ffn), tuple(without_ffn))

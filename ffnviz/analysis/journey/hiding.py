@@ -1,4 +1,4 @@
-"""Hiding a word: which stretch of the sentence a [MASK] takes the place of."""
+"""Hiding a word: the characters of the sentence that a [MASK] replaces."""
 
 import re
 from bisect import bisect_right
@@ -10,7 +10,7 @@ from ffnviz.models.encoder.tokenizer import MASK, Token
 from ffnviz.models.spelling import SINGLE_QUOTES, UNSEEN
 
 NEEDS = (Capability.MASK,)
-# A mask, a word with its apostrophes, or a single sign.
+# A mask, a word with its apostrophes, or a single punctuation mark.
 _WITHIN = f"'{SINGLE_QUOTES}{UNSEEN}"
 _PIECES = re.compile(rf"(?P<mask>{re.escape(MASK)})|\w+(?:[{_WITHIN}]+\w+)*|[^\w\s]", re.IGNORECASE)
 
@@ -20,16 +20,15 @@ class Word:
     """A word of the sentence."""
 
     text: str  # as typed
-    # start, end: its character positions in the sentence
-    start: int
-    end: int
+    start: int  # its first character in the sentence
+    end: int  # after its last character
     token: int  # the first of its tokens
 
 
 def words_of(sentence: str, tokens: Sequence[Token]) -> list[Word | None]:
-    """For each token the whole word, of whatever number of tokens, that it is part of.
+    """For each token the whole word, of one or more tokens, that it is part of.
 
-    None where there is nothing to hide: at a mask, or at a blank.
+    None where there is nothing to hide: at a mask, or at a space.
     """
     pieces = list(_PIECES.finditer(sentence))
     starts, ends = [piece.start() for piece in pieces], [token.end for token in tokens]
@@ -37,7 +36,7 @@ def words_of(sentence: str, tokens: Sequence[Token]) -> list[Word | None]:
     for token in tokens:
         at = max(token.start, token.end - len(token.text.lstrip()))
         if token.start == token.end:
-            at -= 1  # it goes on with the character before it, as the later bytes of an emoji do
+            at -= 1  # it is within the character before, like the later bytes of an emoji
         piece = pieces[bisect_right(starts, at) - 1] if pieces and at >= starts[0] else None
         if piece is None or piece["mask"] or at >= min(piece.end(), token.end):
             words.append(None)

@@ -1,4 +1,4 @@
-"""What the last stream points at where a network has no word head: the nearest input words."""
+"""The input words nearest to the last stream, for networks without a word head."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ NEEDS: tuple[Capability, ...] = ()
 
 @dataclass(frozen=True)
 class NearestWords:
-    """The words whose input vectors point most nearly where a stream does."""
+    """The words whose input vectors have the largest cosines with a stream."""
 
     words: tuple[str, ...]  # how each reads, the nearest first
     ids: NDArray[np.int64]  # their rows, (k,)
@@ -27,7 +27,7 @@ class NearestWords:
 def nearest_words(network: Network, trace: ForwardPass, token: int, k: int = 10) -> NearestWords:
     """The k entries with the largest cos(stream, E_w) at a token, special ones left out.
 
-    It is no prediction: nobody trained the stream to end at a word.
+    This is no prediction: the stream was not trained to end at a word.
 
     Raises:
         NotForThisNetwork: if its words have vectors of another width than its stream.

@@ -1,4 +1,4 @@
-"""In what order to draw the neurons, so that structure shows."""
+"""Orders of the neurons that make structure visible."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""All blocks at a glance: the share of neurons that each token wakes in each."""
+"""All blocks at a glance: the share of active neurons on each token in each block."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ NEEDS: tuple[Capability, ...] = ()
 def awake_by_block(trace: ForwardPass, threshold: float) -> NDArray[np.float32]:
     """The share of each block's neurons beyond the threshold on each token, (n_blocks, T).
 
-    Of the stages that are computed for it none is kept.
+    Stages that are computed for it are not kept.
     """
     shares = []
     for number, block in enumerate(trace.blocks):

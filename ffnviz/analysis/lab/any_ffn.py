@@ -12,7 +12,7 @@ from ffnviz.models.views import FfnView
 def in_double(view: FfnView) -> FeedForward:
     """φ(x W1 + b1) W2 + b2 with the weights of a view that is not gated.
 
-    Biases that it has not are zero where it has the other.
+    Where it has only one of the two biases, the other is zero.
     """
     d_ff, d_model = view.keys.shape
     biased = view.key_bias is not None or view.output_bias is not None
@@ -27,6 +27,6 @@ def in_double(view: FfnView) -> FeedForward:
     return ffn.eval()
 
 
-def _parameter(usual: torch.Tensor, own: torch.Tensor | None = None) -> nn.Parameter:
-    values = usual if own is None else own
+def _parameter(default: torch.Tensor, given: torch.Tensor | None = None) -> nn.Parameter:
+    values = default if given is None else given
     return nn.Parameter(values.detach().cpu().double().clone(), requires_grad=False)

@@ -13,24 +13,20 @@ from torch import Tensor
 from ffnviz.analysis.lab.chance import trend_by_chance
 from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
+from ffnviz.analysis.lab.fitting import REACH, SQUARE, Fit, fit_to, least_squares, phi_of
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.network import NotForThisNetwork
 
-REACH = 2.0
 POINTS = 513  # to which a network is fitted; it is measured half way between them
-BESIDE = 1e-9  # as near to a jump as it is measured
+NEXT_TO = 1e-9  # the distance from a jump of the places on both sides that are measured
 KNOTS = 33  # of a drawn function, straight in between
 WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
-FEW = (1, 2, 4, 8, 16, 32, 64, 512)  # enough of them for a trend that is no chance
-STEPS = 200
-RATE = 0.01
-LEAST = 1e-12  # float64 holds no smaller error: it is rounding
-STRAIGHT = 1e-9  # an error that in float64 is none: far above rounding, far below any curve
+FEW = (1, 2, 4, 8, 16, 32, 64, 512)  # enough widths for a trend that is not chance
+LEAST = 1e-12  # below this, an error in float64 is rounding
+STRAIGHT = 1e-9  # below this, there is no error: far above rounding, far below any curve
 SEED = 3
-
-SQUARE = Activation("square", "x²", "x^2", torch.square, source="a polynomial")
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "wave": lambda x: torch.sin(3 * x),
@@ -52,20 +48,6 @@ NOT_FOUND = "training found no network that is as close, which does not prove th
 
 
 @dataclass(frozen=True)
-class Fit:
-    """One network: Σ_k out_k φ(weight_k x + bias_k) + offset."""
-
-    # weight, bias, out: of its units, (n,)
-    weight: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    out: NDArray[np.float64]
-    offset: float  # added at the end
-    fitted: NDArray[np.float64]  # its values at Approximation.x
-    error: float  # the root of the mean squared difference there
-    largest: float  # the largest difference, there and on both sides of a jump
-
-
-@dataclass(frozen=True)
 class Approximation(Result):
     """A function and its fits."""
 
@@ -75,14 +57,9 @@ class Approximation(Result):
     y: NDArray[np.float64]
     widths: tuple[int, ...]  # the numbers of units
     fits: tuple[Fit, ...]  # one a width
-    bounds: tuple[float, ...]  # the error that as many ReLU units need not exceed, one a width
-    everywhere: tuple[float, ...]  # the same of the largest error, where the function does not jump
+    bounds: tuple[float, ...]  # the error that n ReLU units need not exceed, one a width
+    everywhere: tuple[float, ...]  # likewise the largest error, where the function does not jump
     line: float  # the error of the best straight line
-
-
-def phi_of(name: str) -> Activation:
-    """A φ by its name: an encoder's, or "square"."""
-    return SQUARE if name == SQUARE.name else ACTIVATIONS[name]
 
 
 def drawn(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
@@ -106,28 +83,27 @@ def approximate(
     """Fit networks of every width, each from its own evenly spread start.
 
     Hidden weights by Adam, the output's by least squares, in float64; measured between the points
-    of the fit, so that a network which only learned these by heart is found out. What n ReLU units
-    can reach at least: the straight pieces between n evenly spaced points, which in each piece are
-    no further off than the function moves there; and so can n of GELU or SiLU, which come as close
-    to ReLU as one likes: φ(kx)/k for a large k. A staircase of steep sigmoids can as well. That any
-    continuous function on a compact set can be approached is so for every φ that is continuous and
-    no polynomial, and for no other (Leshno et al. 1993; Pinkus 1999, theorem 3.1); this bound
-    follows from the pieces alone.
+    of the fit, which exposes a network that only memorised these. n ReLU units can form straight
+    pieces between n evenly spaced points, which in each piece are no further off than the function
+    moves there; so can n of GELU or SiLU, as φ(kx)/k approaches ReLU for a large k, and a staircase
+    of steep sigmoids. Every continuous function on a compact set can be approximated with every φ
+    that is continuous and no polynomial, and with no other (Leshno et al. 1993; Pinkus 1999,
+    theorem 3.1); this bound follows from the pieces alone.
 
     `jumps` are the places where the function is not continuous.
     """
     at = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
     x = (at[1:] + at[:-1]) / 2
-    beside = [place + side for place in jumps for side in (-BESIDE, BESIDE)]
-    measured = torch.cat([x, torch.tensor(beside, dtype=x.dtype)])
-    y = function(measured)
+    sides = [place + side for place in jumps for side in (-NEXT_TO, NEXT_TO)]
+    measured_at = torch.cat([x, torch.tensor(sides, dtype=x.dtype)])
+    y = function(measured_at)
     fits = []
-    for place, n in enumerate(widths):
-        fits.append(fit_to(at, function(at), activation, n, measured, y))
-        progress((place + 1) / len(widths))
+    for n in widths:
+        fits.append(fit_to(at, function(at), activation, n, measured_at, y))
+        progress(len(fits) / len(widths))
     y = y[: len(x)]
     bounds, everywhere = zip(*(_piecewise_bounds(x, y, n, jumps) for n in widths), strict=True)
-    line = _least_squares(torch.stack([x, torch.ones_like(x)], dim=1), y)[1]
+    line = least_squares(torch.stack([x, torch.ones_like(x)], dim=1), y)[1]
     findings = (
         _universal(activation, widths[-1], fits[-1], (bounds[-1], everywhere[-1]), line, jumps),
         _wider([fit.error for fit in fits], widths, line),
@@ -184,110 +160,50 @@ def _wider(errors: Sequence[float], widths: Sequence[int], line: float) -> Findi
     )
 
 
-@dataclass(frozen=True)
-class ThreePhis(Result):
-    """One function fitted with the network's φ, with x², and with identity."""
-
-    bent: Approximation
-    square: Approximation
-    straight: Approximation
-
-
 @with_claims
-def three_phis(subject: Subject, progress: Progress = lambda _: None) -> ThreePhis:
-    """The wave, with this network's φ at a few widths, and with two polynomials at the widest."""
+def three_phis(subject: Subject, progress: Progress = lambda _: None) -> Result:
+    """The wave fitted with this network's φ at some widths, with x² and identity at the widest."""
     phi = subject.model.card.phi
     if phi.name not in ACTIVATIONS:
         raise NotForThisNetwork(
             f"Not for {subject.model.card.label}: its φ, {phi.label}, cannot be fitted here."
         )
-    name = phi.name
     wave, widest = FUNCTIONS["wave"], FEW[-1]
-    bent = approximate(wave, name, FEW, lambda share: progress(0.8 * share))
+    own = approximate(wave, phi.name, FEW, lambda share: progress(0.8 * share))
     square = approximate(wave, "square", (widest,), lambda share: progress(0.8 + 0.1 * share))
     straight = approximate(wave, "identity", (widest,), lambda share: progress(0.9 + 0.1 * share))
-    allowed, label = bent.everywhere[-1], phi_of(name).label
-    error, squared, lined = (each.fits[-1].largest for each in (bent, square, straight))
+    allowed = own.everywhere[-1]
+    error, of_square, of_line = (each.fits[-1].largest for each in (own, square, straight))
     sentence = (
         f"sin 3x with {widest} units, between the points of the fit: off by at most {short(error)} "
-        f"with {label}, by {{}}"
+        f"with {ACTIVATIONS[phi.name].label}, by {{}}"
     )
-    bends = Finding(
+    not_linear = Finding(
         "With any φ that is not linear, one wide hidden layer fits any function.",
         "x² is not linear, yet never fits more than a parabola",
-        sentence.format(f"{short(squared)} with x²"),
-        Check(max(error, squared), "≤", allowed),
+        sentence.format(f"{short(of_square)} with x²"),
+        Check(max(error, of_square), "≤", allowed),
         THEOREM,
         Check(error, "≤", allowed),
         unproved=ONE_FIT,
     )
-    whatever = Finding(
+    any_phi = Finding(
         "A wide enough hidden layer fits any function, whatever φ is.",
         "with identity never better than a straight line",
-        sentence.format(f"{short(lined)} with identity"),
-        Check(max(error, squared, lined), "≤", allowed),
+        sentence.format(f"{short(of_line)} with identity"),
+        Check(max(error, of_square, of_line), "≤", allowed),
         THEOREM,
         Check(error, "≤", allowed),
         unproved=ONE_FIT,
         said=Said.PEOPLE,
     )
-    return ThreePhis(bent, square, straight, findings=(bends, *bent.findings, whatever))
-
-
-def fit_to(
-    x: Tensor, y: Tensor, activation: str, n: int, measured: Tensor, expected: Tensor
-) -> Fit:
-    """A network of n units fitted to y at x, and how far it is from what is expected elsewhere.
-
-    What is measured has the places of Approximation.x first.
-    """
-    function = phi_of(activation).function
-    # Each unit bends at a place of its own, evenly spread, half of them facing either way.
-    places = torch.linspace(-REACH, REACH, n + 2, dtype=x.dtype)[1:-1]
-    sign = 1.0 - 2.0 * (torch.arange(n) % 2)
-    steepness = torch.full((n,), max(1.0, n / 8), dtype=x.dtype) * sign
-    weight, bias = steepness.clone().requires_grad_(), (-steepness * places).requires_grad_()
-    optimiser = torch.optim.Adam([weight, bias], lr=RATE * max(1.0, n / 16))
-    best = (math.inf, weight.detach().clone(), bias.detach().clone())
-    for _ in range(STEPS if n <= 64 else STEPS // 8):
-        columns = _columns(function(torch.outer(x, weight) + bias))
-        with torch.no_grad():
-            solution, error = _least_squares(columns, y)
-        if error < best[0]:
-            best = (error, weight.detach().clone(), bias.detach().clone())
-        # The output's weights are the best there are, so only the hidden ones have a slope here.
-        loss = ((columns @ solution - y) ** 2).mean()
-        optimiser.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimiser.step()
-    _, weight, bias = best
-    with torch.no_grad():
-        solution, _ = _least_squares(_columns(function(torch.outer(x, weight) + bias)), y)
-        fitted = _columns(function(torch.outer(measured, weight) + bias)) @ solution
-    off, between = (fitted - expected).abs(), len(x) - 1
-    return Fit(
-        weight.numpy(), bias.numpy(), solution[:-1].numpy(), float(solution[-1]),
-        fitted[:between].numpy(), float(off[:between].square().mean().sqrt()), float(off.max()),
-    )  # fmt: skip
-
-
-def _columns(hidden: Tensor) -> Tensor:
-    return torch.cat([hidden, torch.ones_like(hidden[:, :1])], dim=1)
-
-
-def _least_squares(columns: Tensor, y: Tensor) -> tuple[Tensor, float]:
-    # A little ridge keeps units that see the same thing from fighting each other.
-    gram = columns.mT @ columns
-    ridge = 1e-12 * float(gram.diagonal().mean()) + 1e-300
-    gram = gram + ridge * torch.eye(len(gram), dtype=gram.dtype)
-    solution = torch.linalg.solve(gram, columns.mT @ y)
-    return solution, float(((columns @ solution - y) ** 2).mean().sqrt())
+    return Result(findings=(not_linear, *own.findings, any_phi))
 
 
 def _piecewise_bounds(x: Tensor, y: Tensor, n: int, jumps: Sequence[float]) -> tuple[float, float]:
-    """The error of straight pieces between n + 1 points: at most the function's move in each.
+    """Bounds of the error of straight pieces between n + 1 points: the function's move in each.
 
-    On average (root mean square) over all, and the largest of those in which it does not jump.
+    The root mean square of all pieces', and the largest of those in which it does not jump.
     """
     edges = sorted({round(place * (len(y) - 1) / n) for place in range(n + 1)})
     squares, largest = y.new_zeros(len(y)), 0.0

@@ -1,4 +1,4 @@
-"""Fit it yourself: ReLU units set by hand, against Adam: at the points, between them, outside.
+"""Fit it yourself: ReLU units set by hand, against Adam.
 
 A line with n bends on [-2, 2], constant before the first, is one hidden layer of n ReLU units: each
 bend is a unit's −b/w, and the change of slope there its weight in the sum.
@@ -12,10 +12,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lab.approximation import POINTS, REACH, Fit, fit_to
+from ffnviz.analysis.lab.approximation import POINTS
+from ffnviz.analysis.lab.fitting import REACH, fit_to
 
-SAMPLES = 9  # evenly spaced points, all that Adam is shown
-OUTSIDE = 1.0  # as far beyond both ends
+SAMPLES = 9  # evenly spaced points, all of Adam's training data
+OUTSIDE = 1.0  # how far beyond both ends errors are measured
 SMOOTH = ("wave", "bump", "chirp", "straight line")  # functions with a second derivative
 
 Array = NDArray[np.float64]
@@ -53,18 +54,17 @@ class Errors:
 
 
 def units_through(corners: Sequence[tuple[float, float]]) -> Units:
-    """The units of a line through corners, from left to right: one fewer than there are."""
+    """The n units of a line through n + 1 corners, from left to right."""
     x, y = np.array(corners, dtype=np.float64).T
-    slopes = np.diff(y) / np.diff(x)
-    turns = np.diff(slopes, prepend=0.0)
-    return Units(np.ones(len(turns)), -x[:-1], turns, float(y[0]))
+    slope_changes = np.diff(np.diff(y) / np.diff(x), prepend=0.0)
+    return Units(np.ones(len(slope_changes)), -x[:-1], slope_changes, float(y[0]))
 
 
 def by_adam(function: Function, n: int) -> Units:
-    """n units that Adam has fitted to the samples, as approximation.approximate fits them."""
+    """n units fitted to the samples by Adam, as `approximate` fits them."""
     at = torch.from_numpy(samples())
     y = function(at)
-    fit: Fit = fit_to(at, y, "relu", n, at, y)
+    fit = fit_to(at, y, "relu", n, at, y)
     return Units(fit.weight, fit.bias, fit.out, fit.offset)
 
 
@@ -74,15 +74,15 @@ def samples() -> Array:
 
 
 def errors(function: Function, units: Units) -> Errors:
-    """How far units are from a function."""
+    """The errors of units against a function."""
     beyond = np.linspace(REACH, REACH + OUTSIDE, POINTS)
     places = (samples(), np.linspace(-REACH, REACH, POINTS), np.concatenate([-beyond, beyond]))
-    off = (units.at(x) - function(torch.from_numpy(x)).numpy() for x in places)
-    return Errors(*(float(np.sqrt((each**2).mean())) for each in off))
+    differences = (units.at(x) - function(torch.from_numpy(x)).numpy() for x in places)
+    return Errors(*(float(np.sqrt((each**2).mean())) for each in differences))
 
 
 def bound(function: Function, n: int) -> float:
-    """max |f″| h² / 8 with h = 4 / n: no further off is the line through n + 1 points of f.
+    """max |f″| h² / 8 with h = 4 / n, a bound of the error of the line through n + 1 points of f.
 
     de Boor 1978, chapter III, eq. 2; f″ is taken from second differences of a smooth f.
     """

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab import any_ffn
-from ffnviz.analysis.needs import Capability, encoder_of, ours, require
+from ffnviz.analysis.needs import Capability, ours, require
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.block import Block
@@ -25,18 +25,18 @@ Module = TypeVar("Module", bound=nn.Module)
 NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 FFN_NEEDS = (Capability.PLAIN_FFN,)  # of a claim about the FFN alone
 BOUND = "× what rounding may make"  # a unit: at most 1 for a correct computation
-LONGEST = 32  # tokens that an experiment takes up one by one
+LONGEST = 32  # tokens, of an experiment that goes through them one by one
 
 
 class Said(StrEnum):
-    """By whom a claim is made."""
+    """Who makes a claim."""
 
     TEXTBOOKS = "what textbooks say"
     PEOPLE = "what people often think"
 
 
 class Verdict(StrEnum):
-    """What a measurement says of a claim."""
+    """What a measurement says about a claim."""
 
     HOLDS = "holds"
     ONLY_IF = "holds only if"
@@ -56,18 +56,18 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Check:
-    """One number against what it must not exceed, or must."""
+    """One number against a limit that it must not exceed, or must."""
 
     value: float  # the number measured
     relation: str  # "≤" or ">"
-    tolerance: float  # what it is compared with; where it comes from stands with the experiment
-    unit: str = ""  # of both, if they have one
-    # what is said if it passes and if not, where numbers would say less
+    tolerance: float  # the limit, which the experiment explains
+    unit: str = ""  # of both
+    # the text if it passes and if not, where numbers would say less
     words: tuple[str, str] | None = None
 
     @property
     def passed(self) -> bool:
-        """Whether the relation is true; with a value that is no number it is not."""
+        """Whether the relation is true; with NaN it is not."""
         if self.relation == "≤":
             return self.value <= self.tolerance
         return self.value > self.tolerance
@@ -92,24 +92,29 @@ def _times(value: float) -> str:
     return f"{short(100 * value)}% of" if value <= 1 else f"{short(value)} times"
 
 
+def within_rounding(difference: Tensor, bound: Tensor) -> Check:
+    """The check that no difference exceeds its own bound: the worst of all counts."""
+    return Check(float((difference / bound.clamp_min(1e-300)).max()), "≤", 1.0, BOUND)
+
+
 @dataclass(frozen=True)
 class Finding:
-    """A claim and what came of it."""
+    """A claim and its verdict."""
 
-    claim: str  # as a textbook has it; or as people have it who got it wrong
+    claim: str  # as a textbook has it, or as people have it who misunderstood
     expected: str  # what one should see if it is true
-    measured: str  # what was seen, with the number in it; no word that anybody typed
-    check: Check  # what the claim stands or falls with
+    measured: str  # what was seen, with the number; it quotes no typed word
+    check: Check  # decides the claim
     condition: str = ""  # under which it may still hold, to follow "holds only if"
     under: Check | None = None  # the same check under that condition
     untestable: str = ""  # why it cannot be tested on this sentence, if so
     unproved: str = ""  # why passing the check proves nothing, if so: the check can only refute
-    said: Said = Said.TEXTBOOKS  # by whom. What people often think is no textbook's fault
-    scope: str = ""  # to what the verdict is limited, to follow it
+    said: Said = Said.TEXTBOOKS  # who makes it
+    scope: str = ""  # what the verdict is limited to, to follow it
 
     @property
     def verdict(self) -> Verdict:
-        """What follows from the checks, and from nothing else."""
+        """What follows from the checks alone."""
         if self.untestable:
             return Verdict.UNDECIDED
         if self.check.passed:
@@ -130,29 +135,20 @@ class Finding:
 
 @dataclass(frozen=True)
 class Result:
-    """What every experiment returns, beside what its picture needs."""
+    """What every experiment returns, with what its picture needs in subclasses."""
 
-    # the verdicts, a finding a claim
-    findings: tuple[Finding, ...] = field(default=(), kw_only=True)
-
-
-def in_double(model: Model) -> Encoder:
-    """A copy of the encoder in float64 on the CPU.
-
-    Raises:
-        NotForThisNetwork: if the network is not made of our own modules.
-    """
-    return _copy_in_double(encoder_of(model))
+    findings: tuple[Finding, ...] = field(default=(), kw_only=True)  # one a claim
 
 
 @torch.inference_mode(mode=False)
-def _copy_in_double(module: Module) -> Module:
+def in_double(module: Module) -> Module:
+    """A copy of a module in float64 on the CPU."""
     return copy.deepcopy(module).cpu().double()
 
 
 @dataclass(frozen=True)
 class Subject:
-    """What the experiments are made on."""
+    """What an experiment is made on."""
 
     model: Network  # whose claims are tested; most need a plain FFN, and say so
     trace: Trace  # of the sentence
@@ -170,21 +166,21 @@ class Subject:
 
     @cached_property
     def own(self) -> Encoder:
-        """The encoder in float64 on the CPU, where rounding hides nothing.
+        """The encoder in float64 on the CPU.
 
         Raises:
             NotForThisNetwork: if the network is not made of our own modules.
         """
-        return in_double(self.ours)
+        return in_double(self.ours.encoder)
 
     @property
     def whole(self) -> Trace:
-        """The trace of all tokens, where `trace` is a part of it."""
+        """The trace of all tokens, of which `trace` may leave some out."""
         return full_trace(self.trace)
 
     @property
     def place(self) -> int:
-        """The token's place in that."""
+        """The token's place in `whole`."""
         return index_in_full(self.trace, self.token)
 
     @cached_property
@@ -212,16 +208,16 @@ class Subject:
     @cached_property
     def double(self) -> Block:
         """The block in float64 on the CPU."""
-        return _copy_in_double(self.ours.encoder.blocks[self.block])
+        return in_double(self.ours.encoder.blocks[self.block])
 
     @property
     def ffn_input(self) -> Tensor:
-        """What the block's FFN got, at most LONGEST tokens of it, (T, d_model) in float64."""
+        """The input of the block's FFN, at most LONGEST tokens of it, (T, d_model) in float64."""
         return self.trace.blocks[self.block].ffn.input[:LONGEST].cpu().double()
 
     @property
     def attention_input(self) -> Tensor:
-        """What its attention got, as many tokens, (T, d_model) in float64."""
+        """The input of its attention, as many tokens, (T, d_model) in float64."""
         return self.trace.blocks[self.block].attention.input[:LONGEST].cpu().double()
 
 
@@ -231,5 +227,5 @@ class Experiment:
 
     name: str  # in a URL and in JSON
     title: str  # on a button
-    measure: Callable[[Subject, Progress], Result]  # makes it with the settings it has by default
+    measure: Callable[[Subject, Progress], Result]  # with the default settings
     needs: tuple[Capability, ...] = NEEDS  # of the network

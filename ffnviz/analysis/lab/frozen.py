@@ -1,9 +1,9 @@
 """The block frozen: what depends on the input in a block is held, until all of it is linear.
 
-Attention's softmax chooses how much of each token is read, LayerNorm divides by a spread, and φ
-lets through a share φ(z) / z of each pre-activation: for GELU that is Φ(z) (Hendrycks & Gimpel
-2016, section 2), for ReLU 0 or 1. With all three held as a sentence has them, a network is one
-matrix and a bias for this sentence, and gives what it gave.
+Attention's softmax weighs the tokens, LayerNorm divides by a standard deviation, and φ lets
+through a share φ(z) / z of each pre-activation: for GELU that is Φ(z) (Hendrycks & Gimpel 2016,
+section 2), for ReLU 0 or 1. With all three held as a sentence has them, a network is one matrix
+and a bias for this sentence, and its results stay the same.
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import Subject
-from ffnviz.analysis.lab.linearity import (
-    FACTOR,
-    Map,
-    Tried,
-    frozen_attention,
-    frozen_norm,
-    try_map,
-)
+from ffnviz.analysis.lab.linearity import FACTOR, Map, Tried, frozen_parts, try_map
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.feed_forward import FeedForward
@@ -38,9 +31,9 @@ class Frozen:
     Attributes:
         block: what is held → the tests on the chosen block.
         stack: likewise on all blocks.
-        unchanged: how far the last stream is from the network's own with all three held, a share.
-        folded: how far one matrix is from the linear stack step by step, as a share.
-        reads: Frobenius norm of the matrix that the chosen token reads each token through, (T,).
+        unchanged: the relative error of the last stream with all three held.
+        folded: the relative error of one matrix against the linear stack step by step.
+        reads: Frobenius norm of the matrix through which the chosen token reads each token, (T,).
         shape: of the folded matrix.
     """
 
@@ -81,29 +74,31 @@ def freeze(subject: Subject, removed: bool, progress: Progress) -> Frozen:
         return through
 
     at = subject.block
-    tried_block = {n: try_map(n, f, streams[at], FACTOR, inner) for n, f in maps[at].items()}
-    tried_stack = {n: try_map(n, stack(n), x, FACTOR, inner * len(maps)) for n in maps[at]}
-    last = streams[-1]
     linear = stack(NO_PHI if removed else GATES)
     reads, folded = fold(linear, x, subject.place, progress)
-    expected = linear(x)[subject.place]
     return Frozen(
-        tried_block, tried_stack, float((stack(GATES)(x) - last).norm() / last.norm()),
-        float((folded - expected).norm() / expected.norm()), reads.numpy(),
-        (x.numel(), x.shape[1]),
-    )  # fmt: skip
+        block={n: try_map(n, f, streams[at], FACTOR, inner) for n, f in maps[at].items()},
+        stack={n: try_map(n, stack(n), x, FACTOR, inner * len(maps)) for n in maps[at]},
+        unchanged=_relative_error(stack(GATES)(x), streams[-1]),
+        folded=_relative_error(folded, linear(x)[subject.place]),
+        reads=reads.numpy(),
+        shape=(x.numel(), x.shape[1]),
+    )
+
+
+def _relative_error(value: Tensor, expected: Tensor) -> float:
+    return float((value - expected).norm() / expected.norm())
 
 
 def frozen_maps(block: Block, x: Tensor) -> dict[str, Map]:
-    """The block as it is, and held as the stream x, (T, d_model), has it, by what is held."""
-    record = block(x)
-    ffn, read = block.ffn, record.ffn.input
+    """The block as it is, and with more and more held as the stream x, (T, d_model), has it."""
+    ffn, ffn_input = block.ffn, block(x).ffn.input
     matrix = ffn.expand.weight.mT @ ffn.compress.weight.mT
     bias = ffn.compress(ffn.expand(torch.zeros_like(x[0])))
     return {
         AS_IT_IS: lambda v: block(v).output,
         HELD: _held(block, x, lambda v: ffn(v).output),
-        GATES: _held(block, x, _gates_held(ffn, read)),
+        GATES: _held(block, x, _gates_held(ffn, ffn_input)),
         NO_PHI: _held(block, x, lambda v: v @ matrix + bias),
     }
 
@@ -116,35 +111,26 @@ def _gates_held(ffn: FeedForward, x: Tensor) -> Map:
 
 
 def _held(block: Block, x: Tensor, ffn: Map) -> Map:
-    """The block with some map for its FFN; attention's weights and LayerNorms stay those of x."""
-    record = block(x)
-    attention = frozen_attention(block.attention, record.attention.input)
-    if block.norm_first:
-        first = frozen_norm(block.attention_norm, x)
-        second = frozen_norm(block.ffn_norm, record.middle)
+    """The block with another map for its FFN; attention's weights and LayerNorms are held."""
+    attention, attention_norm, ffn_norm = frozen_parts(block, x)
 
-        def before(v: Tensor) -> Tensor:
-            middle = v + attention(first(v))
-            return middle + ffn(second(middle))
+    def held(v: Tensor) -> Tensor:
+        if block.norm_first:
+            middle = v + attention(attention_norm(v))
+            return middle + ffn(ffn_norm(middle))
+        middle = attention_norm(v + attention(v))
+        return ffn_norm(middle + ffn(middle))
 
-        return before
-    first = frozen_norm(block.attention_norm, x + record.attention.output)
-    second = frozen_norm(block.ffn_norm, record.middle + record.ffn.output)
-
-    def after(v: Tensor) -> Tensor:
-        middle = first(v + attention(v))
-        return second(middle + ffn(middle))
-
-    return after
+    return held
 
 
 def fold(f: Map, x: Tensor, token: int, progress: Progress) -> tuple[Tensor, Tensor]:
-    """An affine map's result at a token by the one matrix that it is, some rows at a time.
+    """An affine map's matrix for one token's result, some rows at a time, and that result.
 
     Args:
         f: (T, d_model) to (T, d_model).
         x: what the matrix is applied to, (T, d_model).
-        token: whose result is made of it.
+        token: the token of the result.
         progress: told the share that is done.
 
     Returns:

@@ -25,7 +25,7 @@ class Tried:
     """One map's two tests; 0 is linear."""
 
     name: str  # of the map
-    additivity: float  # ‖f(x + y) − f(x) − f(y)‖ / (‖f(x)‖ + ‖f(y)‖), f less its value at 0
+    additivity: float  # ‖f(x + y) − f(x) − f(y)‖ / (‖f(x)‖ + ‖f(y)‖), of f minus f(0)
     scaling: float  # ‖f(a x) − a f(x)‖ / (|a| ‖f(x)‖), likewise
     allowed: float  # what rounding may make of either
 
@@ -37,7 +37,7 @@ class Tried:
 
 @dataclass(frozen=True)
 class Linearity(Result):
-    """All maps tried."""
+    """The tests of all maps."""
 
     tried: tuple[Tried, ...]  # one a map
 
@@ -47,8 +47,8 @@ class Linearity(Result):
 def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
     """The tests on this sentence's vectors x and the same vectors y in another order.
 
-    A layer with a bias is affine, not linear: f(0) ≠ 0. It is taken away first, so that a bias
-    alone makes nothing fail.
+    A layer with a bias is affine, not linear: f(0) ≠ 0 is subtracted first, so that a bias alone
+    fails no test.
     """
     ffn, x = subject.ffn, subject.ffn_input
     maps: dict[str, tuple[Map, Tensor]] = {
@@ -81,11 +81,11 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         each = tried[name]
         return f"additivity is off by {short(each.additivity)}, scaling by {short(each.scaling)}"
 
-    bent = tried["FFN"]
+    ffn = tried["FFN"]
     of_the_ffn = (
         Finding("The FFN is not linear: φ bends.", "a bend that rounding cannot explain",
                 off("FFN"),
-                Check(max(bent.additivity, bent.scaling), ">", bent.allowed)),
+                Check(max(ffn.additivity, ffn.scaling), ">", ffn.allowed)),
         Finding("Without φ the FFN is linear, up to its bias.", "linear, up to rounding",
                 off("FFN without φ"), tried["FFN without φ"].check),
     )  # fmt: skip
@@ -117,9 +117,9 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
 
 
 def try_map(name: str, f: Map, x: Tensor, factor: float, inner: int) -> Tried:
-    """One map's two tests on rows x, (T, d); `inner` is all dimensions that it adds up over."""
+    """One map's two tests on rows x, (T, d); `inner` is the number of terms in its sums."""
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(SEED))
-    # One token in another order is itself: turn its components instead.
+    # One token in another order is itself: reverse its components instead.
     y = x[order] if len(x) > 1 else x.flip(-1)
     zero = f(torch.zeros_like(x))
 
@@ -136,15 +136,15 @@ def _rounding(f: Map, x: Tensor, y: Tensor, factor: float, size: float, inner: i
     """What rounding may make of the tests on a linear f, as a share of `size`.
 
     Each value of f is off by at most γ of all inner dimensions times the sum of its products'
-    magnitudes. That this sum is at most √d_ff·√d_model times as long as the value itself is an
-    assumption: it is so where signs are as good as random. Four values enter a test.
+    magnitudes. That this sum is at most √d_ff·√d_model times the value itself is an assumption,
+    which holds where signs are nearly random. Four values enter a test.
     """
     reach = max(float(f(v).norm()) for v in (x, y, x + y, factor * x, torch.zeros_like(x)))
     return 4 * gamma(inner, x.dtype) * inner * max(1.0, reach / size)
 
 
 def frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
-    """Attention whose weights stay those of x, (T, d_model)."""
+    """Attention with its weights held as x, (T, d_model), has them."""
     weights = attention(x).weights  # (n_heads, T, T), as this sentence has them
 
     def mix(v: Tensor) -> Tensor:
@@ -157,22 +157,28 @@ def frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
 
 
 def frozen_before(block: Block, x: Tensor) -> Map:
-    """From the stream x before the block to the FFN's input, as `Block.forward` goes.
+    """From the stream x before the block to the FFN's input, all held as x has it."""
+    attention, attention_norm, ffn_norm = frozen_parts(block, x)
+    if block.norm_first:
+        return lambda v: ffn_norm(block.add_attention(v, attention(attention_norm(v))))
+    return lambda v: attention_norm(v + attention(v))
 
-    Attention's weights and the statistics of each LayerNorm on the way stay those of x.
-    """
+
+def frozen_parts(block: Block, x: Tensor) -> tuple[Map, Map, Map]:
+    """A block's attention and its two LayerNorms, held as the stream x, (T, d_model), has them."""
+    record = block(x)
+    normed = x, record.middle
     if not block.norm_first:
-        attention = frozen_attention(block.attention, x)
-        norm = frozen_norm(block.attention_norm, x + block.attend(x).output)
-        return lambda v: norm(v + attention(v))
-    before = frozen_norm(block.attention_norm, x)
-    attention = frozen_attention(block.attention, block.attention_norm(x))
-    after = frozen_norm(block.ffn_norm, block.add_attention(x, block.attend(x).output))
-    return lambda v: after(block.add_attention(v, attention(before(v))))
+        normed = x + record.attention.output, record.middle + record.ffn.output
+    return (
+        frozen_attention(block.attention, record.attention.input),
+        frozen_norm(block.attention_norm, normed[0]),
+        frozen_norm(block.ffn_norm, normed[1]),
+    )
 
 
 def frozen_norm(norm: nn.LayerNorm, x: Tensor) -> Map:
-    """A LayerNorm whose mean and variance stay those of x, (T, d_model)."""
+    """A LayerNorm with its mean and variance held as x, (T, d_model), has them."""
     mean = x.mean(dim=-1, keepdim=True)
     scale = (x.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
     bias = dict(norm.named_parameters()).get("bias", 0.0)

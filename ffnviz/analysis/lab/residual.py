@@ -93,7 +93,10 @@ def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np
         vocab_size=own.vocab_size, max_tokens=own.max_tokens, n_blocks=depth,
         activation=own.activation, norm=norm, d_model=D_MODEL, n_heads=N_HEADS, d_ff=D_FF,
     )  # fmt: skip
-    encoder = _by_glorot(config, seed)
+    with no_draws():  # the weights follow
+        encoder = Encoder(config)
+    # The same seed gives pre-LN and post-LN the same weights.
+    draw_by_glorot(encoder, torch.Generator().manual_seed(seed))
     ids = subject.trace.ids[:LONGEST].cpu().clone()
     with torch.enable_grad():
         loss = F.cross_entropy(encoder(ids).logits, ids)
@@ -102,21 +105,20 @@ def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np
     return np.array([float(slope.norm()) for slope in slopes])
 
 
-def _by_glorot(config: EncoderConfig, seed: int) -> Encoder:
-    """An untrained encoder; the same seed gives pre-LN and post-LN the same weights."""
-    with no_draws():  # each layer's first values follow
-        encoder = Encoder(config)
-    generator = torch.Generator().manual_seed(seed)
-    for module in encoder.modules():
+def draw_by_glorot(network: nn.Module, generator: torch.Generator) -> None:
+    """Draw the weights of new layers by Glorot's rule (2010), as PyTorch's Transformer does.
+
+    Embeddings, which that has none of, get a variance of 1 / d_model.
+    """
+    for module in network.modules():
         if isinstance(module, nn.LayerNorm):
             module.reset_parameters()
         elif isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=config.d_model**-0.5, generator=generator)
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5, generator=generator)
         elif isinstance(module, nn.Linear):
             nn.init.xavier_normal_(module.weight, generator=generator)
             if module.bias is not None:
                 nn.init.zeros_(module.bias)
-    return encoder
 
 
 @torch.inference_mode()

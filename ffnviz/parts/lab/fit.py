@@ -10,14 +10,12 @@ from ffnviz.analysis.lab.approximation import (
     FUNCTIONS,
     JUMPS,
     KNOTS,
-    SQUARE,
     WIDTHS,
     Approximation,
-    Fit,
     approximate,
     drawn,
-    phi_of,
 )
+from ffnviz.analysis.lab.fitting import SQUARE, Fit, phi_of
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.fit import errors, fitted

@@ -5,7 +5,7 @@ import string
 import numpy as np
 import torch
 
-from ffnviz.analysis.lab.approximation import FUNCTIONS, REACH, drawn
+from ffnviz.analysis.lab.approximation import FUNCTIONS, drawn
 from ffnviz.analysis.lab.by_hand import (
     OUTSIDE,
     SMOOTH,
@@ -17,6 +17,7 @@ from ffnviz.analysis.lab.by_hand import (
     samples,
     units_through,
 )
+from ffnviz.analysis.lab.fitting import REACH
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis

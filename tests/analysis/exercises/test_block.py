@@ -31,7 +31,7 @@ CLEARLY = 1e-3  # of the real number: far beyond float64's rounding
 @pytest.fixture(scope="module", params=["relu", "gelu"])
 def network(request: pytest.FixtureRequest) -> tuple[list[Block], Trace]:
     model = load(request.param)
-    return list(in_double(model).blocks), model.trace(TEXT)
+    return list(in_double(model.encoder).blocks), model.trace(TEXT)
 
 
 def test_the_right_order_is_the_trace_within_rounding(network: tuple[list[Block], Trace]) -> None:
@@ -69,7 +69,7 @@ def test_a_causal_block_is_the_same_in_lines() -> None:
 def test_a_wrong_order_says_in_a_sentence_what_does_not_fit() -> None:
     model = load("relu")
     x = model.trace(TEXT).blocks[0].input.double()
-    lines = lines_of(in_double(model).blocks[0], len(x))
+    lines = lines_of(in_double(model.encoder).blocks[0], len(x))
     for order, at, said in (
         ("kabcdefghijlm", 0, "y is not there yet: no line above makes it."),
         ("acbdefghijklm", 1, "q is not there yet: no line above makes it."),

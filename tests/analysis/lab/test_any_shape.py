@@ -3,7 +3,7 @@
 import pytest
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
-from ffnviz.analysis.lab.experiment import Subject, Verdict, in_double
+from ffnviz.analysis.lab.experiment import Subject, Verdict
 from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
@@ -64,5 +64,6 @@ def test_all_at_once_are_not_for_a_gated_network(tokenizer: Tokenizer) -> None:
 
 
 def test_a_stranger_is_not_taken_apart(tokenizer: Tokenizer) -> None:
+    net = network("stranger", tokenizer)
     with pytest.raises(NotForThisNetwork, match="own modules"):
-        in_double(network("stranger", tokenizer))  # type: ignore[arg-type]
+        Subject(net, net.trace("The cat."), 0, 0).own  # noqa: B018

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab import approximation, dropout, residual, width, zoo
+from ffnviz.analysis.lab import approximation, dropout, fitting, residual, width, zoo
 from ffnviz.analysis.lab.experiment import Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.edit import Edit
@@ -71,8 +71,8 @@ def test_a_network_that_learned_the_points_by_heart_fits_nothing(
 def test_a_fit_that_training_did_not_find_disproves_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(approximation, "STEPS", 8)
-    monkeypatch.setattr(approximation, "_least_squares", lambda columns, y: (
+    monkeypatch.setattr(fitting, "STEPS", 8)
+    monkeypatch.setattr(fitting, "least_squares", lambda columns, y: (
         torch.zeros(columns.shape[1], dtype=y.dtype), float(y.square().mean().sqrt())
     ))  # fmt: skip
     found = approximation.approximate(approximation.FUNCTIONS["wave"], "gelu", (16,))
@@ -112,7 +112,7 @@ def test_whether_phi_may_be_a_polynomial_depends_on_phi(
         return one
 
     assert verdict() is ONLY_IF
-    monkeypatch.setattr(approximation, "SQUARE", replace(ACTIVATIONS["silu"], name="square"))
+    monkeypatch.setattr(fitting, "SQUARE", replace(ACTIVATIONS["silu"], name="square"))
     monkeypatch.setitem(ACTIVATIONS, "identity", ACTIVATIONS["relu"])
     # Whatever fits one function proves nothing of any other.
     assert verdict() is Verdict.UNDECIDED

@@ -10,7 +10,7 @@ from typing import TypeVar
 import pytest
 import torch
 
-from ffnviz.analysis.lab import EXPERIMENTS, approximation
+from ffnviz.analysis.lab import EXPERIMENTS, fitting
 from ffnviz.analysis.lab.approximation import FUNCTIONS, approximate
 from ffnviz.analysis.lab.experiment import Experiment, Result, Subject
 from ffnviz.analysis.lab.influence import input_influence
@@ -52,7 +52,7 @@ def quickly(experiment: Experiment, tried: Subject) -> Result:
 
 @pytest.fixture(autouse=True)
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(approximation, "STEPS", 8)
+    monkeypatch.setattr(fitting, "STEPS", 8)
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda experiment: experiment.name)
