@@ -25,7 +25,7 @@ from ffnviz.models.network import NotForThisNetwork
 
 
 def _quick(measure: Callable[[Subject], Result]) -> Callable[[Subject, Progress], Result]:
-    """An experiment that is over before a bar could move."""
+    """An experiment that is too quick for a progress bar."""
     return lambda subject, _: measure(subject)
 
 
@@ -51,17 +51,17 @@ EXPERIMENTS = (
 
 @dataclass(frozen=True)
 class Tested:
-    """One experiment and what it found."""
+    """One experiment and its findings."""
 
     experiment: Experiment
-    findings: tuple[Finding, ...]  # its verdicts; none where it cannot be made on this network
-    why_not: str = ""  # a sentence that says why, if so
+    findings: tuple[Finding, ...]  # empty where it cannot be made on this network
+    why_not: str = ""  # a sentence that says why not
 
 
 def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Tested, ...]:
-    """All experiments with the settings they have by default, one after the other.
+    """All experiments with their default settings, one after the other.
 
-    What needs more than the network has is not made, and says why.
+    Those that need more than the network has are skipped, and say why.
 
     Raises:
         NotForThisNetwork: if its FFN is gated: most claims are about the plain one.

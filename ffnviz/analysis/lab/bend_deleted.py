@@ -1,4 +1,4 @@
-"""Delete the bend: without φ two matrices are one, and so is any stack of them."""
+"""Without φ an FFN's two matrices are one, and so is any stack of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,7 @@ from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 
 SEED = 23
-EXTRA = 32  # inputs beyond what a rank is held against: a larger one would show in these
+EXTRA = 32  # inputs beyond the rank that is expected, which would reveal a larger one
 INPUTS = 2_048 + EXTRA  # for the rank with φ, which may be as large as d_ff
 WITHOUT_PHI = "without φ"
 WITHOUT_FFN = "without any FFN"
@@ -28,16 +28,14 @@ WITHOUT_ATTENTION = "without any attention"
 
 @dataclass(frozen=True)
 class WithoutPhi(Result):
-    """What the FFN is without φ, and what the network says then."""
+    """The FFN without φ, and the network's predictions then."""
 
     difference: float  # ‖W₁W₂ folded − one after the other‖, in float64
-    # the singular values of the folded matrix, the largest first, (d_model,)
-    singular: NDArray[np.float64]
-    rank: int  # how many are above what rounding may leave of a zero
-    plain: Prediction  # the prediction as it is
-    # how it reads when something is taken away from all blocks
-    predictions: Mapping[str, Prediction]
-    divergences: Mapping[str, float]  # KL(as it is ‖ then), in nats
+    singular: NDArray[np.float64]  # of the folded matrix, as Folded has them
+    rank: int  # likewise
+    plain: Prediction  # as it is
+    predictions: Mapping[str, Prediction]  # what is taken away from all blocks → the prediction
+    divergences: Mapping[str, float]  # likewise KL(as it is ‖ without), in nats
 
 
 @dataclass(frozen=True)
@@ -48,8 +46,8 @@ class Folded:
     matrix: Tensor
     bias: Tensor
     singular: NDArray[np.float64]  # the matrix' singular values, the largest first, (d_model,)
-    rank: int  # how many of them are above what rounding may leave of a zero
-    # flat, bent: the ranks of the hidden vectors of n_flat and n_bent random inputs, without φ and
+    rank: int  # how many of these are more than rounding
+    # flat, bent: the ranks of the hidden vectors of n_flat random inputs without φ, and of n_bent
     # with it
     n_flat: int
     flat: int
@@ -70,23 +68,20 @@ def fold(ffn: FeedForward) -> Folded:
 
 @with_claims
 @torch.inference_mode()
-def remove_phi(
-    subject: Subject,
-    words: int = 8,
-    folded: Folded | None = None,
-) -> WithoutPhi:
-    """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and what the prediction becomes.
+def remove_phi(subject: Subject, words: int = 8, folded: Folded | None = None) -> WithoutPhi:
+    """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and the prediction without φ.
 
-    `folded` is taken for the block's, if it is at hand.
+    `folded` is the block's, if it was computed before.
     """
     ffn, x = subject.plain.ffn, subject.ffn_input
     one = folded or fold(ffn)
     stepwise = ffn.compress(ffn.expand(x))
     difference = float((stepwise - (x @ one.matrix + one.bias)).norm())
-    allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT], x.dtype)
-    plain, in_double = subject.trace.logits_at(subject.token), _plain(subject)
+    allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT])
+    encoder = subject.own
+    plain = encoder.unembed(encoder.stream(subject.trace.ids.cpu()).final[subject.token])
     without = _without(subject)
-    divergences = {name: divergence(in_double, logits) for name, logits in without.items()}
+    divergences = {name: divergence(plain, logits) for name, logits in without.items()}
     predictions = {name: likeliest(subject.model, each, words) for name, each in without.items()}
     stacked, stack_allowed = _stack(subject, x)
     biased = ffn.expand.bias is not None
@@ -115,10 +110,10 @@ def remove_phi(
             Check(stacked, "≤", stack_allowed),
         ),
     )
+    as_it_is = likeliest(subject.model, subject.trace.logits_at(subject.token), words)
     return WithoutPhi(
-        difference, one.singular, one.rank, likeliest(subject.model, plain, words),
-        predictions, divergences, findings=findings,
-    )  # fmt: skip
+        difference, one.singular, one.rank, as_it_is, predictions, divergences, findings=findings
+    )
 
 
 def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:
@@ -130,10 +125,10 @@ def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:
 
 
 def _hidden_ranks(ffn: FeedForward) -> tuple[int, int, int, int]:
-    """How many random inputs, and the rank of their hidden vectors: without φ, and with it.
+    """The number of random inputs and the rank of their hidden vectors, without φ and with it.
 
-    The one dimension beyond d_model is the bias'. Without φ a few more inputs than that tell;
-    with φ it takes more than d_ff.
+    The one dimension beyond d_model is the bias'. Without φ a few more inputs suffice; with φ it
+    takes more than d_ff.
     """
     d_model = ffn.expand.in_features
     n_flat, n_bent = d_model + EXTRA, max(d_model + EXTRA, INPUTS)
@@ -145,7 +140,7 @@ def _hidden_ranks(ffn: FeedForward) -> tuple[int, int, int, int]:
 def _rank(rows: Tensor) -> int:
     """By the eigenvalues of rows·rowsᵀ, each of which rounding moves by at most n·ε of its trace.
 
-    If all are above that, a Cholesky factor says so in a tenth of the time.
+    If all are above that, a Cholesky factor shows it in a tenth of the time.
     """
     gram = rows @ rows.mT if len(rows) < rows.shape[1] else rows.mT @ rows
     zero = float(gram.trace()) * max(rows.shape) * torch.finfo(gram.dtype).eps
@@ -164,12 +159,7 @@ def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:
         matrix, added = _fold(ffn)
         folded, bias = folded @ matrix, bias @ matrix + added
         factors += [ffn.expand.weight.mT, ffn.compress.weight.mT]
-    return float((stepwise - (x @ folded + bias)).norm()), 2 * product_bound(factors, x.dtype)
-
-
-def _plain(subject: Subject) -> Tensor:
-    encoder = subject.own
-    return encoder.unembed(encoder.stream(subject.trace.ids.cpu()).final[subject.token])
+    return float((stepwise - (x @ folded + bias)).norm()), 2 * product_bound(factors)
 
 
 def _without(subject: Subject) -> dict[str, Tensor]:
@@ -186,7 +176,7 @@ def _without(subject: Subject) -> dict[str, Tensor]:
 def _logits(
     encoder: Encoder, x: Tensor, token: int, attention: bool = True, ffn: bool = True
 ) -> Tensor:
-    """A pass whose attentions or FFNs all write nothing."""
+    """The logits of a pass whose attentions or FFNs all write nothing."""
     for block in encoder.blocks:
         record = block(x)
         middle = record.middle if attention else block.add_attention(x, torch.zeros_like(x))

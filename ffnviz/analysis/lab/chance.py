@@ -1,4 +1,4 @@
-"""What chance alone may do: how far a mean may stray, and how often a coin may fall one way."""
+"""The limits of chance: for a mean, for the signs of differences, and for a trend."""
 
 import math
 
@@ -10,9 +10,9 @@ FALSE_ALARM = 1e-3  # how often a true claim may be called false by chance
 
 
 def strays(comparisons: int = 1, sides: int = 2) -> float:
-    """How many standard errors chance puts between a mean and its true value, at most.
+    """The most standard errors that chance puts between a mean and its true value.
 
-    The normal distribution's, which assumes many draws; over so many comparisons (Bonferroni).
+    By the normal distribution, which assumes many draws; over `comparisons` (Bonferroni).
     """
     tail = torch.tensor(1 - FALSE_ALARM / (sides * comparisons), dtype=torch.float64)
     return float(torch.special.ndtri(tail))
@@ -21,8 +21,8 @@ def strays(comparisons: int = 1, sides: int = 2) -> float:
 def agreed(differences: NDArray[np.float64], what: str = "draws") -> str:
     """Why differences, one for each of `what`, decide nothing: too few, or of both signs.
 
-    Empty if they do. The sign test: were both signs as likely, all n would have the one that is
-    claimed once in 2ⁿ times.
+    Empty if they do. By the sign test: were both signs equally likely, all n would have the claimed
+    one once in 2ⁿ times.
     """
     n, above = len(differences), int((differences > 0).sum())
     enough = math.ceil(-math.log2(FALSE_ALARM))
@@ -34,10 +34,10 @@ def agreed(differences: NDArray[np.float64], what: str = "draws") -> str:
 def trend_by_chance(n: int) -> int:
     """The largest S that n values in random order exceed less often than FALSE_ALARM.
 
-    S is Kendall's: pairs that fall less pairs that rise. Its distribution over all n! orders is
-    that of the number of inversions (Kendall 1938), which is built here one value at a time.
+    S is Kendall's: pairs that fall minus pairs that rise. Its distribution over all n! orders is
+    that of the number of inversions (Kendall 1938), built here one value at a time.
     """
-    orders = [1]  # orders[k]: how many orders have k inversions
+    orders = [1]  # orders[k]: the number of orders with k inversions
     for size in range(2, n + 1):
         orders = [sum(orders[max(0, k - size + 1) : k + 1]) for k in range(len(orders) + size - 1)]
     pairs, beyond = len(orders) - 1, 0

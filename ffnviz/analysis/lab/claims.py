@@ -1,4 +1,4 @@
-"""Claims that are functions: each a Finding made of what an experiment measured."""
+"""Claims as functions: each makes a Finding from an experiment's result."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -13,9 +13,9 @@ R = TypeVar("R", bound=Result)
 
 
 class with_claims(Generic[S, P, R]):  # noqa: N801 (a decorator)
-    """An experiment's function that adds, to the findings of its result, a finding a claim.
+    """An experiment's function that adds a finding a claim to those of its result.
 
-    A claim takes what was tested and what was measured, and stands in the experiment's file::
+    A claim takes the experiment's subject and its result, and stands in the experiment's file::
 
         @visit_zoo.claim
         def _monotone(subject: Subject, zoo: Zoo) -> Finding: ...
@@ -27,12 +27,12 @@ class with_claims(Generic[S, P, R]):  # noqa: N801 (a decorator)
         update_wrapper(self, measure)
 
     def __call__(self, tested: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """What is measured, with all findings."""
+        """The result with all findings."""
         result = self._measure(tested, *args, **kwargs)
         findings = (claim(tested, result) for claim in self._claims)
         return replace(result, findings=(*result.findings, *findings))
 
     def claim(self, function: Callable[[S, R], Finding]) -> Callable[[S, R], Finding]:
-        """Has the experiment test this claim too."""
+        """Register a claim of this experiment."""
         self._claims.append(function)
         return function

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, Subject
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, within_rounding
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.timing.pointwise import as_convolution
@@ -18,12 +18,11 @@ from ffnviz.analysis.timing.pointwise import as_convolution
 class AsConvolution(Result):
     """The same weights as Linear and as Conv1d."""
 
-    difference: NDArray[np.float64]  # of each output, in float64, (T, d_model)
-    allowed: NDArray[np.float64]  # what rounding may make of each, (T, d_model)
-    size: float  # the largest output in magnitude
-    # of what flows: into the first convolution, out of it, and out of the second
-    shapes: tuple[tuple[int, ...], ...]
-    refused: str  # what PyTorch says if the transposes are left out
+    difference: NDArray[np.float64]  # of the outputs, in float64, (T, d_model)
+    allowed: NDArray[np.float64]  # its bound by rounding, (T, d_model)
+    size: float  # the largest |output|
+    shapes: tuple[tuple[int, ...], ...]  # of the input, the hidden values and the output
+    refused: str  # PyTorch's error without the transposes
 
 
 @with_claims
@@ -48,8 +47,7 @@ def try_convolution(subject: Subject) -> AsConvolution:
             "equal outputs, up to rounding",
             f"largest difference {short(float(difference.max()))}, where rounding may make "
             f"{short(float(allowed.max()))} and outputs reach {short(float(linear.abs().max()))}",
-            # Each output has its own bound: the worst of all is what counts.
-            Check(float((difference / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
+            within_rounding(difference, allowed),
         ),
         Finding(
             "nn.Conv1d can stand where nn.Linear stood: it takes the same (B, L, d_model).",

@@ -1,6 +1,6 @@
-"""One decoder block: what was written so far, what was read, then the FFN.
+"""A decoder block: self-attention, cross-attention to an encoded sentence, and the FFN.
 
-The encoders have none; this one stands beside them for the Lab.
+The encoders have none; it is for comparison.
 """
 
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
 class CrossAttentionRecord:
     """Every stage of one pass through cross-attention."""
 
-    input: Float[Tensor, "*batch tokens d_model"]  # x, (*batch, T, d_model): who asks
-    memory: Float[Tensor, "*batch sources d_model"]  # what is asked, (*batch, S, d_model)
+    input: Float[Tensor, "*batch tokens d_model"]  # x, (*batch, T, d_model)
+    memory: Float[Tensor, "*batch sources d_model"]  # (*batch, S, d_model)
     queries: Float[Tensor, "*batch heads tokens d_head"]  # (*batch, n_heads, T, d_head)
     # keys, values: (*batch, n_heads, S, d_head)
     keys: Float[Tensor, "*batch heads sources d_head"]
@@ -29,7 +29,7 @@ class CrossAttentionRecord:
 
     @property
     def weights(self) -> Float[Tensor, "*batch heads tokens sources"]:
-        """softmax(Q Kᵀ / √d_head), (*batch, n_heads, T, S); computed when asked for."""
+        """softmax(Q Kᵀ / √d_head), (*batch, n_heads, T, S)."""
         return attention_weights(self.queries, self.keys, causal=False)
 
 
@@ -52,7 +52,7 @@ class CrossAttention(nn.Module):
         x: Float[Tensor, "*batch tokens d_model"],
         memory: Float[Tensor, "*batch sources d_model"],
     ) -> CrossAttentionRecord:
-        """One pass: x, (*batch, T, d_model), asks memory, (*batch, S, d_model)."""
+        """One pass: x, (*batch, T, d_model), attends to memory, (*batch, S, d_model)."""
         queries = self.project_query(x).unflatten(-1, (self.n_heads, -1)).transpose(-3, -2)
         split = self.project_memory(memory).unflatten(-1, (2, self.n_heads, -1))
         keys, values = (part.transpose(-3, -2) for part in split.unbind(-3))
@@ -70,9 +70,9 @@ class DecoderBlockRecord:
 
     # the stream before the block, (*batch, T, d_model)
     input: Float[Tensor, "*batch tokens d_model"]
-    attention: AttentionRecord  # the causal self-attention's stages
-    cross: CrossAttentionRecord  # the cross-attention's stages
-    ffn: FeedForwardRecord  # the FFN's stages
+    attention: AttentionRecord  # of the causal self-attention
+    cross: CrossAttentionRecord
+    ffn: FeedForwardRecord
     # the stream after the block, (*batch, T, d_model)
     output: Float[Tensor, "*batch tokens d_model"]
 
@@ -101,11 +101,11 @@ class DecoderBlock(nn.Module):
     ) -> DecoderBlockRecord:
         """One pass over the stream x, (*batch, T, d_model), with memory, (*batch, S, d_model).
 
-        The memory is what an encoder made of the sentence that was read.
+        The memory is an encoder's last stream.
         """
         attention = self.attention(self.attention_norm(x))
-        wrote = x + self.dropout(attention.output)
-        cross = self.cross(self.cross_norm(wrote), memory)
-        read = wrote + self.dropout(cross.output)
-        ffn = self.ffn(self.ffn_norm(read))
-        return DecoderBlockRecord(x, attention, cross, ffn, read + self.dropout(ffn.output))
+        m = x + self.dropout(attention.output)
+        cross = self.cross(self.cross_norm(m), memory)
+        n = m + self.dropout(cross.output)
+        ffn = self.ffn(self.ffn_norm(n))
+        return DecoderBlockRecord(x, attention, cross, ffn, n + self.dropout(ffn.output))

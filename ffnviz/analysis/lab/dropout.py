@@ -1,4 +1,4 @@
-"""Dropout: outputs over repeated passes, and their mean against the pass without."""
+"""Dropout: the mean output of repeated passes against the pass without."""
 
 import copy
 import math
@@ -13,14 +13,14 @@ from torch.func import functional_call
 
 from ffnviz.analysis.lab.chance import strays
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, Subject
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, within_rounding
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
 
 P = 0.1
 SEED = 19
 MOST_PASSES, FEWEST_PASSES, ROWS = 400, 50, 6_400
-ENUMERATED = 12  # neurons of which every mask is tried: 2¹² of them
+ENUMERATED = 12  # neurons whose 2¹² masks are all tried
 
 
 @dataclass(frozen=True)
@@ -28,14 +28,14 @@ class Dropout(Result):
     """Repeated passes with dropout on one block's hidden layer."""
 
     n: int  # passes
-    components: NDArray[np.int64]  # the FFN output's components shown, those that vary most, (k,)
-    outputs: NDArray[np.float64]  # their values at the chosen token, pass by pass, (n, k)
+    components: NDArray[np.int64]  # those of the FFN's output that vary most, (k,)
+    outputs: NDArray[np.float64]  # their values at the chosen token in each pass, (n, k)
     plain: NDArray[np.float64]  # their values without dropout, (k,)
     # ‖mean of the first m passes − plain‖ / ‖plain‖ over all components, (n,)
     running: NDArray[np.float64]
-    word: int  # the likeliest entry without dropout
-    probabilities: NDArray[np.float64]  # its probability, pass by pass, (n,)
-    probability: float  # without dropout
+    word: int  # the vocabulary's row that is likeliest without dropout
+    probabilities: NDArray[np.float64]  # the word's in each pass, (n,)
+    probability: float  # the word's without dropout
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Passes:
     """Repeated passes at the chosen token."""
 
     outputs: Tensor  # of the FFN, (n, d_model), in float64
-    probabilities: Tensor  # of the entry that is likeliest without dropout, (n,), in float64
+    probabilities: Tensor  # of the word that is likeliest without dropout, (n,), in float64
 
 
 @with_claims
@@ -55,37 +55,36 @@ def try_dropout(
     shown: int = 6,
     judged: Passes | None = None,
 ) -> Dropout:
-    """Drop each hidden value with probability p and divide the others by 1 − p, again and again.
+    """Drop each hidden value with probability p and divide the others by 1 − p, pass after pass.
 
     Srivastava et al. 2014; the division while training is "inverted dropout". The verdicts do not
-    depend on `seed`: the first is exact, the second has passes of its own, always the same. These
-    are taken from `judged`, if they are at hand.
+    depend on `seed`: the first is exact, the second has passes of its own, always the same: those
+    are `judged`, if they were computed before.
 
     Raises:
         ValueError: unless 0 ≤ p < 1.
     """
     trace, token = subject.trace, subject.token
     judged = judged or passes(subject, p)
-    drawn = judged if seed == SEED else passes(subject, p, seed)
-    n = len(drawn.outputs)
+    shown_passes = judged if seed == SEED else passes(subject, p, seed)
+    outputs, n = shown_passes.outputs, len(shown_passes.outputs)
     word, probability = _likeliest(subject)
-    at_token = drawn.outputs
     plain = trace.blocks[subject.block].ffn.output[token].cpu().double()
-    means = at_token.cumsum(dim=0) / torch.arange(1, n + 1)[:, None]
+    means = outputs.cumsum(dim=0) / torch.arange(1, n + 1)[:, None]
     running = (means - plain).norm(dim=-1) / plain.norm()
-    vary = at_token.std(dim=0).topk(min(shown, len(plain))).indices
+    components = outputs.std(dim=0).topk(min(shown, len(plain))).indices
     findings = (
         _unbiased(subject, p, n, float(running[0]), float(running[-1])),
         _prediction(judged.probabilities, probability, p),
     )
     return Dropout(
-        n, vary.numpy(), at_token[:, vary].numpy(), plain[vary].numpy(), running.numpy(), word,
-        drawn.probabilities.numpy(), probability, findings=findings,
+        n, components.numpy(), outputs[:, components].numpy(), plain[components].numpy(),
+        running.numpy(), word, shown_passes.probabilities.numpy(), probability, findings=findings,
     )  # fmt: skip
 
 
 def _likeliest(subject: Subject) -> tuple[int, float]:
-    # Of many rows at once, as the passes' are: one row alone is rounded in another way.
+    # Computed with many rows, like the passes: one row alone is rounded in another way.
     plain = subject.trace.logits[subject.token].cpu().double().softmax(dim=-1)
     word = int(plain.argmax())
     return word, float(plain[word])
@@ -93,7 +92,7 @@ def _likeliest(subject: Subject) -> tuple[int, float]:
 
 @torch.inference_mode()
 def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
-    """Passes with the block's hidden values dropped: as many as time allows.
+    """Passes with dropout on the block's hidden values, fewer for a longer sentence.
 
     Raises:
         ValueError: unless 0 ≤ p < 1.
@@ -102,7 +101,7 @@ def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
         raise ValueError(f"p = {p} is not allowed: it must be from 0 up to but not including 1.")
     trace, token, encoder = subject.trace, subject.token, subject.ours.encoder
     record, block = trace.blocks[subject.block], encoder.blocks[subject.block]
-    # After the last block no token hears another: the chosen one is enough.
+    # After the last block no token reads another: the chosen one is enough.
     last = subject.block == len(trace.blocks) - 1
     rows, place = (slice(token, token + 1), 0) if last else (slice(None), token)
     hidden, middle = record.ffn.hidden[rows], record.middle[rows]
@@ -119,31 +118,31 @@ def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
 
 
 def _dropped(hidden: Tensor, kept: Tensor, p: float) -> Tensor:
-    """Each value that is kept, divided by 1 − p; F.dropout takes no generator of its own."""
+    """The kept values divided by 1 − p, the others 0; F.dropout takes no generator."""
     return hidden * kept.to(hidden.dtype) / (1 - p)
 
 
 def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Finding:
-    """Every mask of the neurons that write most, each behind W₂ and weighed by its probability.
+    """The mean output over every mask of the neurons that write most, weighted by probability.
 
-    Values are dropped singly, and W₂ adds up what neurons write: what holds for these holds for
-    all. Exact but for rounding, in float64; no pass is drawn for it.
+    Values are dropped independently and W₂ is linear, so what holds for these neurons holds for
+    all. Exact but for rounding, in float64, without random draws.
     """
-    # A copy: functional_call gives it other weights for a moment, while others compute with it.
+    # A copy, as functional_call changes its weights for a moment, while others may use the layer.
     layer = copy.deepcopy(subject.double.ffn.compress)
     hidden = subject.trace.blocks[subject.block].ffn.hidden[subject.token].cpu().double()
     chosen = (hidden.abs() * layer.weight.norm(dim=0)).topk(min(ENUMERATED, len(hidden))).indices
     values, weight = hidden[chosen], layer.weight[:, chosen]
 
-    def behind(rows: Tensor) -> Tensor:
+    def compress(rows: Tensor) -> Tensor:
         output: Tensor = functional_call(layer, {"weight": weight}, rows)
         return output
 
     k = len(chosen)
     kept = torch.tensor(list(product((1.0, 0.0), repeat=k)), dtype=hidden.dtype)  # (2ᵏ, k)
-    chances = (kept * (1 - p) + (1 - kept) * p).prod(dim=-1)
-    mean = chances @ behind(_dropped(values, kept, p))
-    off = (mean - behind(values)).abs()
+    probabilities = (kept * (1 - p) + (1 - kept) * p).prod(dim=-1)
+    mean = probabilities @ compress(_dropped(values, kept, p))
+    off = (mean - compress(values)).abs()
     # A product with W₂ twice, k factors of a probability, and a term for each mask.
     size = values.abs() @ weight.abs().mT
     if layer.bias is not None:
@@ -155,12 +154,12 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
         f"over all {2**k:,} masks of the {k} neurons that write most, W₂'s mean output differs by "
         f"{short(float(off.max()))}; of {n} passes one is off by {one:.0%} of the output's norm, "
         f"their mean by {many:.1%}",
-        Check(float((off / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
+        within_rounding(off, allowed),
     )
 
 
 def _prediction(probabilities: Tensor, plain: float, p: float) -> Finding:
-    """What the passes refute is refuted; that they see no difference proves nothing."""
+    """The passes can refute the claim, but seeing no difference proves nothing."""
     n = len(probabilities)
     error = float(probabilities.std()) / math.sqrt(n) + float(torch.finfo(torch.float32).eps)
     mean = float(probabilities.mean())

@@ -1,4 +1,4 @@
-"""A gated FFN on the typed sentence: untrained, for there is no trained one here."""
+"""An untrained gated FFN on the typed sentence."""
 
 from dataclasses import dataclass
 
@@ -17,21 +17,21 @@ NEAR = 0.1
 
 @dataclass(frozen=True)
 class Gated:
-    """What an untrained gated FFN makes of one token."""
+    """The stages of an untrained gated FFN on one token."""
 
     gate: NDArray[np.float64]  # x W₁ + b₁, before φ, (d_ff,)
     value: NDArray[np.float64]  # x V + c, (d_ff,)
     hidden: NDArray[np.float64]  # φ(gate) · value, (d_ff,)
     closed: float  # share of the hidden values that are exactly zero, from 0 to 1
     near_zero: float  # share of those at most NEAR from zero
-    turned: float  # share of those whose sign is not their value's: φ is below zero there
+    turned: float  # share of those whose sign is not their value's, as φ is below zero there
 
 
 @torch.inference_mode()
 def through_gate(subject: Subject, name: str) -> Gated:
     """This block's FFN input at the chosen token, through a gated FFN of d_ff × 2/3 units.
 
-    Weights as PyTorch draws them, the same for every φ (Shazeer 2020, eq. 6).
+    The weights are PyTorch's own initialisation, the same for every φ (Shazeer 2020, eq. 6).
     """
     config = subject.ours.encoder.config
     d_ff = round(config.d_ff * SHARE)
@@ -40,7 +40,7 @@ def through_gate(subject: Subject, name: str) -> Gated:
     x = subject.trace.blocks[subject.block].ffn.input[subject.token].cpu().double()
     record = ffn.double()(x[None])
     gate, value, hidden = (
-        each[0].numpy() for each in (record.pre_activation, record.value, record.hidden)
+        stage[0].numpy() for stage in (record.pre_activation, record.value, record.hidden)
     )
     return Gated(
         gate, value, hidden,

@@ -1,4 +1,4 @@
-"""Input influence: how much each output depends on each input, by automatic differentiation."""
+"""Input influence: how steeply each output depends on each input, by automatic differentiation."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -28,19 +28,19 @@ DEPTH, DEEPEST = 3, 6
 class InfluenceMap:
     """One layer, or a stack of them."""
 
-    name: str  # of the layer
-    trained: bool  # whether its weights are the twin's
-    slope: NDArray[np.float64]  # how much output i moves with input j, (n, n); 0 is exactly nothing
+    name: str
+    trained: bool  # whether its weights are the network's
+    slope: NDArray[np.float64]  # ‖∂ output_i / ∂ input_j‖, (n, n); exactly 0 without influence
     steps: int  # that must run one after the other, for n tokens
 
     @property
     def share(self) -> NDArray[np.float64]:
-        """Of all that output i hears, what it hears of input j, (n, n)."""
+        """The share of input j in all of output i's dependence, (n, n)."""
         return shares(self.slope)
 
     @property
     def receptive_field(self) -> int:
-        """The most inputs that one output hears."""
+        """The most inputs that one output depends on."""
         return int((self.slope > 0).sum(axis=1).max())
 
     @property
@@ -53,14 +53,14 @@ class InfluenceMap:
 
 @dataclass(frozen=True)
 class Influence(Result):
-    """All layers."""
+    """The maps of all layers."""
 
     heard: tuple[InfluenceMap, ...]  # one a layer
     fading: tuple[Fading, ...]  # recurrent networks of one layer
-    # what the decoder block's outputs hear of the sentence that was read, (n, n)
+    # the shares of the sentence that was read in the decoder block's outputs, (n, n)
     memory: NDArray[np.float64]
     depth: int  # how often each layer is stacked
-    gain: float  # what the recurrent weights of one of these were multiplied with
+    gain: float  # what the recurrent weights of the louder RNN are multiplied with
 
 
 @with_claims
@@ -73,13 +73,14 @@ def input_influence(
 ) -> Influence:
     """‖∂ output_i / ∂ input_j‖ of each layer, stacked `depth` times, on the first tokens.
 
-    The inputs are what the block gets of this sentence; a sentence shorter than `length` gives
-    what it has. Attention and FFN stand behind their LayerNorm, which mixes no tokens, and so
-    stay on the scale they know. A Frobenius norm is estimated, see `slopes_heard`.
+    The inputs are the block's on this sentence, at most `length` tokens. Attention and FFN stand
+    behind their LayerNorm, which mixes no tokens, and so keep the scale they were trained on. The
+    Frobenius norm is estimated, see `slopes_heard`.
     """
-    # Cloned, as what an inference made takes no part in differentiation.
+    # Cloned, as tensors made in inference mode take no part in differentiation.
     x = subject.trace.blocks[subject.block].input[:length].to("cpu", torch.float32).clone()
-    read = _read(subject, x)
+    # What the network made of the sentence: the decoder's memory, as many tokens as x has.
+    read = subject.trace.final[: len(x)].to("cpu", torch.float32).clone()
     layers = _layers(subject, x, read, depth)
     heard = []
     for place, layer in enumerate(layers):
@@ -98,16 +99,16 @@ def input_influence(
 
 @dataclass(frozen=True)
 class _Layer:
-    """One layer before it is made: only one has its weights and activations in memory at a time."""
+    """An InfluenceMap's layer, made when it is needed, as only one at a time is held in memory."""
 
-    name: str  # of the layer
-    trained: bool  # whether its weights are the twin's
-    steps: int  # that must run one after the other
-    make: Callable[[], Map]  # gives it as a map (B, n, d) -> (B, n, d)
+    name: str
+    trained: bool
+    steps: int
+    make: Callable[[], Map]  # gives a map (B, n, d) -> (B, n, d)
 
 
 def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Layer, ...]:
-    """All layers, to be made in this order: those with weights of no twin share one generator."""
+    """All layers, to be made in this order, as the untrained ones share one generator."""
     n, d = x.shape
     encoder = subject.ours.encoder
     if subject.model.device.type != "cpu":
@@ -126,10 +127,6 @@ def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Lay
         with draws_from(generator):
             return nn.Conv1d(d, d, 3, padding=1)
 
-    def single() -> Map:
-        layer = convolution()
-        return lambda v: layer(v.mT).mT
-
     def recurrent(kind: type[nn.RNN] | type[nn.LSTM]) -> Map:
         with draws_from(generator):
             layer = kind(d, d, depth, batch_first=True)
@@ -146,7 +143,7 @@ def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Lay
         _Layer("causal attention", True, depth, lambda: attention(_causal)),
         _Layer("encoder block", True, depth, lambda: _stacked(blocks)),
         _Layer("decoder block", False, depth, decoding),
-        _Layer("convolution, width 3", False, 1, single),
+        _Layer("convolution, width 3", False, 1, lambda: _convolutions([convolution()])),
         _Layer(f"{depth} convolutions", False, depth,
                lambda: _convolutions([convolution() for _ in range(depth)])),
         _Layer("RNN", False, n + depth - 1, lambda: recurrent(nn.RNN)),
@@ -164,7 +161,7 @@ def _stacked(layers: Sequence[nn.Module]) -> Map:
 
 
 def _causal(layer: SelfAttention) -> SelfAttention:
-    """The same weights, shared and not copied, that see nothing of what comes later."""
+    """The same attention, with shared weights, without what comes later."""
     masked = copy.deepcopy(layer, {id(weight): weight for weight in layer.parameters()})
     masked.causal = True
     return masked
@@ -189,11 +186,6 @@ def _decoder(subject: Subject, depth: int) -> Callable[[Tensor, Tensor], Tensor]
         return v
 
     return run
-
-
-def _read(subject: Subject, x: Tensor) -> Tensor:
-    """What the twin made of the sentence: the decoder's memory, as many tokens as x has."""
-    return subject.trace.final[: len(x)].to("cpu", torch.float32).clone()
 
 
 def _findings(

@@ -1,4 +1,4 @@
-"""Interaction: what two changes do together and neither does alone.
+"""Interaction: what two changes of an FFN's input do together beyond what each does alone.
 
 I = F(x + u + v) − F(x + u) − F(x + v) + F(x), the second difference of an FFN along two directions.
 It is 0 for any affine map; for small steps it is Σ_n φ″(z_n) (u · k_n) (v · k_n) v_n.
@@ -16,7 +16,7 @@ from ffnviz.analysis.lab.local_map import Terms, derivative
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.network import Network
 
-# Sentences that differ in one thing, and the word that it is read at.
+# Pairs of sentences that differ in one thing, each with the word at which it is read.
 PAIRS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     "singular → plural": (
         ("The dog ran away.", "dog", "The dogs ran away.", "dogs"),
@@ -38,7 +38,7 @@ PAIRS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
     ),
 }
 STEPS = np.geomspace(1e-4, 4, 93)
-FIRST = 12  # neurons
+FIRST = 12  # neurons that are named
 
 Array = NDArray[np.float64]
 Map = Callable[[Tensor], Tensor]
@@ -46,7 +46,7 @@ Map = Callable[[Tensor], Tensor]
 
 @torch.inference_mode()
 def direction(model: Network, block: int, name: str) -> Tensor:
-    """The mean difference of an FFN's inputs over the pairs of a name, (d_model,) in float64."""
+    """The mean difference of an FFN's inputs over the pairs of that name, (d_model,) in float64."""
 
     def read(text: str, word: str) -> Tensor:
         trace, last = model.trace(text), text.index(word) + len(word) - 1
@@ -58,17 +58,17 @@ def direction(model: Network, block: int, name: str) -> Tensor:
 
 @dataclass(frozen=True)
 class Interaction:
-    """How much of what two directions do they do only together.
+    """The interaction I of two directions, relative to ‖F(x)‖.
 
     Attributes:
         steps: a, by which both are multiplied, (n,).
-        with_phi: ‖I‖ / ‖F(x)‖ at each, (n,).
+        with_phi: ‖I‖ at each, (n,).
         without: the same of W₁ and W₂ alone, (n,).
-        second: a² of the second derivative along both, as a share of ‖F(x)‖, (n,).
+        second: a² times the norm of the second derivative along both, (n,).
         until: the largest a up to which no neuron switches at any of the four places.
-        neurons: those that write most of I at the chosen a, (FIRST,).
-        lengths: ‖their part of I‖ / ‖F(x)‖, (FIRST,).
-        chosen: ‖I‖ / ‖F(x)‖ at the chosen a.
+        neurons: those that write most of I at the chosen a, at most FIRST.
+        lengths: ‖their part of I‖, as many.
+        chosen: ‖I‖ at the chosen a.
         chosen_without: likewise without φ.
     """
 
@@ -84,7 +84,7 @@ class Interaction:
 
 
 def difference(f: Map, x: Tensor, u: Tensor, v: Tensor) -> Tensor:
-    """f(x + u + v) − f(x + u) − f(x + v) + f(x), with whatever f gives of rows."""
+    """f(x + u + v) − f(x + u) − f(x + v) + f(x), of rows."""
     result: Tensor = f(x + u + v) - f(x + u) - f(x + v) + f(x)
     return result
 
@@ -100,7 +100,7 @@ def interaction(terms: Terms, x: Tensor, u: Tensor, v: Tensor, step: float) -> I
         for each in (terms, plain)
     )
     second = _second(terms, x, u, v).norm() / size
-    # Each neuron's own part: its hidden value's interaction, times its row of W₂.
+    # Each neuron's part is its hidden value's interaction times its row of W₂.
     parts = difference(terms.hidden, x, step * u, step * v)
     lengths = parts.abs() * terms.writes[: terms.d_ff].norm(dim=-1) / size
     best = lengths.topk(min(FIRST, len(lengths)))
@@ -113,22 +113,22 @@ def interaction(terms: Terms, x: Tensor, u: Tensor, v: Tensor, step: float) -> I
 def _second(terms: Terms, x: Tensor, u: Tensor, v: Tensor) -> Tensor:
     """The second derivative of F along u and v, (d_model,).
 
-    Plain, Σ φ″(z_n) (u · k_n) (v · k_n) v_n; gated, with the value g of each neuron, also what
-    φ(z) g has of a product: φ″ g z_u z_v + φ′ (z_u g_v + z_v g_u).
+    Plain, Σ φ″(z_n) (u · k_n) (v · k_n) v_n; gated, with the value g of each neuron, by the product
+    rule: φ″ g z_u z_v + φ′ (z_u g_v + z_v g_u).
     """
-    d_ff, gated = terms.d_ff, terms.gated
+    d_ff = terms.d_ff
     z, g = terms.before_phi(x)
     along = [each @ terms.reads.mT for each in (u, v)]
     (zu, gu), (zv, gv) = ((each[:d_ff], each[d_ff:]) for each in along)
     hidden = second_derivative(terms.phi, z) * zu * zv
-    if gated:
+    if terms.gated:
         hidden = hidden * g + derivative(terms.phi, z) * (zu * gv + zv * gu)
     written: Tensor = hidden @ terms.writes[:d_ff]
     return written
 
 
 def second_derivative(phi: Activation, z: Tensor) -> Tensor:
-    """φ″ at each z, any shape to the same shape; 0 where PyTorch has no slope of the slope."""
+    """φ″ at each z, any shape to the same shape; 0 where PyTorch has no second derivative."""
     with torch.inference_mode(False), torch.enable_grad():
         at = z.detach().clone().requires_grad_()
         (slope,) = torch.autograd.grad(phi.function(at).sum(), at, create_graph=True)
@@ -139,9 +139,9 @@ def second_derivative(phi: Activation, z: Tensor) -> Tensor:
 
 
 def _until(terms: Terms, x: Tensor, u: Tensor, v: Tensor) -> float:
-    """The least a > 0 at which a pre-activation changes its sign at x + au, x + av or x + au + av.
+    """The smallest a > 0 at which a pre-activation changes sign at x + au, x + av or x + au + av.
 
-    Pre-activations are linear in a, so each changes its sign once at most.
+    Pre-activations are linear in a, so each changes sign at most once.
     """
     z = terms.before(x)[: terms.d_ff]
     slopes = (torch.stack([u, v, u + v]) @ terms.reads[: terms.d_ff].mT).flatten()

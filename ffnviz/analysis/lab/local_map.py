@@ -15,9 +15,9 @@ from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.views import FfnView
 
 STOPS = 41  # along the way
-SEEN = 32  # neurons, of which is shown how they switch
+SEEN = 32  # neurons whose switching is shown
 NEAR = 6  # switches on either side of the place that is looked at closely
-MOST = 8_192  # terms: of more, the products of all pairs would take gigabytes
+MOST = 8_192  # terms: with more, the products of all pairs would take gigabytes
 
 Array = NDArray[np.float64]
 
@@ -35,7 +35,7 @@ class Terms:
         biases: added to x · reads, (n_terms,).
         output_bias: (d_model,).
         phi: φ.
-        d_ff: neurons.
+        d_ff: the number of neurons.
     """
 
     reads: Tensor
@@ -47,15 +47,15 @@ class Terms:
 
     @property
     def gated(self) -> bool:
-        """Whether φ(z) is multiplied with a second projection."""
+        """Whether φ(z) is multiplied with a second projection, v."""
         return len(self.reads) > self.d_ff
 
     def before(self, x: Tensor) -> Tensor:
-        """z, and gated after it v, (…, d_model) -> (…, n_terms)."""
+        """z and, if gated, v after it, (…, d_model) -> (…, n_terms)."""
         return x @ self.reads.mT + self.biases
 
     def before_phi(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """z and, of a gated FFN, v; else nothing, (…, d_model) -> (…, d_ff) and (…, d_ff or 0)."""
+        """z and, if gated, v, which is else empty, (…, d_model) -> (…, d_ff) and (…, d_ff or 0)."""
         both = self.before(x)
         return both[..., : self.d_ff], both[..., self.d_ff :]
 
@@ -66,7 +66,7 @@ class Terms:
         return torch.cat([slope * v, self.phi.function(z)], dim=-1) if self.gated else slope
 
     def hidden(self, x: Tensor) -> Tensor:
-        """φ(z), gated times v, (…, d_model) -> (…, d_ff)."""
+        """φ(z) or, if gated, φ(z) v, (…, d_model) -> (…, d_ff)."""
         z, v = self.before_phi(x)
         return self.phi.function(z) * v if self.gated else self.phi.function(z)
 
@@ -80,7 +80,7 @@ class Terms:
 
 
 def derivative(phi: Activation, z: Tensor) -> Tensor:
-    """φ′ at each z, any shape to the same shape; at a kink, what PyTorch takes: 0 for ReLU."""
+    """φ′ at each z, any shape to the same shape; at a kink as in PyTorch: 0 for ReLU."""
     with torch.inference_mode(False), torch.enable_grad():
         at = z.detach().clone().requires_grad_()
         (slope,) = torch.autograd.grad(phi.function(at).sum(), at)
@@ -105,7 +105,7 @@ def terms_of(view: FfnView) -> Terms:
 
 @dataclass(frozen=True)
 class Way:
-    """What becomes of J on a straight line from one FFN input, x₀, to another.
+    """How J changes on a straight line from one FFN input, x₀, to another.
 
     Attributes:
         shares: of the way, (STOPS,).
@@ -113,8 +113,8 @@ class Way:
         active: neurons whose pre-activation is above zero there, (STOPS,).
         switched: neurons whose pre-activation has another sign at the end; on a straight line none
             changes its sign twice.
-        neurons: those whose φ′ changes J most, (SEEN,): first those that switch off, in their
-            order, then those that switch on, the last first.
+        neurons: those whose φ′ changes J most, at most SEEN: first those that switch off, in the
+            order in which they do, then those that switch on, the last first.
         slopes: their φ′, (SEEN, STOPS).
     """
 
@@ -128,7 +128,7 @@ class Way:
 
 @torch.inference_mode()
 def way(terms: Terms, start: Tensor, end: Tensor) -> Way:
-    """Walk from one FFN input to another, (d_model,) each.
+    """The way from one FFN input to another, (d_model,) each.
 
     Raises:
         NotForThisNetwork: if there are more than MOST terms.
@@ -174,11 +174,11 @@ class Place:
     Attributes:
         singular: J's singular values there, falling, (d_model,).
         rank: how many of these are more than rounding.
-        active: neurons whose part in J is not 0 there.
+        active: neurons whose terms in J are not 0 there.
         shares: of the way, around the place, (n,).
-        off: how far FFN(x) there is from FFN(x₁) + (x − x₁) J(x₁), with x₁ at the place, as a share
-            of ‖FFN(x₁)‖, (n,).
-        piece: between which shares no neuron switches.
+        off: ‖FFN(x) − FFN(x₁) − (x − x₁) J(x₁)‖ / ‖FFN(x₁)‖ at these shares, with x₁ at the place,
+            (n,).
+        piece: the shares between which no neuron switches.
     """
 
     singular: Array
@@ -191,7 +191,7 @@ class Place:
 
 @torch.inference_mode()
 def look_at(terms: Terms, start: Tensor, end: Tensor, share: float) -> Place:
-    """J at one share of the way, and how far it is all there is to the FFN."""
+    """J at one share of the way, and how well it describes the FFN around that place."""
     start, end = start.cpu().double(), end.cpu().double()
     x = torch.lerp(start, end, share)
     jacobian = terms.jacobian(x)

@@ -30,12 +30,11 @@ Layer = FeedForward | SelfAttention
 
 @dataclass(frozen=True)
 class Positions(Result):
-    """What became of the outputs, as shares of their length; 0 is exactly as before."""
+    """How far the outputs moved, as shares of their norm; 0 is exactly as before."""
 
-    # ffn, attention: for "change" and "delete" (T, T): a row is the token that was changed, a
-    # column one that was looked at, no number where it is no more there. For "shuffle" (1, T): each
-    # token's output against its own before the shuffle. None is the attention of a network that is
-    # not ours
+    # ffn, attention: for "change" and "delete" (T, T): a row is the changed token, a column the
+    # token of the output; NaN where that was deleted. For "shuffle" (1, T): each token's output
+    # against its own before the shuffle. Attention is None for a network that is not ours
     ffn: NDArray[np.float64]
     attention: NDArray[np.float64] | None
 
@@ -46,11 +45,11 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     """Change, delete or shuffle the tokens at the FFN's input, and at the attention's.
 
     "Separately and identically" (Vaswani et al. 2017, section 3.3). A changed token gets a random
-    vector of its own length. Outputs of the same shape are compared exactly; where rows were taken
-    away or moved, a matrix product may be added up in another order, and rounding is allowed for.
+    vector of its own length. Outputs of the same shape are compared exactly; where rows are deleted
+    or moved, a matrix product may be summed in another order, and rounding is allowed for.
 
     Raises:
-        ValueError: for a way that is none of WAYS.
+        ValueError: for a way that is not in WAYS.
     """
     if way not in WAYS:
         raise ValueError(f"{way} is none of {', '.join(WAYS)}.")
@@ -114,7 +113,7 @@ def _change(after: Tensor, before: Tensor) -> Tensor:
 
 
 def _off(moved: Tensor) -> float:
-    """The largest change of another token; of any, if all were moved."""
+    """The largest change of another token's output; of any, if all tokens were moved."""
     if len(moved) > 1:
         moved = moved[~torch.eye(len(moved), dtype=torch.bool)]
     return float(moved[~moved.isnan()].max()) if (~moved.isnan()).any() else 0.0
@@ -125,11 +124,11 @@ def _relative(bound: Tensor, output: Tensor) -> float:
 
 
 def _attention_rounding(attention: SelfAttention, x: Tensor) -> float:
-    # Scores, weights and mixing: the products one after the other, and a softmax whose derivative
-    # is at most 1/2; twice, for two computations.
+    # The products of scores, weights and mixing, and a softmax whose derivative is at most 1/2;
+    # twice, for two computations.
     project = attention.project_in.weight
-    scores = product_bound([x, project.mT, project, x.mT], x.dtype)
-    mixed = product_bound([x, project.mT, attention.project_out.weight.mT], x.dtype)
+    scores = product_bound([x, project.mT, project, x.mT])
+    mixed = product_bound([x, project.mT, attention.project_out.weight.mT])
     output = attention(x).output
     largest = float(output.norm(dim=-1).min().clamp_min(1e-300))
     return 2 * (mixed * (1 + len(x)) + scores * float(output.norm())) / largest

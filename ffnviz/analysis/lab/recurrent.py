@@ -1,4 +1,4 @@
-"""Recurrent networks: what becomes of the gradient of the last output over distance."""
+"""Recurrent networks: how the gradient of the last output changes with distance."""
 
 import math
 from dataclasses import dataclass, replace
@@ -24,18 +24,16 @@ RNN, LSTM, LOUD = "RNN", "LSTM", "RNN, louder"
 class Fading:
     """One kind of untrained recurrent network of one layer, drawn several times."""
 
-    name: str  # of the kind
-    # ‖∂ last output / ∂ input‖ at each distance, absolute, (n_seeds, n)
-    slopes: NDArray[np.float64]
-    # the spectral radius of W_h, the mean of the draws; no number for an LSTM
-    radius: float = math.nan
+    name: str
+    slopes: NDArray[np.float64]  # ‖∂ last output / ∂ input‖ at each distance, (n_seeds, n)
+    radius: float = math.nan  # the mean spectral radius of W_h; NaN for an LSTM
 
     @property
     def factors(self) -> NDArray[np.float64]:
-        """By what each further step back multiplies the slope, (n_seeds,).
+        """The factor by which each further step back multiplies the slope, (n_seeds,).
 
-        The line through the logarithms of all distances but 0: to its own token an output goes
-        through no recurrent weight. With fewer than two distances left it is no number.
+        From the line through the logarithms at all distances but 0, where no recurrent weight is
+        passed. NaN with fewer than two distances left.
         """
         if self.slopes.shape[1] < 3:
             return np.full(len(self.slopes), np.nan)
@@ -62,33 +60,31 @@ def fade(x: Tensor, gain: float = GAIN) -> tuple[Fading, ...]:
         slopes[LSTM].append(_last(lstm, x, directions))
         rnn.get_parameter("weight_hh_l0").data.mul_(gain)
         slopes[LOUD].append(_last(rnn, x, directions))
-    radius = _mean_spectral_radius(nn.RNN, d)
-    one = {RNN: radius, LOUD: gain * radius}
-    return tuple(
-        Fading(name, np.stack(rows), one.get(name, math.nan)) for name, rows in slopes.items()
-    )
+    radius = _mean_spectral_radius(d)
+    radii = {RNN: radius, LSTM: math.nan, LOUD: gain * radius}
+    return tuple(Fading(name, np.stack(rows), radii[name]) for name, rows in slopes.items())
 
 
 @cache
-def _mean_spectral_radius(kind: type[nn.RNN], d: int) -> float:
-    """Of the recurrent weights, (d, d), that `fade` draws; the same on any sentence, and slow."""
+def _mean_spectral_radius(d: int) -> float:
+    """Of the RNN's recurrent weights, (d, d), that `fade` draws for any sentence; slow."""
     radii = []
     for seed in SEEDS:
         with draws_from(torch.Generator().manual_seed(seed)):
-            weights = kind(d, d).get_parameter("weight_hh_l0").data
-        # In float32 a third of the time; of float64's it was off by less than 5e-6.
-        radii.append(float(torch.linalg.eigvals(weights[:d]).abs().max()))
+            weights = nn.RNN(d, d).get_parameter("weight_hh_l0").data
+        # float32 takes a third of the time and is off by less than 5e-6.
+        radii.append(float(torch.linalg.eigvals(weights).abs().max()))
     return float(np.mean(radii))
 
 
 def _last(layer: nn.RNN | nn.LSTM, x: Tensor, directions: Tensor) -> NDArray[np.float64]:
-    """How the last output depends on each input, by distance, (n,)."""
+    """How steeply the last output depends on each input, by distance, (n,)."""
     copies = x.expand(len(directions), *x.shape).clone().requires_grad_()
     with torch.enable_grad():
         output = layer(copies)[0][:, -1]
-        (slope,) = torch.autograd.grad(output, copies, directions)
-    lengths: Tensor = slope.square().sum(dim=-1).mean(dim=0).sqrt().flip(0)
-    return lengths.numpy()
+        (gradient,) = torch.autograd.grad(output, copies, directions)
+    norms: Tensor = gradient.square().sum(dim=-1).mean(dim=0).sqrt().flip(0)
+    return norms.numpy()
 
 
 def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, ...]:
@@ -97,7 +93,7 @@ def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, 
     n = fadings[0].slopes.shape[1]
     factors = {name: each.factors for name, each in kinds.items()}
 
-    def told(name: str) -> str:
+    def described(name: str) -> str:
         ends = kinds[name].slopes.mean(axis=0)
         return (
             f"{len(SEEDS)} draws: times {short(float(np.exp(np.log(factors[name]).mean())))} with "
@@ -111,17 +107,17 @@ def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, 
     findings = (
         Finding("In an untrained RNN, as PyTorch draws it, the gradient vanishes over distance.",
                 "each step back multiplies it by less than 1",
-                f"spectral radius {radius}, {told(RNN)}",
+                f"spectral radius {radius}, {described(RNN)}",
                 Check(float(factors[RNN].max()), "≤", 1.0),
                 untestable=agreed(1 - factors[RNN])),
         Finding("With large recurrent weights an RNN's gradient explodes.",
                 "each step back multiplies it by more than 1",
-                f"times {gain:g}, spectral radius {louder}, {told(LOUD)}",
+                f"times {gain:g}, spectral radius {louder}, {described(LOUD)}",
                 Check(float(factors[LOUD].min()), ">", 1.0),
                 untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small),
         Finding("In an LSTM the gradient vanishes more slowly than in an RNN, untrained, too.",
                 "each step back multiplies it by more than in the RNN",
-                f"{told(LSTM)}; larger than the RNN's factor in "
+                f"{described(LSTM)}; larger than the RNN's factor in "
                 f"{int((slower > 0).sum())} of {len(slower)}",
                 Check(float(slower.min()), ">", 0.0),
                 untestable=agreed(slower)),

@@ -11,7 +11,15 @@ from torch.nn import functional as F
 
 from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import BOUND, LONGEST, Check, Finding, Result, Said, Subject
+from ffnviz.analysis.lab.experiment import (
+    LONGEST,
+    Check,
+    Finding,
+    Result,
+    Said,
+    Subject,
+    within_rounding,
+)
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
@@ -22,26 +30,24 @@ from ffnviz.models.random_init import no_draws
 DEPTH, DEEPEST = 8, 24
 SEEDS = tuple(range(13, 23))
 D_MODEL, N_HEADS, D_FF = 64, 4, 256
-WAIST = 4  # a bottleneck is so many times narrower inside: He et al. 2016, figure 5, right
-
+WAIST = 4  # how many times narrower a bottleneck is inside: He et al. 2016, figure 5, right
 
 Stacks = dict[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True)
 class Residual(Result):
-    """The stream of this sentence, and two kinds of untrained stacks."""
+    """The stream of this sentence, and gradients of two kinds of untrained stacks."""
 
-    # ‖what it adds‖ / ‖the stream it is added to‖, (T,), of "attention 1", "FFN 1" and so on
+    # "attention 1", "FFN 1" and so on → ‖its output‖ / ‖the stream that is added to‖, (T,)
     added: dict[str, NDArray[np.float64]]
     cosines: NDArray[np.float64]  # between each block's input and output, (n_blocks, T)
-    # "pre-LN" and "post-LN" → the gradient's norm at each layer's W₂, (n_seeds, depth): a row is a
-    # draw of the initial weights
+    # "pre-LN" and "post-LN" → the gradient's norm at each layer's W₂, (n_seeds, depth)
     gradients: Stacks
 
 
 def stacks(subject: Subject, depth: int, progress: Progress = lambda _: None) -> Stacks:
-    """The gradients of Residual: both kinds of stack, drawn once for each of SEEDS."""
+    """`Residual.gradients`: both kinds of stack, initialised with each of SEEDS."""
     rows: dict[str, list[NDArray[np.float64]]] = {"pre-LN": [], "post-LN": []}
     for place, seed in enumerate(SEEDS):
         for name, slopes in rows.items():
@@ -59,7 +65,7 @@ def try_residual(
 ) -> Residual:
     """Norms and cosines of the stream; gradients of stacks of `depth` untrained blocks.
 
-    The gradients are taken from `drawn`, if they are at hand.
+    The gradients are `drawn`, if they were computed before.
     """
     added, cosines = _added(subject)
     gradients = drawn or stacks(subject, depth, progress)
@@ -85,8 +91,8 @@ def _added(subject: Subject) -> tuple[dict[str, NDArray[np.float64]], NDArray[np
 def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np.float64]:
     """‖∂ loss / ∂ W₂‖ of each layer before any training (Xiong et al. 2020, section 3.3).
 
-    The loss is the cross-entropy of this sentence's own tokens, all of them and none hidden;
-    training hides some and asks for these alone. Weights start by Glorot's rule, as in the paper.
+    The loss is the cross-entropy of all of this sentence's tokens with none hidden, where training
+    hides some and predicts these alone. Weights start by Glorot's rule, as in the paper.
     """
     own = subject.ours.encoder.config
     config = EncoderConfig(
@@ -123,7 +129,7 @@ def draw_by_glorot(network: nn.Module, generator: torch.Generator) -> None:
 
 @torch.inference_mode()
 def _only_added(subject: Subject) -> Finding:
-    """The stream at the end against the sum of the embedding and all that was written."""
+    """The last stream against the sum of the embedding and all that was written."""
     blocks = subject.trace.blocks
     parts = [blocks[0].input] + [
         part for block in blocks for part in (block.attention.output, block.ffn.output)
@@ -137,7 +143,7 @@ def _only_added(subject: Subject) -> Finding:
         "the stream at the end is the embedding plus all that was written, up to rounding",
         f"after {len(blocks)} block{'s' * (len(blocks) > 1)} the stream differs from that sum by "
         f"at most {short(float(off.max()))}, and its numbers reach {short(float(end.abs().max()))}",
-        Check(float((off / allowed.clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
+        within_rounding(off, allowed),
     )
 
 
@@ -173,7 +179,7 @@ def _stream_findings(
 
 
 def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
-    """Both claims over all draws of the initial weights: they hold or fail in every one, or not."""
+    """Both claims over all draws of the initial weights, which must agree."""
     uneven = {name: rows.max(axis=1) / rows.min(axis=1) for name, rows in gradients.items()}
     last = {name: rows[:, -1] for name, rows in gradients.items()}
     n, depth = gradients["pre-LN"].shape
@@ -203,9 +209,9 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
 
 
 def _bottleneck(subject: Subject) -> Finding:
-    """The waist of the FFN against that of a ResNet's bottleneck of the same outer width.
+    """The FFN against a ResNet's bottleneck of the same outer width.
 
-    MobileNetV2's inverted bottleneck (Sandler et al. 2018) is the one that is wide in the middle.
+    MobileNetV2's inverted bottleneck (Sandler et al. 2018) is wide in the middle, as the FFN is.
     """
     config = subject.ours.encoder.config
     d, f = config.d_model, config.d_ff
@@ -225,12 +231,12 @@ def _bottleneck(subject: Subject) -> Finding:
 
 
 def bottleneck(width: int) -> tuple[int, int, int, int]:
-    """The widths of a ResNet's bottleneck whose input and output are so wide."""
+    """The widths of a ResNet's bottleneck from its outer width."""
     waist = max(1, width // WAIST)
     return width, waist, waist, width
 
 
 def bottleneck_weights(widths: tuple[int, int, int, int]) -> int:
-    """Of its three convolutions: 1 × 1, 3 × 3 and 1 × 1."""
+    """The weights of its three convolutions: 1 × 1, 3 × 3 and 1 × 1."""
     wide, narrow, same, out = widths
     return wide * narrow + 9 * narrow * same + same * out

@@ -1,4 +1,4 @@
-"""What rounding alone may do: bounds that no correct computation exceeds.
+"""Bounds of rounding that no correct computation exceeds.
 
 A sum of n products in floating point is off by at most γ_n = n·u / (1 − n·u) times the sum of the
 products' magnitudes, in whatever order it is added (Higham 2002, *Accuracy and Stability of
@@ -8,10 +8,11 @@ Numerical Algorithms*, section 3.1); u is half the gap between 1 and the next nu
 import torch
 from torch import Tensor, nn
 
-from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.analysis.lab.local_map import derivative
+from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.encoder.feed_forward import FeedForward
 
-PHI_ROUNDINGS = 4  # a few of its argument's or value's size, for the arithmetic inside φ
+PHI_ROUNDINGS = 4  # for the arithmetic inside φ, relative to its argument or value
 
 
 def gamma(n: int, dtype: torch.dtype) -> float:
@@ -25,8 +26,8 @@ def linear_bound(layer: nn.Linear, x: Tensor, error: Tensor | None = None) -> Te
 
     Args:
         layer: W and b.
-        x: what it got.
-        error: how far that may have been off already.
+        x: its input, (…, d_in).
+        error: how far that may be off already.
     """
     size = layer.weight.abs()
     products = x.abs() @ size.mT
@@ -38,31 +39,30 @@ def linear_bound(layer: nn.Linear, x: Tensor, error: Tensor | None = None) -> Te
 
 @torch.no_grad()
 def ffn_bound(ffn: FeedForward, x: Tensor) -> Tensor:
-    """How far two ways of computing a plain FFN may lie apart, (T, d_model): each by half."""
+    """How far two ways of computing a plain FFN may lie apart, (T, d_model)."""
     before = linear_bound(ffn.expand, x)
     pre_activation = ffn.expand(x)
     hidden = ffn.activation.function(pre_activation)
-    size = torch.maximum(pre_activation.abs(), hidden.abs())  # a sigmoid is ½ where x is 0
-    after = _steepest(ffn, pre_activation) * before + PHI_ROUNDINGS * gamma(1, x.dtype) * size
+    size = torch.maximum(pre_activation.abs(), hidden.abs())  # a sigmoid is ½ at 0
+    after = (
+        _steepest(ffn.activation, pre_activation) * before
+        + PHI_ROUNDINGS * gamma(1, x.dtype) * size
+    )
     return 2 * linear_bound(ffn.compress, hidden, after)
 
 
-@torch.inference_mode(mode=False)
-def _steepest(ffn: FeedForward, at: Tensor) -> float:
-    """The largest slope of φ: of any of ours; of another, where these values are, twice over."""
-    if ffn.activation.name in ACTIVATIONS:
-        return ffn.activation.steepest
-    x = at.clone().requires_grad_()
-    with torch.enable_grad():
-        (slope,) = torch.autograd.grad(ffn.activation.function(x).sum(), x)
-    return max(ffn.activation.steepest, 2 * float(slope.abs().max()))
+def _steepest(phi: Activation, pre_activation: Tensor) -> float:
+    """The largest slope of φ; of one that is not ours, twice the largest at these values."""
+    if phi.name in ACTIVATIONS:
+        return phi.steepest
+    return max(phi.steepest, 2 * float(derivative(phi, pre_activation).abs().max()))
 
 
-def product_bound(factors: list[Tensor], dtype: torch.dtype) -> float:
+def product_bound(factors: list[Tensor]) -> float:
     """How far a product of matrices may be off in its Frobenius norm.
 
     γ of all inner dimensions together, times the product of the norms (Higham 2002, section 3.7).
     """
     inner = sum(factor.shape[-1] + 1 for factor in factors)
     norms = torch.stack([factor.double().norm() for factor in factors])
-    return gamma(inner, dtype) * float(norms.prod())
+    return gamma(inner, factors[0].dtype) * float(norms.prod())

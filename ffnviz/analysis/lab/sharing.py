@@ -1,4 +1,4 @@
-"""Parameter sharing: the same weights at every position, other weights in every block."""
+"""Parameter sharing: equal weights at every position, other weights in every block."""
 
 from dataclasses import dataclass
 
@@ -20,25 +20,21 @@ SEED = 29
 class Sharing(Result):
     """What is shared and what is not."""
 
-    # where the chosen word stands, as tokens of the sentence; two at least, unless the second is
-    # another sentence
-    places: tuple[int, ...]
-    alone: bool  # whether the second place is a sentence of nothing but that word
-    # inputs, outputs: distance of each further place from the first, as a share of the first's
-    # length, (n_places − 1,)
+    places: tuple[int, ...]  # the tokens at which the chosen word stands
+    alone: bool  # whether, standing once, it is compared with a sentence of nothing but that word
+    # inputs, outputs: the relative distance of each further place from the first
     inputs: tuple[float, ...]
     outputs: tuple[float, ...]
-    matrices: tuple[str, ...]  # "W₁", "b₁", … as far as there are any
-    # for each of these, ‖first − other‖ / ‖first‖ over the two blocks compared
-    blocks: tuple[float, ...]
-    cosines: tuple[float, ...]  # between them
+    matrices: tuple[str, ...]  # "W₁", "b₁", … without missing biases
+    blocks: tuple[float, ...]  # the relative distance of each between the two blocks compared
+    cosines: tuple[float, ...]  # likewise
     other: int | None  # the block compared with; None if there is only one
 
 
 @with_claims
 @torch.inference_mode()
 def try_sharing(subject: Subject) -> Sharing:
-    """Equal inputs at all positions; one word in two contexts; one block's weights and another's.
+    """Equal inputs at all positions; one word in two contexts; the weights of two blocks.
 
     Vaswani et al. 2017, section 3.3: "the linear transformations are the same across different
     positions, they use different parameters from layer to layer".
@@ -49,13 +45,16 @@ def try_sharing(subject: Subject) -> Sharing:
     outputs = ffn(copies).output
     apart = float(((outputs - outputs[0]).abs() / ffn_bound(ffn, copies)).max())
     spread = float((outputs - outputs[0]).abs().max())
-    told_apart = _among_strangers(ffn, x[token])
+    crosstalk = _moved_by_others(ffn, x[token])
     places, alone, contexts = _contexts(subject)
     results = ffn(contexts).output
     allowed = float(ffn_bound(ffn, contexts).norm(dim=-1).max() / results[0].norm())
     inputs, moved = _distances(contexts), _distances(results)
     other = next((b for b in range(len(subject.trace.blocks)) if b != subject.block), None)
     matrices, blocks, cosines = _compared(subject, other)
+    # Biases may all be zero without being shared.
+    distances = zip(matrices, blocks, strict=False)
+    closest = min((each for name, each in distances if name in ("W₁", "W₂")), default=0.0)
     findings = (
         Finding(
             "Equal inputs at different positions give equal FFN outputs.",
@@ -68,10 +67,10 @@ def try_sharing(subject: Subject) -> Sharing:
             "shared are its weights: W₁, b₁, W₂, b₂ are the same for every token",
             f"equal inputs at {len(copies)} positions give "
             + (f"outputs up to {short(spread)} apart" if spread else "one and the same output")
-            + f"; with other tokens beside it, a token's output moves by {short(told_apart)}",
+            + f"; with other tokens beside it, a token's output moves by {short(crosstalk)}",
             Check(apart, ">", 1.0, BOUND),
             "“not shared” means that no token's values enter another's pass",
-            Check(told_apart, "≤", 0.0),
+            Check(crosstalk, "≤", 0.0),
         ),
         Finding(
             "A word gets the same FFN output wherever it stands.",
@@ -87,7 +86,7 @@ def try_sharing(subject: Subject) -> Sharing:
             "there is one block only" if other is None else
             f"W₁ of blocks {subject.block + 1} and {other + 1} differ by {blocks[0]:.0%} of its "
             f"norm, cosine {cosines[0]:.2f}",
-            Check(_least_apart(matrices, blocks), ">", 0.0),
+            Check(closest, ">", 0.0),
             untestable="there is one block only" if other is None else "",
         ),
     )  # fmt: skip
@@ -95,10 +94,10 @@ def try_sharing(subject: Subject) -> Sharing:
                    findings=findings)  # fmt: skip
 
 
-def _among_strangers(ffn: FeedForward, x: Tensor) -> float:
-    """How far x's output moves when the other tokens are others: 0 if none of them enters it.
+def _moved_by_others(ffn: FeedForward, x: Tensor) -> float:
+    """How far x's output moves when the other tokens change: 0 if none of them enters it.
 
-    Both passes have the same shape, so that a sum is added up in the same order.
+    Both passes have the same shape, so that sums are added up in the same order.
     """
     generator = torch.Generator().manual_seed(SEED)
     outputs = []
@@ -109,14 +108,8 @@ def _among_strangers(ffn: FeedForward, x: Tensor) -> float:
     return float((outputs[1] - outputs[0]).abs().max())
 
 
-def _least_apart(matrices: tuple[str, ...], blocks: tuple[float, ...]) -> float:
-    """The smallest distance of a weight matrix; biases may all be zero without being shared."""
-    named = dict(zip(matrices, blocks, strict=False))
-    return min((named[name] for name in ("W₁", "W₂") if name in named), default=0.0)
-
-
 def _contexts(subject: Subject) -> tuple[tuple[int, ...], bool, Tensor]:
-    """The places of the chosen word, or else a sentence of its own, and their FFN inputs."""
+    """The places of the chosen word, whether it stands once, and two or more FFN inputs of it."""
     trace, block = subject.trace, subject.block
     chosen = trace.tokens[subject.token]
     places = [i for i, token in enumerate(trace.tokens) if token.id == chosen.id]
@@ -124,14 +117,14 @@ def _contexts(subject: Subject) -> tuple[tuple[int, ...], bool, Tensor]:
     inputs = trace.blocks[block].ffn.input[places].cpu().double()
     if len(places) > 1:
         return tuple(places), False, inputs
-    # Alone but for what the tokenizer puts around any sentence. If it is alone already, it gets
-    # itself for a neighbour.
-    read = subject.whole.tokens
-    words = words_among(read)
+    # Only the tokenizer's special tokens stay around it. If the word is alone already, it is read
+    # twice.
+    whole = subject.whole.tokens
+    words = words_among(whole)
     word = [chosen.id] * (2 if len(words) == 1 else 1)
     ids = [
-        *(token.id for token in read[: words.start]), *word,
-        *(token.id for token in read[words.stop :]),
+        *(token.id for token in whole[: words.start]), *word,
+        *(token.id for token in whole[words.stop :]),
     ]  # fmt: skip
     run = subject.model.run(torch.tensor(ids, device=subject.model.device))
     second = run.blocks[block].ffn.input[words.start + len(word) - 1].cpu().double()
@@ -146,7 +139,7 @@ def _distances(rows: Tensor) -> tuple[float, ...]:
 def _compared(
     subject: Subject, other: int | None
 ) -> tuple[tuple[str, ...], tuple[float, ...], tuple[float, ...]]:
-    """The names of a block's weights, and their distances from another block's and cosines."""
+    """The names of a block's weights, and their distances and cosines to another block's."""
     here = _weights(subject.model.ffn(subject.block))
     if other is None:
         return tuple(here), (), ()

@@ -1,4 +1,4 @@
-"""What a network needs: small ones trained with and without it, pair by pair of one seed."""
+"""What a network needs: small ones trained with and without it, in pairs of one seed."""
 
 import math
 from collections.abc import Sequence
@@ -11,20 +11,20 @@ from ffnviz.analysis.trainings.pairs import Pairs, pairs
 from ffnviz.analysis.trainings.table import Row, trainings
 
 WHERE = "at this size, on this text"
-ALIKE = 0.01  # a share by which parameters may differ that are said to be as many
+ALIKE = 0.01  # the largest relative difference of parameter counts that is not mentioned
 
 
 @dataclass(frozen=True)
 class Question:
-    """One thing in which trainings differ.
+    """One difference between two kinds of trainings.
 
     Attributes:
-        name: of the thing, on an axis.
-        variant, base: how they are built; names in the table.
-        claim: what is said of it; empty if nothing is.
-        better: whether it is said to be better than the base, and not worse.
+        name: of the variant, on an axis.
+        variant, base: their names in the table.
+        claim: about the variant; empty if there is none.
+        better: whether the claim is that it is better than the base, and not worse.
         published: what others found.
-        said: by whom.
+        said: who makes the claim.
     """
 
     name: str
@@ -83,7 +83,7 @@ class Trained(Result):
 
 
 def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = None) -> Trained:
-    """What the package's trainings say, or others; no typed sentence matters to them."""
+    """All questions answered by the package's trainings, or others; the sentence is not used."""
     table = trainings() if rows is None else rows
     answered = tuple(Answered(each, pairs(table, each.variant, each.base)) for each in QUESTIONS)
     findings = tuple(judged(each) for each in answered if each.question.claim)
@@ -91,7 +91,7 @@ def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = Non
 
 
 def judged(answered: Answered) -> Finding:
-    """The verdict: the mean difference against what chance puts into it but once in 1,000 times."""
+    """The verdict: the mean difference against its interval, which fails once in 1,000 times."""
     question, measured = answered.question, answered.pairs
     lower = question.better
     expected = f"a {'lower' if lower else 'higher'} loss in pair after pair of trainings"
@@ -103,7 +103,7 @@ def judged(answered: Answered) -> Finding:
     low, high = measured.interval(FALSE_ALARM)
     effect = -measured.effect if lower else measured.effect
     reach = (high - low) / 2 if math.isfinite(high) else 0.0
-    seeds = _seeds(measured.n)
+    seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
     return Finding(
         question.claim,
         expected,
@@ -131,16 +131,12 @@ def told(answered: Answered) -> str:
         )
     test = f"(sign test: p = {short(measured.sign_p)})"
     words.append(f"higher in {measured.higher} of {measured.n} pairs {test}")
-    mine, usual = measured.parameters
-    if abs(mine / usual - 1) > ALIKE:
-        words.append(f"{mine:,} parameters against {usual:,}")
+    own, usual = measured.parameters
+    if abs(own / usual - 1) > ALIKE:
+        words.append(f"{own:,} parameters against {usual:,}")
     return "; ".join(words)
 
 
 def signed(nats: float) -> str:
-    """A difference, with its sign."""
+    """A difference with its sign."""
     return f"{nats:+.3f}".replace("-", "−")
-
-
-def _seeds(n: int) -> str:
-    return f"{n} seed{'s' * (n != 1)}"

@@ -1,7 +1,9 @@
-"""How wide? The prediction as d_ff is cut by removing neurons in order of importance."""
+"""The prediction as d_ff shrinks, the least important neurons first or at random."""
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 import torch
@@ -11,14 +13,21 @@ from torch import Tensor, nn
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import BOUND, FFN_NEEDS, Check, Finding, Result, Said, Subject
+from ffnviz.analysis.lab.experiment import (
+    FFN_NEEDS,
+    Check,
+    Finding,
+    Result,
+    Said,
+    Subject,
+    within_rounding,
+)
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.feed_forward import FeedForward
-from ffnviz.models.random_init import no_draws
 
 WIDTH_NEEDS = (*FFN_NEEDS, Capability.WORD_HEAD)
 SEED = 17
@@ -29,22 +38,21 @@ SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
 
 @dataclass(frozen=True)
 class Cut:
-    """The network with as many neurons left in every block."""
+    """The network with only some neurons left in every block."""
 
     d_ff: int  # neurons left in each block
     divergence: float  # KL(uncut ‖ cut) at the chosen token, in nats
     prediction: Prediction  # the likeliest words
-    kept_best: bool  # whether the likeliest word is still the same
+    kept_best: bool  # whether the likeliest word is the uncut network's
 
 
 @dataclass(frozen=True)
 class Width(Result):
     """Cuts in order of importance and at random."""
 
-    # important, random: one cut a width, the widest first
-    important: tuple[Cut, ...]
-    random: tuple[Cut, ...]
-    least: Cut  # half of the neurons, the least important ones
+    important: tuple[Cut, ...]  # one a width, the widest first
+    random: tuple[Cut, ...]  # likewise
+    least: Cut  # with the less important half of the neurons left
     parameters: NDArray[np.int64]  # of one FFN at each width
     multiply_adds: NDArray[np.int64]  # of one FFN for one token at each width
     order: NDArray[np.int64]  # neurons of each block, the most important first, (n_blocks, d_ff)
@@ -55,7 +63,7 @@ class Width(Result):
 def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8) -> Width:
     """Keep the neurons of every block that write most: Σ over the tokens of |hidden| · ‖value‖.
 
-    The rest is set to zero, which is the same as taking its rows and columns out of W₁ and W₂: the
+    The rest is set to zero, which is the same as removing its columns of W₁ and rows of W₂: the
     first finding tests that.
     """
     require(subject.model, WIDTH_NEEDS)
@@ -101,7 +109,7 @@ def _cut(subject: Subject, order: Tensor, n: int, words: int) -> Cut:
 
 
 def _removal(subject: Subject, order: Tensor) -> Finding:
-    """Setting neurons to zero against an FFN that does not have them."""
+    """An FFN with some neurons set to zero against one without these."""
     ffn, x = subject.ffn, subject.ffn_input
     kept = order[: len(order) // 2].sort().values
     narrow = _narrow(ffn, kept)
@@ -113,21 +121,16 @@ def _removal(subject: Subject, order: Tensor) -> Finding:
         "equal outputs, up to rounding",
         f"an FFN of {len(kept):,} neurons and one of {len(order):,} with the others at zero differ "
         f"by {short(float(difference.max()))}",
-        Check(float((difference / ffn_bound(ffn, x).clamp_min(1e-300)).max()), "≤", 1.0, BOUND),
+        within_rounding(difference, ffn_bound(ffn, x)),
     )
 
 
 def _narrow(ffn: FeedForward, kept: Tensor) -> FeedForward:
-    biased = ffn.expand.bias is not None
-    with no_draws():  # the weights follow
-        narrow = FeedForward(ffn.expand.in_features, len(kept), ffn.activation.name, bias=biased)
-    narrow.activation = ffn.activation
-    narrow = narrow.to(ffn.expand.weight.dtype).eval()
+    narrow = copy.deepcopy(ffn)
     narrow.expand.weight = nn.Parameter(ffn.expand.weight[kept])
     narrow.compress.weight = nn.Parameter(ffn.compress.weight[:, kept])
-    if biased:
+    if ffn.expand.bias is not None:
         narrow.expand.bias = nn.Parameter(ffn.expand.bias[kept])
-        narrow.compress.bias = ffn.compress.bias
     return narrow
 
 
@@ -153,30 +156,21 @@ def _magnitudes(ratio: float) -> Finding:
 
 
 def _half(important: tuple[Cut, ...], random: tuple[Cut, ...], least: Cut, d_ff: int) -> Finding:
-    """Half the neurons gone, three ways: does the likeliest word stay?"""
+    """Whether the likeliest word stays with half of the neurons left, chosen in three ways."""
     half = min(range(len(important)), key=lambda place: abs(important[place].d_ff - d_ff / 2))
-    chosen, drawn = important[half], random[half]
-    narrowest = min((cut.d_ff for cut in _unbroken(important)), default=d_ff)
+    best, at_random = important[half], random[half]
+    unchanged = takewhile(lambda cut: cut.kept_best, important)  # the widest comes first
+    narrowest = min((cut.d_ff for cut in unchanged), default=d_ff)
     return Finding(
         "Any half of the neurons can go, and the likeliest word stays.",
         "it depends on which half",
-        f"with {chosen.d_ff:,} of {d_ff:,} left the prediction diverges by "
-        f"{short(chosen.divergence)} nats if they are the most important, by "
-        f"{short(drawn.divergence)} if drawn at random, by {short(least.divergence)} if they are "
-        f"the least important; in order of importance the word stays down to {narrowest:,}",
-        Check(float(not (chosen.kept_best and drawn.kept_best and least.kept_best)), "≤", 0.0,
+        f"with {best.d_ff:,} of {d_ff:,} left the prediction diverges by "
+        f"{short(best.divergence)} nats if they are the most important, by "
+        f"{short(at_random.divergence)} if drawn at random, by {short(least.divergence)} if they "
+        f"are the least important; in order of importance the word stays down to {narrowest:,}",
+        Check(float(not (best.kept_best and at_random.kept_best and least.kept_best)), "≤", 0.0,
               words=STAYS),
         "the half that goes is the less important one",
-        Check(float(not chosen.kept_best), "≤", 0.0, words=STAYS),
+        Check(float(not best.kept_best), "≤", 0.0, words=STAYS),
         said=Said.PEOPLE,
     )  # fmt: skip
-
-
-def _unbroken(cuts: Sequence[Cut]) -> list[Cut]:
-    """The cuts, from the widest on, until the word first changes."""
-    stayed = []
-    for cut in cuts:
-        if not cut.kept_best:
-            break
-        stayed.append(cut)
-    return stayed

@@ -1,17 +1,18 @@
-"""The activation zoo: curves, slopes, GELU's minimum, and gates at equal parameters."""
+"""The activation functions: curves, slopes, GELU's minimum, and gates at equal parameters."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ffnviz.analysis.dimensions.presets import PRESETS, Preset
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.gate import SHARE
+from ffnviz.analysis.lab.local_map import derivative
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.sparsity.swap import with_activation
@@ -36,14 +37,14 @@ class Curve:
 class Zoo(Result):
     """All activations."""
 
-    x: NDArray[np.float64]  # where the curves are taken, (POINTS,)
+    x: NDArray[np.float64]  # of the curves, (POINTS,)
     curves: tuple[Curve, ...]  # one a plain φ
     # a gated variant's name → φ(g)·v over g (columns) and v (rows), (n, n)
     gated: dict[str, NDArray[np.float64]]
     axis: NDArray[np.float64]  # the values of g and of v, (n,)
     minimum: tuple[float, float]  # where GELU is least, and its value there
     apart: tuple[float, float]  # the largest difference between GELU exact and tanh, and where
-    # a variant's name → d_ff and parameters at this twin's d_model
+    # an activation's name → d_ff and parameters at this network's d_model
     parameters: dict[str, tuple[int, int]]
 
 
@@ -52,24 +53,19 @@ def visit_zoo(subject: Subject) -> Zoo:
     """Every activation here (Hendrycks & Gimpel 2016, Ramachandran et al. 2017, Shazeer 2020)."""
     require(subject.model, NEEDS)
     x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
-    plain = [activation.name for activation in ACTIVATIONS.values() if not activation.gated]
-    gated = [activation.name for activation in ACTIVATIONS.values() if activation.gated]
-    curves = tuple(_curve(name, x) for name in plain)
-    side = torch.linspace(-REACH, REACH, 81, dtype=torch.float64)
-    surfaces = {
-        name: (ACTIVATIONS[name].function(side)[None] * side[:, None]).numpy() for name in gated
+    curves = tuple(
+        Curve(phi.name, phi.function(x).numpy(), derivative(phi, x).numpy())
+        for phi in ACTIVATIONS.values()
+        if not phi.gated
+    )
+    axis = torch.linspace(-REACH, REACH, 81, dtype=torch.float64)
+    gated = {
+        phi.name: (phi.function(axis)[None] * axis[:, None]).numpy()
+        for phi in ACTIVATIONS.values()
+        if phi.gated
     }
-    minimum, apart = _minimum(), _apart()
     parameters = _parameters(subject, gated)
-    return Zoo(x.numpy(), curves, surfaces, side.numpy(), minimum, apart, parameters)
-
-
-def _curve(name: str, x: Tensor) -> Curve:
-    at = x.clone().requires_grad_()
-    with torch.enable_grad():
-        value = ACTIVATIONS[name].function(at)
-        (slope,) = torch.autograd.grad(value.sum(), at)
-    return Curve(name, value.detach().numpy(), slope.numpy())
+    return Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), _apart(), parameters)
 
 
 def _minimum() -> tuple[float, float]:
@@ -90,7 +86,7 @@ def _apart() -> tuple[float, float]:
     return float(difference[at]), float(x[at])
 
 
-def _parameters(subject: Subject, gated: list[str]) -> dict[str, tuple[int, int]]:
+def _parameters(subject: Subject, gated: Iterable[str]) -> dict[str, tuple[int, int]]:
     config = subject.ours.encoder.config
     sizes = {config.activation: config.d_ff}
     sizes |= {name: round(config.d_ff * SHARE) for name in gated}
@@ -108,8 +104,8 @@ def _equal_size(subject: Subject, zoo: Zoo) -> Finding:
     plain = parameters[config.activation][1]
     name = max(parameters, key=lambda each: abs(parameters[each][1] - plain))
     d_ff, count = parameters[name]
-    one_unit = 3 * config.d_model + 2  # what rounding d_ff to a whole number may add or take
-    # A gate has biases of its own; the paper's has none at all.
+    one_unit = 3 * config.d_model + 2  # what rounding d_ff to a whole number may change
+    # A gate has biases of its own; the paper's FFN has none at all.
     biases = 2 * config.d_ff * config.bias
     return Finding(
         "A gated FFN with d_ff × 2/3 has as many parameters as a plain one.",
@@ -122,10 +118,10 @@ def _equal_size(subject: Subject, zoo: Zoo) -> Finding:
 
 @visit_zoo.claim
 def _who_uses_gelu(_: Subject, __: Zoo) -> Finding:
-    """What φ the published networks have, looked up and not measured."""
+    """The φ of published networks, looked up and not measured."""
     bert, gpt, first, later = (PRESETS[name] for name in ("bert", "gpt2", "t5", "t5v11"))
 
-    def all_use_it(*networks: Preset) -> Check:
+    def all_use_gelu(*networks: Preset) -> Check:
         without = sum(each.phi not in ("gelu", "gelu_tanh", "geglu") for each in networks)
         return Check(without, "≤", 0.0, words=("all of them do", "not all of them do"))
 
@@ -138,9 +134,9 @@ def _who_uses_gelu(_: Subject, __: Zoo) -> Finding:
         "looked up, not measured: "
         + ", ".join((has("BERT has", bert), has("GPT-2", gpt), has("the first T5", first),
                      has("T5 v1.1", later))),
-        all_use_it(bert, gpt, first),
+        all_use_gelu(bert, gpt, first),
         "T5 v1.1 is meant, where GELU is the gate of a gated FFN",
-        all_use_it(bert, gpt, later),
+        all_use_gelu(bert, gpt, later),
     )  # fmt: skip
 
 

@@ -57,7 +57,7 @@ def test_a_convolution_too_few_hears_too_little(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stack = influence._convolutions
-    monkeypatch.setattr(influence, "_convolutions", lambda layers: stack(layers[:-1]))
+    monkeypatch.setattr(influence, "_convolutions", lambda layers: stack(layers[:-1] or layers))
     seen = influence.input_influence(subject(model_folder))
     assert finding(seen, "3 convolutions").verdict is FAILS
 
