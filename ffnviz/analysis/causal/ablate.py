@@ -136,4 +136,4 @@ def _replacements(
         return [rows.mean(dim=0)]
     generator = torch.Generator().manual_seed(seed)
     indices = torch.randint(len(rows), (draws, n), generator=generator).to(rows.device)
-    return [rows[batch] for batch in indices.split(batch_size)]
+    return [rows[batch] for batch in torch.split(indices, batch_size)]

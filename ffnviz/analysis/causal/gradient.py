@@ -60,8 +60,8 @@ def gradient_attribution(
     Examples:
         >>> model = ffnviz.load("relu")
         >>> rather = ffnviz.logit_difference(model, "do", "does")
-        >>> found = ffnviz.gradient_attribution(model, "How [MASK] they know?", rather)
-        >>> found.product.shape  # (n_blocks, T, d_ff)
+        >>> result = ffnviz.gradient_attribution(model, "How [MASK] they know?", rather)
+        >>> result.product.shape  # (n_blocks, T, d_ff)
         torch.Size([2, 5, 2048])
     """
     require(network, NEEDS)

@@ -154,10 +154,10 @@ def patch_map(
     Examples:
         >>> model = ffnviz.load("relu")
         >>> girl, boy = "The girl lost [MASK] hat.", "The boy lost [MASK] hat."
-        >>> found = ffnviz.patch_map(model, girl, boy, ffnviz.logit_difference(model, "her", "his"))
-        >>> found.restored.shape, found.labels[3]
+        >>> map_ = ffnviz.patch_map(model, girl, boy, ffnviz.logit_difference(model, "her", "his"))
+        >>> map_.restored.shape, map_.labels[3]
         ((2, 6), ' [MASK]')
-        >>> round(float(found.restored[1, 3]), 3)  # after the last block all of it is at [MASK]
+        >>> round(float(map_.restored[1, 3]), 3)  # after the last block all of it is at [MASK]
         1.0
     """
     require(network, NEEDS)
@@ -244,8 +244,6 @@ def patched_logits(
 
     The arguments are those of `map_of_traces`, with one pair and one token to measure at.
     """
-    require(network, NEEDS)
-    check_block(into, block)
     source, plain = (activations(network, trace.blocks[block], at) for trace in (given, into))
     new = _strongest_changes(source[[pair[0]]], plain[[pair[1]]], neurons)
     run = network.run(into.ids, [Edit(block, value=new, tokens=[pair[1]], at=at)])

@@ -70,8 +70,8 @@ def sae_error(
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
-        >>> found = ffnviz.sae_error(model, "She opened the [MASK].", sae)
-        >>> found.unexplained, round(found.kept, 3)
+        >>> result = ffnviz.sae_error(model, "She opened the [MASK].", sae)
+        >>> result.unexplained, round(result.kept, 3)
         (0.0, 1.0)
     """
     require(network, NEEDS)

@@ -60,8 +60,8 @@ def sae_examples(
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
-        >>> found = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=2)
-        >>> found.values.shape, found.n_tokens
+        >>> result = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=2)
+        >>> result.values.shape, result.n_tokens
         ((2, 2048), 8)
     """
     best = torch.zeros(k, sae.d_sae)

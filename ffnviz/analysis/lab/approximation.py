@@ -62,7 +62,7 @@ class Approximation(Result):
     line: float  # the error of the best straight line
 
 
-def drawn(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
+def piecewise_linear(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
     """The function through evenly spaced values on [-2, 2], straight in between."""
 
     def function(x: Tensor) -> Tensor:

@@ -61,14 +61,14 @@ def try_residual(
     subject: Subject,
     depth: int = DEPTH,
     progress: Progress = lambda _: None,
-    drawn: Stacks | None = None,
+    gradients: Stacks | None = None,
 ) -> Residual:
     """Norms and cosines of the stream; gradients of stacks of `depth` untrained blocks.
 
-    The gradients are `drawn`, if they were computed before.
+    `gradients` are those of `stacks`, if they were computed before.
     """
     added, cosines = _added(subject)
-    gradients = drawn or stacks(subject, depth, progress)
+    gradients = gradients or stacks(subject, depth, progress)
     findings = (
         _only_added(subject), *_norm_findings(gradients), _bottleneck(subject),
         *_stream_findings(added, cosines),

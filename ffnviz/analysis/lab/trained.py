@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from ffnviz.analysis.lab.chance import FALSE_ALARM
 from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.trainings.pairs import Pairs, pairs
+from ffnviz.analysis.trainings.pairs import Pairs
+from ffnviz.analysis.trainings.pairs import pairs as pairs_of
 from ffnviz.analysis.trainings.table import Row, trainings
 
 WHERE = "at this size, on this text"
@@ -85,55 +86,55 @@ class Trained(Result):
 def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = None) -> Trained:
     """All questions answered by the package's trainings, or others; the sentence is not used."""
     table = trainings() if rows is None else rows
-    answered = tuple(Answered(each, pairs(table, each.variant, each.base)) for each in QUESTIONS)
-    findings = tuple(judged(each) for each in answered if each.question.claim)
+    answered = tuple(Answered(each, pairs_of(table, each.variant, each.base)) for each in QUESTIONS)
+    findings = tuple(
+        _finding(each.question, each.pairs) for each in answered if each.question.claim
+    )
     return Trained(answered, findings=findings)
 
 
-def judged(answered: Answered) -> Finding:
+def _finding(question: Question, pairs: Pairs | None) -> Finding:
     """The verdict: the mean difference against its interval, which fails once in 1,000 times."""
-    question, measured = answered.question, answered.pairs
     lower = question.better
     expected = f"a {'lower' if lower else 'higher'} loss in pair after pair of trainings"
-    if measured is None:
+    if pairs is None:
         return Finding(
             question.claim, expected, "nothing was measured", Check(0.0, ">", 0.0),
             said=question.said, untestable="the table has no such trainings",
         )  # fmt: skip
-    low, high = measured.interval(FALSE_ALARM)
-    effect = -measured.effect if lower else measured.effect
+    low, high = pairs.interval(FALSE_ALARM)
+    effect = -pairs.effect if lower else pairs.effect
     reach = (high - low) / 2 if math.isfinite(high) else 0.0
-    seeds = f"{measured.n} seed{'s' * (measured.n != 1)}"
+    seeds = f"{pairs.n} seed{'s' * (pairs.n != 1)}"
     return Finding(
         question.claim,
         expected,
-        told(answered) + (f"; published: {question.published}" if question.published else ""),
+        _described(question, pairs),
         Check(effect, ">", reach, "nats"),
-        untestable=f"{WHERE}, {seeds} leave{'s' * (measured.n == 1)} it open" if low <= 0 <= high
+        untestable=f"{WHERE}, {seeds} leave{'s' * (pairs.n == 1)} it open" if low <= 0 <= high
         else "",
         said=question.said,
         scope=f"{WHERE}, by {seeds}",
     )  # fmt: skip
 
 
-def told(answered: Answered) -> str:
-    """The losses, the pairs, the sign test, the effect and its interval."""
-    question, measured = answered.question, answered.pairs
-    if measured is None:
-        return ""
-    one, other = measured.losses.mean(axis=1)
+def _described(question: Question, pairs: Pairs) -> str:
+    """The losses, the effect and its interval, the pairs, the sign test, and what others found."""
+    one, other = pairs.losses.mean(axis=1)
     base = "the usual network" if question.base == "relu" else "without it"
     words = [f"{question.name}: loss {one:.3f} nats, {base} {other:.3f}"]
-    if measured.n > 1:
-        low, high = map(signed, measured.interval(FALSE_ALARM))
+    if pairs.n > 1:
+        low, high = map(signed, pairs.interval(FALSE_ALARM))
         words.append(
-            f"{signed(measured.effect)} on average, {1 - FALSE_ALARM:.1%} interval {low} to {high}"
+            f"{signed(pairs.effect)} on average, {1 - FALSE_ALARM:.1%} interval {low} to {high}"
         )
-    test = f"(sign test: p = {short(measured.sign_p)})"
-    words.append(f"higher in {measured.higher} of {measured.n} pairs {test}")
-    own, usual = measured.parameters
+    test = f"(sign test: p = {short(pairs.sign_p)})"
+    words.append(f"higher in {pairs.higher} of {pairs.n} pairs {test}")
+    own, usual = pairs.parameters
     if abs(own / usual - 1) > ALIKE:
         words.append(f"{own:,} parameters against {usual:,}")
+    if question.published:
+        words.append(f"published: {question.published}")
     return "; ".join(words)
 
 

@@ -13,7 +13,7 @@ from ffnviz.analysis.lab.approximation import (
     WIDTHS,
     Approximation,
     approximate,
-    drawn,
+    piecewise_linear,
 )
 from ffnviz.analysis.lab.fitting import SQUARE, Fit, phi_of
 from ffnviz.analysis.number_format import short
@@ -102,7 +102,7 @@ def fit(
     phi: str,
 ) -> Approximation:
     """Networks of all widths, trained on the function of that name."""
-    function = drawn(curve) if name == DRAWN else FUNCTIONS[name]
+    function = piecewise_linear(curve) if name == DRAWN else FUNCTIONS[name]
     return approximate(function, phi, progress=progress, jumps=JUMPS.get(name, ()))
 
 

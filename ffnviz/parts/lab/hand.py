@@ -5,7 +5,7 @@ import string
 import numpy as np
 import torch
 
-from ffnviz.analysis.lab.approximation import FUNCTIONS, drawn
+from ffnviz.analysis.lab.approximation import FUNCTIONS, piecewise_linear
 from ffnviz.analysis.lab.by_hand import (
     OUTSIDE,
     SMOOTH,
@@ -59,7 +59,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The line to drag, beside its errors and Adam's."""
     name, n = values[FUNCTION], values[BUDGET]
     curve: tuple[float, ...] = values[CURVE]
-    function = drawn(curve) if name == DRAWN else FUNCTIONS[name]
+    function = piecewise_linear(curve) if name == DRAWN else FUNCTIONS[name]
     corners = corners_of(values[CORNERS], n)
     yours = units_through([(_place(x), _place(y)) for x, y in corners])
     which = values.texts.get(CURVE.name, "") if name == DRAWN else name

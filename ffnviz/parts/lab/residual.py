@@ -40,7 +40,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     depth, subject = values[LAYERS], experiment_subject(run)
     with SERIAL_LOCK:
         drawn = run.subject.per_sentence(("stacks", depth), lambda: stacks(subject, depth))
-    residual = try_residual(subject, depth, drawn=drawn)
+    residual = try_residual(subject, depth, gradients=drawn)
     head = Head(tally(residual.findings), "lab-residual", run.card.colour)
     pictures = norms(run, residual), directions(run, residual), gradients(run, residual, depth)
     below = row(verdicts_of(head, residual.findings), waists(run), widths=(2, 1))

@@ -191,7 +191,8 @@ def test_pre_and_post_ln_taken_for_each_other_turn_the_verdict(
     drawn = residual.stacks(tried, 12)
     other = {"pre-LN": drawn["post-LN"], "post-LN": drawn["pre-LN"]}
     before, after = (
-        finding(residual.try_residual(tried, drawn=each), claim).verdict for each in (drawn, other)
+        finding(residual.try_residual(tried, gradients=each), claim).verdict
+        for each in (drawn, other)
     )
     assert {before, after} == {HOLDS, FAILS}
 

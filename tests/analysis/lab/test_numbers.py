@@ -8,7 +8,13 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from ffnviz.analysis.lab.approximation import FUNCTIONS, KNOTS, POINTS, approximate, drawn
+from ffnviz.analysis.lab.approximation import (
+    FUNCTIONS,
+    KNOTS,
+    POINTS,
+    approximate,
+    piecewise_linear,
+)
 from ffnviz.analysis.lab.bend_deleted import WITHOUT_ATTENTION, WITHOUT_FFN, remove_phi
 from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.influence import input_influence
@@ -112,7 +118,7 @@ def test_a_drawing_is_straight_between_its_knots() -> None:
     knots[KNOTS // 2] = 1.0
     x = torch.linspace(-2, 2, 257, dtype=torch.float64)
     expected = (1 - x.abs() / (4 / (KNOTS - 1))).clamp_min(0)
-    torch.testing.assert_close(drawn(knots)(x), expected)
+    torch.testing.assert_close(piecewise_linear(knots)(x), expected)
 
 
 def test_shares_heard_are_those_of_the_whole_jacobian(model_folder: Path) -> None:
