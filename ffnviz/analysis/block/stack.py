@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from jaxtyping import Float
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from ffnviz.analysis.lab.residual import draw_by_glorot
 from ffnviz.analysis.needs import Capability, encoder_of
@@ -67,15 +67,13 @@ def entered(trace: ForwardPass, seed: int) -> Float[Tensor, "tokens d_model"]:
 
 def layer(block: Block, x: Tensor, without: Collection[str]) -> Tensor:
     """One pre-LN block, (T, d_model), without some of PARTS but φ, which `untrained` leaves out."""
-    sublayers: list[tuple[str, nn.Module, nn.Module]] = [
+    for name, norm, sublayer in (
         ("attention", block.attention_norm, block.attention),
         ("ffn", block.ffn_norm, block.ffn),
-    ]
-    for name, norm, sublayer in sublayers:
-        if name in without:
-            continue
-        output: Tensor = sublayer(x if "norm" in without else norm(x)).output
-        x = output if "residual" in without else x + output
+    ):
+        if name not in without:
+            output: Tensor = sublayer(x if "norm" in without else norm(x)).output
+            x = output if "residual" in without else x + output
     return x
 
 

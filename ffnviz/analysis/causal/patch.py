@@ -136,7 +136,7 @@ def patch_map(
     tokens: Sequence[int] | None = None,
     token: int | None = None,
 ) -> PatchMap:
-    """The measure after patching one block at one token, for each of them.
+    """The measure after each patch of one block at one token.
 
     Args:
         network: any with a word head.
@@ -208,8 +208,8 @@ def map_of_traces(
             rows = plain.repeat(len(batch), 1, 1)
             rows[range(len(batch)), batch] = new[start : start + batch_size]
             run = network.run(into.ids.expand(len(batch), -1), [Edit(number, value=rows, at=at)])
-            value = measure(run.logits_at(judged[1])).double().cpu().numpy()
-            values[number, start : start + len(batch)] = value
+            after = measure(run.logits_at(judged[1]))
+            values[number, start : start + len(batch)] = after.double().cpu().numpy()
             progress((number * len(pairs) + start + len(batch)) / values.size)
     return PatchMap(
         values,

@@ -70,13 +70,10 @@ def neuron_paths(
         >>> paths.direct.shape, paths.strongest.shape
         ((2048,), (5,))
     """
-    network = network_of(trace)
-    require(network, NEEDS)
-    check_block(trace, block)
     check_block(trace, to_block)
     if to_block <= block:
         raise ValueError(f"Block {to_block} does not come after block {block}.")
-    return _paths(network, trace, (block, neuron), [to_block], token, k)[0]
+    return _paths(trace, block, neuron, [to_block], token, k)[0]
 
 
 @torch.inference_mode()
@@ -89,29 +86,23 @@ def paths_to_later(
         ValueError: if there is no such neuron.
         NotForThisNetwork: as `neuron_paths`.
     """
-    network = network_of(trace)
-    require(network, NEEDS)
-    check_block(trace, block)
-    return _paths(network, trace, (block, neuron), range(block + 1, len(trace.blocks)), token, k)
+    return _paths(trace, block, neuron, range(block + 1, len(trace.blocks)), token, k)
 
 
 def _paths(
-    network: Network,
-    trace: Trace,
-    start: tuple[int, int],
-    to: Iterable[int],
-    token: int | None,
-    k: int,
+    trace: Trace, block: int, neuron: int, later: Iterable[int], token: int | None, k: int
 ) -> tuple[NeuronPaths, ...]:
-    block, neuron = start
+    network = network_of(trace)
+    require(network, NEEDS)
+    check_block(trace, block)
     place = judged_at(network, trace, token)
     without = network.run(trace.ids, [Edit(block, [neuron], scale=0.0, tokens=[place])])
     own = trace.blocks[block].ffn.hidden[place, neuron].double()
     written = (own * network.ffn(block).values[neuron].double()).cpu()
     paths = []
-    for number in to:
-        later, view = trace.blocks[number], network.ffn(number)
-        norm, stream = _norm_and_stream(network, view, later)
+    for number in later:
+        view = network.ffn(number)
+        norm, stream = _norm_and_stream(network, view, trace.blocks[number])
         read = norm.undivided(written) / norm.scale(stream[place].cpu().double())
         direct = (view.keys.cpu().double() @ read).numpy()
         plain, ablated = (
