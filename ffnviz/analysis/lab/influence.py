@@ -13,7 +13,7 @@ from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
 from ffnviz.analysis.lab.recurrent import GAIN, Fading, fade, fading_findings
-from ffnviz.analysis.lab.shares import Map, shares, slopes_heard
+from ffnviz.analysis.lab.shares import Map, input_slopes, shares
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.models.encoder.attention import SelfAttention
@@ -55,7 +55,7 @@ class InfluenceMap:
 class Influence(Result):
     """The maps of all layers."""
 
-    heard: tuple[InfluenceMap, ...]  # one a layer
+    maps: tuple[InfluenceMap, ...]  # one a layer
     fading: tuple[Fading, ...]  # recurrent networks of one layer
     # the shares of the sentence that was read in the decoder block's outputs, (n, n)
     memory: NDArray[np.float64]
@@ -75,26 +75,26 @@ def input_influence(
 
     The inputs are the block's on this sentence, at most `length` tokens. Attention and FFN stand
     behind their LayerNorm, which mixes no tokens, and so keep the scale they were trained on. The
-    Frobenius norm is estimated, see `slopes_heard`.
+    Frobenius norm is estimated, see `input_slopes`.
     """
     # Cloned, as tensors made in inference mode take no part in differentiation.
     x = subject.trace.blocks[subject.block].input[:length].to("cpu", torch.float32).clone()
     # What the network made of the sentence: the decoder's memory, as many tokens as x has.
     read = subject.trace.final[: len(x)].to("cpu", torch.float32).clone()
     layers = _layers(subject, x, read, depth)
-    heard = []
+    maps = []
     for place, layer in enumerate(layers):
-        slope = slopes_heard(layer.make(), x, subprogress(progress, place, len(layers) + 1))
-        heard.append(InfluenceMap(layer.name, layer.trained, slope, layer.steps))
+        slope = input_slopes(layer.make(), x, subprogress(progress, place, len(layers) + 1))
+        maps.append(InfluenceMap(layer.name, layer.trained, slope, layer.steps))
     decoder = _decoder(subject, depth)
-    memory = shares(slopes_heard(
-        lambda asked: decoder(x.expand(len(asked), -1, -1), asked), read,
+    memory = shares(input_slopes(
+        lambda copies: decoder(x.expand(len(copies), -1, -1), copies), read,
         subprogress(progress, len(layers), len(layers) + 1),
     ))  # fmt: skip
-    by_name = {each.name: each for each in heard}
+    by_name = {each.name: each for each in maps}
     fading = fade(x, gain)
     findings = (*_findings(by_name, memory, len(x), depth), *fading_findings(fading, gain))
-    return Influence(tuple(heard), fading, memory, depth, gain, findings=findings)
+    return Influence(tuple(maps), fading, memory, depth, gain, findings=findings)
 
 
 @dataclass(frozen=True)
@@ -189,17 +189,17 @@ def _decoder(subject: Subject, depth: int) -> Callable[[Tensor, Tensor], Tensor]
 
 
 def _findings(
-    heard: dict[str, InfluenceMap], memory: NDArray[np.float64], n: int, depth: int
+    maps: dict[str, InfluenceMap], memory: NDArray[np.float64], n: int, depth: int
 ) -> tuple[Finding, ...]:
     alone = "it takes two tokens at least" if n < 2 else ""
     off = ~np.eye(n, dtype=bool)
     future = np.triu(np.ones((n, n), dtype=bool), 1)
 
     def most(name: str, where: NDArray[np.bool_]) -> float:
-        return float(heard[name].share[where].max(initial=0.0))
+        return float(maps[name].share[where].max(initial=0.0))
 
     def least(name: str, where: NDArray[np.bool_]) -> float:
-        return float(heard[name].share[where].min(initial=1.0))
+        return float(maps[name].share[where].min(initial=1.0))
 
     def nothing(claim: str, name: str, where: NDArray[np.bool_]) -> Finding:
         return Finding(claim, "exactly 0",
@@ -212,7 +212,7 @@ def _findings(
                        Check(least(name, off), ">", 0.0), untestable=alone)  # fmt: skip
 
     reach = min(n, 2 * depth + 1)
-    stack = next(name for name in heard if name.endswith("convolutions"))
+    stack = next(name for name in maps if name.endswith("convolutions"))
     return (
         nothing("FFN: an output depends on its own input and no other.", "FFN", off),
         everything("Attention: every output depends on every input.", "attention"),
@@ -226,8 +226,8 @@ def _findings(
                 Check(float(memory.min()), ">", 0.0)),
         Finding(f"{depth} convolution{'s' * (depth > 1)} of width 3 see{'s' * (depth == 1)} "
                 f"{2 * depth + 1} tokens.",
-                f"{reach} of these {n}", f"{heard[stack].receptive_field} tokens",
-                Check(abs(heard[stack].receptive_field - reach), "≤", 0.0,
+                f"{reach} of these {n}", f"{maps[stack].receptive_field} tokens",
+                Check(abs(maps[stack].receptive_field - reach), "≤", 0.0,
                       words=("as many", "not as many"))),
         nothing("RNN and LSTM: no output depends on what comes later.",
                 max(("RNN", "LSTM"), key=lambda name: most(name, future)), future),

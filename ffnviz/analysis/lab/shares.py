@@ -16,7 +16,7 @@ ROWS = 256  # tokens, of all copies together, whose activations a layer holds at
 Map = Callable[[Tensor], Tensor]
 
 
-def slopes_heard(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
+def input_slopes(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
     """‖∂ f(x)_i / ∂ x_j‖, (n, n), a row for each output i.
 
     The Frobenius norm is estimated from DIRECTIONS random directions (Hutchinson 1989): a

@@ -1,6 +1,5 @@
 """The prediction as d_ff shrinks, the least important neurons first or at random."""
 
-import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import takewhile
@@ -28,6 +27,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.models.random_init import no_draws
 
 WIDTH_NEEDS = (*FFN_NEEDS, Capability.WORD_HEAD)
 SEED = 17
@@ -126,11 +126,16 @@ def _removal(subject: Subject, order: Tensor) -> Finding:
 
 
 def _narrow(ffn: FeedForward, kept: Tensor) -> FeedForward:
-    narrow = copy.deepcopy(ffn)
+    biased = ffn.expand.bias is not None
+    with no_draws():  # the weights follow
+        narrow = FeedForward(ffn.expand.in_features, len(kept), ffn.activation.name, bias=biased)
+    narrow.activation = ffn.activation
+    narrow = narrow.to(ffn.expand.weight.dtype).eval()
     narrow.expand.weight = nn.Parameter(ffn.expand.weight[kept])
     narrow.compress.weight = nn.Parameter(ffn.compress.weight[:, kept])
-    if ffn.expand.bias is not None:
+    if biased:
         narrow.expand.bias = nn.Parameter(ffn.expand.bias[kept])
+        narrow.compress.bias = ffn.compress.bias
     return narrow
 
 

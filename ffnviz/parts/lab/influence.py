@@ -70,11 +70,11 @@ def all_maps(run: Run, result: Influence) -> Cell:
     shown = [
         Map(f"{each.name}<br>sees {each.receptive_field}, {each.steps} in a row", each.share,
             f"@{run.card.colour}" if each.trained else "@muted", labels, [])
-        for each in result.heard
+        for each in result.maps
     ]  # fmt: skip
     shown.insert(5, Map(f"decoder: sentence<br>sees {n}", result.memory, "@muted",
                         labels, []))  # fmt: skip
-    rnn = next(each for each in result.heard if each.name == "RNN")
+    rnn = next(each for each in result.maps if each.name == "RNN")
     return chart_cell(
         Head(_steps(n, result.depth, rnn.steps), "lab-influence", run.card.colour),
         maps(shown, ACROSS, "of all its inputs", ("output", "input")),
@@ -100,7 +100,7 @@ def decay(run: Run, result: Influence) -> Cell:
     own = f"@{run.card.colour}"
     curves = [
         (each.name, each.by_distance, own if each.trained else "@muted")
-        for each in result.heard
+        for each in result.maps
         if each.name not in ("FFN", RNN, LSTM)
     ]
     curves += [

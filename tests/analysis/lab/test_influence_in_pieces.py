@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ffnviz.analysis.lab import shares as shares_module
 from ffnviz.analysis.lab.influence import LONGEST_MAP, input_influence
-from ffnviz.analysis.lab.shares import ROWS, slopes_heard
+from ffnviz.analysis.lab.shares import ROWS, input_slopes
 from tests.analysis.lab.broken import subject
 
 
@@ -22,7 +22,7 @@ def test_pieces_give_what_all_outputs_at_once_give(
     whole = input_influence(tried, 12, 2)
     monkeypatch.setattr(shares_module, "ROWS", rows)
     pieces = input_influence(tried, 12, 2)
-    for one, other in zip(whole.heard, pieces.heard, strict=True):
+    for one, other in zip(whole.maps, pieces.maps, strict=True):
         np.testing.assert_allclose(other.share, one.share, atol=1e-6, err_msg=one.name)
         np.testing.assert_array_equal(other.share > 0, one.share > 0, err_msg=one.name)
     np.testing.assert_allclose(pieces.memory, whole.memory, atol=1e-6)
@@ -36,7 +36,7 @@ def test_a_layer_never_gets_more_tokens_than_it_may_hold() -> None:
         return 2 * v
 
     told: list[float] = []
-    slopes = slopes_heard(layer, torch.ones(LONGEST_MAP, 5), told.append)
+    slopes = input_slopes(layer, torch.ones(LONGEST_MAP, 5), told.append)
     assert max(copies * n for copies, n, _ in seen) <= ROWS
     assert sum(copies for copies, _, _ in seen) == LONGEST_MAP
     np.testing.assert_array_equal(slopes > 0, np.eye(LONGEST_MAP, dtype=bool))

@@ -123,7 +123,7 @@ def test_a_drawing_is_straight_between_its_knots() -> None:
 
 def test_shares_heard_are_those_of_the_whole_jacobian(model_folder: Path) -> None:
     tried = subject(model_folder)
-    found = {each.name: each for each in input_influence(tried, 6, 1).heard}
+    found = {each.name: each for each in input_influence(tried, 6, 1).maps}
     block = tried.ours.encoder.blocks[1]
     x = tried.trace.blocks[1].input[:6].clone()
     jacobian = torch.func.jacrev(lambda v: block(v).output)(x)
@@ -145,7 +145,7 @@ def test_shares_heard_are_those_of_the_whole_jacobian(model_folder: Path) -> Non
 
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_convolutions_reach_as_far_as_they_are_deep(model_folder: Path, depth: int) -> None:
-    found = {each.name: each for each in input_influence(subject(model_folder), 12, depth).heard}
+    found = {each.name: each for each in input_influence(subject(model_folder), 12, depth).maps}
     assert found[f"{depth} convolutions"].receptive_field == min(12, 2 * depth + 1)
     assert found["convolution, width 3"].receptive_field == 3
 
