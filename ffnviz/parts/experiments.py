@@ -35,10 +35,13 @@ def as_claim(finding: Finding) -> Claim:
     )  # fmt: skip
 
 
-def verdicts_of(head: Head, findings: Sequence[Finding]) -> Cell:
-    """One experiment's claims."""
+def verdicts_of(
+    run: Run, note: str, findings: Sequence[Finding], under: Sentence | None = None
+) -> Cell:
+    """One experiment's claims under their tally."""
+    head = Head(tally(findings), note, run.card.colour, under=under or ())
     groups = [("", [as_claim(finding) for finding in findings])]
-    return verdicts_cell(head, groups, f"verdicts-{head.note}", dense=True)
+    return verdicts_cell(head, groups, f"verdicts-{note}", dense=True)
 
 
 def tally(findings: Sequence[Finding]) -> Sentence:

@@ -1,6 +1,7 @@
-"""Which neuron a part shows."""
+"""Which neuron a part shows, and the action that opens one."""
 
 from ffnviz.analysis.neurons.strongest import strongest_neuron
+from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
 
 
@@ -10,3 +11,8 @@ def neuron_shown(run: Run) -> int:
     if chosen is not None and chosen.index < run.model.sizes.d_ff:
         return chosen.index
     return strongest_neuron(run.trace, run.state.block, run.token)
+
+
+def open_neuron(run: Run, neuron: int) -> OpenNeuron:
+    """The action that opens a neuron of the block shown, at the sentences that activate it."""
+    return OpenNeuron(run.neuron(neuron), "neurons", "wakes")

@@ -37,7 +37,7 @@ print((output - record.output).abs().max())
 """
 
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def sheet(run: Run, _: Values) -> Sheet:
     """The diagram beside the code."""
     block, n, label = run.state.block, len(run.labels), run.card.phi.label
     d_model, d_ff = run.model.sizes.d_model, run.model.sizes.d_ff

@@ -13,7 +13,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def sheet(run: Run, _: Values) -> Sheet:
     """Three panels; a click on a point chooses its token."""
     block = run.trace.blocks[run.state.block]
     panels = [

@@ -12,7 +12,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def sheet(run: Run, _: Values) -> Sheet:
     """The singular values beside the effective ranks."""
     each = {traced.card: spectra(traced.trace, run.block_of(traced)) for traced in run.both}
     return Sheet([row(

@@ -23,7 +23,7 @@ torch.cat([ffn(row[None]) for row in x[0]])    # one token at a time
 """
 
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def sheet(run: Run, _: Values) -> Sheet:
     """The diagram beside the batch view."""
     d_model, d_ff, n = run.model.sizes.d_model, run.model.sizes.d_ff, len(run.labels)
     apart = position_wise(run.model, run.trace, run.state.block)

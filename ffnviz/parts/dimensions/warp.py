@@ -9,14 +9,14 @@ from ffnviz.analysis.dimensions.warp import Stage, Warp, warp
 from ffnviz.figures.dimensions.warp import Panel, warped
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.models.activations import ACTIVATIONS, Activation
-from ffnviz.parts.sheet import Choice, Control, Sheet, row, set_to
+from ffnviz.parts.sheet import Choice, Control, Sheet, row
+from ffnviz.parts.token_choice import token_choice, token_setting
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
-from ffnviz.state.state import LARGEST
 
 MANY = 60  # more lines than these would cover the plane
 NEURONS = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512, 1024, 2048, 4096, 16384)
@@ -30,9 +30,7 @@ SHARE = number_setting("warp", 1.0, 0.0, 1.0).with_control(
 N_NEURONS = count_setting("warp_neurons", 8, NEURONS[0], NEURONS[-1]).with_control(
     "neurons taking part, those that vary most first", NEURONS, "{:,}".format
 )
-# Tokens from 1; 0 stands for the one furthest from those before it.
-SECOND = count_setting("warp_second", 0, 0, LARGEST)
-THIRD = count_setting("warp_third", 0, 0, LARGEST)
+SECOND, THIRD = token_setting("warp_second"), token_setting("warp_third")
 SETTINGS = (PHI, SHARE, N_NEURONS, SECOND, THIRD)
 
 
@@ -54,7 +52,10 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def chosen_corners(run: Run, values: Values) -> tuple[int, ...]:
-    """The chosen token and two others; fewer, where the sentence has no more."""
+    """The chosen token and two others, by default each the furthest from those before it.
+
+    They are fewer than three where the sentence is shorter.
+    """
     inputs = run.trace.blocks[run.state.block].ffn.input
     corners = [run.token]
     for setting in (SECOND, THIRD):
@@ -73,9 +74,7 @@ def the_controls(run: Run, corners: tuple[int, ...], n_neurons: int) -> list[Con
 
     def corner(label: str, setting: Setting[int], at: int) -> Choice:
         left = [place for place in range(len(run.labels)) if place not in corners[:at]]
-        words = [f"{place + 1}. {run.labels[place]}" for place in left]
-        return Choice(label, words, lambda chosen: set_to(setting, left[chosen] + 1),
-                      left.index(corners[at]))  # fmt: skip
+        return token_choice(label, setting, run.labels, left, corners[at])
 
     others = (("Second token", SECOND), ("Third token", THIRD))[: len(corners) - 1]
     return [

@@ -4,7 +4,7 @@ from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.ladder import ladder
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -25,19 +25,19 @@ y = second(phi(y)).mT                  # {hidden} → {out}, back to (B, L, d)
 """
 
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def sheet(run: Run, _: Values) -> Sheet:
     """The difference over the verdicts and the code."""
     result = try_convolution(experiment_subject(run))
     refused: Sentence = []
     if result.refused:
         refused = ["Without the transposes PyTorch says: ", quoted(result.refused)]
-    head = Head(tally(result.findings), "lab-convolution", run.card.colour, under=refused)
     sizes, (into, hidden, out) = run.model.sizes, result.shapes
     code = CODE.format(
         d_model=sizes.d_model, d_ff=sizes.d_ff, n=len(result.difference), block=run.state.block,
         into=into, hidden=hidden, out=out,
     ).rstrip()  # fmt: skip
-    below = row(verdicts_of(head, result.findings), code_cell("code", code), widths=(1, 1.2))
+    verdicts = verdicts_of(run, "lab-convolution", result.findings, refused)
+    below = row(verdicts, code_cell("code", code), widths=(1, 1.2))
     return Sheet([row(how_close(run, result)), below])
 
 

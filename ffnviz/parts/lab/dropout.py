@@ -9,7 +9,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.passes import scattered
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -33,10 +33,9 @@ def sheet(run: Run, values: Values) -> Sheet:
         ("dropout", run.state.block, run.token, p), lambda: drawn_passes(subject, p)
     )
     result = try_dropout(subject, p, seed=SEED + draw - 1, judged=judged)
-    head = Head(tally(result.findings), "lab-dropout", run.card.colour)
     return Sheet(
         [row(passes(run, result, p), settling(run, result), word(run, result)),
-         row(verdicts_of(head, result.findings))],
+         row(verdicts_of(run, "lab-dropout", result.findings))],
         (P, Button("Draw again", set_to(DRAW, draw % 9_999 + 1))),
     )  # fmt: skip
 

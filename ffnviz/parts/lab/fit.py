@@ -21,7 +21,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.fit import errors, fitted
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.parts.experiments import tally, verdicts_of
+from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
@@ -79,10 +79,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         result = measured.result
         left = [*outdated(measured, setup, "Fit"), *canvas]
         pictures = the_fit(run, result, place), the_errors(run, result, place)
-        verdicts = verdicts_of(
-            Head(tally(result.findings), "lab-fit", run.card.colour), result.findings
-        )
-        return [row(*([left] if left else []), *pictures), row(verdicts)]
+        verdicts = row(verdicts_of(run, "lab-fit", result.findings))
+        return [row(*([left] if left else []), *pictures), verdicts]
 
     wide = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units"
     first = text_cell("lab-fit-first", f"“Fit” trains {wide} on what is drawn.", tone="quiet")

@@ -17,7 +17,7 @@ from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -48,10 +48,10 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Influence]) -> list[Row]:
         result = measured.result
-        head = Head(tally(result.findings), "lab-hears", run.card.colour)
+        verdicts = verdicts_of(run, "lab-hears", result.findings)
         return [
             row([*outdated(measured, setup, LABEL), all_maps(run, result)]),
-            row(decay(run, result), verdicts_of(head, result.findings), widths=(1.7, 1)),
+            row(decay(run, result), verdicts, widths=(1.7, 1)),
         ]
 
     return Sheet([Measurement("hears", setup, differentiate, after, args, label=LABEL,

@@ -1,5 +1,7 @@
 """Interaction: what two directions do together, with φ, without it, and by φ″."""
 
+from functools import partial
+
 import numpy as np
 from torch import Tensor
 
@@ -9,12 +11,12 @@ from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
+from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, number_setting
 
@@ -98,5 +100,5 @@ def its_neurons(run: Run, result: Interaction) -> Cell:
         Head(sentence, "interaction-neurons", run.card.colour), [panel],
         alt="The neurons that write most of the interaction.",
         of="part of I, % of the output's length", named="neuron",
-        on_choose=lambda neuron: OpenNeuron(run.neuron(neuron), "neurons", "wakes"),
+        on_choose=partial(open_neuron, run),
     )  # fmt: skip

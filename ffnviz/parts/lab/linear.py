@@ -3,7 +3,7 @@
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.figures.lab.linearity import off_linear
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -22,8 +22,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The bars over the verdicts."""
     factor = values[FACTOR] or FACTOR.default  # a factor of 0 tests nothing
     linearity = try_linearity(experiment_subject(run), factor)
-    head = Head(tally(linearity.findings), "lab-linear", run.card.colour)
-    verdicts = verdicts_of(head, linearity.findings)
+    verdicts = verdicts_of(run, "lab-linear", linearity.findings)
     return Sheet([row(bars(run, linearity, factor)), row(verdicts)])
 
 

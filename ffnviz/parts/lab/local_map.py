@@ -1,6 +1,6 @@
 """One token, one matrix: the FFN's Jacobian, on the way from one token to another."""
 
-from torch import Tensor
+from functools import partial
 
 from ffnviz.analysis.lab.local_map import Place, Way, look_at, terms_of, way
 from ffnviz.figures.lab.curves import lines
@@ -8,37 +8,39 @@ from ffnviz.figures.lab.local_map import changes, switches
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.parts.sheet import Choice, Control, Sheet, row, set_to
+from ffnviz.parts.neuron_shown import open_neuron
+from ffnviz.parts.sheet import Control, Sheet, row
+from ffnviz.parts.token_choice import token_choice, token_setting
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting, number_setting
-from ffnviz.state.state import LARGEST
+from ffnviz.state.settings import Values, number_setting
 
 SHARE = number_setting("way_share", 0.5, 0.0, 1.0).with_control(
     "share of the way to it", [stop / 40 for stop in range(41)], "{:.1%}".format
 )
-OTHER = count_setting("way_to", 0, 0, LARGEST)  # a token from 1; 0 stands for the furthest
+OTHER = token_setting("way_to")
 SETTINGS = (OTHER, SHARE)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
     """Which neurons switch, how J changes, and its rank."""
-    other, share = the_other(run, values), values[SHARE]
-    inputs = run.trace.blocks[run.state.block].ffn.input
+    other, share, block = other_token(run, values), values[SHARE], run.state.block
+    inputs = run.trace.blocks[block].ffn.input
     start = inputs[run.token]
     end = 0 * start if other is None else inputs[other]
-    setup = (run.state.block, run.token, other)
+    setup = (block, run.token, other)
     try:
-        walked = run.subject.per_sentence(("way", *setup), lambda: walk(run, start, end))
+        walked = run.subject.per_sentence(
+            ("way", *setup), lambda: way(terms_of(run.model.ffn(block)), start, end)
+        )
     except NotForThisNetwork as error:
         return Sheet([row(text_cell("too-large", str(error), tone="info"))], [])
     place = run.subject.per_sentence(
         ("place on the way", *setup, share),
-        lambda: look_at(terms_of(run.model.ffn(run.state.block)), start, end, share),
+        lambda: look_at(terms_of(run.model.ffn(block)), start, end, share),
     )
     ends = (run.labels[run.token], "0" if other is None else run.labels[other])
     pictures = [
@@ -46,16 +48,15 @@ def sheet(run: Run, values: Values) -> Sheet:
         the_changes(run, walked, place, ends, share),
         the_rank(run, place, share),
     ]
-    return Sheet([row(*pictures, widths=(1, 1.2, 1))], the_controls(run, other))
+    controls: list[Control] = [SHARE]
+    if other is not None:
+        others = [at for at in range(len(run.labels)) if at != run.token]
+        controls.append(token_choice("To token", OTHER, run.labels, others, other))
+    return Sheet([row(*pictures, widths=(1, 1.2, 1))], controls)
 
 
-def walk(run: Run, start: Tensor, end: Tensor) -> Way:
-    """The way through the chosen block's FFN."""
-    return way(terms_of(run.model.ffn(run.state.block)), start, end)
-
-
-def the_other(run: Run, values: Values) -> int | None:
-    """The token at the other end; the furthest until somebody chooses, None if there is none."""
+def other_token(run: Run, values: Values) -> int | None:
+    """The token at the other end, by default the furthest; None if the sentence has no other."""
     inputs = run.trace.blocks[run.state.block].ffn.input
     wanted = values[OTHER] - 1
     if len(inputs) < 2:
@@ -63,16 +64,6 @@ def the_other(run: Run, values: Values) -> int | None:
     if 0 <= wanted < len(inputs) and wanted != run.token:
         return wanted
     return int((inputs - inputs[run.token]).norm(dim=-1).argmax())
-
-
-def the_controls(run: Run, other: int | None) -> list[Control]:
-    """The other token, and the share of the way."""
-    left = [place for place in range(len(run.labels)) if place != run.token]
-    words = [f"{place + 1}. {run.labels[place]}" for place in left]
-    if other is None:
-        return [SHARE]
-    choose = Choice("To token", words, lambda at: set_to(OTHER, left[at] + 1), left.index(other))
-    return [SHARE, choose]
 
 
 def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> Cell:
@@ -90,7 +81,7 @@ def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> 
         switches(walked.shares, walked.neurons, walked.slopes, ends, share, colour),
         "The slope φ′ of the neurons that change the FFN's matrix most, from token to token.",
         height=560,
-        on_choose=lambda neuron: OpenNeuron(run.neuron(neuron), "neurons", "wakes"),
+        on_choose=partial(open_neuron, run),
     )
 
 
@@ -120,9 +111,10 @@ def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], shar
 def the_rank(run: Run, place: Place, share: float) -> Cell:
     """The singular values of J."""
     n, values = len(place.singular), place.singular
+    neurons = "1 neuron has" if place.active == 1 else f"{place.active:,} neurons have"
     sentence: Sentence = [
         f"At {percent(share)} of the way J has ", number(f"rank {place.rank:,} of {n:,}"),
-        f": {_neurons(place.active)} a slope φ′ that is not 0.",
+        f": {neurons} a slope φ′ that is not 0.",
     ]  # fmt: skip
     shown = values > values[0] * 1e-12
     return chart_cell(
@@ -136,7 +128,3 @@ def the_rank(run: Run, place: Place, share: float) -> Cell:
         "The singular values of the FFN's matrix at this place.",
         height=560,
     )  # fmt: skip
-
-
-def _neurons(n: int) -> str:
-    return "1 neuron has" if n == 1 else f"{n:,} neurons have"

@@ -7,7 +7,7 @@ from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -28,8 +28,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The two maps over the verdicts."""
     way = values[WAY]
     moved = try_positions(experiment_subject(run), way)
-    head = Head(tally(moved.findings), "lab-positions", run.card.colour)
-    return Sheet([row(two_maps(run, moved, way)), row(verdicts_of(head, moved.findings))])
+    verdicts = verdicts_of(run, "lab-positions", moved.findings)
+    return Sheet([row(two_maps(run, moved, way)), row(verdicts)])
 
 
 def two_maps(run: Run, positions: Positions, way: str) -> Cell:

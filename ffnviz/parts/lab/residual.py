@@ -18,7 +18,7 @@ from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.wording import Sentence, number, quoted, signed
 from ffnviz.jobs.serial_lock import SERIAL_LOCK
-from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -41,10 +41,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     with SERIAL_LOCK:
         drawn = run.subject.per_sentence(("stacks", depth), lambda: stacks(subject, depth))
     residual = try_residual(subject, depth, gradients=drawn)
-    head = Head(tally(residual.findings), "lab-residual", run.card.colour)
     pictures = norms(run, residual), directions(run, residual), gradients(run, residual, depth)
-    below = row(verdicts_of(head, residual.findings), waists(run), widths=(2, 1))
-    return Sheet([row(*pictures), below])
+    verdicts = verdicts_of(run, "lab-residual", residual.findings)
+    return Sheet([row(*pictures), row(verdicts, waists(run), widths=(2, 1))])
 
 
 def norms(run: Run, residual: Residual) -> Cell:

@@ -4,7 +4,7 @@ import numpy as np
 
 from ffnviz.analysis.lab.sharing import Sharing, try_sharing
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.experiments import experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -16,9 +16,8 @@ from ffnviz.state.settings import Values
 def sheet(run: Run, _: Values) -> Sheet:
     """The word's contexts and the blocks' weights over the verdicts."""
     shared = try_sharing(experiment_subject(run))
-    head = Head(tally(shared.findings), "lab-sharing", run.card.colour)
     pictures = row(one_word(run, shared), *other_block(run, shared))
-    return Sheet([pictures, row(verdicts_of(head, shared.findings))])
+    return Sheet([pictures, row(verdicts_of(run, "lab-sharing", shared.findings))])
 
 
 def one_word(run: Run, sharing: Sharing) -> Cell:

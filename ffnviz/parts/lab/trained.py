@@ -2,7 +2,7 @@
 
 from ffnviz.analysis.lab.trained import compare_trainings
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.experiments import tally, verdicts_of
+from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.parts.trainings import trainings_chart
 from ffnviz.pictures.head import Head
@@ -20,9 +20,6 @@ def sheet(run: Run, _: Values) -> Sheet:
         "Small networks trained with one thing changed, from ", number(seeds), " each."
     ]  # fmt: skip
     under = "d_model 64, everyday sentences" + (f", {pairs[0].steps:,} steps" if pairs else "")
-    colour = run.card.colour
-    chart = trainings_chart(
-        Head(sentence, "lab-trainings", colour, under=[under]), trained.answered, "lab-trainings"
-    )
-    verdicts = verdicts_of(Head(tally(trained.findings), "lab-trained", colour), trained.findings)
-    return Sheet([row(chart, verdicts)])
+    head = Head(sentence, "lab-trainings", run.card.colour, under=[under])
+    chart = trainings_chart(head, trained.answered, "lab-trainings")
+    return Sheet([row(chart, verdicts_of(run, "lab-trained", trained.findings))])

@@ -13,7 +13,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -29,12 +29,12 @@ def folded(run: Run) -> Folded:
     return run.subject.per_network(name, lambda: fold(experiment_subject(run).double.ffn))
 
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def sheet(run: Run, _: Values) -> Sheet:
     """Four predictions over the verdicts and the folded matrix."""
     matrix = folded(run)
     result = cached_result(run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix))
-    head = Head(tally(result.findings), "lab-bend", run.card.colour)
-    below = row(verdicts_of(head, result.findings), spectrum(run, result), widths=(2.4, 1))
+    verdicts = verdicts_of(run, "lab-bend", result.findings)
+    below = row(verdicts, spectrum(run, result), widths=(2.4, 1))
     return Sheet([row(predictions(run, result)), below])
 
 

@@ -32,9 +32,8 @@ WHAT = choice_setting(
     "number", {"neuron": "the neuron", "output": "an output component", "logit": "a logit"}
 ).with_control("Which number")
 COMPONENT = count_setting("component", 0, 0, 99_999)
-WORD = count_setting("logit_word", 0, 0, 9, also=("word",)).with_control(
-    "Word"
-)  # its place among the likeliest
+# The word's place among the likeliest.
+WORD = count_setting("logit_word", 0, 0, 9, also=("word",)).with_control("Word")
 SETTINGS = (WHAT, COMPONENT, WORD)
 
 
@@ -45,21 +44,16 @@ class Shown:
     product: DotProduct  # the sum that it is
     sentence: Sentence  # what is said above it
     name: str  # of the number, short
-    file: str  # what the download is called
-    formula: str  # the names of the factors in the snippet
+    file: str  # the name of the download
+    factors: tuple[str, str]  # the names of the two in the snippet
     terms: str  # what the terms are numbered by
     after: str = ""  # lines of the snippet after the sum
 
-    @property
-    def factors(self) -> list[str]:
-        """The names of the two."""
-        return self.formula.split(" @ ")
-
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """Which number, its terms, and how to compute it again."""
-    shown, controls = which_number(run, values)
-    file = f"{shown.file}.npz"
+    """The number's terms, over code that computes it again."""
+    shown, controls = number_shown(run, values)
+    file = shown.file
     download = Download(f"Download {file}", file, "application/octet-stream", saved(shown))
     return Sheet(
         [row(the_terms(run, shown)), row(code_cell("working-code", snippet(shown)))],
@@ -67,8 +61,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     )
 
 
-def which_number(run: Run, values: Values) -> tuple[Shown, list[Control]]:
-    """What is asked for, and the controls that ask."""
+def number_shown(run: Run, values: Values) -> tuple[Shown, list[Control]]:
+    """The chosen number, and the controls that choose it."""
     options = dict(WHAT.options)
     if missing(run.card, LOGIT_NEEDS):
         del options["logit"]
@@ -87,7 +81,7 @@ def which_number(run: Run, values: Values) -> tuple[Shown, list[Control]]:
 
 
 def _neuron(run: Run, neuron: int) -> Shown:
-    block, token, network = run.state.block, run.token, run.card.id
+    block, token = run.state.block, run.token
     product = pre_activation(run.model, run.trace, block, token, neuron)
     record = run.trace.blocks[block].ffn
     biased = run.model.ffn(block).key_bias is not None
@@ -100,10 +94,10 @@ def _neuron(run: Run, neuron: int) -> Shown:
         f"Neuron {neuron_name(block, neuron)} at ", quoted(run.labels[token]), ": ",
         f"x · key {added}= {z}; then {activated} = ", number(h), ".",
     ]  # fmt: skip
-    file = f"{network}-block{block + 1}-token{token + 1}-neuron{neuron}"
+    file = _file(run, f"neuron{neuron}")
     name = "x · key + b" if biased else "x · key"
     after = then_phi(run.card.phi)
-    return Shown(product, sentence, name, file, "x @ key", "component of x", after)
+    return Shown(product, sentence, name, file, ("x", "key"), "component of x", after)
 
 
 def then_phi(phi: Activation) -> str:
@@ -113,29 +107,32 @@ def then_phi(phi: Activation) -> str:
 
 
 def _component(run: Run, component: int) -> Shown:
-    block, token, network = run.state.block, run.token, run.card.id
-    product = output_component(run.model, run.trace, block, token, component)
+    block = run.state.block
+    product = output_component(run.model, run.trace, block, run.token, component)
     n = int(np.count_nonzero(product.terms))
     sentence: Sentence = [
         f"Component {component} of what block {block + 1}'s FFN writes at ",
-        quoted(run.labels[token]), ": ", f"{n:,} neurons add up to ",
+        quoted(run.labels[run.token]), ": ", f"{n:,} neurons add up to ",
         number(_plain(product.total)), "; the bars name the neurons that add most.",
     ]  # fmt: skip
-    file = f"{network}-block{block + 1}-token{token + 1}-output{component}"
-    return Shown(product, sentence, "output", file, "hidden @ w2_column", "neuron")
+    file = _file(run, f"output{component}")
+    return Shown(product, sentence, "output", file, ("hidden", "w2_column"), "neuron")
+
+
+def _file(run: Run, name: str) -> str:
+    return f"{run.card.id}-block{run.state.block + 1}-token{run.token + 1}-{name}.npz"
 
 
 def _logit(run: Run, word: int, name: str) -> Shown:
-    token, network = run.token, run.card.id
-    product = logit(run.model, run.trace, token, word)
+    product = logit(run.model, run.trace, run.token, word)
     sentence: Sentence = [
-        f"The logit of {name} at ", quoted(run.labels[token]), " is ",
+        f"The logit of {name} at ", quoted(run.labels[run.token]), " is ",
         number(_plain(product.total)), f": the sum of {len(product.left):,} products of the final "
         "vector with the word's vector.",
     ]  # fmt: skip
-    file = f"{network}-token{token + 1}-logit{word}"
+    file = f"{run.card.id}-token{run.token + 1}-logit{word}.npz"
     terms = "component of the final vector"
-    return Shown(product, sentence, "logit", file, "final @ word_vector", terms)
+    return Shown(product, sentence, "logit", file, ("final", "word_vector"), terms)
 
 
 def the_terms(run: Run, shown: Shown) -> Cell:
@@ -162,11 +159,10 @@ def the_terms(run: Run, shown: Shown) -> Cell:
 
 
 def saved(shown: Shown) -> bytes:
-    """A file with the factors and the bias."""
-    file = io.BytesIO()
-    arrays = shown.product.arrays()
-    left, right = shown.factors
+    """The bytes of a NumPy file with the factors and the bias."""
+    arrays, (left, right) = shown.product.arrays(), shown.factors
     named: dict[str, Any] = {left: arrays["left"], right: arrays["right"], "bias": arrays["bias"]}
+    file = io.BytesIO()
     np.savez(file, **named)
     return file.getvalue()
 
@@ -175,11 +171,11 @@ def snippet(shown: Shown) -> str:
     """NumPy that reproduces the number."""
     left, right = shown.factors
     return (
-        f"# Compute it again with the numbers of this pass: download {shown.file}.npz\n"
+        f"# Compute it again with the numbers of this pass: download {shown.file}\n"
         "import numpy as np\n"
-        f'with np.load("{shown.file}.npz") as f:\n'
+        f'with np.load("{shown.file}") as f:\n'
         f'    {left}, {right} = f["{left}"], f["{right}"]   # ({len(shown.product.left):,},) each\n'
-        f'    z = {shown.formula} + f["bias"][0]{shown.after}'
+        f'    z = {left} @ {right} + f["bias"][0]{shown.after}'
     )
 
 

@@ -9,14 +9,13 @@ from ffnviz.analysis.neurons.words_at import words_at
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neuron_shown import neuron_shown, open_neuron
 from ffnviz.parts.neurons.choose import dated, sheet_of_index
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.table import DRAWN, table_cell
-from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting
 
@@ -112,7 +111,7 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
         Head(sentence, "", run.card.colour, under=F1),
         list(columns),
         list(zip(*columns.values(), strict=True)),
-        lambda place: OpenNeuron(run.neuron(int(shown[place])), "neurons", "wakes"),
+        lambda place: open_neuron(run, int(shown[place])),
     )
 
 

@@ -1,13 +1,13 @@
 """How much fits: random pairs of words in one FFN, with φ and without."""
 
-from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
-from ffnviz.analysis.neurons.capacity import Capacity, Stored, capacity
+from ffnviz.analysis.neurons.capacity import Capacity, capacity
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.curves import lines
-from ffnviz.figures.layout import axis
+from ffnviz.figures.layout import Figure, axis
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
@@ -20,23 +20,10 @@ from ffnviz.state.settings import Values
 
 FIRST = "How many pairs of words fit into one FFN? Up to 4,096 are put in, which takes a while."
 TICKS = (1, 512, 1024, 2048, 3072, 4096)
-Curve = tuple[Callable[[Stored], np.ndarray], str, str]  # what is drawn, its axis, what it shows
-CURVES: dict[str, Curve] = {
-    "capacity": (
-        lambda stored: stored.recall,
-        "found again, %",
-        "How many of N random pairs are found again, with φ and without.",
-    ),
-    "capacity-error": (
-        lambda stored: stored.off,
-        "outputs off, % of their length",
-        "How far the outputs of N pairs are off, with φ and without.",
-    ),
-}
 
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
-    """What is found again, beside how far the outputs are off."""
+def sheet(run: Run, _: Values) -> Sheet:
+    """The pairs found again, beside how far the outputs are off."""
     setup = (run.card.id, run.model.fingerprint, run.state.block)
 
     def after(measured: Measured[Capacity]) -> list[Row]:
@@ -44,15 +31,14 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         left = [*outdated(measured, setup, "Store"), the_recall(run, stored)]
         return [row(left, the_error(run, stored))]
 
-    before = row(text_cell("capacity-first", FIRST, tone="quiet"))
+    first = row(text_cell("capacity-first", FIRST, tone="quiet"))
     doing = "Storing up to 4,096 pairs …"
-    return Sheet([
-        Measurement("capacity", setup, store, after, (), (before,), "Store", doing, once=True)
-    ], [])  # fmt: skip
+    stored = Measurement("capacity", setup, store, after, (), (first,), "Store", doing, once=True)
+    return Sheet([stored], [])
 
 
 def store(run: Run, progress: Progress) -> Capacity:
-    """Random pairs in the chosen block's FFN."""
+    """Store random pairs in the chosen block's FFN."""
     return capacity(run.model, run.state.block, progress)
 
 
@@ -65,7 +51,9 @@ def the_recall(run: Run, stored: Capacity) -> Cell:
         f" again among {stored.words:,} words; without φ, "
         f"{percent(float(stored.without.recall[-1]))}.",
     ]  # fmt: skip
-    return _curves(run, stored, Head(sentence, "capacity", run.card.colour))
+    figure = _curves(run, stored, "recall", "found again, %")
+    alt = "How many of N random pairs are found again, with φ and without."
+    return chart_cell(Head(sentence, "capacity", run.card.colour), figure, alt, height=600)
 
 
 def the_error(run: Run, stored: Capacity) -> Cell:
@@ -76,17 +64,20 @@ def the_error(run: Run, stored: Capacity) -> Cell:
         f"; H of all {int(stored.counts[-1]):,} has rank {stored.with_phi.rank:,}. Without φ, up "
         f"to {stored.without.exact_up_to(stored.counts):,}, with rank {stored.without.rank:,}.",
     ]  # fmt: skip
-    return _curves(run, stored, Head(sentence, "capacity-error", run.card.colour))
+    figure = _curves(run, stored, "off", "outputs off, % of their length")
+    alt = "How far the outputs of N pairs are off, with φ and without."
+    return chart_cell(Head(sentence, "capacity-error", run.card.colour), figure, alt, height=600)
 
 
-def _curves(run: Run, stored: Capacity, head: Head) -> Cell:
-    share, title, alt = CURVES[head.note]
-    figure = lines(
+def _curves(run: Run, stored: Capacity, share: Literal["recall", "off"], title: str) -> Figure:
+    """A share of the pairs' `Stored`, with φ and without, against their number."""
+    with_phi, without = (
+        100 * np.maximum(getattr(each, share), 0) for each in (stored.with_phi, stored.without)
+    )
+    return lines(
         stored.counts,
-        {f"with {run.card.phi.label}": (100 * np.maximum(share(stored.with_phi), 0),
-                                        f"@{run.card.colour}", "solid"),
-         "without φ": (100 * np.maximum(share(stored.without), 0), "@muted", "dash")},
+        {f"with {run.card.phi.label}": (with_phi, f"@{run.card.colour}", "solid"),
+         "without φ": (without, "@muted", "dash")},
         axis("pairs N", tickvals=list(TICKS), ticktext=[f"{tick:,}" for tick in TICKS]),
         axis(title, range=[-4, 104]),
     )  # fmt: skip
-    return chart_cell(head, figure, alt, height=600)

@@ -1,8 +1,9 @@
 """Which neuron: by number, one that means something, or one of the token's strongest."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from ffnviz.analysis.needs import Capability
@@ -22,60 +23,52 @@ from ffnviz.state.run import Run
 
 STRONGEST = 5
 AROUND = 400  # characters of a long text on each side of the token
+MADE_ANEW = "`ffnviz index` makes a new one."
 
 
 def neuron_controls(run: Run) -> list[Control]:
     """Ways to choose another neuron."""
     shown = neuron_shown(run)
-    strongest = list(strongest_neurons(run.trace, run.state.block, run.token, STRONGEST))
-    clear = clear_neurons(run)
+    strongest = strongest_neurons(run.trace, run.state.block, run.token, STRONGEST)
+    meanings = {each.neuron: _meaning(each) for each in clear_neurons(run)}
 
     def choose(neuron: int) -> ChooseNeuron:
         return ChooseNeuron(run.neuron(int(neuron)))
 
-    def among(label: str, words: list[str], neurons: list[int]) -> Choice:
-        at = neurons.index(shown) if shown in neurons else None
-        return Choice(label, words, lambda place: choose(neurons[place]), at)
+    def among(label: str, words: Mapping[int, str]) -> Choice:
+        neurons = list(words)
+        chosen = neurons.index(shown) if shown in neurons else None
+        return Choice(label, list(words.values()), lambda at: choose(neurons[at]), chosen)
 
     by_number = NumberBox("Neuron", shown, 0, run.model.sizes.d_ff - 1, choose)
-    by_strength = among("or the strongest on this token", [str(n) for n in strongest], strongest)
-    meanings = [_called(each) for each in clear]
-    by_meaning = among("or an interpretable one", meanings, [each.neuron for each in clear])
-    return [by_number, *([by_meaning] if clear else []), by_strength]
+    by_meaning = [among("or an interpretable one", meanings)] if meanings else []
+    by_strength = among("or the strongest on this token", {n: str(n) for n in strongest})
+    return [by_number, *by_meaning, by_strength]
 
 
-def _called(each: InterpretableNeuron) -> str:
-    """What it means; nobody typed any of it."""
-    words = f" ({', '.join(each.words)})" if each.words else ""
-    return f"{'below zero: ' * (each.side < 0)}{each.tag}{words}"
+def _meaning(neuron: InterpretableNeuron) -> str:
+    words = f" ({', '.join(neuron.words)})" if neuron.words else ""
+    return f"{'below zero: ' * (neuron.side < 0)}{neuron.tag}{words}"
 
 
 def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:
     """The block's neurons whose meaning shows best in the index; none without one."""
-    known, block = run.card.provenance, run.state.block
-    if known is None or known.index is None:
-        return ()
-    path = known.index
+    block = run.state.block
 
     def find() -> tuple[InterpretableNeuron, ...]:
-        try:
-            return interpretable_neurons(_read(run, path), block, words_at(run.model))
-        except IndexFileError:
-            return ()  # where the index itself is shown, the page says what is wrong with it
+        index = index_at_hand(run)
+        return () if index is None else interpretable_neurons(index, block, words_at(run.model))
 
     return run.subject.per_network(f"clear neurons of block {block}", find)
 
 
 def index_at_hand(run: Run) -> NeuronIndex | None:
     """The network's index; None if there is none of this block, or it cannot be read."""
-    known = run.card.provenance
-    if known is None or known.index is None:
-        return None
     try:
-        index = _read(run, known.index)
+        index = _index(run)
     except IndexFileError:
         return None  # where the index itself is shown, the page says what is wrong with it
-    return index if run.state.block in index.by_number else None
+    return index if index is not None and run.state.block in index.by_number else None
 
 
 def passage(run: Run, text: str, token: int, value: float) -> Passage:
@@ -92,89 +85,98 @@ def passage(run: Run, text: str, token: int, value: float) -> Passage:
 
 
 def dated(run: Run) -> str:
-    """The day of the network's index file, behind its corpus; of ours none, which came with us.
+    """The date of the network's index file, to follow its corpus; none for the indexes we ship.
 
-    The day is the file's and not in it, so that whoever counts the same gets the same bytes.
+    The date is the file's and not in it, so that whoever counts the same gets the same bytes.
     """
-    known = run.card.provenance
-    if known is None or known.index is None or known.index.parent == INDEXES:
+    path = _index_path(run)
+    if path is None or path.parent == INDEXES:
         return ""
     try:
-        day = datetime.fromtimestamp(known.index.stat().st_mtime)
+        day = datetime.fromtimestamp(path.stat().st_mtime)
     except OSError:  # removed since it was read
         return ""
     return f" (file of {day:%Y-%m-%d})"
 
 
-def _read(run: Run, path: Path) -> NeuronIndex:
-    sizes = run.model.sizes
-    return run.subject.per_network(
-        "neuron index", lambda: read_index(path, sizes.d_ff, sizes.n_blocks)
-    )
+def _index_path(run: Run) -> Path | None:
+    known = run.card.provenance
+    return None if known is None else known.index
+
+
+def _index(run: Run) -> NeuronIndex | None:
+    path, sizes = _index_path(run), run.model.sizes
+    if path is None:
+        return None
+    read = partial(read_index, path, sizes.d_ff, sizes.n_blocks)
+    return run.subject.per_network("neuron index", read)
 
 
 @dataclass(frozen=True)
 class IndexAtHand:
     """The network's index, or what is said in its place."""
 
-    index: NeuronIndex | None  # None where it has nothing of the block, or cannot be read
+    index: NeuronIndex | None  # None where it lacks the block, or cannot be read
     notes: tuple[Cell, ...] = ()  # what is said of it
     controls: tuple[Control, ...] = ()  # that lead to where there is more
 
 
 def index_with_notes(run: Run) -> IndexAtHand:
-    """The network's index; where it has nothing of the block, or cannot be read, says so."""
-    known = run.card.provenance
-    if known is None or known.index is None:
-        note = ["Not for ", (run.card.label, "typed"), ": ", *marked(Capability.INDEX.value)]
-        return IndexAtHand(None, (text_cell("no-index", note, tone="info"),))
+    """The network's index; where it lacks the block, or cannot be read, a note says so."""
     try:
-        index = _read(run, known.index)
+        index = _index(run)
     except IndexFileError as error:
-        return IndexAtHand(None, (text_cell(
-            "no-index",
-            "The index of neurons cannot be read. `ffnviz index` makes a new one.",
-            [(str(error), "typed")], tone="warning",
-        ),))  # fmt: skip
+        title = f"The index of neurons cannot be read. {MADE_ANEW}"
+        return IndexAtHand(None, (error_cell("no-index", title, error),))
+    if index is None:
+        missing = ["Not for ", (run.card.label, "typed"), ": ", *marked(Capability.INDEX.value)]
+        return IndexAtHand(None, (text_cell("no-index", missing, tone="info"),))
     if run.state.block not in index.by_number:
         return _other_blocks(run, index)
-    if run.card.signed and not index.both_sides:
-        return IndexAtHand(index, (text_cell(
-            "old-index",
-            f"This index was made by an older version: in it, a neuron fires only above "
-            f"{index.threshold:g}, and has no examples below zero. `ffnviz index` makes a new one.",
-            tone="info",
-        ),))  # fmt: skip
-    return IndexAtHand(index)
+    if not run.card.signed or index.both_sides:
+        return IndexAtHand(index)
+    old = (
+        "This index was made by an older version: in it, a neuron fires only above "
+        f"{index.threshold:g}, and has no examples below zero. {MADE_ANEW}"
+    )
+    return IndexAtHand(index, (text_cell("old-index", old, tone="info"),))
 
 
 def sheet_of_index(
     run: Run, rows: Callable[[NeuronIndex], list[Row]], controls: Sequence[Control] | None = None
 ) -> Sheet:
-    """A neuron's rows from the index, or what is said in their place; and ways to another.
+    """The rows made from the index, or the notes in their place.
 
     Args:
-        run: what is shown.
-        rows: what is made of the index.
-        controls: in the place of those that choose a neuron.
+        run: the run shown.
+        rows: makes the rows from the index.
+        controls: in place of those that choose a neuron.
     """
-    known = index_with_notes(run)
-    shown = [] if known.index is None else rows(known.index)
-    notes = [row(known.notes)] if known.notes else []
+    at_hand = index_with_notes(run)
+    shown = [] if at_hand.index is None else rows(at_hand.index)
+    notes = [row(at_hand.notes)] if at_hand.notes else []
     controls = neuron_controls(run) if controls is None else controls
-    return Sheet([*notes, *shown], [*controls, *known.controls])
+    return Sheet([*notes, *shown], [*controls, *at_hand.controls])
 
 
 def _other_blocks(run: Run, index: NeuronIndex) -> IndexAtHand:
-    """What the index has instead of the block on the screen, and the way to the nearest."""
+    """Which blocks the index has instead, with buttons to the nearest ones."""
     here, numbers = run.state.block, index.numbers
-    note = text_cell(
-        "no-index",
+    note = (
         f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
-        f"{run.model.sizes.n_blocks}; block {here + 1} is not in it.",
-        tone="info",
+        f"{run.model.sizes.n_blocks}; block {here + 1} is not in it."
     )
     before = [number for number in numbers if number < here][-1:]
     after = [number for number in numbers if number > here][:1]
-    buttons = [Button(f"Go to block {n + 1}", ChooseBlock(n)) for n in before + after]
-    return IndexAtHand(None, (note,), tuple(buttons))
+    cell = text_cell("no-index", note, tone="info")
+    return IndexAtHand(None, (cell,), tuple(map(go_to_block, before + after)))
+
+
+def go_to_block(block: int) -> Button:
+    """A button that chooses a block, from 0."""
+    return Button(f"Go to block {block + 1}", ChooseBlock(block))
+
+
+def error_cell(key: str, title: str, error: Exception) -> Cell:
+    """A warning, with the error's own words, which may be a person's, as typed text."""
+    return text_cell(key, title, [(str(error), "typed")], tone="warning")

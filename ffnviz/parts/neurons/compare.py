@@ -1,6 +1,7 @@
 """Compare two sentences: they stand side by side, and the neurons that tell them apart."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -9,12 +10,13 @@ from ffnviz.figures.layout import isolated
 from ffnviz.figures.neurons import compare as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
 from ffnviz.models.trace import Trace
+from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Button, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.actions import OpenNeuron, ShowState
+from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Setting, Values, text_setting
 
@@ -24,17 +26,16 @@ OTHER = text_setting("other", "He opened the [MASK] and looked out.").with_contr
 OTHER_NEXT = replace(OTHER, default="He opened the door and looked out at the")  # without [MASK]
 SETTINGS = (OTHER,)
 TO_TRY = "The dog is in the house.", "The dogs are in the house."
+NO_PAIRS = "No token of one sentence has a counterpart in the other."
 COLUMNS = 24
 BARS = 14
 
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The second sentence, all differences, and those of the chosen token."""
-    setting = other_sentence(run)
-    example = ShowState(replace(
-        run.state, sentence=TO_TRY[0], token=None, settings=((OTHER.name, TO_TRY[1]),)
-    ))  # fmt: skip
-    controls = (setting, Button("Try “The dog is …” and “The dogs are …”", example))
+    setting, (first, second) = other_sentence(run), TO_TRY
+    example = replace(run.state, sentence=first, token=None, settings=((OTHER.name, second),))
+    controls = (setting, Button("Try “The dog is …” and “The dogs are …”", ShowState(example)))
     return Sheet(compared(run, values[setting]), controls)
 
 
@@ -57,78 +58,68 @@ def compared(run: Run, text: str) -> list[Row]:
         return [row(text_cell("nothing-typed", message, tone="info"))]
     read = run.model.trace(text)
     other = run.subject.shown(read)
-    names = token_labels(other.tokens)
     both = compare(run.trace, other, run.state.block, COLUMNS)
     if not len(both.pairs):
-        message = "No token of one sentence has a counterpart in the other."
-        return [row(text_cell("no-pairs", message, tone="info"))]
-    at = np.flatnonzero(both.pairs[:, 0] == run.token)
-    pair = int(at[0]) if len(at) else int(np.abs(both.difference).max(axis=1).argmax())
-    pictures = row(
-        all_pairs(run, other, names, both, pair), one_pair(run, other, names, both, pair),
-        widths=(1.6, 1),
-    )  # fmt: skip
+        return [row(text_cell("no-pairs", NO_PAIRS, tone="info"))]
+    chosen = np.flatnonzero(both.pairs[:, 0] == run.token)
+    pair = int(chosen[0]) if len(chosen) else int(np.abs(both.difference).max(axis=1).argmax())
+    pictures = row(all_pairs(run, other, both, pair), one_pair(run, other, pair), widths=(1.6, 1))
     if not read.n_left_out:
         return [pictures]
     cut = f"Of the second sentence, the first {len(read.tokens)} tokens are read."
     return [row(text_cell("cut", cut, tone="quiet")), pictures]
 
 
-def _pair_name(run: Run, names: list[str], pair: np.ndarray) -> str:
-    one, two = run.labels[pair[0]], names[pair[1]]
-    return one if one == two else f"{isolated(one)} → {isolated(two)}"
+def _pair_names(run: Run, other: Trace, both: Comparison) -> list[str]:
+    labels = token_labels(other.tokens)
+    names = [(run.labels[one], labels[two]) for one, two in both.pairs]
+    return [a if a == b else f"{isolated(a)} → {isolated(b)}" for a, b in names]
 
 
-def _second(other: Trace) -> str:
-    return f"Second sentence: {quoted(other.text)[0]}"
+def second_line(trace: Trace) -> str:
+    """The second sentence, below a saved picture."""
+    return f"Second sentence: {quoted(trace.text)[0]}"
 
 
-def all_pairs(run: Run, other: Trace, names: list[str], both: Comparison, pair: int) -> Cell:
+def all_pairs(run: Run, other: Trace, both: Comparison, pair: int) -> Cell:
     """The neurons that differ most, on every pair of tokens."""
-    apart = np.abs(both.difference)
+    apart, names = np.abs(both.difference), _pair_names(run, other, both)
     most, column = np.unravel_index(int(apart.argmax()), apart.shape)
     sentence: Sentence = [
         f"Neuron {neuron_name(run.state.block, both.neurons[column])} differs most, on ",
-        quoted(_pair_name(run, names, both.pairs[most])), ": ",
+        quoted(names[most]), ": ",
         number(f"{signed(both.first[most, column])} → {signed(both.second[most, column])}"),
-        f"; {len(both.pairs)} pairs of tokens are compared.",
+        f"; {len(names)} pairs of tokens are compared.",
     ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "compared", run.card.colour, _second(other)),
-        figures.differences(
-            [_pair_name(run, names, p) for p in both.pairs],
-            both.neurons,
-            both.difference,
-            pair,
-        ),
+        Head(sentence, "compared", run.card.colour, second_line(other)),
+        figures.differences(names, both.neurons, both.difference, pair),
         "For each pair of tokens, how the neurons that differ most differ.",
         height=620,
-        on_choose=lambda neuron: OpenNeuron(run.neuron(neuron), "neurons", "wakes"),
+        on_choose=partial(open_neuron, run),
     )
 
 
-def one_pair(run: Run, other: Trace, names: list[str], both: Comparison, pair: int) -> Cell:
+def one_pair(run: Run, other: Trace, pair: int) -> Cell:
     """The neurons that differ most on one pair of tokens."""
-    here = compare(run.trace, other, run.state.block, BARS, pair)
+    both = compare(run.trace, other, run.state.block, BARS, pair)
     one, two = both.pairs[pair]
-    apart = np.linalg.norm(
-        (other.blocks[run.state.block].ffn.hidden[two]
-         - run.trace.blocks[run.state.block].ffn.hidden[one]).cpu().numpy()
-    )  # fmt: skip
-    size = float(run.trace.blocks[run.state.block].ffn.hidden[one].norm())
+    hidden = run.trace.blocks[run.state.block].ffn.hidden[one]
+    moved = other.blocks[run.state.block].ffn.hidden[two] - hidden
     sentence: Sentence = [
-        "On ", quoted(_pair_name(run, names, both.pairs[pair])),
+        "On ", quoted(_pair_names(run, other, both)[pair]),
         " the vector of all activations moves by ",
-        number(f"{apart:.2f}"), f"; its norm there is {size:.2f}. Click another token above.",
+        number(f"{np.linalg.norm(moved.cpu().numpy()):.2f}"),
+        f"; its norm there is {float(hidden.norm()):.2f}. Click another token above.",
     ]  # fmt: skip
+    names = run.labels[one], token_labels(other.tokens)[two]
     return chart_cell(
-        Head(sentence, "pair", run.card.colour, _second(other)),
+        Head(sentence, "pair", run.card.colour, second_line(other)),
         figures.both_values(
-            (f"first: {isolated(run.labels[one])}", f"second: {isolated(names[two])}"),
-            here.neurons,
-            here.first[pair], here.second[pair], run.card.colour,
+            (f"first: {isolated(names[0])}", f"second: {isolated(names[1])}"),
+            both.neurons, both.first[pair], both.second[pair], run.card.colour,
         ),
         "The neurons that differ most on one pair of tokens, in both sentences.",
         height=620,
-        on_choose=lambda neuron: OpenNeuron(run.neuron(neuron), "neurons", "wakes"),
+        on_choose=partial(open_neuron, run),
     )  # fmt: skip

@@ -9,6 +9,7 @@ from ffnviz.analysis.causal.patch import PatchMap, patched_logits
 from ffnviz.figures.neurons.patch import restored_map
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.models.trace import index_in_full
+from ffnviz.parts.neurons.compare import second_line
 from ffnviz.parts.neurons.sentence_pair import Two, words_of
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -57,7 +58,7 @@ def drawn(run: Run, two: Two, at: str, patches: PatchMap) -> Cell:
         return ShowState(replace(run.state, block=cell // n, token=cell % n))
 
     return chart_cell(
-        Head(sentence, "patch-map", run.card.colour, _second_line(two), under),
+        Head(sentence, "patch-map", run.card.colour, second_line(two.given), under),
         restored_map(run.labels, shares, (block, token)),
         "How far a patch of each block and token takes the answer to the second sentence's.",
         height=560,
@@ -124,7 +125,7 @@ def the_patch(run: Run, two: Two, at: str) -> Cell:
     others = [f"{names[ids.index(each)]} {percent(shares[2, each])}" for each in words]
     under: Sentence = [f"In the second sentence: {', '.join(others)}."]
     return bars_cell(
-        Head(sentence, "patched", run.card.colour, _second_line(two), under), panels,
+        Head(sentence, "patched", run.card.colour, second_line(two.given), under), panels,
         alt="The likeliest words after the first sentence, and after it with the patch.",
     )  # fmt: skip
 
@@ -134,7 +135,3 @@ def way(share: float) -> str:
     if 0 < abs(share) < 0.0005:
         return "<0.1%" if share > 0 else "−<0.1%"
     return f"{100 * share:.{1 if abs(share) < 0.0995 else 0}f}%".replace("-", "−")
-
-
-def _second_line(two: Two) -> str:
-    return f"Second sentence: {quoted(two.given.text)[0]}"

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ffnviz.analysis.causal.measure import LogitDifference, judged_at, telling_words
 from ffnviz.analysis.neurons.compare import pairs
 from ffnviz.models.trace import Trace
-from ffnviz.parts.neurons.compare import has_mask
+from ffnviz.parts.neurons.compare import NO_PAIRS, has_mask
 from ffnviz.state.run import Run
 
 
@@ -43,7 +43,7 @@ def two_sentences(run: Run, text: str) -> Two | str:
     given, into = run.model.trace(text), run.whole
     corresponding = pairs(given.ids.tolist(), into.ids.tolist())
     if not len(corresponding):
-        return "No token of one sentence has a counterpart in the other."
+        return NO_PAIRS
     if has_mask(run, given) != has_mask(run, into):
         return "One sentence has a [MASK] and the other has none: give both the same question."
     judged = judged_at(run.model, given, None), judged_at(run.model, into, None)

@@ -14,7 +14,9 @@ from ffnviz.analysis.neurons.two_memories import (
 from ffnviz.analysis.neurons.written import promoted_ids
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.models.trace import Trace
-from ffnviz.parts.sheet import Choice, Control, Sheet, row, set_to
+from ffnviz.parts.neuron_shown import open_neuron
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.token_choice import token_choice, token_setting
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
@@ -22,12 +24,11 @@ from ffnviz.pictures.table import table_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run, token_labels
-from ffnviz.state.settings import Values, count_setting, text_setting
-from ffnviz.state.state import LARGEST
+from ffnviz.state.settings import Values, text_setting
 
 ENTRIES = 8  # of each memory
 WORDS = 3
-CHANGED = count_setting("changed", 0, 0, LARGEST)  # a token from 1; 0 stands for the most heard
+CHANGED = token_setting("changed")
 INSTEAD = text_setting("instead", "dog", longest=40).with_control("to")
 SETTINGS = (CHANGED, INSTEAD)
 
@@ -53,7 +54,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     """One list of both memories' strongest entries, beside how far another word moves the keys."""
     attention = attention_memory(run.model, run.whole, run.state.block, run.place)
     ffn = ffn_memory(run.model, run.whole, run.state.block, run.place)
-    at = the_changed(run, values, attention)
+    at = token_to_change(run, values, attention)
     if at is None:
         alone = "The sentence has one token: there is no other word to change."
         same = Changed(run.whole, run.place, np.zeros((0, 2), dtype=np.int64), run.place)
@@ -61,18 +62,23 @@ def sheet(run: Run, values: Values) -> Sheet:
         return Sheet([row(*left, widths=(1.5, 1))], [])
     changed = with_another_word(run, at, values[INSTEAD])
     pictures = the_list(run, attention, ffn, changed), the_keys(run, values[INSTEAD], changed)
-    return Sheet([row(*pictures, widths=(1.5, 1))], the_controls(run, at))
+    others = [place for place in range(len(run.whole.tokens)) if place != run.place]
+    choice = token_choice("Change", CHANGED, token_labels(run.whole.tokens), others, at)
+    return Sheet([row(*pictures, widths=(1.5, 1))], [choice, INSTEAD])
 
 
-def the_changed(run: Run, values: Values, attention: Memory) -> int | None:
-    """The token to change: the one that attention hears most, until somebody chooses."""
-    others = [at for at in range(len(run.whole.tokens)) if at != run.place]
-    others = [at for at in others if run.whole.tokens[at].end > run.whole.tokens[at].start]
-    heard = attention.written.norm(dim=-1).sum(dim=0)
+def token_to_change(run: Run, values: Values, attention: Memory) -> int | None:
+    """The token to change, by default the one attention reads most; None if there is no other."""
+    others = [
+        at
+        for at, token in enumerate(run.whole.tokens)
+        if at != run.place and token.end > token.start
+    ]
     wanted = values[CHANGED] - 1
     if wanted in others:
         return wanted
-    return max(others, key=lambda at: float(heard[at]), default=None)
+    read = attention.written.norm(dim=-1).sum(dim=0)
+    return max(others, key=lambda at: float(read[at]), default=None)
 
 
 def with_another_word(run: Run, at: int, word: str) -> Changed:
@@ -86,15 +92,6 @@ def with_another_word(run: Run, at: int, word: str) -> Changed:
     kept = [pair for pair in pairs if pair[1] < len(trace.tokens) and (more >= 0 or pair[0] != at)]
     there = run.place if run.place < at else run.place + more
     return Changed(trace, min(max(there, 0), len(trace.tokens) - 1), np.array(kept), at)
-
-
-def the_controls(run: Run, at: int) -> list[Control]:
-    """Which word to change, and to what."""
-    left = [place for place in range(len(run.whole.tokens)) if place != run.place]
-    labels = token_labels(run.whole.tokens)
-    choose = Choice("Change", [f"{place + 1}. {labels[place]}" for place in left],
-                    lambda chosen: set_to(CHANGED, left[chosen] + 1), left.index(at))  # fmt: skip
-    return [choose, INSTEAD]
 
 
 def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell:
@@ -128,7 +125,7 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
 
     def opened(at: int) -> OpenNeuron | None:
         neuron = entries[at][2]
-        return None if neuron is None else OpenNeuron(run.neuron(neuron), "neurons", "wakes")
+        return None if neuron is None else open_neuron(run, neuron)
 
     return table_cell(
         "memories", Head(sentence, "two-memories", run.card.colour),

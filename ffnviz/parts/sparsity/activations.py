@@ -13,7 +13,7 @@ from ffnviz.figures.lab.zoo import curves
 from ffnviz.figures.lab.zoo import surface as surface_of
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -42,7 +42,7 @@ def gated(run: Run, values: Values) -> Sheet:
 
 def claims(run: Run, findings: Sequence[Finding]) -> Cell:
     """The verdicts of some of the experiment's findings."""
-    return verdicts_of(Head(tally(findings), "lab-zoo", run.card.colour), findings)
+    return verdicts_of(run, "lab-zoo", findings)
 
 
 def all_curves(run: Run, zoo: Zoo) -> Cell:

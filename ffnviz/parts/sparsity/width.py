@@ -8,7 +8,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.parts.experiments import cached_result, experiment_subject, tally, verdicts_of
+from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
@@ -43,10 +43,10 @@ def sheet(run: Run, values: Values) -> Sheet:
 def cut_to(run: Run, width: Width, share: float, notes: list[Cell]) -> list[Row]:
     """What is left at the width nearest to a share of all neurons."""
     place = nearest(SHARES, share)
-    head = Head(tally(width.findings), "lab-width", run.card.colour)
+    verdicts = verdicts_of(run, "lab-width", width.findings)
     return [
         row([*notes, curve(run, width, place)], words(run, width, place), widths=(0.8, 1.2)),
-        row(verdicts_of(head, width.findings), saved(run, width, place), widths=(1.6, 1)),
+        row(verdicts, saved(run, width, place), widths=(1.6, 1)),
     ]
 
 

@@ -18,7 +18,7 @@ WORDS = 5
 MOST = 13  # rows that can be read; of more stages, those behind FFNs, evenly spread
 
 
-def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def sheet(run: Run, _: Values) -> Sheet:
     """The table of words beside the rise of the final word."""
     word = int(run.trace.logits_at(run.token).argmax())
     readings = read_early(run.model, run.trace, run.token, word, WORDS)
