@@ -11,7 +11,7 @@ from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.parts.neuron_shown import neuron_shown, open_neuron
 from ffnviz.parts.neurons.choose import dated, sheet_of_index
-from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -31,11 +31,11 @@ F1 = ("F1: how well “it fires” and “the text has this tag” agree, from 0
 
 def sheet(run: Run, values: Values) -> Sheet:
     """How often, beside the table."""
-    return sheet_of_index(
-        run,
-        lambda index: [row(how_often(run, index), the_table(run, values, index), widths=(1, 1.35))],
-        SETTINGS,
-    )
+
+    def rows(index: NeuronIndex) -> list[Row]:
+        return [row(how_often(run, index), the_table(run, values, index), widths=(1, 1.35))]
+
+    return sheet_of_index(run, rows, SETTINGS)
 
 
 def _on_books(run: Run, never: int) -> Sentence:
@@ -46,10 +46,8 @@ def _on_books(run: Run, never: int) -> Sentence:
     on_books = len(record.final_never[run.state.block])
     if on_books == never:
         return []
-    return [
-        f"Other text gives another number: on {record.final_n_tokens:,} tokens of books, it is "
-        f"{on_books:,}. ",
-    ]  # fmt: skip
+    n_tokens = f"{record.final_n_tokens:,} tokens"
+    return [f"Other text gives another number: on {n_tokens} of books, it is {on_books:,}. "]
 
 
 def how_often(run: Run, index: NeuronIndex) -> Cell:
@@ -88,7 +86,7 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
     rows: Overview = run.subject.per_network(
         f"overview of block {block}", lambda: overview(index, block, words_at(run.model))
     )
-    shown = _found(_ordered(rows, values[ORDER]), rows, values[FIND])
+    shown = _with_text(_ordered(rows, values[ORDER]), rows, values[FIND])
     columns = {
         "neuron": shown.tolist(),
         "% of tokens": _short(100 * rows.awake[shown]),
@@ -129,11 +127,9 @@ def _ordered(rows: Overview, order: str) -> np.ndarray:
     return np.arange(len(rows.awake))
 
 
-def _found(order: np.ndarray, rows: Overview, wanted: str) -> np.ndarray:
+def _with_text(order: np.ndarray, rows: Overview, wanted: str) -> np.ndarray:
     text = wanted.strip().casefold()
     if not text:
         return order
-    return np.array(
-        [n for n in order if text in rows.tag[n].casefold() or text in rows.words[n].casefold()],
-        dtype=int,
-    )
+    matches = [text in rows.tag[n].casefold() or text in rows.words[n].casefold() for n in order]
+    return order[np.array(matches)]

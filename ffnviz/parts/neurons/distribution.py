@@ -9,7 +9,7 @@ from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, signed
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import sheet_of_index
-from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -23,16 +23,17 @@ OF_BOTH_SIDES = (("1%", 0.01), ("half", 0.5), ("99%", 0.99))
 
 
 def sheet(run: Run, _: Values) -> Sheet:
-    """The histogram beside the kinds of tokens and the partners."""
+    """The histogram beside the kinds of tokens and the neurons that fire with it."""
     neuron = neuron_shown(run)
-    return sheet_of_index(run, lambda index: [row(
-        how_they_are_spread(run, index, neuron),
-        [on_which_tokens(run, index, neuron), who_fires_with_it(run, index, neuron)],
-        widths=(1.3, 1),
-    )])  # fmt: skip
+
+    def rows(index: NeuronIndex) -> list[Row]:
+        right = [on_which_tokens(run, index, neuron), fires_with(run, index, neuron)]
+        return [row(histogram(run, index, neuron), right, widths=(1.3, 1))]
+
+    return sheet_of_index(run, rows)
 
 
-def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> Cell:
+def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The histogram, with quantiles that follow from it."""
     block = index.by_number[run.state.block]
     shares = OF_BOTH_SIDES if run.card.signed else QUANTILES
@@ -54,7 +55,7 @@ def how_they_are_spread(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
     if not ends and (index.both_sides or not run.card.signed):
         ends = ["and it never fires"]
-    sentence += ["".join(f", {end}" for end in ends[:1]), *(f" and {end}" for end in ends[1:]), "."]
+    sentence.append(f", {' and '.join(ends)}." if ends else ".")
     return chart_cell(
         Head(sentence, "spread", run.card.colour),
         figures.values(edges(), block.histogram[neuron], marks, f"@{run.card.colour}"),
@@ -82,31 +83,23 @@ def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     )
 
 
-def who_fires_with_it(run: Run, index: NeuronIndex, neuron: int) -> Cell:
+def fires_with(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The neurons of the block that fire on the same tokens."""
     block = index.by_number[run.state.block]
-    partners = block.partners[:, neuron]
-    there = partners >= 0
-    names = [neuron_name(run.state.block, each) for each in partners[there]]
-    sentence: Sentence
-    if there.any():
+    significant = block.partners[:, neuron] >= 0
+    partners = block.partners[significant, neuron]
+    cosines = block.alike[significant, neuron].astype(np.float64)
+    names = [neuron_name(run.state.block, partner) for partner in partners]
+    sentence: Sentence = ["No neuron of this block co-activates significantly with it."]
+    if names:
         sentence = [
             "Neuron ", number(names[0]), " co-activates most with it: their cosine is "
             f"{float(block.alike[0, neuron]):.2f}.",
         ]  # fmt: skip
-    else:
-        sentence = ["No neuron of this block co-activates significantly with it."]
+    bars = Bars("", [f"neuron {name}" for name in names], cosines, run.card.colour, partners)
     return bars_cell(
         Head(sentence, "partners", run.card.colour),
-        [
-            Bars(
-                "",
-                [f"neuron {name}" for name in names],
-                block.alike[there, neuron].astype(np.float64),
-                run.card.colour,
-                ids=partners[there],
-            )
-        ],
+        [bars],
         key="partners-of-neuron",
         alt="The neurons of the block that fire on the same tokens.",
         of="cosine of co-activation, ± 0.04",

@@ -1,6 +1,7 @@
 """What activates a neuron: on this sentence, by its key, and its strongest examples."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ffnviz.analysis.neurons.block_index import Example
 from ffnviz.analysis.neurons.memory import key_matches
@@ -27,14 +28,12 @@ OF_EACH_SIDE = 4  # examples at least, of twelve, where there are as many
 
 def sheet(run: Run, _: Values) -> Sheet:
     """Its values over what its key matches, beside its examples."""
-    neuron, known = neuron_shown(run), index_with_notes(run)
-    examples = [] if known.index is None else strongest_examples(run, known.index, neuron)
+    neuron, at_hand = neuron_shown(run), index_with_notes(run)
+    examples = [] if at_hand.index is None else strongest_examples(run, at_hand.index, neuron)
     here = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
-    others = what_others_say(run, neuron)
-    return Sheet(
-        [row(here, [*others, *known.notes, *examples], widths=(1.15, 1))],
-        [*neuron_controls(run), *known.controls],
-    )
+    elsewhere = [*what_others_say(run, neuron), *at_hand.notes, *examples]
+    controls = [*neuron_controls(run), *at_hand.controls]
+    return Sheet([row(here, elsewhere, widths=(1.15, 1))], controls)
 
 
 def on_this_sentence(run: Run, neuron: int) -> Cell:
@@ -42,26 +41,34 @@ def on_this_sentence(run: Run, neuron: int) -> Cell:
     block, accent = run.state.block, run.card.colour
     values = neuron_values(run.trace, block, neuron)
     threshold = threshold_for(run.card.phi)
-    most = int(np.abs(values).argmax())
-    fires = int(active(values, threshold).sum())
-    sentence: Sentence = [
-        f"Neuron {neuron_name(block, neuron)} fires on ",
-        number(f"{fires} of {len(values)} tokens"),
-    ]  # fmt: skip
-    if fires:
-        sentence += [
-            ", strongest on ",
-            quoted(run.labels[most]),
-            f": {signed(values[most])}",
-        ]
+    fires = active(values, threshold)
+    sentence = active_on(run, f"Neuron {neuron_name(block, neuron)} fires", values, fires)
     return chart_cell(
-        Head([*sentence, "."], "fires", accent),
+        Head(sentence, "fires", accent),
         figures.values(run.labels, values, run.token, accent, threshold),
         "The neuron's value on each token of the sentence.",
         key="neuron-values",
         height=300,
         on_choose=ChooseToken,
     )
+
+
+def active_on(
+    run: Run, beginning: str, values: NDArray[np.floating], active: NDArray[np.bool_]
+) -> Sentence:
+    """On how many tokens a neuron or a feature is active, and where it is strongest.
+
+    Args:
+        run: the run shown.
+        beginning: of the sentence, such as "Neuron 2:17 fires".
+        values: on the tokens, (T,).
+        active: where it is active, (T,).
+    """
+    n, most = int(active.sum()), int(np.abs(values).argmax())
+    sentence: Sentence = [f"{beginning} on ", number(f"{n} of {len(values)} tokens")]
+    if n:
+        sentence += [", strongest on ", quoted(run.labels[most]), f": {signed(values[most])}"]
+    return [*sentence, "."]
 
 
 def what_its_key_matches(run: Run, neuron: int) -> Cell:
@@ -90,31 +97,29 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
 def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
     """The sentences in which it is strongest; where it may be below zero, of each side."""
     examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
-    above, below = (
-        [_passage(run, index, each) for each in examples if sign * each.value > 0]
-        for sign in (1, -1)
-    )  # fmt: skip
-    where: Sentence = [f" in {index.source}; the token that activates it is underlined."]
-    lists: list[tuple[Sentence, list[Passage]]] = [(["Its strongest examples", *where], above)]
+    where = f" in {index.source}; the token that activates it is underlined."
+    nowhere = f" on {index.source}."
     if not examples:
         known = " above zero" * (run.card.signed and not index.both_sides)
-        lists = [([number(f"It never fired{known}"), f" on {index.source}."], [])]
-    elif index.both_sides:
-        lists = [
-            ([number("Its highest values"), *where], above),
-            ([number("Its lowest values"), *([":"] if above else where)], below),
-        ]
-        never: Sentence = [f" on {index.source}."]
-        lists = [
-            (sentence if shown else [number(f"It never fired {side} zero"), *never], shown)
-            for (sentence, shown), side in zip(lists, ("above", "below"), strict=True)
-        ]
-    return [
-        passages_cell(
-            Head(sentence, "examples", run.card.colour), shown, f"examples-of-neuron{side}"
-        )
-        for (sentence, shown), side in zip(lists, ("", "-below"), strict=False)
-    ]
+        return [_examples(run, [number(f"It never fired{known}"), nowhere], [])]
+    above, below = (
+        [_passage(run, index, example) for example in examples if sign * example.value > 0]
+        for sign in (1, -1)
+    )
+    if not index.both_sides:
+        return [_examples(run, ["Its strongest examples", where], above)]
+    highest: Sentence = [number("Its highest values"), where]
+    lowest: Sentence = [number("Its lowest values"), ":" if above else where]
+    if not above:
+        highest = [number("It never fired above zero"), nowhere]
+    if not below:
+        lowest = [number("It never fired below zero"), nowhere]
+    return [_examples(run, highest, above), _examples(run, lowest, below, "-below")]
+
+
+def _examples(run: Run, sentence: Sentence, shown: list[Passage], side: str = "") -> Cell:
+    head = Head(sentence, "examples", run.card.colour)
+    return passages_cell(head, shown, f"examples-of-neuron{side}")
 
 
 def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passage]:

@@ -1,7 +1,6 @@
 """Features of a sparse autoencoder: on this sentence, what one writes, what they all miss."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -16,14 +15,15 @@ from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.neurons import neuron as figures
-from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.config import config
 from ffnviz.models.sae import Sae, SaeError
 from ffnviz.models.sae_folder import read_sae
-from ffnviz.parts.neurons.choose import passage
+from ffnviz.parts.neurons.choose import error_cell, go_to_block, passage
+from ffnviz.parts.neurons.examples import active_on
 from ffnviz.parts.neurons.others import what_others_say
+from ffnviz.parts.neurons.writes import word_panels
 from ffnviz.parts.sheet import (
-    Button,
     Choice,
     Control,
     Measured,
@@ -39,7 +39,7 @@ from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.passages import passages_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.actions import ChooseBlock, ChooseToken
+from ffnviz.state.actions import ChooseToken
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, text_setting
 from ffnviz.state.state import LARGEST
@@ -50,37 +50,26 @@ FEATURE = count_setting("feature", -1, -1, LARGEST)  # −1: the strongest on th
 SETTINGS = (DICTIONARY, FEATURE)
 
 
-@dataclass(frozen=True)
-class Answers:
-    """What the network answers at the token, with x and with x̂."""
-
-    unexplained: float  # Σ‖x − x̂‖² / Σ‖x − mean‖²
-    divergence: float  # KL of the answers, in nats
-    without: float  # the same with zero in the place of x
-    plain: Prediction
-    changed: Prediction
-
-
 def sheet(run: Run, values: Values) -> Sheet:
     """The token's strongest features and one of them on all tokens, beside what it writes."""
     try:
         known = _dictionaries(run)
     except SaeError as error:
         title = "The dictionary of features cannot be read."
-        return Sheet([row(text_cell("no-sae", title, [(str(error), "typed")], tone="warning"))], [])
+        return Sheet([row(error_cell("no-sae", title, error))], [])
     here = {path: sae for path, sae in known.items() if sae.block == run.state.block}
     if not here:
         return _elsewhere(run, known)
     names = [sae.name for sae in here.values()]
-    at = names.index(values[DICTIONARY]) if values[DICTIONARY] in names else 0
-    path, sae = list(here.items())[at]
+    chosen = names.index(values[DICTIONARY]) if values[DICTIONARY] in names else 0
+    path, sae = list(here.items())[chosen]
     features = features_of(run.model, run.trace, sae)
     feature = values[FEATURE]
     if not 0 <= feature < sae.d_sae:
         feature = int(features.values[run.token].argmax())
-    chosen = Choice("Dictionary", names, lambda n: set_to(DICTIONARY, names[n]), at)
+    by_name = Choice("Dictionary", names, lambda at: set_to(DICTIONARY, names[at]), chosen)
     by_number = NumberBox("Feature", feature, 0, sae.d_sae - 1, lambda n: set_to(FEATURE, n))
-    controls: list[Control] = [*[chosen] * (len(names) > 1), by_number]
+    controls: list[Control] = [by_name, by_number] if len(names) > 1 else [by_number]
     left = [strongest_features(run, sae, features), on_this_sentence(run, features, feature)]
     right: list[Cell | Measurement[FeatureExamples]] = [
         *what_it_writes(run, sae, feature),
@@ -103,8 +92,7 @@ def strongest_features(run: Run, sae: Sae, features: Features) -> Cell:
     ]  # fmt: skip
     return bars_cell(
         Head(sentence, "features", run.card.colour),
-        [Bars("", [str(each) for each in ids], best.values.float().cpu().numpy(),
-              run.card.colour, ids)],
+        [Bars("", list(map(str, ids)), best.values.float().cpu().numpy(), run.card.colour, ids)],
         key="strongest-features",
         alt="The features that are most active on the chosen token.",
         of="activation; click a bar to choose that feature",
@@ -116,15 +104,9 @@ def strongest_features(run: Run, sae: Sae, features: Features) -> Cell:
 def on_this_sentence(run: Run, features: Features, feature: int) -> Cell:
     """The feature on every token."""
     values = features.values[:, feature].float().cpu().numpy()
-    fires = int((values > 0).sum())
-    sentence: Sentence = [
-        f"Feature {feature} is active on ", number(f"{fires} of {len(values)} tokens"),
-    ]  # fmt: skip
-    if fires:
-        most = int(values.argmax())
-        sentence += [", strongest on ", quoted(run.labels[most]), f": {signed(values[most])}"]
+    sentence = active_on(run, f"Feature {feature} is active", values, values > 0)
     return chart_cell(
-        Head([*sentence, "."], "", run.card.colour),
+        Head(sentence, "", run.card.colour),
         figures.values(run.labels, values, run.token, run.card.colour, 0.0, "activation"),
         "The feature's value on each token of the sentence.",
         key="feature-values",
@@ -145,8 +127,7 @@ def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
     ]  # fmt: skip
     return [bars_cell(
         Head(sentence, "writes", run.card.colour),
-        [Bars("promoted", promoted.words, promoted.scores, run.card.colour),
-         Bars("suppressed", suppressed.words, suppressed.scores, "muted")],
+        word_panels(run, promoted, suppressed),
         key="feature-words",
         alt="The words whose logits the feature raises most, and those it lowers most.",
         of="added to the logit by a unit of activation",
@@ -154,41 +135,44 @@ def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
 
 
 def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[Cell]:
-    """How far the features' sum is from x, and how the answer changes with it in x's place."""
+    """How far the reconstruction x̂ is from x, and how the answer changes with it in x's place."""
     missed = float(features.missed[run.token])
     here: Sentence = [
         "On this token, the dictionary misses ", number(percent(missed)), " of x.",
     ]  # fmt: skip
     if missing(run.card, (Capability.WORD_HEAD,)):
         return [text_cell("missed", here)]
-    place, token = run.place, run.token
+    place = run.place
 
-    def answers() -> Answers:
-        swapped = replaced(run.model, run.whole, sae, place)
+    def answers() -> tuple[float, float, float, Prediction, Prediction]:
+        swapped = replaced(run.model, run.whole, sae, place)  # its traces are not kept
         plain, changed = (
             predict(run.model, each, place, 1) for each in (swapped.plain, swapped.trace)
         )
-        return Answers(swapped.unexplained, swapped.divergence, swapped.without, plain, changed)
+        return swapped.unexplained, swapped.divergence, swapped.without, plain, changed
 
-    compared = run.subject.per_sentence(("sae", str(path), place), answers)
-    word, instead = compared.plain.words[0], compared.changed.words[0]
-    before, now = (percent(float(p.probabilities[0])) for p in (compared.plain, compared.changed))
+    unexplained, divergence, without, *guesses = run.subject.per_sentence(
+        ("sae", str(path), place), answers
+    )
+    (word, before), (instead, now) = (
+        (guess.words[0], percent(float(guess.probabilities[0]))) for guess in guesses
+    )
     answer: Sentence = [
-        "With x̂ in the place of x at all tokens, the answer at ", quoted(run.labels[token]),
+        "With x̂ in the place of x at all tokens, the answer at ", quoted(run.labels[run.token]),
         f" is still {word}, {now} instead of {before}: " if word == instead
         else f" is {instead} ({now}) instead of {word} ({before}): ",
-        number(f"{compared.divergence:.3g} nats"),
-        f" apart. With nothing there, it would be {compared.without:.3g}.",
+        number(f"{divergence:.3g} nats"),
+        f" apart. With nothing there, it would be {without:.3g}.",
     ]  # fmt: skip
     share: Sentence = [
-        *here, " Over the sentence, it leaves ", number(percent(compared.unexplained)),
+        *here, " Over the sentence, it leaves ", number(percent(unexplained)),
         " of the variance unexplained.",
     ]  # fmt: skip
     return [text_cell("missed", share, answer)]
 
 
 def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamples]:
-    """The probe sentences in which it is strongest, once somebody asks."""
+    """The probe sentences in which it is strongest, found on request."""
     setup = (run.card.id, run.model.fingerprint, str(path))
 
     def after(measured: Measured[FeatureExamples]) -> Sequence[Cell]:
@@ -215,25 +199,24 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
 
 
 def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:
-    """Where each feature is strongest in our probe sentences."""
+    """Find where each feature is strongest in our probe sentences."""
     texts = [probe.text for probe in read_probes()]
     sae = _opened(Path(path), str(run.model.device))
     return sae_examples(run.model, sae, texts, progress=lambda n: progress(n / len(texts)))
 
 
 def _elsewhere(run: Run, known: dict[Path, Sae]) -> Sheet:
-    """That they are of other blocks, and the way there."""
+    """A note that the dictionaries are of other blocks, with buttons to those."""
     blocks = sorted({sae.block for sae in known.values()})
-    said = f"There is no dictionary of features of block {run.state.block + 1}."
-    buttons = [Button(f"Go to block {block + 1}", ChooseBlock(block)) for block in blocks]
-    return Sheet([row(text_cell("no-sae", said, tone="info"))], buttons)
+    note = f"There is no dictionary of features of block {run.state.block + 1}."
+    return Sheet([row(text_cell("no-sae", note, tone="info"))], list(map(go_to_block, blocks)))
 
 
 def _dictionaries(run: Run) -> dict[Path, Sae]:
-    """Those that the server was given for the network.
+    """The dictionaries that the server was given for the network.
 
     Raises:
-        SaeError: if one of them is there no more.
+        SaeError: if one of them can no longer be read.
     """
     device = str(run.model.device)
     return {p: _opened(p, device) for network, p in config().saes if network == run.card.id}

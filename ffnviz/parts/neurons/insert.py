@@ -22,6 +22,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.parts.guess import guess_cell
+from ffnviz.parts.neurons.choose import error_cell
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -50,7 +51,7 @@ SETTINGS = (WORD, STRENGTH, CHOOSINESS)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """What is predicted with one more neuron; where else it activates."""
+    """The prediction with one more neuron, beside where else the neuron activates."""
     biased = run.model.ffn(run.state.block).key_bias is not None
     reset = Button("Reset", Set({each.name: None for each in SETTINGS}) if values else None)
     controls: list[Control] = [WORD, STRENGTH, *([CHOOSINESS] if biased else []), reset]
@@ -58,12 +59,10 @@ def sheet(run: Run, values: Values) -> Sheet:
     try:
         planted = planted_now(run, *chosen)
     except PlantError as error:
-        note = "This word cannot be inserted.", [(str(error), "typed")]
-        return Sheet([row(text_cell("no-word", *note, tone="warning"))], controls)
-    elsewhere = (
-        *([] if biased else [text_cell("no-biases", NO_BIASES)]),
-        on_this_sentence(run, planted), on_other_sentences(run, chosen),
-    )  # fmt: skip
+        note = error_cell("no-word", "This word cannot be inserted.", error)
+        return Sheet([row(note)], controls)
+    notes = [] if biased else [text_cell("no-biases", NO_BIASES)]
+    elsewhere = [*notes, on_this_sentence(run, planted), on_other_sentences(run, chosen)]
     return Sheet([row(before_and_after(run, planted), elsewhere, widths=(1, 1.1))], controls)
 
 
@@ -121,15 +120,12 @@ def on_this_sentence(run: Run, planted: Planted) -> Cell:
 def on_other_sentences(
     run: Run, chosen: tuple[str, float, float]
 ) -> Measurement[PlantSpread] | Cell:
-    """How far it spreads, once that is asked for."""
+    """How far its effect spreads, measured on request."""
     if not run.card.has_mask:
-        message = f"Other sentences cannot be measured. {Capability.MASK.value}"
-        return text_cell("no-mask", message)
+        return text_cell("no-mask", f"Other sentences cannot be measured. {Capability.MASK.value}")
     setup = (run.card.id, run.device, run.state.sentence, run.state.block, run.token, *chosen)
-    before = (text_cell(
-        "planted-ask",
-        "How far does its effect spread? Try it on all probe sentences, one word in five hidden.",
-    ),)  # fmt: skip
+    ask = "How far does its effect spread? Try it on all probe sentences, one word in five hidden."
+    before = (text_cell("planted-ask", ask),)
 
     def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:
         return spread_cells(run, measured.result) if measured.setup == setup else before
@@ -143,7 +139,7 @@ def on_other_sentences(
 def measure(
     run: Run, progress: Progress, word: str, strength: float, choosiness: float
 ) -> PlantSpread:
-    """The probe sentences without it and with it."""
+    """Read the probe sentences without it and with it."""
     probes = run.subject.per_network("probes", read_probes)
     planted = planted_now(run, word, strength, choosiness)
     threshold = threshold_for(run.card.phi)
@@ -151,7 +147,7 @@ def measure(
 
 
 def spread_cells(run: Run, result: PlantSpread) -> tuple[Cell, Cell]:
-    """What is said in other sentences, and the tokens that activate it most."""
+    """How often its word is the likeliest elsewhere, and the tokens that activate it most."""
     worse = f"{result.loss.worse:+.4f} ± {result.loss.error:.4f}".replace("-", "−")
     loss: Sentence = [
         f"Of {len(result.loss.plain):,} masked tokens in other sentences its word is the likeliest "

@@ -48,7 +48,7 @@ SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, OF, NAMES)
 
 
 def follow(run: Run, values: Values) -> Set | None:
-    """Another neuron: its kept name takes the place of what was typed for the one before."""
+    """For another neuron, its kept name replaces what was typed for the one before."""
     neuron = run.card.id, run.state.block + 1, neuron_shown(run)
     current, before = "{}-{}-{}".format(*neuron), values[OF]
     if before == current:
@@ -64,7 +64,7 @@ def follow(run: Run, values: Values) -> Set | None:
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """How well the guess does, its mistakes, and the names kept so far."""
+    """The guess's score and the names kept so far, beside its mistakes."""
     at_hand = index_with_notes(run)
     if at_hand.index is None:
         return sheet_of_index(run, lambda _: [])
@@ -75,14 +75,12 @@ def sheet(run: Run, values: Values) -> Sheet:
     score = put_to_the_test(run, values, at_hand.index, read, name)
     others = what_others_say(run, name.neuron, lambda row: set_to(CALLED, row.text[:LONGEST_NAME]))
     result = [*at_hand.notes, how_well(run, score, name), *others, *name_cells(run, values, name)]
-    return Sheet(
-        [row(result, its_mistakes(run, read, score, name), widths=(1, 1.2))],
-        [
-            *neuron_controls(run),
-            *guess_controls(run, at_hand.index, name),
-            *name_controls(run, values, name),
-        ],
-    )
+    controls = [
+        *neuron_controls(run),
+        *guess_controls(run, at_hand.index, name),
+        *name_controls(run, values, name),
+    ]
+    return Sheet([row(result, its_mistakes(run, read, score, name), widths=(1, 1.2))], controls)
 
 
 def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
@@ -96,7 +94,7 @@ def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
 
 
 def guess_controls(run: Run, index: NeuronIndex, name: Name) -> list[Control]:
-    """In which it is made."""
+    """The controls in which the guess is made."""
     called = CALLED.with_control(
         f"Your name for neuron {neuron_name(run.state.block, name.neuron)}",
         example="for example: words for numbers",
@@ -128,11 +126,8 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
     if score.precision is None:
         sentence = [*called, f" picks none of the {score.n:,} {units} kept for the test."]
     elif score.recall is None:
-        sentence = [
-            "The neuron fires on none of ",
-            number(f"{score.n:,} {units}"),
-            " kept for the test.",
-        ]
+        tested = number(f"{score.n:,} {units}")
+        sentence = ["The neuron fires on none of ", tested, " kept for the test."]
     else:
         sentence = [
             *called, " is right about ", number(f"{score.both} of the {score.guessed} {units}"),
@@ -158,16 +153,9 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:
         "Its mistakes: ", number(f"{score.fired - score.both} missed"),
         f", {score.guessed - score.both} false positives. Some of each:",
     ]  # fmt: skip
-    return passages_cell(
-        Head(sentence, "mistakes", run.card.colour),
-        shown,
-        key="mistakes",
-    )
+    return passages_cell(Head(sentence, "mistakes", run.card.colour), shown, key="mistakes")
 
 
 def _around(read: ProbeInputs, sentence: int, word: str) -> tuple[str, str, str]:
     text = read.sentences[sentence]
-    place = text.find(word) if word else -1
-    if place < 0:
-        return text, "", ""
-    return text[:place], word, text[place + len(word) :]
+    return text.partition(word) if word else (text, "", "")

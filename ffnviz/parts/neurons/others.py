@@ -10,6 +10,7 @@ from ffnviz.analysis.neurons.name_exchange import credit
 from ffnviz.analysis.neurons.names import Name
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.models.config import config
+from ffnviz.parts.neurons.choose import error_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.table import table_cell
@@ -25,11 +26,11 @@ def what_others_say(
     on_choose: Callable[[Description], Any] | None = None,
     dictionary: str = "",
 ) -> list[Cell]:
-    """Who says what of the neuron, and how that was scored; nothing without files of it.
+    """Descriptions of the neuron, by whom, and their scores; nothing without files for it.
 
     Args:
-        run: what is shown.
-        neuron: by number, of the block on the screen.
+        run: the run shown.
+        neuron: its number in the block shown.
         on_choose: gives the action for a row.
         dictionary: whose feature of that number is meant instead, as Neuronpedia calls it.
     """
@@ -39,16 +40,12 @@ def what_others_say(
     try:
         descriptions = said_of(run, neuron, dictionary)[:SHOWN]
     except (DescriptionsError, OSError) as error:
-        title = "The descriptions of neurons cannot be read."
-        return [text_cell("others", title, [(str(error), "typed")], tone="warning")]
-    what = "feature" if dictionary else "neuron"
+        return [error_cell("others", "The descriptions of neurons cannot be read.", error)]
     where = ", ".join(path.name for path in files)
-    if not descriptions and dictionary:
-        return []
     if not descriptions:
-        said: list[Any] = [(where, "typed"), " says nothing of this neuron."]
-        return [text_cell("others", said, tone="quiet")]
-    n = len(descriptions)
+        nothing: Sentence = [(where, "typed"), " says nothing of this neuron."]
+        return [] if dictionary else [text_cell("others", nothing, tone="quiet")]
+    n, what = len(descriptions), "feature" if dictionary else "neuron"
     sentence: Sentence = [number(f"{n} description{'s' * (n > 1)}"), f" of this {what} in {where}."]
     if on_choose:
         sentence += [" Click one to take it as your name."]
@@ -64,22 +61,21 @@ def what_others_say(
 
 
 def said_of(run: Run, neuron: int, dictionary: str = "") -> tuple[Description, ...]:
-    """What the files say of a neuron of the block on the screen, or a feature, the best first.
+    """The files' descriptions of a neuron of the block shown, or of a feature, the best first.
 
     Raises:
         DescriptionsError, OSError: if one of them cannot be read.
     """
     files = _files(run)
-
-    def read() -> Descriptions:
-        return sum(map(read_descriptions, files), Descriptions(()))
-
-    at_hand = run.subject.per_network(f"descriptions in {files}", read)
-    return at_hand.in_layer(dictionary or str(run.state.block), neuron)
+    descriptions = run.subject.per_network(
+        f"descriptions in {files}",
+        lambda: sum(map(read_descriptions, files), Descriptions(())),
+    )
+    return descriptions.in_layer(dictionary or str(run.state.block), neuron)
 
 
 def credited(run: Run, name: Name) -> Name:
-    """The name with who said it, if it is what one of the files says."""
+    """The name, credited to its author if it is a description from one of the files."""
     try:
         descriptions = said_of(run, name.neuron)
     except (DescriptionsError, OSError):
@@ -95,7 +91,7 @@ def _files(run: Run) -> list[Path]:
 
 
 def scored(row: Description) -> str:
-    """Its best score, how that was found, and by whom."""
+    """Its best score, with the method and the author."""
     best = row.best
     if best is None:
         return ""

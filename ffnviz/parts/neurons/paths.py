@@ -8,13 +8,13 @@ from ffnviz.analysis.causal.paths import NeuronPaths, paths_to_later
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.neuron_shown import neuron_shown
-from ffnviz.parts.neurons.choose import neuron_controls
-from ffnviz.parts.sheet import Button, Row, Sheet, row
+from ffnviz.parts.neurons.choose import go_to_block, neuron_controls
+from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.actions import ChooseBlock, OpenNeuron
+from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
@@ -27,13 +27,13 @@ def sheet(run: Run, _: Values) -> Sheet:
     controls = neuron_controls(run)
     if run.state.block == run.model.sizes.n_blocks - 1:
         last = f"Block {run.state.block + 1} is the last: no FFN reads what its neurons write."
-        back = [] if run.state.block == 0 else [Button("Go to block 1", ChooseBlock(0))]
+        back = [] if run.state.block == 0 else [go_to_block(0)]
         return Sheet([row(text_cell("last-block", last, tone="info"))], [*controls, *back])
     return Sheet(rows_of(run, neuron_shown(run)), controls)
 
 
 def rows_of(run: Run, neuron: int) -> list[Row]:
-    """Its paths, or why they are not told."""
+    """The neuron's paths, or why there are none to show."""
     block = run.state.block
     try:
         paths = run.subject.per_sentence(

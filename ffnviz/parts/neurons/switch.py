@@ -19,7 +19,7 @@ from ffnviz.models.edit import Edit
 from ffnviz.models.trace import Trace
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.neuron_shown import neuron_shown
-from ffnviz.parts.neurons.choose import neuron_controls
+from ffnviz.parts.neurons.choose import error_cell, neuron_controls
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row, set_to
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -66,7 +66,7 @@ Neurons = Mapping[int, Collection[int]]
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """What the set changes, the words before and after, and who matters for the first."""
+    """What switching the set changes, beside the neurons that matter most for the first word."""
     sizes, block, shown = run.model.sizes, run.state.block, neuron_shown(run)
     plain = predict(run.model, run.trace, run.token)
     added = direct_contributions(run.model, run.trace, run.token, int(plain.ids[0]))
@@ -82,26 +82,26 @@ def sheet(run: Run, values: Values) -> Sheet:
     try:
         neurons = read_set(values[SET], sizes.n_blocks, sizes.d_ff, block) or {block: (shown,)}
     except NeuronSetError as error:
-        note = "This names no set of neurons.", [(str(error), "typed")]
-        return Sheet([row(text_cell("no-set", *note, tone="warning"))], controls)
+        note = error_cell("no-set", "This names no set of neurons.", error)
+        return Sheet([row(note)], controls)
     edits = edits_of(run, values, neurons)
     edited = run.model.trace(run.state.sentence, edits)
     words = before_and_after(run, plain, edited, neurons, edits)
-    matter = who_matters(run, plain, added, neurons)
     changes = how_far(run, change(run.whole, edited, run.place)), on_probes(run, edits)
+    matter = who_matters(run, plain, added, neurons)
     return Sheet([row([words, *changes], matter, widths=(1.5, 1))], controls)
 
 
 def edits_of(run: Run, values: Values, neurons: Neurons) -> list[Edit]:
-    """What is done to the set, block by block."""
+    """An edit for each block of the set."""
     tokens = None if values[WHERE] == "all" else [run.place]
     by = 0.0 if values[DO] == "zero" else values[BY]
     scale, value = (None, by) if values[DO] == "fix" else (by, None)
-    return [Edit(block, some, scale, value, tokens) for block, some in neurons.items()]
+    return [Edit(block, members, scale, value, tokens) for block, members in neurons.items()]
 
 
 def how_far(run: Run, changed: Change) -> Cell:
-    """What moved: the FFNs' outputs and the stream."""
+    """How far the FFNs' outputs and the stream moved."""
     block = int(changed.output.argmax())
     sentence: Sentence = [
         f"FFN {block + 1}'s output changes by ", number(percent(float(changed.output[block]))),
@@ -116,7 +116,7 @@ def how_far(run: Run, changed: Change) -> Cell:
 
 
 def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
-    """How much worse masked words are guessed, once that is asked for."""
+    """How much worse masked words are guessed, measured on request."""
     everywhere = tuple((e.block, tuple(e.neurons or ()), e.scale, e.value) for e in edits)
     setup = (run.card.id, run.device, everywhere)
 
@@ -137,7 +137,7 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
 
 
 def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:
-    """Of the plain network, computed once for everybody, and of the edited one."""
+    """The loss of the plain network, computed once for everybody, and of the edited one."""
     probes = run.subject.per_network("probes", read_probes)
     first, second = subprogress(progress, 0, 2), subprogress(progress, 1, 2)
     plain = run.subject.per_network("plain loss", lambda: masked_loss(run.model, probes, (), first))
@@ -149,10 +149,8 @@ def before_and_after(
 ) -> Cell:
     """The ten likeliest words, plain and edited."""
     after = predict(run.model, edited, run.place)
-    best = int(plain.ids[0])
-    then = float(edited.logits_at(run.place).softmax(dim=-1)[best])
-    n = sum(map(len, neurons.values()))
-    done = _done(edits[0])
+    then = float(edited.logits_at(run.place).softmax(dim=-1)[int(plain.ids[0])])
+    n, done = sum(map(len, neurons.values())), _done(edits[0])
     sentence: Sentence = [
         f"With {n:,} neuron{'s' * (n > 1)} {done}, {plain.words[0]} goes from "
         f"{percent(float(plain.probabilities[0]))} to ",
@@ -177,15 +175,15 @@ def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
     d_ff, values = run.model.sizes.d_ff, added.ravel()
     order = np.argsort(-values, kind="stable")
     places = np.concatenate([order[:MOST], order[-LEAST:]])
+    names = [neuron_name(*divmod(int(place), d_ff)) for place in places]
     sentence: Sentence = [
-        number(_name(int(order[0]), d_ff)),
-        f" adds most directly to the logit of {plain.words[0]}: "
+        number(names[0]), f" adds most directly to the logit of {plain.words[0]}: "
         f"{values[order[0]]:+.2f}. Click a bar to switch its neuron.",
     ]  # fmt: skip
     accent = run.card.colour
     bars = Bars(
         "2:17: neuron 17 of block 2; ▸ switched",
-        [_name(int(place), d_ff) for place in places],
+        names,
         values[places],
         [accent if value > 0 else "muted" for value in values[places]],
         places,
@@ -205,14 +203,10 @@ def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
 
 
 def strongest(added: np.ndarray) -> Neurons:
-    """Those that add most to a word."""
-    most, d_ff = np.argsort(-added.ravel(), kind="stable")[:MOST], added.shape[1]
-    blocks = range(len(added))
-    return {block: [int(n % d_ff) for n in most if n // d_ff == block] for block in blocks}
-
-
-def _name(place: int, d_ff: int) -> str:
-    return neuron_name(*divmod(place, d_ff))
+    """Those that add most to a word, of all that add to it, (n_blocks, d_ff)."""
+    most = np.argsort(-added, axis=None, kind="stable")[:MOST]
+    blocks, neurons = np.unravel_index(most, added.shape)
+    return {block: neurons[blocks == block].tolist() for block in range(len(added))}
 
 
 def toggle(neurons: Neurons, block: int, neuron: int) -> Set | None:

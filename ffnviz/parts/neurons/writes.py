@@ -1,6 +1,12 @@
 """What a neuron writes: the words it promotes and suppresses, and the neurons most like it."""
 
-from ffnviz.analysis.neurons.memory import Similar, similar, value_norms, written_words
+from ffnviz.analysis.neurons.memory import (
+    RankedWords,
+    Similar,
+    similar,
+    value_norms,
+    written_words,
+)
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import neuron_controls
@@ -33,14 +39,19 @@ def its_words(run: Run, neuron: int) -> Cell:
     ]  # fmt: skip
     return bars_cell(
         Head(sentence, "writes", run.card.colour),
-        [
-            Bars("promoted", promoted.words, promoted.scores, run.card.colour),
-            Bars("suppressed", suppressed.words, suppressed.scores, "muted"),
-        ],
+        word_panels(run, promoted, suppressed),
         key="written-words",
         alt="The words whose logits the neuron raises most, and those it lowers most.",
         of="added to the logit by a unit of activation",
     )
+
+
+def word_panels(run: Run, promoted: RankedWords, suppressed: RankedWords) -> list[Bars]:
+    """The words that a vector promotes, beside those it suppresses."""
+    return [
+        Bars("promoted", promoted.words, promoted.scores, run.card.colour),
+        Bars("suppressed", suppressed.words, suppressed.scores, "muted"),
+    ]
 
 
 def most_like_it(run: Run, neuron: int) -> Cell:
@@ -59,10 +70,7 @@ def most_like_it(run: Run, neuron: int) -> Cell:
 
     return bars_cell(
         Head(sentence, "similar", run.card.colour),
-        [
-            bars("by key", by_key, "muted"),
-            bars("by value vector", by_value, run.card.colour),
-        ],
+        [bars("by key", by_key, "muted"), bars("by value vector", by_value, run.card.colour)],
         key="similar-neurons",
         alt="The neurons of this block whose keys and values are most like this one's.",
         of="cosine; click a bar to open that neuron",
