@@ -5,10 +5,9 @@ from dataclasses import replace
 from ffnviz.analysis.causal.patch import PatchMap, map_of_traces
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.models.card import Sizes
 from ffnviz.parts.neurons.compare import OTHER, other_sentence
 from ffnviz.parts.neurons.patch_pictures import PATCHED, PLACES, drawn, the_patch
-from ffnviz.parts.neurons.sentence_pair import Two, two_sentences
+from ffnviz.parts.neurons.sentence_pair import SentencePair, sentence_pair
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -25,59 +24,49 @@ LABEL = "Patch"
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The map of all patches, beside what the chosen one does to the answer."""
-    text, at = values[other_sentence(run)], patched(run, values)
-    options = dict(PATCHED.options)
-    if not _attention_is_known(run):
+    setting, options = other_sentence(run), dict(PATCHED.options)
+    if not (run.card.attention_seen or run.card.pre_norm):
         del options["attention"]
+    text, at = values[setting], values[PATCHED]
+    at = at if at in options else PATCHED.default
     first, second = (f"{each} [MASK]." if run.card.has_mask else each for each in TO_TRY)
     tried = {**dict(run.state.settings), OTHER.name: second}
     example = replace(run.state, sentence=first, token=None, settings=tuple(sorted(tried.items())))
     controls = (
-        other_sentence(run), replace(PATCHED, options=options),
+        setting, replace(PATCHED, options=options),
         Button("Try “a cup of …” and “a book of …”", ShowState(example)),
     )  # fmt: skip
-    two = two_sentences(run, text)
-    if isinstance(two, str):
-        return Sheet([row(text_cell("nothing-to-patch", two, tone="info"))], controls)
-    return Sheet(
-        [row(the_map(run, text, two, at), the_patch(run, two, at), widths=(1.3, 1))], controls
-    )
+    pair = sentence_pair(run, text)
+    if isinstance(pair, str):
+        return Sheet([row(text_cell("nothing-to-patch", pair, tone="info"))], controls)
+    pictures = the_map(run, text, pair, at), the_patch(run, pair, at)
+    return Sheet([row(*pictures, widths=(1.3, 1))], controls)
 
 
-def patched(run: Run, values: Values) -> str:
-    """What is put in: what was asked for, where the network has it."""
-    wanted = values[PATCHED]
-    return wanted if wanted != "attention" or _attention_is_known(run) else PATCHED.default
-
-
-def _attention_is_known(run: Run) -> bool:
-    return run.card.attention_seen or run.card.pre_norm
-
-
-def the_map(run: Run, text: str, two: Two, at: str) -> Cell | Measurement[PatchMap]:
-    """How far every patch takes the answer; measured beside the page where it takes long."""
+def the_map(run: Run, text: str, pair: SentencePair, at: str) -> Cell | Measurement[PatchMap]:
+    """How far every patch takes the answer; measured in the background where it takes long."""
     sizes = run.model.sizes
     per_token = 4 * sizes.d_model**2 + 2 * sizes.d_model * sizes.d_ff
-    work = sizes.n_blocks**2 * len(two.pairs) * len(two.into.tokens) * per_token
+    work = sizes.n_blocks**2 * len(pair.pairs) * len(pair.into.tokens) * per_token
     if work <= AT_ONCE:
         patches = run.subject.per_sentence(
             ("patch", text, at), lambda: all_patches(run, lambda _: None, text, at)
         )
-        return drawn(run, two, at, patches)
+        return drawn(run, pair, at, patches)
     setup = (run.card.id, run.device, run.state.sentence, text, at)
 
     def after(measured: Measured[PatchMap]) -> list[Cell]:
         late = outdated(measured, setup, LABEL)
-        return late or [drawn(run, two, at, measured.result)]
+        return late or [drawn(run, pair, at, measured.result)]
 
-    name, n = f"patch {at}", sizes.n_blocks * len(two.pairs)
-    return Measurement(name, setup, all_patches, after, (text, at), (_soon(name, two, at, sizes),),
-                       LABEL, f"Patching {n:,} times …", on_request=work > UNASKED)  # fmt: skip
+    name, n = f"patch {at}", sizes.n_blocks * len(pair.pairs)
+    before = (_soon(name, at, sizes.n_blocks, len(pair.pairs)),)
+    return Measurement(name, setup, all_patches, after, (text, at), before, LABEL,
+                       f"Patching {n:,} times …", on_request=work > UNASKED)  # fmt: skip
 
 
-def _soon(name: str, two: Two, at: str, sizes: Sizes) -> Cell:
-    """What is on its way to the place of the map, and how far it is."""
-    n_blocks, n_tokens = sizes.n_blocks, len(two.pairs)
+def _soon(name: str, at: str, n_blocks: int, n_tokens: int) -> Cell:
+    """What will be measured in the place of the map, with its progress."""
     what: Sentence = [
         "Which part of the second sentence makes its answer? The network reads the first once for "
         "each block and token, with ", PATCHED.options[at], " of the second put in there alone: "
@@ -94,9 +83,9 @@ def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:
     Raises:
         ValueError: if the sentences cannot be compared.
     """
-    two = two_sentences(run, text)
-    if isinstance(two, str):
-        raise ValueError(two)
+    pair = sentence_pair(run, text)
+    if isinstance(pair, str):
+        raise ValueError(pair)
     place, neurons = PLACES[at]
-    return map_of_traces(run.model, two.given, two.into, two.measure, two.pairs, two.judged,
+    return map_of_traces(run.model, pair.given, pair.into, pair.measure, pair.pairs, pair.judged,
                          at=place, neurons=neurons, progress=progress)  # fmt: skip

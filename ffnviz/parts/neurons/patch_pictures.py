@@ -10,7 +10,7 @@ from ffnviz.figures.neurons.patch import restored_map
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.models.trace import index_in_full
 from ffnviz.parts.neurons.compare import second_line
-from ffnviz.parts.neurons.sentence_pair import Two, words_of
+from ffnviz.parts.neurons.sentence_pair import SentencePair
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -30,36 +30,35 @@ PLACES = {"ffn": ("ffn", None), "neurons": ("hidden", NEURONS), "stream": ("outp
 WORDS = 8
 
 
-def drawn(run: Run, two: Two, at: str, patches: PatchMap) -> Cell:
-    """The map of the tokens that are shown."""
+def drawn(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
+    """The map of all patches, for the tokens that are shown."""
     n = len(run.labels)
     shown = {index_in_full(run.trace, token): token for token in range(n)}
     shares = np.full((len(patches.values), n), np.nan)
-    for column, place in enumerate(patches.tokens.tolist()):
+    for place, restored in zip(patches.tokens.tolist(), patches.restored.T, strict=True):
         if place in shown:
-            shares[:, shown[place]] = patches.restored[:, column]
-    judged = shown.get(two.judged[1])
+            shares[:, shown[place]] = restored
+    judged = shown.get(pair.judged[1])
     sentence: Sentence = ["No token that is shown has a counterpart in the second sentence."]
     if np.isfinite(shares).any():
-        sentence = _furthest(run, two, at, shares, judged)
-    word, instead = words_of(run, two)
+        sentence = _furthest(run, pair, at, shares, judged)
+    word, instead = map(run.model.tokenizer.label, pair.words)
     asked: Sentence = [] if judged is None else [" at ", quoted(run.labels[judged])]
     under: Sentence = [
         f"logit({word}) − logit({instead})", *asked, f" is {signed(patches.target)} in the first "
         f"sentence and {signed(patches.source)} in the second.",
     ]  # fmt: skip
-    if left := len(two.into.tokens) - len(patches.tokens):
+    if left := len(pair.into.tokens) - len(patches.tokens):
         under.append(
-            f" {left} of {len(two.into.tokens)} tokens, in parentheses, have no counterpart."
+            f" {left} of {len(pair.into.tokens)} tokens, in parentheses, have no counterpart."
         )
-    block, token = run.state.block, run.token
 
     def choose(cell: int) -> ShowState:
         return ShowState(replace(run.state, block=cell // n, token=cell % n))
 
     return chart_cell(
-        Head(sentence, "patch-map", run.card.colour, second_line(two.given), under),
-        restored_map(run.labels, shares, (block, token)),
+        Head(sentence, "patch-map", run.card.colour, second_line(pair.given), under),
+        restored_map(run.labels, shares, (run.state.block, run.token)),
         "How far a patch of each block and token takes the answer to the second sentence's.",
         height=560,
         on_choose=choose,
@@ -67,7 +66,7 @@ def drawn(run: Run, two: Two, at: str, patches: PatchMap) -> Cell:
 
 
 def _furthest(
-    run: Run, two: Two, at: str, shares: NDArray[np.float64], judged: int | None
+    run: Run, pair: SentencePair, at: str, shares: NDArray[np.float64], judged: int | None
 ) -> Sentence:
     """Which patch goes furthest; of the stream, away from the answer's own token, if there is any.
 
@@ -80,7 +79,7 @@ def _furthest(
     if at == "stream" and np.isfinite(elsewhere).any():
         shares, sentence = elsewhere, ["The answer's own token aside, "]
     block, token = np.unravel_index(int(np.nanargmax(shares)), shares.shape)
-    word, instead = words_of(run, two)
+    word, instead = map(run.model.tokenizer.label, pair.words)
     what = PATCHED.options[at]
     name = f"{what} " if sentence else f"{what[0].upper()}{what[1:]} "
     return [
@@ -90,42 +89,41 @@ def _furthest(
     ]  # fmt: skip
 
 
-def the_patch(run: Run, two: Two, at: str) -> Cell:
-    """What the patch of the chosen block and token makes of the answer, beside both sentences'."""
+def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
+    """The answer with the chosen block and token patched, beside both sentences' answers."""
     here, label = index_in_full(run.trace, run.token), run.labels[run.token]
-    partner = two.partner(here)
+    partner = pair.partner(here)
     if partner is None:
-        alone: Sentence = [quoted(label), " has no counterpart in the second sentence, so nothing "
-                           "can be put in there. Choose another token."]  # fmt: skip
+        why = " has no counterpart in the second sentence, so nothing can be put in there. "
+        alone: Sentence = [quoted(label), f"{why}Choose another token."]
         return text_cell("no-counterpart", alone, tone="info")
     place, neurons = PLACES[at]
-    given, into = two.given.logits_at(two.judged[0]), two.into.logits_at(two.judged[1])
-    patched = patched_logits(run.model, two.given, two.into, run.state.block, (partner, here),
-                          two.judged[1], at=place, neurons=neurons)  # fmt: skip
-    start, end, now = (float(two.measure(each)) for each in (into, given, patched))
+    given, into = pair.given.logits_at(pair.judged[0]), pair.into.logits_at(pair.judged[1])
+    patched = patched_logits(run.model, pair.given, pair.into, run.state.block, (partner, here),
+                          pair.judged[1], at=place, neurons=neurons)  # fmt: skip
+    start, end, now = (float(pair.measure(each)) for each in (into, given, patched))
     shares = np.stack([each.double().softmax(-1).cpu().numpy() for each in (into, patched, given)])
-    words = [two.measure.word, two.measure.instead or 0]
-    likely = [int(each) for each in np.argsort(-shares.max(axis=0), kind="stable")[: WORDS + 2]]
-    ids = [*words, *(each for each in likely if each not in words)][:WORDS]
-    ids.sort(key=lambda each: -float(shares[:, each].max()))
-    names = [run.model.tokenizer.label(each) for each in ids]
-    said = [f"{run.model.tokenizer.label(each)} {percent(shares[0, each])} → "
-            f"{percent(shares[1, each])}" for each in words]  # fmt: skip
+    likeliest = np.argsort(-shares.max(axis=0), kind="stable")[:WORDS].tolist()
+    ids = list(dict.fromkeys((*pair.words, *likeliest)))[:WORDS]
+    ids.sort(key=lambda word: -float(shares[:, word].max()))
+    names = [run.model.tokenizer.label(word) for word in ids]
+    answers = [run.model.tokenizer.label(word) for word in pair.words]
+    before, after, second = ([percent(row[word]) for word in pair.words] for row in shares)
+    moves = [f"{name} {x} → {y}" for name, x, y in zip(answers, before, after, strict=True)]
     sentence: Sentence = [
         f"Patched in block {run.state.block + 1} at ", quoted(label), ", the answer goes ",
-        number(way((now - start) / (end - start))), f" of the way: {said[0]}, {said[1]}.",
+        number(way((now - start) / (end - start))), f" of the way: {', '.join(moves)}.",
     ]  # fmt: skip
-    marked = frozenset(names[ids.index(each)] for each in words)
     panels = [
-        Bars(title, names, values[ids], colour, marked=marked)
+        Bars(title, names, values[ids], colour, marked=frozenset(answers))
         for title, values, colour in (
             ("first sentence", shares[0], "muted"), ("patched", shares[1], run.card.colour),
         )
     ]  # fmt: skip
-    others = [f"{names[ids.index(each)]} {percent(shares[2, each])}" for each in words]
-    under: Sentence = [f"In the second sentence: {', '.join(others)}."]
+    likely = [f"{name} {share}" for name, share in zip(answers, second, strict=True)]
+    under: Sentence = [f"In the second sentence: {', '.join(likely)}."]
     return bars_cell(
-        Head(sentence, "patched", run.card.colour, second_line(two.given), under), panels,
+        Head(sentence, "patched", run.card.colour, second_line(pair.given), under), panels,
         alt="The likeliest words after the first sentence, and after it with the patch.",
     )  # fmt: skip
 

@@ -13,7 +13,7 @@ from ffnviz.state.run import Run
 
 
 @dataclass(frozen=True)
-class Two:
+class SentencePair:
     """Two sentences, and what their answers are told apart by.
 
     Attributes:
@@ -30,13 +30,17 @@ class Two:
     judged: tuple[int, int]
     measure: LogitDifference
 
+    @property
+    def words(self) -> tuple[int, int]:
+        """The ids of the two words that the answers are told apart by."""
+        return self.measure.word, self.measure.instead or 0
+
     def partner(self, token: int) -> int | None:
         """The token of the second sentence that corresponds to one of the first, if one does."""
-        at = np.flatnonzero(self.pairs[:, 1] == token)
-        return int(self.pairs[at[0], 0]) if len(at) else None
+        return next((given for given, into in self.pairs.tolist() if into == token), None)
 
 
-def two_sentences(run: Run, text: str) -> Two | str:
+def sentence_pair(run: Run, text: str) -> SentencePair | str:
     """The sentence beside another, or why nothing can be put from one into the other."""
     if not text:
         return "Type a second sentence, whose activations are put into the first."
@@ -50,10 +54,4 @@ def two_sentences(run: Run, text: str) -> Two | str:
     measure = telling_words(given.logits_at(judged[0]), into.logits_at(judged[1]))
     if measure is None:
         return "Both sentences get the same answer: there is no way to go from one to the other."
-    return Two(given, into, corresponding, judged, measure)
-
-
-def words_of(run: Run, two: Two) -> tuple[str, str]:
-    """The two words that the answers are told apart by."""
-    label = run.model.tokenizer.label
-    return label(two.measure.word), label(two.measure.instead or 0)
+    return SentencePair(given, into, corresponding, judged, measure)

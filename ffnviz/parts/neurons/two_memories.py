@@ -38,10 +38,10 @@ class Changed:
     """The sentence with another word.
 
     Attributes:
-        trace: of it.
-        token: the place of the chosen token there.
-        pairs: of tokens that belong together, here and there, (n, 2).
-        at: which token was changed.
+        trace: its trace.
+        token: the place of the chosen token in it.
+        pairs: the tokens that correspond, in the sentence and in the changed one, (n, 2).
+        at: the token that was changed, in the sentence.
     """
 
     trace: Trace
@@ -98,29 +98,28 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
     """The strongest entries of both, the longest first."""
     block, labels = run.state.block, token_labels(run.whole.tokens)
     there = dict(changed.pairs.tolist())
+    # Of each entry: the length of what it writes, its row in the table, and its neuron, if any.
     entries: list[tuple[float, list[str | float], int | None]] = []
 
-    def add(memory: Memory, other: Memory, heads: bool) -> None:
+    def add(memory: Memory, then: Memory, heads: bool) -> None:
         best = memory.strongest(ENTRIES)
         written = memory.written[tuple(best.T)]
         promoted = promoted_ids(run.model, written, WORDS)
-        for place, vector, ids in zip(best.tolist(), written, promoted, strict=True):
-            last, key = place[-1], tuple(place)
-            name = f"“{labels[last]}”, head {place[0] + 1}" if heads else neuron_name(block, last)
-            same = (*place[:-1], there.get(last, -1) if heads else last)
-            then = "—" if same[-1] < 0 else round(float(other.weight[same]), 2)
-            length = float(vector.norm())
+        for key, vector, ids in zip(map(tuple, best.tolist()), written, promoted, strict=True):
+            last, length = key[-1], float(vector.norm())
+            name = f"“{labels[last]}”, head {key[0] + 1}" if heads else neuron_name(block, last)
+            same = (*key[:-1], there.get(last, -1) if heads else last)
             entries.append((length, [
                 "attention" if heads else "FFN", name, round(float(memory.match[key]), 2),
                 round(float(memory.weight[key]), 2),
-                ", ".join(run.model.tokenizer.label(int(each)) for each in ids),
-                round(length, 2), then,
+                ", ".join(run.model.tokenizer.label(int(word)) for word in ids), round(length, 2),
+                "—" if same[-1] < 0 else round(float(then.weight[same]), 2),
             ], None if heads else last))  # fmt: skip
 
-    there_is = run.model, changed.trace, block, changed.token
-    add(attention, attention_memory(*there_is), True)
-    add(ffn, ffn_memory(*there_is), False)
-    entries.sort(key=lambda each: -each[0])
+    place = run.model, changed.trace, block, changed.token
+    add(attention, attention_memory(*place), True)
+    add(ffn, ffn_memory(*place), False)
+    entries.sort(key=lambda entry: -entry[0])
     sentence = [*_strongest(run, attention, ffn), f", and it writes {entries[0][1][4]}."]
 
     def opened(at: int) -> OpenNeuron | None:
@@ -138,7 +137,7 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
     """How far the keys of each token are from those with the other word, and the FFN's."""
     block, labels = run.state.block, token_labels(run.whole.tokens)
     moved = keys_moved(run.whole, changed.trace, block, changed.pairs)
-    names = [labels[int(here)] for here in changed.pairs[:, 0]]
+    names = [labels[here] for here in changed.pairs[:, 0]]
     most = int(moved.argmax()) if len(moved) else 0
     d_ff = run.model.sizes.d_ff
     sentence: Sentence = [
@@ -146,8 +145,7 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
         quoted(names[most]), " moves by ", number(percent(float(moved[most]))),
         f"; the FFN's {d_ff:,} keys are weights, and stay where they are.",
     ]  # fmt: skip
-    shown = np.argsort(-moved)[:20]
-    shown.sort()
+    shown = np.sort(np.argsort(-moved)[:20])
     panel = Bars("", [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"],
                  np.array([*100 * moved[shown], 0.0]),
                  [*[run.card.colour] * len(shown), "muted"])  # fmt: skip
@@ -160,12 +158,15 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
 
 def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
     """Which entry writes most, and how well its key matches."""
-    sentence: Sentence = ["Both sum weight · value over keys. The strongest here is "]
-    heard, neuron = attention.strongest(1)[0], ffn.strongest(1)[0]
-    where = tuple(int(each) for each in heard)
-    if attention.written[where].norm() < ffn.written[int(neuron[0])].norm():
-        sentence.append(number(f"neuron {neuron_name(run.state.block, neuron[0])}"))
-        return [*sentence, f": its key matches with {signed(float(ffn.match[int(neuron[0])]))}"]
-    sentence += [number(f"head {where[0] + 1}"), " of attention at "]
-    sentence += [quoted(token_labels(run.whole.tokens)[where[1]])]
-    return [*sentence, f": its key matches with {signed(float(attention.match[where]))}"]
+    (head, token), (neuron,) = attention.strongest(1)[0].tolist(), ffn.strongest(1)[0].tolist()
+    if attention.written[head, token].norm() < ffn.written[neuron].norm():
+        match = ffn.match[neuron]
+        name: Sentence = [number(f"neuron {neuron_name(run.state.block, neuron)}")]
+    else:
+        match = attention.match[head, token]
+        label = token_labels(run.whole.tokens)[token]
+        name = [number(f"head {head + 1}"), " of attention at ", quoted(label)]
+    return [
+        "Both sum weight · value over keys. The strongest here is ", *name,
+        f": its key matches with {signed(float(match))}",
+    ]  # fmt: skip
