@@ -4,7 +4,7 @@ import numpy as np
 
 from ffnviz.analysis.lab.dropout import SEED, Dropout, try_dropout
 from ffnviz.analysis.lab.dropout import P as USUAL
-from ffnviz.analysis.lab.dropout import passes as drawn_passes
+from ffnviz.analysis.lab.dropout import passes as passes_of
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.lab.passes import scattered
 from ffnviz.figures.layout import axis
@@ -21,7 +21,8 @@ STOPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 P = number_setting("p", USUAL, STOPS[0], STOPS[-1]).with_control(
     "dropout p", STOPS, lambda stop: f"{stop:g}"
 )
-DRAW = count_setting("draw", 1, 1, 9_999)
+DRAWS = 9_999
+DRAW = count_setting("draw", 1, 1, DRAWS)
 SETTINGS = (P, DRAW)
 
 
@@ -30,14 +31,13 @@ def sheet(run: Run, values: Values) -> Sheet:
     p, draw = values[P], values[DRAW]
     subject = experiment_subject(run)
     judged = run.subject.per_sentence(
-        ("dropout", run.state.block, run.token, p), lambda: drawn_passes(subject, p)
+        ("dropout", run.state.block, run.token, p), lambda: passes_of(subject, p)
     )
     result = try_dropout(subject, p, seed=SEED + draw - 1, judged=judged)
-    return Sheet(
-        [row(passes(run, result, p), settling(run, result), word(run, result)),
-         row(verdicts_of(run, "lab-dropout", result.findings))],
-        (P, Button("Draw again", set_to(DRAW, draw % 9_999 + 1))),
-    )  # fmt: skip
+    pictures = passes(run, result, p), settling(run, result), word(run, result)
+    again = Button("Draw again", set_to(DRAW, draw % DRAWS + 1))
+    verdicts = verdicts_of(run, "lab-dropout", result.findings)
+    return Sheet([row(*pictures), row(verdicts)], (P, again))
 
 
 def passes(run: Run, result: Dropout, p: float) -> Cell:

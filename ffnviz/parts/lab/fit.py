@@ -39,14 +39,17 @@ DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDE"  # 41 heights, from -1 to 1
 MIDDLE = len(DIGITS) // 2
 
 
-def _read(text: str) -> tuple[float, ...]:
+Curve = tuple[float, ...]  # the heights of a drawing at its knots
+
+
+def _read(text: str) -> Curve:
     """A drawing as a URL has it: a digit a knot."""
     if len(text) != KNOTS or any(sign not in DIGITS for sign in text):
         return START
     return tuple((DIGITS.index(sign) - MIDDLE) / MIDDLE for sign in text)
 
 
-def _written(curve: tuple[float, ...]) -> str:
+def _written(curve: Curve) -> str:
     return "".join(DIGITS[round(value * MIDDLE) + MIDDLE] for value in curve)
 
 
@@ -56,7 +59,7 @@ FUNCTION = choice_setting("function", {name: name for name in (*FUNCTIONS, DRAWN
 )
 PHI = choice_setting("phi", {TWIN: "the network's", **PLAIN}).with_control("φ")
 UNITS = count_setting("units", 8, 1, WIDTHS[-1]).with_control("units n", WIDTHS)
-CURVE: Setting[tuple[float, ...]] = Setting("curve", START, _read, _written)
+CURVE: Setting[Curve] = Setting("curve", START, _read, _written)
 SETTINGS = (FUNCTION, PHI, UNITS, CURVE)
 
 
@@ -70,10 +73,11 @@ def sheet(run: Run, values: Values) -> Sheet:
     phi = usual if phi == TWIN else phi
     setup = (name, phi, curve if name == DRAWN else None)
     place = nearest(WIDTHS, values[UNITS])
-    canvas = [drawing_cell(
+    drawing = drawing_cell(
         "Draw over it, or move its points with the arrow keys", curve, run.card.colour,
         "lab-drawing", lambda new: set_to(CURVE, tuple(new)),
-    )] if name == DRAWN else []  # fmt: skip
+    )  # fmt: skip
+    canvas = [drawing] if name == DRAWN else []
 
     def after(measured: Measured[Approximation]) -> list[Row]:
         result = measured.result
@@ -82,24 +86,16 @@ def sheet(run: Run, values: Values) -> Sheet:
         verdicts = row(verdicts_of(run, "lab-fit", result.findings))
         return [row(*([left] if left else []), *pictures), verdicts]
 
-    wide = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units"
-    first = text_cell("lab-fit-first", f"“Fit” trains {wide} on what is drawn.", tone="quiet")
+    networks = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units"
+    first = text_cell("lab-fit-first", f"“Fit” trains {networks} on what is drawn.", tone="quiet")
     before = [row(canvas, first)] if canvas else []
-    return Sheet(
-        [Measurement("fit", setup, fit, after, (name, curve, phi), before, "Fit",
-                     f"Fitting {wide} …")],
-        (FUNCTION, replace(PHI, options={**PHI.options, TWIN: words}), UNITS),
-    )  # fmt: skip
+    doing = f"Fitting {networks} …"
+    fits = Measurement("fit", setup, fit, after, (name, curve, phi), before, "Fit", doing)
+    return Sheet([fits], (FUNCTION, replace(PHI, options={**PHI.options, TWIN: words}), UNITS))
 
 
-def fit(
-    run: Run,  # noqa: ARG001
-    progress: Progress,
-    name: str,
-    curve: tuple[float, ...],
-    phi: str,
-) -> Approximation:
-    """Networks of all widths, trained on the function of that name."""
+def fit(_: Run, progress: Progress, name: str, curve: Curve, phi: str) -> Approximation:
+    """Train networks of all widths on the function of that name."""
     function = piecewise_linear(curve) if name == DRAWN else FUNCTIONS[name]
     return approximate(function, phi, progress=progress, jumps=JUMPS.get(name, ()))
 

@@ -39,11 +39,10 @@ MOST = 16
 def _read(text: str) -> tuple[Corner, ...]:
     """Corners as a URL has them, two signs each, from the left edge to the right one."""
     places = [SIGNS.find(sign) for sign in text]
-    corners = tuple(zip(places[::2], places[1::2], strict=False))
-    columns = [x for x, _ in corners]
-    legal = len(text) % 2 == 0 and min(places, default=-1) >= 0 and columns[-1:] == [SIDE - 1]
-    legal = legal and columns[0] == 0 and columns == sorted(set(columns)) and len(columns) > 1
-    return corners if legal and len(corners) <= MOST + 1 else ()
+    columns, rows = places[::2], places[1::2]
+    legal = len(columns) == len(rows) and 2 <= len(columns) <= MOST + 1 and min(places) >= 0
+    legal = legal and columns == sorted(set(columns)) and (columns[0], columns[-1]) == (0, SIDE - 1)
+    return tuple(zip(columns, rows, strict=True)) if legal else ()
 
 
 def _written(corners: tuple[Corner, ...]) -> str:
@@ -58,8 +57,7 @@ SETTINGS = (FUNCTION, CURVE, BUDGET, CORNERS)
 def sheet(run: Run, values: Values) -> Sheet:
     """The line to drag, beside its errors and Adam's."""
     name, n = values[FUNCTION], values[BUDGET]
-    curve: tuple[float, ...] = values[CURVE]
-    function = piecewise_linear(curve) if name == DRAWN else FUNCTIONS[name]
+    function = piecewise_linear(values[CURVE]) if name == DRAWN else FUNCTIONS[name]
     corners = corners_of(values[CORNERS], n)
     yours = units_through([(_place(x), _place(y)) for x, y in corners])
     which = values.texts.get(CURVE.name, "") if name == DRAWN else name

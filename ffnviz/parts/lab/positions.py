@@ -1,4 +1,4 @@
-"""Position-wise: change, delete or shuffle tokens, and see who notices."""
+"""Position-wise: change, delete or shuffle tokens, and see which outputs move."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,19 @@ TITLES = {
     "delete": "Delete each token in turn",
     "shuffle": "Shuffle all tokens",
 }
+SENTENCES = {  # what is said before the FFN's number, between it and attention's, and after that
+    "change": (
+        "Each row is the token that was changed: the FFN changes ", ", attention ", ".",
+    ),
+    "delete": (
+        "Each row is the token that was deleted: the FFN's other outputs move by up to ",
+        ", attention's by ", ".",
+    ),
+    "shuffle": (
+        "After the shuffle each token's FFN output is off by up to ",
+        ", its attention output by ", ": both follow the tokens.",
+    ),
+}  # fmt: skip
 WAY = choice_setting("way", {way: TITLES[way] for way in WAYS}).with_control("What is done")
 SETTINGS = (WAY,)
 
@@ -33,12 +46,10 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def two_maps(run: Run, positions: Positions, way: str) -> Cell:
-    """The FFN's map beside the attention's; of a network that is not ours, the FFN's."""
+    """The FFN's map beside attention's, which only our own networks have."""
     labels = run.labels[: positions.ffn.shape[1]]
     rows = ["moved"] if way == "shuffle" else labels
-    shown = [
-        Map("at the FFN's input", positions.ffn, f"@{run.card.colour}", rows, labels),
-    ]
+    shown = [Map("at the FFN's input", positions.ffn, f"@{run.card.colour}", rows, labels)]
     if positions.attention is not None:
         shown.append(
             Map("at the attention's input", positions.attention, "@positive_mid", rows, labels)
@@ -53,26 +64,17 @@ def two_maps(run: Run, positions: Positions, way: str) -> Cell:
 
 
 def _sentence(positions: Positions, way: str) -> Sentence:
-    begin = {
-        "change": "Each row is the token that was changed: the FFN changes ",
-        "delete": "Each row is the token that was deleted: the FFN's other outputs move by up to ",
-        "shuffle": "After the shuffle each token's FFN output is off by up to ",
-    }[way]
-    ffn, attention = positions.ffn, positions.attention
-    if way == "change":
-        sentence: Sentence = [begin, number(f"{_others(ffn)} outputs of other tokens")]
-        also = "" if attention is None else str(_others(attention))
-        between, end = ", attention ", "."
-    else:
-        sentence = [begin, number(_most(ffn))]
-        also = "" if attention is None else _most(attention)
-        between = ", attention's by " if way == "delete" else ", its attention output by "
-        end = "." if way == "delete" else ": both follow the tokens."
-    return [*sentence, between, also, end] if also else [*sentence, "."]
+    begin, between, end = SENTENCES[way]
+    amount, unit = (_others, " outputs of other tokens") if way == "change" else (_most, "")
+    sentence: Sentence = [begin, number(f"{amount(positions.ffn)}{unit}")]
+    if positions.attention is None:
+        return [*sentence, "."]
+    return [*sentence, f"{between}{amount(positions.attention)}{end}"]
 
 
-def _others(moved: NDArray[np.float64]) -> int:
-    return int((moved > 0).sum() - (moved.diagonal() > 0).sum())
+def _others(moved: NDArray[np.float64]) -> str:
+    """How many outputs of other tokens than the changed one move."""
+    return str((moved > 0).sum() - (moved.diagonal() > 0).sum())
 
 
 def _most(values: NDArray[np.float64]) -> str:

@@ -39,8 +39,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The stream's norms and two untrained stacks over the verdicts."""
     depth, subject = values[LAYERS], experiment_subject(run)
     with SERIAL_LOCK:
-        drawn = run.subject.per_sentence(("stacks", depth), lambda: stacks(subject, depth))
-    residual = try_residual(subject, depth, gradients=drawn)
+        untrained = run.subject.per_sentence(("stacks", depth), lambda: stacks(subject, depth))
+    residual = try_residual(subject, depth, gradients=untrained)
     pictures = norms(run, residual), directions(run, residual), gradients(run, residual, depth)
     verdicts = verdicts_of(run, "lab-residual", residual.findings)
     return Sheet([row(*pictures), row(verdicts, waists(run), widths=(2, 1))])
@@ -99,8 +99,7 @@ def gradients(run: Run, residual: Residual, depth: int) -> Cell:
     pre, post = (residual.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
     sentence: Sentence = [
         f"Before training, at layer {depth} the gradient is {post[-1]:.2f} with post-LN and ",
-        number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} ",
-        "draws.",
+        number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} draws.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-gradients", run.card.colour,
@@ -120,16 +119,16 @@ def waists(run: Run) -> Cell:
     """The widths of a ResNet's bottleneck, as wide outside, beside the FFN's."""
     d, f = run.model.sizes.d_model, run.model.sizes.d_ff
     widths = bottleneck(d)
-    why = (
+    sentence: Sentence = [
         "Two residual networks of opposite shape: an FFN widens; a ResNet's bottleneck narrows, "
         "and mixes 3 × 3 neighbours."
-    )
+    ]
     rows = [
         ("FFN", f"{d:,} → {f:,} → {d:,}", f"{2 * d * f:,}"),
         ("ResNet bottleneck", " → ".join(f"{width:,}" for width in widths),
          f"{bottleneck_weights(widths):,}"),
     ]  # fmt: skip
-    head = Head([why], "", run.card.colour)
+    head = Head(sentence, "", run.card.colour)
     return table_cell("lab-waists", head, ["network", "widths", "weights"], rows)
 
 

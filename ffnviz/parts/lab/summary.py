@@ -1,6 +1,7 @@
 """All claims with their verdicts, tested in one go, and a handout to take along."""
 
 from collections.abc import Sequence
+from itertools import chain
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Finding
@@ -34,6 +35,7 @@ def sheet(run: Run, _: Values) -> Sheet:
     """The claims of all experiments, and the handout."""
     state, card = run.state, run.card
     setup = (card.id, card.label, run.device, state.block, run.token, state.sentence)
+    n_possible = sum(not missing(card, experiment.needs) for experiment in EXPERIMENTS)
 
     def after(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> list[Row]:
         shown = pictures(run) if measured.setup == setup else []
@@ -45,16 +47,15 @@ def sheet(run: Run, _: Values) -> Sheet:
 
     return Sheet([Measurement(
         "lab", setup, test_all, after, label=LABEL,
-        doing=f"{_n_possible(run)} experiments on this network and this sentence …",
+        doing=f"{n_possible} experiments on this network and this sentence …",
     )])  # fmt: skip
 
 
 def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence) -> Cell:
     """Each experiment's claims under its title; a click opens them, another leads to it."""
-    findings = [finding for result in results for finding in result]
     tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
     return verdicts_cell(
-        Head(tally_of_all(findings), "lab", run.card.colour, under=under),
+        Head(tally_of_all([*chain(*results)]), "lab", run.card.colour, under=under),
         [(experiment.title, [as_claim(finding) for finding in result])
          for experiment, result in tested],
         key="verdicts-all",
@@ -62,30 +63,26 @@ def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence
     )  # fmt: skip
 
 
-def _n_possible(run: Run) -> int:
-    return sum(not missing(run.card, experiment.needs) for experiment in EXPERIMENTS)
-
-
 def test_all(run: Run, progress: Progress) -> tuple[tuple[Finding, ...], ...]:
-    """What each experiment finds, in the order of all."""
+    """Each experiment's findings, in their order in the Lab."""
     return tuple(tested.findings for tested in try_all(experiment_subject(run), progress))
 
 
 def pictures(run: Run) -> list[Bars]:
-    """What the handout shows: who is awake, and the prediction with the FFN and without."""
+    """The handout's pictures: active neurons, and the prediction with the FFN and without."""
     block, label, card = run.state.block, run.labels[run.token], run.card
     counted = awake(run.trace, block, threshold_for(card.phi))
     first = max(0, min(run.token - BARS // 2, len(run.labels) - BARS))  # the chosen one is there
     shown = slice(first, first + BARS)
     colour = getattr(LIGHT, card.colour, card.colour)
-    awake_now = Bars(f"Neurons of block {block + 1} active on each token", run.labels[shown],
+    active = Bars(f"Neurons of block {block + 1} active on each token", run.labels[shown],
                      counted.shares[shown], colour)  # fmt: skip
     if missing(card, (Capability.WORD_HEAD,)):
-        return [awake_now]
+        return [active]
     prediction = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.whole, block, run.place)
     return [
-        awake_now,
+        active,
         Bars(f"Likeliest at “{isolated(label)}”", prediction.words[:BARS],
              prediction.probabilities[:BARS], colour),
         Bars(f"The same without FFN {block + 1}", without.words[:BARS],
@@ -111,10 +108,9 @@ def handout_button(
         for experiment, result in zip(EXPERIMENTS, measured.result, strict=True)
         for claim in map(as_claim, result)
     ]
-    findings = [finding for result in measured.result for finding in result]
-    counted = as_text(tally_of_all(findings))
     page = handout(
-        rows, str(text), f"{label}, block {int(str(block)) + 1}", counted,
+        rows, str(text), f"{label}, block {int(str(block)) + 1}",
+        as_text(tally_of_all([*chain(*measured.result)])),
         f"Tested at {measured.when} on {measured.where}.", shown,
     )  # fmt: skip
     return saving_cell("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")

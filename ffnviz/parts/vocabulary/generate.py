@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -31,15 +30,15 @@ MANY = 10
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The text, its words, and one step's choice; many words are written beside the page."""
+    """The text, its words, and one step's choice; many words are written in the background."""
     if run.card.causal and not run.state.sentence.strip():
         note = "This network needs a word to go on from. Type one first."
         return Sheet([row(text_cell("no-words", note, tone="info"))], [])
     how, n = strategy(values), values[WORDS]
     if n - _known(run, how, n) <= AT_ONCE:
-        written = write(run, how, n)
-        rows: list[Row | Measurement[Any]] = [shown(run, values, how, written)]
-        return Sheet(rows, [*controls(values), *_buttons(run, values, written)])
+        written = write(run, lambda _: None, how, n)
+        buttons = _buttons(run, values, written)
+        return Sheet([shown(run, values, how, written)], [*controls(values), *buttons])
     setup = (run.card.id, run.device, run.state.sentence, how, n)
     before = (row(text_cell("many-words", f"{n} words take a while to write.", tone="info")),)
 
@@ -50,26 +49,27 @@ def sheet(run: Run, values: Values) -> Sheet:
         return [shown(run, values, how, measured.result)]
 
     work = Measurement(
-        "write", setup, write_many, after, (how, n), before,
+        "write", setup, write, after, (how, n), before,
         f"Write {n} words", "Writing …", on_request=True,
     )  # fmt: skip
     return Sheet([work], [*controls(values), *_buttons(run, values, None)])
 
 
 def shown(run: Run, values: Values, how: Strategy, written: Writing) -> Row:
-    """The text and the step that is looked at."""
-    if not written.steps:
+    """The text, and the chosen step."""
+    n = len(written.steps)
+    if not n:
         return row(_how_it_writes(run))
-    looked_at = min(values[STEP] or len(written.steps), len(written.steps)) - 1
-    cells = [the_text(run, written, looked_at), one_step(run, written, how, looked_at)]
+    step = min(values[STEP] or n, n) - 1
+    cells = [the_text(run, written, step), one_step(run, written, how, step)]
     if written.full:
         note = "The network reads no more than this; start over, or shorten the sentence."
         cells.insert(0, text_cell("full", note))
     return row(cells)
 
 
-def write(run: Run, how: Strategy, n_words: int, progress: Progress = lambda _: None) -> Writing:
-    """The text with so many words behind it; no word is computed twice."""
+def write(run: Run, progress: Progress, how: Strategy, n_words: int) -> Writing:
+    """Append words up to that number; no word is computed twice."""
     texts, first = _texts(run, how), _known(run, how, n_words)
     for n in range(first, n_words):
         progress((n - first) / (n_words - first))
@@ -77,25 +77,20 @@ def write(run: Run, how: Strategy, n_words: int, progress: Progress = lambda _: 
     return texts[n_words]
 
 
-def write_many(run: Run, progress: Progress, how: Strategy, n_words: int) -> Writing:
-    """The same beside the page."""
-    return write(run, how, n_words, progress)
-
-
 def _texts(run: Run, how: Strategy) -> dict[int, Writing]:
-    """What is written so far, by the number of words."""
+    """The texts written so far, by their number of words."""
     return run.subject.per_sentence(
         ("written", how), lambda: {0: begin(run.model, run.state.sentence)}
     )
 
 
 def _known(run: Run, how: Strategy, n_words: int) -> int:
-    """The most words already written, of so many."""
+    """How many of so many words are already written."""
     return max(n for n in _texts(run, how).copy() if n <= n_words)
 
 
 def _buttons(run: Run, values: Values, written: Writing | None) -> list[Button]:
-    """Write, take over, begin again; None: the text is not written yet."""
+    """Write, use, start over; `written` is None until the text is."""
 
     def words(n: int) -> Set:
         return Set({WORDS.name: str(min(MOST, n)), STEP.name: None})
@@ -103,8 +98,7 @@ def _buttons(run: Run, values: Values, written: Writing | None) -> list[Button]:
     def take_over() -> ShowState | None:
         text = written or _texts(run, strategy(values)).get(values[WORDS])
         own = tuple(values.but(WORDS, 0).but(STEP, 0).texts.items())
-        taken = text and replace(run.state, sentence=text.text, token=None, settings=own)
-        return ShowState(taken) if taken else None
+        return text and ShowState(replace(run.state, sentence=text.text, token=None, settings=own))
 
     n = len(written.steps) if written else values[WORDS]
     full = written is not None and written.full
@@ -125,13 +119,13 @@ def _how_it_writes(run: Run) -> Cell:
     return text_cell("no-words", f"Press “Write a word”: {how}", tone="info")
 
 
-def the_text(run: Run, written: Writing, looked_at: int) -> Cell:
-    """What is written, its words as bars."""
+def the_text(run: Run, written: Writing, chosen: int) -> Cell:
+    """The text, with the probability of each written word as a bar."""
     shares = np.array([step.probability for step in written.steps])
     sentence: Sentence = [quoted(written.start), " ", number(written.written.strip())]
     return chart_cell(
         Head(sentence, "write", run.card.colour),
-        steps([step.word for step in written.steps], shares, looked_at, run.card.colour),
+        steps([step.word for step in written.steps], shares, chosen, run.card.colour),
         "The probability of each written word.",
         key="written",
         height=270,
@@ -140,7 +134,7 @@ def the_text(run: Run, written: Writing, looked_at: int) -> Cell:
 
 
 def one_step(run: Run, written: Writing, how: Strategy, place: int) -> Cell:
-    """The distribution one word was picked from."""
+    """The distribution from which one word was picked."""
     step = written.steps[place]
     after = distribution(logits_before(run.model, written, place), how, no_text(run.model))
     rank = int((after.order == step.id).argmax()) + 1
