@@ -52,12 +52,11 @@ LENGTHS = np.geomspace(1, 200_000, 81)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The costs beside what grows with the sequence."""
+    """The costs beside the FFNs' share as the sequence grows."""
     shape = chosen_shape(values)
     name = PRESETS[values[PRESET]].name
-    first = costs(run, name, shape, _besides(values, shape))
-    return Sheet([row(first, share_against_length(run, shape), widths=(1.3,))],
-                 what_to_count(values, shape))  # fmt: skip
+    pictures = costs(run, name, shape, _details(values, shape)), share_against_length(run, shape)
+    return Sheet([row(*pictures, widths=(1.3,))], what_to_count(values, shape))
 
 
 def chosen_shape(values: Values) -> Shape:
@@ -69,7 +68,7 @@ def chosen_shape(values: Values) -> Shape:
 
 
 def what_to_count(values: Values, shape: Shape) -> list[Control]:
-    """The preset, which resets the rest, and the sizes; the preset's own are not written down."""
+    """The preset, which resets the rest, and the sizes; a link leaves out the preset's own."""
     preset = PRESETS[values[PRESET]].shape
     names = list(PRESETS)
 
@@ -94,7 +93,7 @@ def what_to_count(values: Values, shape: Shape) -> list[Control]:
     ]  # fmt: skip
 
 
-def _besides(values: Values, shape: Shape) -> Sentence:
+def _details(values: Values, shape: Shape) -> Sentence:
     preset, sizes = PRESETS[values[PRESET]], memory(shape)
     each, rest = divmod(shape.d_model, shape.n_heads)
     return [

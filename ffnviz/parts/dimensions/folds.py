@@ -41,10 +41,10 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
         f"{k} fold{'s' * (k > 1)} of 2 ReLU units each make ", number(f"{pieces:,} pieces"),
         f"; one layer of {n:,} unit{'s' * (n > 1)} matches {share}.",
     ]  # fmt: skip
-    drawn = layer_at(X, bends[inside], turns[inside])
+    layer = layer_at(X, bends[inside], turns[inside])
     return chart_cell(
         Head(sentence, "folds", run.card.colour),
-        figures.zigzag(X, folded(X, k), drawn, bends[inside], f"@{run.card.colour}"),
+        figures.zigzag(X, folded(X, k), layer, bends[inside], f"@{run.card.colour}"),
         "A line folded several times, and one layer of ReLU units that follows it corner by "
         "corner.",
         height=640,
@@ -64,9 +64,9 @@ def the_growth(run: Run, k: int, n: int) -> Cell:
 
 def in_the_network(run: Run, values: Values) -> Cell:
     """Neurons that switch on the way from one token to another, in one block and in two."""
-    away = missing(run.card, NEEDS)
-    if away:
-        return text_cell("folds-network", away[0].value, tone="quiet")
+    lacking = missing(run.card, NEEDS)
+    if lacking:
+        return text_cell("folds-network", lacking[0].value, tone="quiet")
     ends = chosen_corners(run, values)[:2]
     if len(ends) < 2:
         return text_cell("folds-network", "A line needs a sentence of two tokens.", tone="quiet")
@@ -74,12 +74,13 @@ def in_the_network(run: Run, values: Values) -> Cell:
     counts = run.subject.per_sentence(
         ("switches", block, ends), lambda: switches(run.model, run.trace, block, (ends[0], ends[1]))
     )
-    names = (f"FFN of block {block + 1}", f"of blocks {block + 1} and {block + 2}")
-    colours = ("@muted", f"@{run.card.colour}")
-    from_, to = (run.labels[each] for each in ends)
+    curves = (
+        (f"FFN of block {block + 1}", "@muted"),
+        (f"of blocks {block + 1} and {block + 2}", f"@{run.card.colour}"),
+    )
+    from_, to = (run.labels[end] for end in ends)
     sentence: Sentence = [
-        "On a line from ", quoted(from_), " to ", quoted(to),
-        f" block {block + 1}'s FFN has ",
+        "On a line from ", quoted(from_), " to ", quoted(to), f" block {block + 1}'s FFN has ",
     ]  # fmt: skip
     first, *more = (f"{1 + int(each[-1]):,} pieces" for each in counts)
     sentence += [f"{first}, and with the next block's ", number(*more)] if more else [number(first)]
@@ -88,8 +89,7 @@ def in_the_network(run: Run, values: Values) -> Cell:
     return chart_cell(
         Head(sentence, "folds-network", run.card.colour),
         figures.along(
-            {name: (values, colour) for name, colour, values
-             in zip(names, colours, counts, strict=False)},
+            {name: (count, colour) for (name, colour), count in zip(curves, counts, strict=False)},
             (escaped(from_), escaped(to)),
         ),
         "How many neurons have switched on the way from one token to another.",

@@ -77,10 +77,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The equation and its code beside what each way gives."""
     setup = (run.card.id, run.state.sentence, run.device, run.state.block)
     form = values[FORM]
-    written = [
-        text_cell("equation", [(EQUATIONS[form], "strong")]),
-        code_cell("code", code(run, form)),
-    ]
+    equation = text_cell("equation", [(EQUATIONS[form], "strong")])
+    written = [equation, code_cell("code", code(run, form))]
     if form == "columns":
         books = "Many textbooks write columns; their W is Wᵀ here."
         written.append(text_cell("textbooks", books))
@@ -95,7 +93,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def measure(run: Run, progress: Progress) -> dict[str, Form]:
-    """All ways, on the sentence and on a batch."""
+    """Run all ways, on the sentence and on a batch."""
     return forms(run.model, run.trace, run.state.block, RUNS, progress)
 
 
@@ -114,7 +112,7 @@ def code(run: Run, form: str) -> str:
 
 
 def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str, under: Sentence) -> Cell:
-    """Shapes, the largest difference, and the times; of rows, where the wanted way is not there."""
+    """Shapes, the largest difference, and the times; of rows, where the chosen way was not run."""
     way = wanted if wanted in by_form else "rows"
     form = by_form[way]
     shapes = " → ".join(f"({', '.join(f'{n:,}' for n in shape)})" for shape in form.shapes)
@@ -124,12 +122,9 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str, under: Sent
         number(shapes), f" takes {short(times[way], 3)} microseconds a token, and differs from "
         f"{against} by at most {short(form.difference, 1)}.",
     ]  # fmt: skip
-    bars = Bars(
-        "",
-        [NAMES[name] for name in times],
-        np.array(list(times.values())),
-        [run.card.colour if name == way else "muted" for name in times],
-    )
+    colours = [run.card.colour if name == way else "muted" for name in times]
+    names = [NAMES[name] for name in times]
+    bars = Bars("", names, np.array(list(times.values())), colours)
     return bars_cell(
         Head(sentence, "forms", run.card.colour, under=under),
         [bars],

@@ -16,22 +16,16 @@ from ffnviz.state.settings import Values
 def sheet(run: Run, _: Values) -> Sheet:
     """Three panels; a click on a point chooses its token."""
     block = run.trace.blocks[run.state.block]
-    panels = [
-        (title, project(vectors))
-        for title, vectors in (
-            ("before the FFN: its input", block.ffn.input),
-            ("after the FFN: its output", block.ffn.output),
-            ("after the block: the stream", block.output),
-        )
-    ]
+    written = project(block.ffn.output)
+    panels = {
+        "before the FFN: its input": project(block.ffn.input),
+        "after the FFN: its output": written,
+        "after the block: the stream": project(block.output),
+    }
+    points = [(title, plane.points, plane.explained) for title, plane in panels.items()]
     picture = chart_cell(
-        Head(_sentence(run, panels[1][1]), "plane", run.card.colour),
-        planes(
-            [(title, plane.points, plane.explained) for title, plane in panels],
-            run.labels,
-            run.token,
-            run.card.colour,
-        ),
+        Head(_sentence(run, written), "plane", run.card.colour),
+        planes(points, run.labels, run.token, run.card.colour),
         "The tokens of the sentence as points in the plane at three stages.",
         height=680,
         on_choose=ChooseToken,
@@ -40,13 +34,13 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 
 def _sentence(run: Run, written: Projection) -> Sentence:
-    said = quoted(run.labels[run.token])
+    token = quoted(run.labels[run.token])
     if len(run.labels) < 2:
-        return [said, " stands alone: a plane needs at least two tokens to show a difference."]
-    away = np.linalg.norm(written.points - written.points[run.token], axis=1)
-    away[run.token] = np.inf
+        return [token, " stands alone: a plane needs at least two tokens to show a difference."]
+    distances = np.linalg.norm(written.points - written.points[run.token], axis=1)
+    distances[run.token] = np.inf
     return [
-        "In what the FFN writes, ", said, " is closest to ",
-        quoted(run.labels[int(away.argmin())]), " in this plane, which holds ",
+        "In what the FFN writes, ", token, " is closest to ",
+        quoted(run.labels[int(distances.argmin())]), " in this plane, which holds ",
         number(percent(float(written.explained.sum()))), " of the tokens' variance.",
     ]  # fmt: skip

@@ -14,10 +14,9 @@ from ffnviz.state.settings import Values
 
 def sheet(run: Run, _: Values) -> Sheet:
     """The singular values beside the effective ranks."""
-    each = {traced.card: spectra(traced.trace, run.block_of(traced)) for traced in run.both}
-    return Sheet([row(
-        singular_values(run, each[run.card]), effective_ranks(run, each), widths=(1.25,)
-    )])  # fmt: skip
+    by_card = {traced.card: spectra(traced.trace, run.block_of(traced)) for traced in run.both}
+    pictures = singular_values(run, by_card[run.card]), effective_ranks(run, by_card)
+    return Sheet([row(*pictures, widths=(1.25,))])
 
 
 def reached_by_first_layer(run: Run) -> Reach:
@@ -30,9 +29,9 @@ def singular_values(run: Run, stages: dict[str, Spectrum]) -> Cell:
     """The network's spectra, with what φ alone adds."""
     block = run.state.block
     outside = out_of_reach(reached_by_first_layer(run), run.trace, block)
-    config = run.model.sizes
+    sizes = run.model.sizes
     sentence: Sentence = [
-        f"W₁ can reach only {config.d_model + 1:,} of {config.d_ff:,} directions. Outside them "
+        f"W₁ can reach only {sizes.d_model + 1:,} of {sizes.d_ff:,} directions. Outside them "
         f"lies {outside.before:.1%} of the squared length before φ, and ",
         number(percent(outside.after)), " after it.",
     ]  # fmt: skip
@@ -54,15 +53,13 @@ def effective_ranks(run: Run, networks: dict[Card, dict[str, Spectrum]]) -> Cell
         f"On these {len(run.labels)} tokens {run.card.label} {verb} the "
         f"effective rank from {before:.1f} to ", number(f"{after:.1f}"), ".",
     ]  # fmt: skip
+    ranks = {
+        card: [stages[stage].effective_rank for stage in STAGES]
+        for card, stages in networks.items()
+    }
     return chart_cell(
         Head(sentence, "rank", run.card.colour),
-        figures.effective_ranks(
-            {
-                traced: [at[stage].effective_rank for stage in STAGES]
-                for traced, at in networks.items()
-            },
-            STAGES,
-        ),
+        figures.effective_ranks(ranks, STAGES),
         "The effective rank at the input, before φ, after φ and at the output, of each network.",
         height=680,
     )

@@ -47,17 +47,17 @@ def sheet(run: Run, _: Values) -> Sheet:
         "Measured just now, on this sentence, they differ by at most ",
         number(short(max(difference for _, difference in compared))), ".",
     ]  # fmt: skip
-    under = ("Where a difference is not exactly 0, it is rounding: a product of one row may be "
-             "summed in another order than a product of many.")  # fmt: skip
-    batch = [
-        text_cell("batch-view", [("In batches.", "strong"),
-                                 " ffn and record are those of the view “shapes”:"]),
-        code_cell("code", CODE.format(n=n, d_model=d_model)),
-        table_cell(
-            "batch",
-            Head(measured, "batch", run.card.colour, under=[under]),
-            ("what is compared", "largest difference"),
-            [(what, short(difference)) for what, difference in compared],
-        ),
-    ]  # fmt: skip
-    return Sheet([row(picture, batch, widths=(1.2,))])
+    under = (
+        "Where a difference is not exactly 0, it is rounding: a product of one row may be summed "
+        "in another order than a product of many."
+    )
+    table = table_cell(
+        "batch",
+        Head(measured, "batch", run.card.colour, under=[under]),
+        ("what is compared", "largest difference"),
+        [(what, short(difference)) for what, difference in compared],
+    )
+    names = " ffn and record are those of the view “shapes”:"
+    title = text_cell("batch-view", [("In batches.", "strong"), names])
+    code = code_cell("code", CODE.format(n=n, d_model=d_model))
+    return Sheet([row(picture, [title, code, table], widths=(1.2,))])

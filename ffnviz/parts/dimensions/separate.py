@@ -25,11 +25,12 @@ SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"  # on
 
 def _read(text: str) -> tuple[Point, ...]:
     """Points as a URL has them: two signs each, the first class, a dot, the second."""
-    points: list[Point] = []
-    for place, group in enumerate(text.split(".")[:2]):
-        for x, y in zip(group[::2], group[1::2], strict=False):
-            if x in SIGNS and y in SIGNS:
-                points.append((SIGNS.index(x), SIGNS.index(y), place == 0))
+    points = [
+        (SIGNS.index(x), SIGNS.index(y), place == 0)
+        for place, group in enumerate(text.split(".")[:2])
+        for x, y in zip(group[::2], group[1::2], strict=False)
+        if x in SIGNS and y in SIGNS
+    ]
     return tuple(points[:MOST])
 
 
@@ -55,8 +56,6 @@ FIRST = choice_setting("lift_w1", {"random": "random W₁", "trained": "trained 
 )
 DRAW = count_setting("lift_draw", 0, 0, DRAWS)
 SETTINGS = (SHAPE, POINTS, PHI, D_FF, FIRST, DRAW)
-
-
 HOW = (
     "Click in the square to add a point, on a point to remove it. The thin lines are where the "
     "hidden units bend. This small network has nothing to do with your sentence.",
@@ -67,27 +66,26 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The points beside what the read-out sees of them."""
     points, own = points_of(values)
     phi, d_ff, draw, first = values[PHI], values[D_FF], values[DRAW], values[FIRST]
-    lifted = run.subject.per_network(
-        f"separated {_written(own)} {phi} {d_ff} {draw} {first}",
+    per_network, written = run.subject.per_network, _written(own)
+    lifted = per_network(
+        f"separated {written} {phi} {d_ff} {draw} {first}",
         lambda: separate(points, phi, d_ff, draw, first == "trained"),
     )
-    line = run.subject.per_network(f"best line {_written(own)}", lambda: best_line(points))
+    line = per_network(f"best line {written}", lambda: best_line(points))
     square = the_points(run, own, PHIS[phi].label, lifted, line)
     seen = [text_cell("no-points", "Without points there is nothing to see.", tone="quiet")]
     if own:
-        right = run.subject.per_network(
-            f"by width {_written(own)} {phi} {draw}", lambda: by_width(points, phi, WIDTHS, draw)
+        right = per_network(
+            f"by width {written} {phi} {draw}", lambda: by_width(points, phi, WIDTHS, draw)
         )
-        seen = [
-            what_the_cut_sees(run, points, lifted),
-            against_width(run, len(own), right, line, d_ff),
-        ]
+        widths = against_width(run, len(own), right, line, d_ff)
+        seen = [what_the_cut_sees(run, points, lifted), widths]
     again = Button("Draw W₁ again", set_to(DRAW, (draw + 1) % (DRAWS + 1)))
     return Sheet([row(square, seen)], [SHAPE, PHI, FIRST, D_FF, again])
 
 
 def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
-    """The preset, or the person's own; also as a link and the square have them."""
+    """The preset's points, or the person's own: as an analysis has them, and as the square has."""
     shape = values[SHAPE]
     if shape not in PRESETS:
         own = values[POINTS]
@@ -98,10 +96,8 @@ def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
     return points, tuple((x, y, first) for (x, y), first in rows)
 
 
-def the_points(
-    run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, line: int
-) -> Cell:  # fmt: skip
-    """The square."""
+def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, line: int) -> Cell:
+    """The square in which points are added and removed."""
     n, d_ff = len(own), len(lifted.bias)
     sentence: Sentence = ["There are no points yet: click in the square, or choose some."]
     if n:
@@ -109,10 +105,10 @@ def the_points(
             f"Lifted to {d_ff:,} dimension{'s' * (d_ff > 1)} with {phi}, ",
             number(f"{lifted.right} of {n} points"), " are on the correct side of a flat cut; ",
         ]  # fmt: skip
-        sentence += (
-            [f"no straight line in the plane does better than {line}."]
+        sentence.append(
+            f"no straight line in the plane does better than {line}."
             if line < n
-            else ["here a straight line in the plane can do it too."]
+            else "here a straight line in the plane can do it too."
         )
     return points_cell(
         Head(sentence, "separate", run.card.colour, under=HOW),
@@ -138,7 +134,7 @@ def bends(separated: Separated) -> NDArray[np.float64]:
 
 
 def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
-    """The lifted points, the cut on edge."""
+    """The lifted points, with the cut seen edge-on."""
     wrong = len(points.first) - lifted.right
     sentence: Sentence = [
         "Seen edge-on, the cut is a straight line, with ",
@@ -153,7 +149,7 @@ def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
 
 
 def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: int) -> Cell:
-    """How many are right with a random W₁ of each width."""
+    """How many points are on the correct side with a random W₁ of each width."""
     enough = [width for width, count in zip(WIDTHS, right, strict=True) if count == n]
     sentence: Sentence = (
         ["Even with a random W₁, a d_ff of ", number(f"{enough[0]:,}"), " is enough for all."]

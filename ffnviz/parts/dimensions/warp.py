@@ -126,15 +126,15 @@ def _segments(plane: Warp) -> NDArray[np.float64]:
 
 
 def _sentence(plane: Warp, phi: Activation, flat: bool, n_neurons: int) -> Sentence:
-    with_ = f"{phi.label} with {n_neurons:,} neurons"
+    phi_of_n = f"{phi.label} with {n_neurons:,} neurons"
     if flat:
         return ["Without φ the plane stays ", number("1 flat piece"),
                 ": W₁ and W₂ shear it, and what was straight stays straight."]  # fmt: skip
     lines, n_pieces = _counted(len(plane.lines), "straight line"), plane.n_pieces
     if phi.exact_zeros:
-        return [f"{with_} folds this plane along {lines} into ",
+        return [f"{phi_of_n} folds this plane along {lines} into ",
                 number(_counted(n_pieces, "flat piece")), "."]  # fmt: skip
-    return [f"{with_} bends this plane, most of all near ", number(lines),
+    return [f"{phi_of_n} bends this plane, most of all near ", number(lines),
             "; no piece of it stays flat."]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.lab.fit import CURVE, DRAWN, FUNCTION
+from ffnviz.parts.lab.fit import CURVE, DRAWN, FUNCTION, Curve
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -57,7 +57,8 @@ SETTINGS = (FUNCTION, CURVE, BUDGET, CORNERS)
 def sheet(run: Run, values: Values) -> Sheet:
     """The line to drag, beside its errors and Adam's."""
     name, n = values[FUNCTION], values[BUDGET]
-    function = piecewise_linear(values[CURVE]) if name == DRAWN else FUNCTIONS[name]
+    curve: Curve = values[CURVE]
+    function = piecewise_linear(curve) if name == DRAWN else FUNCTIONS[name]
     corners = corners_of(values[CORNERS], n)
     yours = units_through([(_place(x), _place(y)) for x, y in corners])
     which = values.texts.get(CURVE.name, "") if name == DRAWN else name

@@ -131,5 +131,5 @@ def _with_text(order: np.ndarray, rows: Overview, wanted: str) -> np.ndarray:
     text = wanted.strip().casefold()
     if not text:
         return order
-    matches = [text in rows.tag[n].casefold() or text in rows.words[n].casefold() for n in order]
-    return order[np.array(matches)]
+    found = [n for n in order if text in rows.tag[n].casefold() or text in rows.words[n].casefold()]
+    return np.array(found, dtype=int)

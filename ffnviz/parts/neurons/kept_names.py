@@ -1,4 +1,4 @@
-"""The names given so far: in the URL, and in a file to keep and to bring back."""
+"""The names given so far: in the URL, and in files to export and to import."""
 
 from collections.abc import Sequence
 from urllib.parse import quote_plus
@@ -38,8 +38,8 @@ NO_ROOM = "A link has no room for so many names, so none was added."
 PROBLEMS_SHOWN = 5
 
 
-def kept(run: Run, values: Values) -> Reading:
-    """The names in the URL; none if they are garbled."""
+def names_in_link(run: Run, values: Values) -> Reading:
+    """The names in the URL, with what cannot be read in it."""
     try:
         return read_names(values[NAMES], run.networks)
     except NamesError as error:
@@ -47,19 +47,19 @@ def kept(run: Run, values: Values) -> Reading:
 
 
 def name_controls(run: Run, values: Values, name: Name) -> list[Control]:
-    """What keeps the name, and the file, both ways."""
-    names = kept(run, values).names
-    export = Download("Export names", "neuron-names.json", "application/json", to_file(names))
+    """The controls that keep the name, and that export and import all names."""
+    names = names_in_link(run, values).names
     lines = to_lines(as_descriptions(names))
-    for_others = Download(
-        "Export for Neuronpedia", "explanations.jsonl", "application/jsonl", lines
-    )
+    exports = [
+        Download("Export names", "neuron-names.json", "application/json", to_file(names)),
+        Download("Export for Neuronpedia", "explanations.jsonl", "application/jsonl", lines),
+    ]
     return [
-        Button("Keep this name", _kept_too(names, [name]) if name.name.strip() else None),
-        *([export, for_others] if names else []),
+        Button("Keep this name", _add_names(names, [name]) if name.name.strip() else None),
+        *(exports if names else []),
         Upload(
             "Import names", ".json,.jsonl", LONGEST_FILE,
-            lambda *file: taken_over(run, values, *file),
+            lambda *file: imported(run, values, *file),
             "A file of names, as exported here, or of descriptions, as Neuronpedia exports them: "
             f"up to {LONGEST_FILE:,} characters",
         ),
@@ -67,13 +67,12 @@ def name_controls(run: Run, values: Values, name: Name) -> list[Control]:
 
 
 def name_cells(run: Run, values: Values, name: Name) -> list[Cell]:
-    """The table of names, and what is wrong with the link's; a row leads to its neuron."""
-    reading, cells = kept(run, values), []
+    """The table of the link's names, and what is wrong with them; a row leads to its neuron."""
+    reading, cells = names_in_link(run, values), []
     if reading.left_out:
-        cells.append(
-            _problems("names-link", "The link holds names that cannot be shown.", reading.left_out)
-        )
-    if name.name.strip() and _kept_too(reading.names, [name]) is None:
+        title = "The link holds names that cannot be shown."
+        cells.append(_problems("names-link", title, reading.left_out))
+    if name.name.strip() and _add_names(reading.names, [name]) is None:
         cells.append(text_cell("names-full", "The link has no room for another name.", tone="info"))
     if reading.names:
         cells.append(table_of(run, reading.names))
@@ -99,11 +98,11 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
     )  # fmt: skip
 
 
-def taken_over(run: Run, values: Values, file: str, text: str) -> Answer:
-    """The good entries of the file, each in the place of an older one; what is wrong is said."""
+def imported(run: Run, values: Values, file: str, text: str) -> Answer:
+    """Add the file's legal names, each replacing an older one; a note says what was left out."""
     try:
         reading = read_either(run, file, text)
-        action = _kept_too(kept(run, values).names, reading.names)
+        action = _add_names(names_in_link(run, values).names, reading.names)
         if action is None:
             raise NamesError(NO_ROOM)
     except (NamesError, DescriptionsError) as error:
@@ -116,7 +115,7 @@ def taken_over(run: Run, values: Values, file: str, text: str) -> Answer:
 
 
 def read_either(run: Run, file: str, text: str) -> Reading:
-    """A file of names or of descriptions, which are then names by others.
+    """The names of a file of ours, or of descriptions, which are then names by others.
 
     Raises:
         NamesError, DescriptionsError: if it is neither.
@@ -127,8 +126,8 @@ def read_either(run: Run, file: str, text: str) -> Reading:
     return read_names(text.removeprefix("\ufeff"), run.networks)
 
 
-def _kept_too(names: Sequence[Name], more: Sequence[Name]) -> Set | None:
-    """What puts more names into the link; None if it has no room for them."""
+def _add_names(names: Sequence[Name], more: Sequence[Name]) -> Set | None:
+    """The action that adds names to the link; None if it has no room for them."""
     for name in more:
         names = with_name(names, name)
     line = to_line(names)

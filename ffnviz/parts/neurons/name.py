@@ -18,7 +18,7 @@ from ffnviz.figures.neurons.naming import scores
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, sheet_of_index
-from ffnviz.parts.neurons.kept_names import NAMES, kept, name_cells, name_controls
+from ffnviz.parts.neurons.kept_names import NAMES, name_cells, name_controls, names_in_link
 from ffnviz.parts.neurons.others import credited, what_others_say
 from ffnviz.parts.sheet import Control, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
@@ -56,7 +56,9 @@ def follow(run: Run, values: Values) -> Set | None:
     if not before and any(values[guess] != guess.default for guess in (CALLED, WORDS, TAG, KIND)):
         # A link that does not say which neuron it was typed for: the one it shows.
         return set_to(OF, current)
-    known = {name.of: name for name in kept(run, values).names}.get(neuron, Name(*neuron, ""))
+    known = {name.of: name for name in names_in_link(run, values).names}.get(
+        neuron, Name(*neuron, "")
+    )
     texts = {OF: current, CALLED: known.name, WORDS: known.words, TAG: known.tag or TAG.default}
     if known.words or known.tag:
         texts[KIND] = "tag" if known.tag else "words"
@@ -86,7 +88,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
     """What is set, as a name."""
     name = Name(run.card.id, run.state.block + 1, neuron_shown(run), values[CALLED])
-    said = {(each.of, each.name): each for each in kept(run, values).names}
+    said = {(each.of, each.name): each for each in names_in_link(run, values).names}
     name = replace(said.get((name.of, name.name), name), tag="", words="")
     if index.tags and values[KIND] == "tag":
         return replace(name, tag=values[TAG] if values[TAG] in index.tags else index.tags[0])

@@ -6,7 +6,7 @@ from ffnviz.analysis.causal.patch import PatchMap, map_of_traces
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.neurons.compare import OTHER, other_sentence
-from ffnviz.parts.neurons.patch_pictures import PATCHED, PLACES, drawn, the_patch
+from ffnviz.parts.neurons.patch_pictures import PATCHED, PLACES, map_cell, the_patch
 from ffnviz.parts.neurons.sentence_pair import SentencePair, sentence_pair
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, row
@@ -52,12 +52,12 @@ def the_map(run: Run, text: str, pair: SentencePair, at: str) -> Cell | Measurem
         patches = run.subject.per_sentence(
             ("patch", text, at), lambda: all_patches(run, lambda _: None, text, at)
         )
-        return drawn(run, pair, at, patches)
+        return map_cell(run, pair, at, patches)
     setup = (run.card.id, run.device, run.state.sentence, text, at)
 
     def after(measured: Measured[PatchMap]) -> list[Cell]:
         late = outdated(measured, setup, LABEL)
-        return late or [drawn(run, pair, at, measured.result)]
+        return late or [map_cell(run, pair, at, measured.result)]
 
     name, n = f"patch {at}", sizes.n_blocks * len(pair.pairs)
     before = (_soon(name, at, sizes.n_blocks, len(pair.pairs)),)

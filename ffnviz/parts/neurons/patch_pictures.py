@@ -30,7 +30,7 @@ PLACES = {"ffn": ("ffn", None), "neurons": ("hidden", NEURONS), "stream": ("outp
 WORDS = 8
 
 
-def drawn(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
+def map_cell(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
     """The map of all patches, for the tokens that are shown."""
     n = len(run.labels)
     shown = {index_in_full(run.trace, token): token for token in range(n)}

@@ -8,7 +8,7 @@ from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import sheet_of_index
-from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -22,10 +22,12 @@ MOST_BARS = 128  # of positions; of a longer text, neighbours share one
 def sheet(run: Run, _: Values) -> Sheet:
     """The tags beside the positions."""
     neuron = neuron_shown(run)
-    return sheet_of_index(run, lambda index: [
-        row(on_which_tags(run, index, neuron), at_which_positions(run, index, neuron),
-            widths=(1.3, 1))
-    ])  # fmt: skip
+
+    def rows(index: NeuronIndex) -> list[Row]:
+        pictures = on_which_tags(run, index, neuron), at_which_positions(run, index, neuron)
+        return [row(*pictures, widths=(1.3, 1))]
+
+    return sheet_of_index(run, rows)
 
 
 def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:

@@ -98,7 +98,9 @@ def _buttons(run: Run, values: Values, written: Writing | None) -> list[Button]:
     def take_over() -> ShowState | None:
         text = written or _texts(run, strategy(values)).get(values[WORDS])
         own = tuple(values.but(WORDS, 0).but(STEP, 0).texts.items())
-        return text and ShowState(replace(run.state, sentence=text.text, token=None, settings=own))
+        if text is None:
+            return None
+        return ShowState(replace(run.state, sentence=text.text, token=None, settings=own))
 
     n = len(written.steps) if written else values[WORDS]
     full = written is not None and written.full
