@@ -95,13 +95,13 @@ def what_to_count(values: Values, shape: Shape) -> list[Control]:
 
 def _details(values: Values, shape: Shape) -> Sentence:
     preset, sizes = PRESETS[values[PRESET]], memory(shape)
-    each, rest = divmod(shape.d_model, shape.n_heads)
+    width, rest = divmod(shape.d_model, shape.n_heads)
     return [
         f"Weights: {_bytes(sizes['float32'])} in float32, {_bytes(sizes['float16'])} in float16 "
         f"or bfloat16. {shape.n_blocks} blocks",
         f", {shape.n_cross} of them with cross-attention" if shape.n_cross else "",
         f"; {shape.d_model} cannot be split evenly among {shape.n_heads} heads." if rest
-        else f"; each head is {each} wide.",
+        else f"; each head is {width} wide.",
         f" {preset.name}: {preset.source}.",
     ]  # fmt: skip
 

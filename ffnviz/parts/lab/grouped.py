@@ -46,10 +46,10 @@ def measure(run: Run, progress: Progress, repeats: int, token: int) -> Grouped:
 def what_is_left(run: Run, result: Grouped, at: int) -> Cell:
     """Weights, channels seen and the output's error."""
     d_model = run.model.sizes.d_model
-    heard = round(result.heard[at] * d_model)
+    n_inputs = round(result.heard[at] * d_model)
     n = result.groups[at]
     sentence: Sentence = [
-        f"{_name(n, d_model)}, an output channel sees {heard:,} of {d_model:,} inputs, "
+        f"{_name(n, d_model)}, an output channel sees {n_inputs:,} of {d_model:,} inputs, "
         f"{percent(float(result.weights[at] / result.weights[0]))} of the weights are left, and "
         "the output is off by ",
         number(percent(float(result.errors[at]))), ".",

@@ -101,11 +101,11 @@ def the_line(
         number(short(off.between)), f"; each corner is where one bends.{most}",
     ]  # fmt: skip
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 481)
-    known = samples()
-    y, at = (function(torch.from_numpy(each)).numpy() for each in (x, known))
+    points = samples()
+    y, at = (function(torch.from_numpy(each)).numpy() for each in (x, points))
     return handles_cell(
         Head(sentence, "hand", run.card.colour), corners, SIDE,
-        (_steps(x), _steps(y)), (_steps(known), _steps(at)),
+        (_steps(x), _steps(y)), (_steps(points), _steps(at)),
         "A curve with nine points, and a line whose corners can be moved",
         "hand", lambda new: set_to(CORNERS, tuple(new)),
     )  # fmt: skip

@@ -54,12 +54,12 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
     """The share of tokens on which each neuron fires, in order, for all blocks of the index."""
     chosen, neuron = run.state.block, neuron_shown(run)
     shares = {number: block.fired / index.n_tokens for number, block in index.by_number.items()}
-    here = shares[chosen]
-    never = int((here == 0).sum())
+    of_block = shares[chosen]
+    never = int((of_block == 0).sum())
     sentence: Sentence = [
-        number(f"{never:,} of {len(here):,} neurons"), f" of block {chosen + 1} never fire on ",
+        number(f"{never:,} of {len(of_block):,} neurons"), f" of block {chosen + 1} never fire on ",
         f"{index.n_tokens:,} tokens of {index.source}{dated(run)}; a token activates "
-        f"{percent(float(here.mean()))} on average.",
+        f"{percent(float(of_block.mean()))} on average.",
     ]  # fmt: skip
     under: Sentence = [
         *_on_books(run, never),
@@ -71,10 +71,10 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
         f"block {number + 1}": (np.sort(values)[::-1], "@muted", 2.0)
         for number, values in shares.items()
         if number != chosen
-    } | {f"block {chosen + 1}": (np.sort(here)[::-1], accent, 4.0)}
+    } | {f"block {chosen + 1}": (np.sort(of_block)[::-1], accent, 4.0)}
     return chart_cell(
         Head(sentence, "awake-ranks", run.card.colour, under=under),
-        figures.ranked(series, int((here > here[neuron]).sum())),
+        figures.ranked(series, int((of_block > of_block[neuron]).sum())),
         "How often the neurons of each block fire, the most often first; the chosen one is marked.",
         height=560,
     )

@@ -100,8 +100,8 @@ def dated(run: Run) -> str:
 
 
 def _index_path(run: Run) -> Path | None:
-    known = run.card.provenance
-    return None if known is None else known.index
+    provenance = run.card.provenance
+    return None if provenance is None else provenance.index
 
 
 def _index(run: Run) -> NeuronIndex | None:
@@ -161,13 +161,13 @@ def sheet_of_index(
 
 def _other_blocks(run: Run, index: NeuronIndex) -> IndexAtHand:
     """Which blocks the index has instead, with buttons to the nearest ones."""
-    here, numbers = run.state.block, index.numbers
+    block, numbers = run.state.block, index.numbers
     note = (
         f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
-        f"{run.model.sizes.n_blocks}; block {here + 1} is not in it."
+        f"{run.model.sizes.n_blocks}; block {block + 1} is not in it."
     )
-    before = [number for number in numbers if number < here][-1:]
-    after = [number for number in numbers if number > here][:1]
+    before = [number for number in numbers if number < block][-1:]
+    after = [number for number in numbers if number > block][:1]
     cell = text_cell("no-index", note, tone="info")
     return IndexAtHand(None, (cell,), tuple(map(go_to_block, before + after)))
 

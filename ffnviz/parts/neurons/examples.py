@@ -30,10 +30,10 @@ def sheet(run: Run, _: Values) -> Sheet:
     """Its values over what its key matches, beside its examples."""
     neuron, at_hand = neuron_shown(run), index_with_notes(run)
     examples = [] if at_hand.index is None else strongest_examples(run, at_hand.index, neuron)
-    here = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
-    elsewhere = [*what_others_say(run, neuron), *at_hand.notes, *examples]
+    left = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
+    right = [*what_others_say(run, neuron), *at_hand.notes, *examples]
     controls = [*neuron_controls(run), *at_hand.controls]
-    return Sheet([row(here, elsewhere, widths=(1.15, 1))], controls)
+    return Sheet([row(left, right, widths=(1.15, 1))], controls)
 
 
 def on_this_sentence(run: Run, neuron: int) -> Cell:
@@ -75,8 +75,8 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
     """The words whose embeddings would activate it most."""
     matches = key_matches(run.model, run.state.block, neuron, 16)
     half = len(matches.words) // 2
-    colour, known = run.card.colour, run.card.provenance
-    counted = known is not None and known.token_counts is not None
+    colour, provenance = run.card.colour, run.card.provenance
+    counted = provenance is not None and provenance.token_counts is not None
     sentence: Sentence = [
         f"Of all {'common ' if counted else ''}words, the embedding of ", number(matches.words[0]),
         " matches its key best: alone in the stream, it would give a pre-activation of "
@@ -97,15 +97,15 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
 def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
     """The sentences in which it is strongest; where it may be below zero, of each side."""
     examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
-    where = f" in {index.source}; the token that activates it is underlined."
     nowhere = f" on {index.source}."
     if not examples:
-        known = " above zero" * (run.card.signed and not index.both_sides)
-        return [_examples(run, [number(f"It never fired{known}"), nowhere], [])]
+        where = " above zero" * (run.card.signed and not index.both_sides)
+        return [_examples(run, [number(f"It never fired{where}"), nowhere], [])]
     above, below = (
         [_passage(run, index, example) for example in examples if sign * example.value > 0]
         for sign in (1, -1)
     )
+    where = f" in {index.source}; the token that activates it is underlined."
     if not index.both_sides:
         return [_examples(run, ["Its strongest examples", where], above)]
     highest: Sentence = [number("Its highest values"), where]

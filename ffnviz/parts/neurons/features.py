@@ -53,16 +53,16 @@ SETTINGS = (DICTIONARY, FEATURE)
 def sheet(run: Run, values: Values) -> Sheet:
     """The token's strongest features and one of them on all tokens, beside what it writes."""
     try:
-        known = _dictionaries(run)
+        dictionaries = _dictionaries(run)
     except SaeError as error:
         title = "The dictionary of features cannot be read."
         return Sheet([row(error_cell("no-sae", title, error))], [])
-    here = {path: sae for path, sae in known.items() if sae.block == run.state.block}
-    if not here:
-        return _elsewhere(run, known)
-    names = [sae.name for sae in here.values()]
+    in_block = {path: sae for path, sae in dictionaries.items() if sae.block == run.state.block}
+    if not in_block:
+        return _elsewhere(run, dictionaries)
+    names = [sae.name for sae in in_block.values()]
     chosen = names.index(values[DICTIONARY]) if values[DICTIONARY] in names else 0
-    path, sae = list(here.items())[chosen]
+    path, sae = list(in_block.items())[chosen]
     features = features_of(run.model, run.trace, sae)
     feature = values[FEATURE]
     if not 0 <= feature < sae.d_sae:
@@ -205,9 +205,9 @@ def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:
     return sae_examples(run.model, sae, texts, progress=lambda n: progress(n / len(texts)))
 
 
-def _elsewhere(run: Run, known: dict[Path, Sae]) -> Sheet:
+def _elsewhere(run: Run, dictionaries: dict[Path, Sae]) -> Sheet:
     """A note that the dictionaries are of other blocks, with buttons to those."""
-    blocks = sorted({sae.block for sae in known.values()})
+    blocks = sorted({sae.block for sae in dictionaries.values()})
     note = f"There is no dictionary of features of block {run.state.block + 1}."
     return Sheet([row(text_cell("no-sae", note, tone="info"))], list(map(go_to_block, blocks)))
 

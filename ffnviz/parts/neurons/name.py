@@ -56,12 +56,11 @@ def follow(run: Run, values: Values) -> Set | None:
     if not before and any(values[guess] != guess.default for guess in (CALLED, WORDS, TAG, KIND)):
         # A link that does not say which neuron it was typed for: the one it shows.
         return set_to(OF, current)
-    known = {name.of: name for name in names_in_link(run, values).names}.get(
-        neuron, Name(*neuron, "")
-    )
-    texts = {OF: current, CALLED: known.name, WORDS: known.words, TAG: known.tag or TAG.default}
-    if known.words or known.tag:
-        texts[KIND] = "tag" if known.tag else "words"
+    by_neuron = {name.of: name for name in names_in_link(run, values).names}
+    name = by_neuron.get(neuron, Name(*neuron, ""))
+    texts = {OF: current, CALLED: name.name, WORDS: name.words, TAG: name.tag or TAG.default}
+    if name.words or name.tag:
+        texts[KIND] = "tag" if name.tag else "words"
     return Set({setting.name: text for setting, text in texts.items()})
 
 
@@ -88,8 +87,8 @@ def sheet(run: Run, values: Values) -> Sheet:
 def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
     """What is set, as a name."""
     name = Name(run.card.id, run.state.block + 1, neuron_shown(run), values[CALLED])
-    said = {(each.of, each.name): each for each in names_in_link(run, values).names}
-    name = replace(said.get((name.of, name.name), name), tag="", words="")
+    in_link = {(each.of, each.name): each for each in names_in_link(run, values).names}
+    name = replace(in_link.get((name.of, name.name), name), tag="", words="")
     if index.tags and values[KIND] == "tag":
         return replace(name, tag=values[TAG] if values[TAG] in index.tags else index.tags[0])
     return replace(name, words=values[WORDS])

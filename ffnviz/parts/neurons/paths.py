@@ -71,8 +71,8 @@ def strongest_paths(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Ce
     ids = np.array([to * d_ff + m for to, m in ends])
 
     def opened(chosen: int) -> OpenNeuron:
-        there = Neuron(run.card.id, *divmod(chosen, d_ff))
-        return OpenNeuron(there, "neurons", "wakes", run.state.token)
+        neuron = Neuron(run.card.id, *divmod(chosen, d_ff))
+        return OpenNeuron(neuron, "neurons", "wakes", run.state.token)
 
     return bars_cell(
         Head(sentence, "paths", run.card.colour),

@@ -88,16 +88,16 @@ def with_another_word(run: Run, at: int, word: str) -> Changed:
     blank = stretch[: len(stretch) - len(stretch.lstrip())]  # a token may begin with its blank
     trace = run.model.trace(text[: token.start] + blank + word + text[token.end :])
     more = len(trace.tokens) - n  # where the word is more tokens, or none
-    pairs = [(here, here if here <= at else here + more) for here in range(n)]
+    pairs = [(place, place if place <= at else place + more) for place in range(n)]
     kept = [pair for pair in pairs if pair[1] < len(trace.tokens) and (more >= 0 or pair[0] != at)]
-    there = run.place if run.place < at else run.place + more
-    return Changed(trace, min(max(there, 0), len(trace.tokens) - 1), np.array(kept), at)
+    place = run.place if run.place < at else run.place + more
+    return Changed(trace, min(max(place, 0), len(trace.tokens) - 1), np.array(kept), at)
 
 
 def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell:
     """The strongest entries of both, the longest first."""
     block, labels = run.state.block, token_labels(run.whole.tokens)
-    there = dict(changed.pairs.tolist())
+    changed_places = dict(changed.pairs.tolist())
     # Of each entry: the length of what it writes, its row in the table, and its neuron, if any.
     entries: list[tuple[float, list[str | float], int | None]] = []
 
@@ -108,7 +108,7 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
         for key, vector, ids in zip(map(tuple, best.tolist()), written, promoted, strict=True):
             last, length = key[-1], float(vector.norm())
             name = f"“{labels[last]}”, head {key[0] + 1}" if heads else neuron_name(block, last)
-            same = (*key[:-1], there.get(last, -1) if heads else last)
+            same = (*key[:-1], changed_places.get(last, -1) if heads else last)
             entries.append((length, [
                 "attention" if heads else "FFN", name, round(float(memory.match[key]), 2),
                 round(float(memory.weight[key]), 2),

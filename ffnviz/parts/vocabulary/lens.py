@@ -68,9 +68,9 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:
         number(f"rank {end.rank:,}"), f" at the end; it gains most from {most.stage}: "
         f"from {percent(before.probability)} to {percent(most.probability)}.",
     ]  # fmt: skip
-    said = [f"rank {reading.rank:,}" for reading in shown]
+    ranks = [f"rank {reading.rank:,}" for reading in shown]
     shares = np.array([reading.probability for reading in shown])
-    bars = Bars("", [each.stage for each in shown], shares, run.card.colour, said=said)
+    bars = Bars("", [each.stage for each in shown], shares, run.card.colour, said=ranks)
     return bars_cell(
         Head(sentence, "followed", run.card.colour),
         [bars],
