@@ -1,4 +1,4 @@
-"""Dimensions: expand and compress, one idea a part."""
+"""Dimensions: expand and compress, one idea per part."""
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.dimensions import cost, flow, folds, forms, plane, rank, same, separate, warp

@@ -26,13 +26,13 @@ X = np.linspace(0, 1, 2**10 + 1)  # every corner of eight folds is one of these
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The zigzag beside the growth of pieces and the network's own."""
+    """The zigzag, beside how pieces grow with units and the network's own pieces."""
     k, n = values[FOLDS], values[UNITS]
     return Sheet([row(the_zigzag(run, k, n), [the_growth(run, k, n), in_the_network(run, values)])])
 
 
 def the_zigzag(run: Run, k: int, n: int) -> Cell:
-    """k folds, and one layer of n units."""
+    """A line folded k times, and one layer of n units."""
     bends, turns = one_layer(k, n)
     inside = bends < 1
     pieces, right = 2**k, min(n, 2**k)
@@ -52,7 +52,7 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
 
 
 def the_growth(run: Run, k: int, n: int) -> Cell:
-    """Pieces against units."""
+    """The number of pieces against the number of units."""
     sentence: Sentence = [
         f"{2 * k} units fold the line into {2**k:,} pieces; in one layer so many make at most ",
         number(f"{2 * k + 1}"), ".",

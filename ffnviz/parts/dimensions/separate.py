@@ -24,7 +24,7 @@ SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"  # on
 
 
 def _read(text: str) -> tuple[Point, ...]:
-    """Points as a URL has them: two signs each, the first class, a dot, the second."""
+    """Points from their text in a URL: two signs each, the first class, a dot, the second."""
     points = [
         (SIGNS.index(x), SIGNS.index(y), place == 0)
         for place, group in enumerate(text.split(".")[:2])
@@ -63,7 +63,7 @@ HOW = (
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The points beside what the read-out sees of them."""
+    """The points in their square, beside the points lifted."""
     points, own = points_of(values)
     phi, d_ff, draw, first = values[PHI], values[D_FF], values[DRAW], values[FIRST]
     per_network, written = run.subject.per_network, _written(own)
@@ -125,7 +125,7 @@ def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, li
 
 
 def bends(separated: Separated) -> NDArray[np.float64]:
-    """The line on which each unit's pre-activation is 0, longer than the square, (d_ff, 4)."""
+    """The lines on which a unit's pre-activation is 0, longer than the square, (d_ff, 4)."""
     length = np.linalg.norm(separated.weight, axis=1, keepdims=True).clip(1e-9)
     normal = separated.weight / length
     foot = -separated.bias[:, None] / length * normal

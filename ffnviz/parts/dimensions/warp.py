@@ -1,4 +1,4 @@
-"""Folding a plane: one through three tokens, sheared by W₁ and W₂, folded or bent by φ."""
+"""A plane through three tokens, sheared by W₁ and W₂, and folded or bent by φ."""
 
 from dataclasses import replace
 
@@ -69,7 +69,7 @@ def chosen_corners(run: Run, values: Values) -> tuple[int, ...]:
 
 
 def the_controls(run: Run, corners: tuple[int, ...], n_neurons: int) -> list[Control]:
-    """φ, the two tokens besides the chosen one, how much of φ and how many neurons."""
+    """The controls: φ, the two other tokens, how much of φ is applied, and how many neurons."""
     d_ff = run.model.sizes.d_ff
 
     def corner(label: str, setting: Setting[int], at: int) -> Choice:
@@ -88,7 +88,7 @@ def the_controls(run: Run, corners: tuple[int, ...], n_neurons: int) -> list[Con
 def the_stages(
     run: Run, plane: Warp, phi: Activation, corners: tuple[int, ...], share: float, n_neurons: int
 ) -> Cell:
-    """Three panels."""
+    """Three panels, one per stage."""
     flat = share == 0 or phi.name == "identity"
     panels = [
         Panel("before the FFN: a plane", plane.plane, plane.tokens, ("axis 1", "axis 2")),
@@ -114,7 +114,7 @@ def _panel(title: str, stage: Stage, share: float) -> Panel:
 
 
 def _segments(plane: Warp) -> NDArray[np.float64]:
-    """The lines from border to border of the square, (n, 4)."""
+    """The fold lines, from border to border of the square, (n, 4)."""
     normal, offset = plane.lines[:, :2], plane.lines[:, 2]
     low, high = plane.corners
     foot = -(offset / (normal**2).sum(axis=1))[:, None] * normal

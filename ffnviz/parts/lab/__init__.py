@@ -1,4 +1,4 @@
-"""The Lab: what the textbook says, tested live; a part an experiment."""
+"""The Lab: what textbooks say, tested live; each part is an experiment."""
 
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, NEEDS
 from ffnviz.parts.lab import (

@@ -42,7 +42,7 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 
 def how_close(run: Run, result: AsConvolution) -> Cell:
-    """The largest difference between what rounding may make and the outputs themselves."""
+    """The largest difference, beside what rounding allows and the size of the outputs."""
     largest = float(result.difference.max())
     sentence: Sentence = [
         "The same weights as convolutions give the same outputs: they differ by at most ",

@@ -27,12 +27,12 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Convolution:
-    """Both ways, on the sentence."""
+    """Time both ways on the sentence."""
     return as_convolution(ours(run.model), run.trace, run.state.block, repeats, progress)
 
 
 def times(run: Run, result: Convolution, under: Sentence) -> Cell:
-    """Both times, and how far the outputs are apart."""
+    """Both times, and how far apart the outputs are."""
     sentence: Sentence = [
         f"Linear and Conv1d differ by at most {short(result.difference, 1)} in outputs of up to "
         f"{result.largest:.1f}; the convolution takes ",

@@ -1,4 +1,4 @@
-"""Dropout: repeated passes, their mean, and the pass without."""
+"""Dropout: repeated passes, their mean, and the pass without dropout."""
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def passes(run: Run, result: Dropout, p: float) -> Cell:
-    """Where the passes fall, for the components that vary most."""
+    """The passes' outputs, for the components that vary most."""
     sentence: Sentence = [
         number(f"{result.n} passes"), f" with p = {p:g}: the FFN's output at ",
         quoted(run.labels[run.token]), " scatters around the pass without dropout.",

@@ -43,7 +43,7 @@ Curve = tuple[float, ...]  # the heights of a drawing at its knots
 
 
 def _read(text: str) -> Curve:
-    """A drawing as a URL has it: a digit a knot."""
+    """A drawing from its text in a URL, one digit per knot."""
     if len(text) != KNOTS or any(sign not in DIGITS for sign in text):
         return START
     return tuple((DIGITS.index(sign) - MIDDLE) / MIDDLE for sign in text)

@@ -1,4 +1,4 @@
-"""The block frozen: all of it is linear once what depends on the input is held."""
+"""The block frozen: it is linear once everything that depends on the input is held fixed."""
 
 from ffnviz.analysis.lab.frozen import GATES, HELD, Frozen, freeze
 from ffnviz.analysis.number_format import short
@@ -26,7 +26,7 @@ SETTINGS = (PHI,)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """How far from linear each way of holding leaves it, and what the folded matrix reads."""
+    """How far from linear the block remains, beside what the folded matrix reads."""
     removed = values[PHI] == REMOVED
     state = run.state
     setup = (run.card.id, state.block, state.sentence, run.token, removed)
@@ -44,7 +44,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def frozen(run: Run, progress: Progress, removed: bool) -> Frozen:
-    """The chosen block and the stack, frozen."""
+    """Freeze the chosen block and the whole stack."""
     return freeze(experiment_subject(run), removed, progress)
 
 

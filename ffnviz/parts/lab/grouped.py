@@ -19,7 +19,7 @@ SETTINGS = (REPEATS, GROUPS)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """What is left, beside the times and the words."""
+    """The weights and channels left, beside the times and the words."""
     repeats, sizes = values[REPEATS], run.model.sizes
     setup = (run.card.id, run.state.sentence, run.device, run.state.block, run.token, repeats)
     numbers = group_numbers(sizes.d_model, sizes.d_ff)
@@ -39,7 +39,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def measure(run: Run, progress: Progress, repeats: int, token: int) -> Grouped:
-    """The block's FFN in groups, on the sentence."""
+    """Time the block's FFN in groups, on the sentence."""
     return grouped(ours(run.model), run.trace, run.state.block, token, repeats, progress)
 
 

@@ -37,7 +37,7 @@ MOST = 16
 
 
 def _read(text: str) -> tuple[Corner, ...]:
-    """Corners as a URL has them, two signs each, from the left edge to the right one."""
+    """The corners from their text in a URL, two signs each, from the left edge to the right."""
     places = [SIGNS.find(sign) for sign in text]
     columns, rows = places[::2], places[1::2]
     legal = len(columns) == len(rows) and 2 <= len(columns) <= MOST + 1 and min(places) >= 0
@@ -71,7 +71,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def corners_of(given: tuple[Corner, ...], n: int) -> list[Corner]:
-    """As many corners as n units have; of another number, the line is cut anew."""
+    """The corners of n units; if another number is given, the same line is resampled."""
     if len(given) == n + 1:
         return list(given)
     columns = np.linspace(0, SIDE - 1, n + 1).round().astype(int)
@@ -91,7 +91,7 @@ def _steps(value: np.ndarray) -> np.ndarray:
 def the_line(
     run: Run, function: Function, corners: list[Corner], yours: Units, limit: float | None
 ) -> Cell:
-    """What is dragged."""
+    """The line whose corners are dragged."""
     n, off = len(corners) - 1, errors(function, yours)
     most = "" if limit is None else (
         f" Evenly spaced on the curve they could be off by {short(limit)} at most."
@@ -112,7 +112,7 @@ def the_line(
 
 
 def the_errors(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
-    """At the points, between them, and outside: yours and Adam's."""
+    """Your errors and Adam's: at the points, between them, and outside."""
     own, trained = errors(function, yours), errors(function, adam)
     sentence: Sentence = [
         "At the points Adam is off by ", number(short(trained.at)),
@@ -136,7 +136,7 @@ def the_errors(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
 
 
 def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
-    """Both networks and the function, also where nobody asked."""
+    """Both networks and the function, also outside the fitted range."""
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 121)
     sentence: Sentence = [
         "With as many units Adam bends at ", number(f"{_inside(adam)} of {len(adam.out)}"),

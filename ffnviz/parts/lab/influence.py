@@ -59,12 +59,12 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:
-    """The derivatives of all kinds of layers."""
+    """Differentiate all kinds of layers."""
     return input_influence(experiment_subject(run), n, depth, progress, gain)
 
 
 def all_maps(run: Run, result: Influence) -> Cell:
-    """A map a layer; the network's own have its accent."""
+    """One map per layer; the network's own are in its accent."""
     n = len(result.memory)
     labels = run.labels[:n] if n <= 12 else []
     shown = [
@@ -85,7 +85,7 @@ def all_maps(run: Run, result: Influence) -> Cell:
 
 
 def _steps(n: int, depth: int, steps: int) -> Sentence:
-    """What must wait for what, in an RNN and in attention."""
+    """How many sequential steps an RNN takes, and attention."""
     layers = "1 layer" if depth == 1 else f"{depth} layers"
     later = "" if depth == 1 else f", and {depth - 1} more until the last layer is done"
     return [
@@ -95,7 +95,7 @@ def _steps(n: int, depth: int, steps: int) -> Sentence:
 
 
 def decay(run: Run, result: Influence) -> Cell:
-    """The gradients themselves against the distance, so that what explodes is seen."""
+    """The gradients against the distance; not as shares, so that exploding ones are seen."""
     names = {LOUD: f"RNN, weights × {result.gain:g}"}
     own = f"@{run.card.colour}"
     curves = [
@@ -126,7 +126,7 @@ def decay(run: Run, result: Influence) -> Cell:
 
 
 def _factors(result: Influence) -> Sentence:
-    """By what each step of distance multiplies a recurrent network's gradient."""
+    """The factor by which each step of distance multiplies a recurrent network's gradient."""
     if len(result.memory) < 3:
         return ["It takes three tokens to see how a gradient goes on over a distance."]
     rnn, lstm, loud = (

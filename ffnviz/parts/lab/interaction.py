@@ -1,4 +1,4 @@
-"""Interaction: what two directions do together, with φ, without it, and by φ″."""
+"""Interaction: what two changes do only together, with φ, without it, and according to φ″."""
 
 from functools import partial
 
@@ -53,7 +53,7 @@ def _along(run: Run, name: str) -> Tensor:
 
 
 def the_curves(run: Run, result: Interaction, step: float) -> Cell:
-    """‖I‖ against a."""
+    """The interaction's norm ‖I‖ against the length a of the steps."""
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]), " the two changes together do ",
         number(percent(result.chosen)), " of the FFN's output that neither does alone; without φ, "
@@ -88,7 +88,7 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
 
 
 def its_neurons(run: Run, result: Interaction) -> Cell:
-    """The neurons that write most of it."""
+    """The neurons that write most of the interaction."""
     block, names = run.state.block, result.neurons
     sentence: Sentence = [
         "Most of it is written by neuron ", number(neuron_name(block, int(names[0]))),

@@ -1,4 +1,4 @@
-"""One token, one matrix: the FFN's Jacobian, on the way from one token to another."""
+"""One token, one matrix: the FFN's Jacobian J, along the way from one token to another."""
 
 from functools import partial
 
@@ -86,7 +86,7 @@ def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> 
 
 
 def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], share: float) -> Cell:
-    """J over the whole way, and how far it reaches from here."""
+    """How far J changes over the whole way, and how far around this place it holds."""
     moved = float(walked.distance[round(share * (len(walked.shares) - 1))])
     sentence: Sentence = [
         f"After {percent(share)} of the way J is ", number(percent(moved)),

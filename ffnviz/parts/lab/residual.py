@@ -1,4 +1,4 @@
-"""Residual and LayerNorm: what is added to the stream, and where the LayerNorm stands."""
+"""Residual and LayerNorm: what is added to the stream, and where LayerNorm is placed."""
 
 import numpy as np
 
@@ -116,7 +116,7 @@ def gradients(run: Run, residual: Residual, depth: int) -> Cell:
 
 
 def waists(run: Run) -> Cell:
-    """The widths of a ResNet's bottleneck, as wide outside, beside the FFN's."""
+    """The widths of the FFN, beside those of a ResNet bottleneck of the same outer width."""
     d, f = run.model.sizes.d_model, run.model.sizes.d_ff
     widths = bottleneck(d)
     sentence: Sentence = [

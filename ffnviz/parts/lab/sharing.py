@@ -14,7 +14,7 @@ from ffnviz.state.settings import Values
 
 
 def sheet(run: Run, _: Values) -> Sheet:
-    """The word's contexts and the blocks' weights over the verdicts."""
+    """One word in several contexts and two blocks' weights, over the verdicts."""
     shared = try_sharing(experiment_subject(run))
     pictures = row(one_word(run, shared), *other_block(run, shared))
     return Sheet([pictures, row(verdicts_of(run, "lab-sharing", shared.findings))])
@@ -45,7 +45,7 @@ def one_word(run: Run, sharing: Sharing) -> Cell:
 
 
 def other_block(run: Run, sharing: Sharing) -> list[Cell]:
-    """How different two blocks' weights are; nothing if there is one only."""
+    """How different two blocks' weights are; nothing if there is only one block."""
     if sharing.other is None:
         return []
     mine, other = run.state.block + 1, sharing.other + 1

@@ -1,4 +1,4 @@
-"""All claims with their verdicts, tested in one go, and a handout to take along."""
+"""All claims with their verdicts, tested in one go, and a handout to save."""
 
 from collections.abc import Sequence
 from itertools import chain
@@ -52,7 +52,7 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 
 def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence) -> Cell:
-    """Each experiment's claims under its title; a click opens them, another leads to it."""
+    """Each experiment's claims under its title; a click opens the claims or the experiment."""
     tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
     return verdicts_cell(
         Head(tally_of_all([*chain(*results)]), "lab", run.card.colour, under=under),

@@ -1,4 +1,4 @@
-"""What a network needs: small ones trained with and without it, from the same seeds."""
+"""What a network needs: small networks trained with and without it, from the same seeds."""
 
 from ffnviz.analysis.lab.trained import compare_trainings
 from ffnviz.figures.wording import Sentence, number

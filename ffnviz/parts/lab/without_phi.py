@@ -24,7 +24,7 @@ from ffnviz.state.settings import Values
 
 
 def folded(run: Run) -> Folded:
-    """The block's FFN as one matrix, computed once a network."""
+    """The block's FFN as one matrix, computed once per network."""
     name = f"folded {run.state.block}"
     return run.subject.per_network(name, lambda: fold(experiment_subject(run).double.ffn))
 

@@ -101,7 +101,7 @@ def _neuron(run: Run, neuron: int) -> Shown:
 
 
 def then_phi(phi: Activation) -> str:
-    """The lines that make h of z; none of a φ that is not known in NumPy."""
+    """The lines that compute h from z; none for a φ without NumPy code."""
     imported = "import math\n" if "math." in phi.numpy else ""
     return f"\n{imported}h = {phi.numpy}  # {phi.label}" if phi.numpy else ""
 
@@ -168,7 +168,7 @@ def saved(shown: Shown) -> bytes:
 
 
 def snippet(shown: Shown) -> str:
-    """NumPy that reproduces the number."""
+    """NumPy code that reproduces the number."""
     left, right = shown.factors
     return (
         f"# Compute it again with the numbers of this pass: download {shown.file}\n"

@@ -30,7 +30,7 @@ F1 = ("F1: how well “it fires” and “the text has this tag” agree, from 0
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """How often, beside the table."""
+    """How often the neurons fire, beside the table."""
 
     def rows(index: NeuronIndex) -> list[Row]:
         return [row(how_often(run, index), the_table(run, values, index), widths=(1, 1.35))]

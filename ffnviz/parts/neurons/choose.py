@@ -1,4 +1,4 @@
-"""Which neuron: by number, one that means something, or one of the token's strongest."""
+"""The choice of a neuron, and the index of what activates each."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ MADE_ANEW = "`ffnviz index` makes a new one."
 
 
 def neuron_controls(run: Run) -> list[Control]:
-    """Ways to choose another neuron."""
+    """The controls that choose another neuron: by number, by meaning, by strength on the token."""
     shown = neuron_shown(run)
     strongest = strongest_neurons(run.trace, run.state.block, run.token, STRONGEST)
     meanings = {each.neuron: _meaning(each) for each in clear_neurons(run)}
@@ -52,7 +52,7 @@ def _meaning(neuron: InterpretableNeuron) -> str:
 
 
 def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:
-    """The block's neurons whose meaning shows best in the index; none without one."""
+    """The block's most interpretable neurons according to the index; none without an index."""
     block = run.state.block
 
     def find() -> tuple[InterpretableNeuron, ...]:
@@ -63,7 +63,7 @@ def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:
 
 
 def index_at_hand(run: Run) -> NeuronIndex | None:
-    """The network's index; None if there is none of this block, or it cannot be read."""
+    """The network's index; None if it lacks the block, cannot be read, or does not exist."""
     try:
         index = _index(run)
     except IndexFileError:
@@ -72,7 +72,7 @@ def index_at_hand(run: Run) -> NeuronIndex | None:
 
 
 def passage(run: Run, text: str, token: int, value: float) -> Passage:
-    """A text in which something is strongest, the token at which it is marked."""
+    """A passage of a text, with the token marked at which a neuron or a feature is strongest."""
     tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
     at = tokens[min(token, len(tokens) - 1)]
     start = at.end - len(at.text.lstrip())
@@ -160,7 +160,7 @@ def sheet_of_index(
 
 
 def _other_blocks(run: Run, index: NeuronIndex) -> IndexAtHand:
-    """Which blocks the index has instead, with buttons to the nearest ones."""
+    """A note of which blocks the index has, with buttons to the nearest ones."""
     block, numbers = run.state.block, index.numbers
     note = (
         f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
@@ -178,5 +178,5 @@ def go_to_block(block: int) -> Button:
 
 
 def error_cell(key: str, title: str, error: Exception) -> Cell:
-    """A warning, with the error's own words, which may be a person's, as typed text."""
+    """A warning; the error's message may quote a person, so it is shown as typed text."""
     return text_cell(key, title, [(str(error), "typed")], tone="warning")

@@ -1,4 +1,4 @@
-"""Compare two sentences: they stand side by side, and the neurons that tell them apart."""
+"""Compare two sentences: the neurons that differ most between them."""
 
 from dataclasses import replace
 from functools import partial
@@ -32,7 +32,7 @@ BARS = 14
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The second sentence, all differences, and those of the chosen token."""
+    """The differences on all pairs of tokens, beside those of the chosen one."""
     setting, (first, second) = other_sentence(run), TO_TRY
     example = replace(run.state, sentence=first, token=None, settings=((OTHER.name, second),))
     controls = (setting, Button("Try “The dog is …” and “The dogs are …”", ShowState(example)))
@@ -40,19 +40,19 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def other_sentence(run: Run) -> Setting[str]:
-    """The second sentence; without a [MASK] where the first has none."""
+    """The second sentence's setting; its default has a [MASK] only if the first sentence has."""
     return OTHER if has_mask(run, run.whole) else OTHER_NEXT
 
 
 def has_mask(run: Run, trace: Trace) -> bool:
-    """Whether a word is to be filled in."""
+    """Whether the sentence has a mask for the network to fill in."""
     return run.card.has_mask and any(
         token.id == run.model.tokenizer.mask_id for token in trace.tokens
     )
 
 
 def compared(run: Run, text: str) -> list[Row]:
-    """The sentence beside another, or why there is nothing to compare."""
+    """The two sentences compared, or why they cannot be."""
     if not text:
         message = "Type a second sentence to compare the first with."
         return [row(text_cell("nothing-typed", message, tone="info"))]

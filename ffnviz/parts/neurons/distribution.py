@@ -1,4 +1,4 @@
-"""The distribution of a neuron's values, on what tokens it fires, and with which neurons."""
+"""The distribution of a neuron's values, the tokens it fires on, and its co-active neurons."""
 
 import numpy as np
 
@@ -34,7 +34,7 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 
 def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
-    """The histogram, with quantiles that follow from it."""
+    """The histogram of its values, with quantiles."""
     block = index.by_number[run.state.block]
     shares = OF_BOTH_SIDES if run.card.signed else QUANTILES
     least, most = float(block.least[neuron]), float(block.most[neuron])

@@ -27,7 +27,7 @@ OF_EACH_SIDE = 4  # examples at least, of twelve, where there are as many
 
 
 def sheet(run: Run, _: Values) -> Sheet:
-    """Its values over what its key matches, beside its examples."""
+    """The neuron's values and the words that match its key, beside its examples."""
     neuron, at_hand = neuron_shown(run), index_with_notes(run)
     examples = [] if at_hand.index is None else strongest_examples(run, at_hand.index, neuron)
     left = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
@@ -37,7 +37,7 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 
 def on_this_sentence(run: Run, neuron: int) -> Cell:
-    """Its value on every token."""
+    """The neuron's value on every token."""
     block, accent = run.state.block, run.card.colour
     values = neuron_values(run.trace, block, neuron)
     threshold = threshold_for(run.card.phi)
@@ -95,7 +95,7 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
 
 
 def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
-    """The sentences in which it is strongest; where it may be below zero, of each side."""
+    """The sentences in which it is strongest; on either side of zero, if the index has both."""
     examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
     nowhere = f" on {index.source}."
     if not examples:

@@ -1,4 +1,4 @@
-"""Features of a sparse autoencoder: on this sentence, what one writes, what they all miss."""
+"""Features of a sparse autoencoder: their values, the words one writes, what all of them miss."""
 
 from collections.abc import Sequence
 from functools import lru_cache
@@ -102,7 +102,7 @@ def strongest_features(run: Run, sae: Sae, features: Features) -> Cell:
 
 
 def on_this_sentence(run: Run, features: Features, feature: int) -> Cell:
-    """The feature on every token."""
+    """The feature's value on every token."""
     values = features.values[:, feature].float().cpu().numpy()
     sentence = active_on(run, f"Feature {feature} is active", values, values > 0)
     return chart_cell(

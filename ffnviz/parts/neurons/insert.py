@@ -1,4 +1,4 @@
-"""Insert a neuron: one more, which activates here and promotes a word of your own."""
+"""Insert a neuron that activates on the chosen token and promotes a word of your own."""
 
 from collections.abc import Sequence
 
@@ -67,7 +67,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def planted_now(run: Run, word: str, strength: float, choosiness: float) -> Planted:
-    """The neuron for the chosen token."""
+    """The neuron inserted for the chosen token."""
     entry = word_id(run.model, word)
     return plant(run.model, run.trace, run.state.block, run.token, entry, strength, choosiness)
 

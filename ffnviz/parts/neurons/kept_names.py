@@ -115,7 +115,7 @@ def imported(run: Run, values: Values, file: str, text: str) -> Answer:
 
 
 def read_either(run: Run, file: str, text: str) -> Reading:
-    """The names of a file of ours, or of descriptions, which are then names by others.
+    """The names in one of our files, or in a file of descriptions, as names by others.
 
     Raises:
         NamesError, DescriptionsError: if it is neither.

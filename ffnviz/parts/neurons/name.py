@@ -73,7 +73,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         "held-back probes", lambda: probe_inputs(run.model, split(read_probes())[1])
     )
     name = credited(run, the_guess(run, values, at_hand.index))
-    score = put_to_the_test(run, values, at_hand.index, read, name)
+    score = score_guess(run, values, at_hand.index, read, name)
     others = what_others_say(run, name.neuron, lambda row: set_to(CALLED, row.text[:LONGEST_NAME]))
     result = [*at_hand.notes, how_well(run, score, name), *others, *name_cells(run, values, name)]
     controls = [
@@ -85,7 +85,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
-    """What is set, as a name."""
+    """The current settings, as a name."""
     name = Name(run.card.id, run.state.block + 1, neuron_shown(run), values[CALLED])
     in_link = {(each.of, each.name): each for each in names_in_link(run, values).names}
     name = replace(in_link.get((name.of, name.name), name), tag="", words="")
@@ -104,10 +104,10 @@ def guess_controls(run: Run, index: NeuronIndex, name: Name) -> list[Control]:
     return [called, *([KIND] if index.tags else []), LEVEL, tags if name.tag else WORDS]
 
 
-def put_to_the_test(
+def score_guess(
     run: Run, values: Values, index: NeuronIndex, read: ProbeInputs, name: Name
 ) -> Score:
-    """Its precision and recall on the sentences held back."""
+    """The guess's precision and recall on the sentences held back."""
     block = run.state.block
     written = word_values(run.model, read, block, name.neuron)
     of_block = index.by_number[block]
@@ -144,7 +144,7 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
 
 
 def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:
-    """Where it fires unannounced, and where it was announced and did not fire."""
+    """Where the neuron fires although the guess says no, and the other way round."""
     shown = [
         Passage(kind, *_around(read, unit.sentence, "" if name.tag else unit.text))
         for kind, units in (("missed", score.missed), ("wrong", score.wrong))

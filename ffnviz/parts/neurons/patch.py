@@ -1,4 +1,4 @@
-"""Patch: what one sentence makes of the network, put into its pass over another."""
+"""Patch: activations of one sentence, put into the pass over another."""
 
 from dataclasses import replace
 
@@ -78,7 +78,7 @@ def _soon(name: str, at: str, n_blocks: int, n_tokens: int) -> Cell:
 
 
 def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:
-    """A patch of every block and every token that has a counterpart.
+    """Patch every block at every token that has a counterpart.
 
     Raises:
         ValueError: if the sentences cannot be compared.

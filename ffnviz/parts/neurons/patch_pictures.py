@@ -68,7 +68,7 @@ def map_cell(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
 def _furthest(
     run: Run, pair: SentencePair, at: str, shares: NDArray[np.float64], judged: int | None
 ) -> Sentence:
-    """Which patch goes furthest; of the stream, away from the answer's own token, if there is any.
+    """Which patch moves the answer furthest; for the stream, the answer's own token is left out.
 
     Behind the last block that token's stream is the answer, whatever the network.
     """
@@ -129,7 +129,7 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
 
 
 def way(share: float) -> str:
-    """A share of the way, which may lead back or beyond, as a percentage."""
+    """A share of the way as a percentage, which may be negative or beyond 100."""
     if 0 < abs(share) < 0.0005:
         return "<0.1%" if share > 0 else "−<0.1%"
     return f"{100 * share:.{1 if abs(share) < 0.0995 else 0}f}%".replace("-", "−")

@@ -23,7 +23,7 @@ SHOWN = 12
 
 
 def sheet(run: Run, _: Values) -> Sheet:
-    """The later neurons that it feeds most, beside how much of it goes the direct way."""
+    """The later neurons it feeds most, beside the share of its effect that is direct."""
     controls = neuron_controls(run)
     if run.state.block == run.model.sizes.n_blocks - 1:
         last = f"Block {run.state.block + 1} is the last: no FFN reads what its neurons write."
@@ -88,7 +88,7 @@ def strongest_paths(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Ce
 
 
 def by_block(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Cell:
-    """How large the direct effect on all of a later block's neurons is, and the rest."""
+    """The direct effect and the measured one on all neurons of each later block."""
     block = run.state.block
     later = np.unique(np.linspace(0, len(paths) - 1, min(SHOWN, len(paths))).round().astype(int))
     names = [f"block {block + 2 + each}" for each in later]

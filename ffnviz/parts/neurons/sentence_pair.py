@@ -1,4 +1,4 @@
-"""Two sentences that correspond token by token, and what their answers are told apart by."""
+"""Two sentences aligned token by token, and the two words that tell their answers apart."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ from ffnviz.state.run import Run
 
 @dataclass(frozen=True)
 class SentencePair:
-    """Two sentences, and what their answers are told apart by.
+    """Two aligned sentences, and the measure that tells their answers apart.
 
     Attributes:
         given: the second sentence, whose activations are taken.
@@ -32,7 +32,7 @@ class SentencePair:
 
     @property
     def words(self) -> tuple[int, int]:
-        """The ids of the two words that the answers are told apart by."""
+        """The ids of the two words that tell the answers apart."""
         return self.measure.word, self.measure.instead or 0
 
     def partner(self, token: int) -> int | None:
@@ -41,7 +41,7 @@ class SentencePair:
 
 
 def sentence_pair(run: Run, text: str) -> SentencePair | str:
-    """The sentence beside another, or why nothing can be put from one into the other."""
+    """The sentence paired with another, or why neither can be patched into the other."""
     if not text:
         return "Type a second sentence, whose activations are put into the first."
     given, into = run.model.trace(text), run.whole

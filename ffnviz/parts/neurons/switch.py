@@ -66,7 +66,7 @@ Neurons = Mapping[int, Collection[int]]
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """What switching the set changes, beside the neurons that matter most for the first word."""
+    """What the switched neurons change, beside those that add most to the likeliest word."""
     sizes, block, shown = run.model.sizes, run.state.block, neuron_shown(run)
     plain = predict(run.model, run.trace, run.token)
     added = direct_contributions(run.model, run.trace, run.token, int(plain.ids[0]))
@@ -88,7 +88,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     edited = run.model.trace(run.state.sentence, edits)
     words = before_and_after(run, plain, edited, neurons, edits)
     changes = how_far(run, change(run.whole, edited, run.place)), on_probes(run, edits)
-    matter = who_matters(run, plain, added, neurons)
+    matter = largest_contributions(run, plain, added, neurons)
     return Sheet([row([words, *changes], matter, widths=(1.5, 1))], controls)
 
 
@@ -170,8 +170,8 @@ def _done(edit: Edit) -> str:
     return "set to zero" if edit.scale == 0 else f"multiplied by {edit.scale:g}"
 
 
-def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons) -> list[Cell]:
-    """The neurons that add most to the likeliest word's logit; a click puts one in or out."""
+def largest_contributions(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons) -> list[Cell]:
+    """The neurons that add most to the likeliest word's logit; a click adds or removes one."""
     d_ff, values = run.model.sizes.d_ff, added.ravel()
     order = np.argsort(-values, kind="stable")
     places = np.concatenate([order[:MOST], order[-LEAST:]])
@@ -203,14 +203,14 @@ def who_matters(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
 
 
 def strongest(added: np.ndarray) -> Neurons:
-    """Those that add most to a word, of all that add to it, (n_blocks, d_ff)."""
+    """The neurons with the largest contributions to a word, of shape (n_blocks, d_ff)."""
     most = np.argsort(-added, axis=None, kind="stable")[:MOST]
     blocks, neurons = np.unravel_index(most, added.shape)
     return {block: neurons[blocks == block].tolist() for block in range(len(added))}
 
 
 def toggle(neurons: Neurons, block: int, neuron: int) -> Set | None:
-    """The set with the neuron put in or out; None if no link has room for it."""
+    """The action that adds or removes the neuron; None if a link has no room for the set."""
     toggled = {**neurons, block: {*neurons.get(block, ())} ^ {neuron}}
     written = written_set(toggled)
     return set_to(SET, written) if len(written) <= LONGEST else None

@@ -1,4 +1,4 @@
-"""Two memories, one formula: attention's strongest keys beside the FFN's, and another word."""
+"""Attention and the FFN as memories: their strongest keys, and what another word changes."""
 
 from dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Changed:
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """One list of both memories' strongest entries, beside how far another word moves the keys."""
+    """The strongest entries of both memories, beside how far another word moves the keys."""
     attention = attention_memory(run.model, run.whole, run.state.block, run.place)
     ffn = ffn_memory(run.model, run.whole, run.state.block, run.place)
     at = token_to_change(run, values, attention)
@@ -134,7 +134,7 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
 
 
 def the_keys(run: Run, word: str, changed: Changed) -> Cell:
-    """How far the keys of each token are from those with the other word, and the FFN's."""
+    """How far the other word moves attention's key of each token, and the FFN's keys."""
     block, labels = run.state.block, token_labels(run.whole.tokens)
     moved = keys_moved(run.whole, changed.trace, block, changed.pairs)
     names = [labels[here] for here in changed.pairs[:, 0]]

@@ -23,7 +23,7 @@ NEURONS = 10
 
 
 def sheet(run: Run, _: Values) -> Sheet:
-    """Its words beside its relatives."""
+    """The neuron's words, beside the neurons most like it."""
     neuron = neuron_shown(run)
     return Sheet([row(its_words(run, neuron), most_like_it(run, neuron))], neuron_controls(run))
 

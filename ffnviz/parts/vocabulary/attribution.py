@@ -17,7 +17,7 @@ WORD = count_setting("parts_word", 0, 0, 9, also=("word",)).with_control("Word")
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The words to choose from, and what each part adds to the chosen one's logit."""
+    """What each part of the network adds to the chosen word's logit."""
     likeliest = predict(run.model, run.trace, run.token)
     place = min(values[WORD], len(likeliest.words) - 1)
     logit = contributions(run.model, run.trace, run.token, int(likeliest.ids[place]))

@@ -1,4 +1,4 @@
-"""Generate text: words are appended one at a time, and each step can be looked into."""
+"""Generate text: words are appended one at a time, and each step can be inspected."""
 
 from collections.abc import Sequence
 from dataclasses import replace

@@ -49,7 +49,7 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
 
 
 def rows_shown(readings: list[Reading]) -> list[Reading]:
-    """As many as can be read, the first and the last among them."""
+    """As many readings as are legible, the first and the last among them."""
     if len(readings) <= MOST:
         return readings
     start, *rest = readings

@@ -1,4 +1,4 @@
-"""How a word is chosen: the settings that two parts share, and what a cut leaves."""
+"""How the next word is chosen: the settings that two parts share, and the words a cut leaves."""
 
 from dataclasses import replace
 from typing import Any
@@ -30,13 +30,13 @@ CUTS: tuple[Setting[Any], ...] = (TEMPERATURE, TOP_K, TOP_P, PICK, SEED)
 
 
 def strategy(values: Values) -> Strategy:
-    """What the controls say."""
+    """The strategy that is set."""
     by_chance = values[PICK] == "chance"
     return Strategy(values[TEMPERATURE], values[TOP_K], values[TOP_P], by_chance, values[SEED])
 
 
 def controls(values: Values) -> list[Setting[Any]]:
-    """Those that decide something; a slider also stops where a link has it."""
+    """The controls in use; a slider also stops at a value that came with a link."""
     by_chance = values[PICK] == "chance"
     return [
         replace(each, stops=sorted({*each.stops, values[each]})) if each.stops else each
