@@ -16,34 +16,38 @@ from ffnviz.state.settings import Setting, Values, choice_setting
 class View:
     """One of a part's views."""
 
+    label: str  # its name on the page
     sheet: Callable[[Run, Values], Sheet]  # as a part's
     settings: tuple[Setting[Any], ...] = ()  # that it has besides the choice of the view
     needs: tuple[Capability, ...] = ()  # what it needs of a network
 
 
-def view_setting(name: str, options: Mapping[str, str]) -> Setting[str]:
-    """The choice of a part's view, by its id, with its words on the page."""
-    return choice_setting(name, options).with_control("Show")
-
-
 def part_of_views(
-    title: str, name: str, line: str, choice: Setting[str], views: Mapping[str, View]
+    title: str, name: str, line: str, setting: str, views: Mapping[str, View]
 ) -> Part:
     """A part that shows one of its views, and offers those that the network can show.
 
-    In place of a view that it cannot show stands the first that it can, below a line that says why.
-    The views have the ids of `choice`; title, name and line are a Part's.
+    Instead of one that it cannot, the first is shown that it can, below a line that says why.
+
+    Args:
+        title: the part's.
+        name: in the URL.
+        line: what one sees there.
+        setting: the name, in the URL, of the setting that chooses a view by its id.
+        views: by their ids.
     """
-    settings = [choice, *(setting for view in views.values() for setting in view.settings)]
+    labels = {each: view.label for each, view in views.items()}
+    choice = choice_setting(setting, labels).with_control("Show")
+    settings = [choice, *(each for view in views.values() for each in view.settings)]
     ways = tuple(view.needs for view in views.values())
 
     def sheet(run: Run, values: Values) -> Sheet:
         partner, chosen = run.partner is not None, values[choice]
         lacking = {each: missing(run.card, view.needs, partner) for each, view in views.items()}
-        offered = {each: words for each, words in choice.options.items() if not lacking[each]}
+        offered = {each: label for each, label in labels.items() if not lacking[each]}
         why: list[Row] = []
         if lacking[chosen]:
-            words = f"“{choice.options[chosen]}” cannot be shown for this network."
+            words = f"“{labels[chosen]}” cannot be shown for this network."
             why = [row(text_cell("missing", f"{words} {lacking[chosen][0].value}", tone="info"))]
             chosen = next(iter(offered), "")
         if not chosen:

@@ -12,12 +12,11 @@ from ffnviz.parts.sheet import Sheet, cells_of, resolved, row
 from ffnviz.parts.views import View, part_of_views
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
+from ffnviz.state.settings import Setting, Values, count_setting
 from tests.run_factory import run_of
 
 LONGEST_LINE = 40
 MANY = count_setting("many", 1, 0, 9).with_control("How many", range(10))
-VIEW = choice_setting("a_view", {"pair": "two networks", "one": "one network"}).with_control("Show")
 
 
 def made_of(words: str) -> View:
@@ -27,12 +26,13 @@ def made_of(words: str) -> View:
         return Sheet([row(text_cell("said", f"{words}: {run.card.label}, {values[MANY]}"))])
 
     needs = (Capability.PARTNER, Capability.WORD_HEAD)
-    return View(sheet, (MANY,), needs if words == "two" else needs[1:])
+    label = f"{words} network{'s' * (words == 'two')}"
+    return View(label, sheet, (MANY,), needs if words == "two" else needs[1:])
 
 
 def part() -> Part:
     """Of two networks, or of one."""
-    return part_of_views("A part", "part", "a line", VIEW, {n: made_of(w) for n, w in (
+    return part_of_views("A part", "part", "a line", "a_view", {n: made_of(w) for n, w in (
         ("pair", "two"), ("one", "one"))})  # fmt: skip
 
 
@@ -52,7 +52,10 @@ def offered(sheet: Sheet) -> list[str]:
 
 
 def test_a_part_has_the_settings_of_all_views_once_and_is_missing_where_none_can_be_shown() -> None:
-    assert part().settings == (VIEW, MANY)
+    view, *others = part().settings
+    assert (view.name, view.label) == ("a_view", "Show")
+    assert view.options == {"pair": "two networks", "one": "one network"}
+    assert others == [MANY]
     alone = run_of(load("relu"), "The cat sat.")
     assert part().missing(alone) == ()  # one of the views needs no second network
     headless: Any = SimpleNamespace(card=replace(alone.card, has_word_head=False), partner=None)

@@ -3,29 +3,25 @@
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.dimensions import cost, flow, folds, forms, plane, rank, same, separate, warp
 from ffnviz.parts.part import Part
-from ffnviz.parts.views import View, part_of_views, view_setting
+from ffnviz.parts.views import View, part_of_views
 
 OUR_FFN = (Capability.OURS, Capability.PLAIN_FFN)
-SHAPES = view_setting(
-    "shapes_view", {"flow": "shapes", "forms": "ways to write it", "same": "tokens and batches"}
-)
-WARP_VIEW = view_setting(
-    "warp_view", {"plane": "a plane of tokens", "line": "a line, folded again and again"}
-)
 
 PARTS = (
-    part_of_views("Shapes and code", "flow", "512 → 2,048 → 512, and how to program it", SHAPES, {
-        "flow": View(flow.sheet, needs=OUR_FFN),
-        "forms": View(forms.sheet, forms.SETTINGS, OUR_FFN),
-        "same": View(same.sheet, needs=(Capability.PLAIN_FFN,)),
+    part_of_views("Shapes and code", "flow", "512 → 2,048 → 512, and how to program it",
+                  "shapes_view", {
+        "flow": View("shapes", flow.sheet, needs=OUR_FFN),
+        "forms": View("ways to write it", forms.sheet, forms.SETTINGS, OUR_FFN),
+        "same": View("tokens and batches", same.sheet, needs=(Capability.PLAIN_FFN,)),
     }),
     Part(cost.sheet, "Cost", "cost", cost.SETTINGS, line="weights and work, part by part"),
     Part(rank.sheet, "Why expand", "rank", line="in how many directions tokens differ"),
     Part(separate.sheet, "Linear separability", "separate", separate.SETTINGS,
          line="points that no straight line divides"),
-    part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid", WARP_VIEW, {
-        "plane": View(warp.sheet, warp.SETTINGS, (Capability.PLAIN_FFN,)),
-        "line": View(folds.sheet, folds.SETTINGS),
+    part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid",
+                  "warp_view", {
+        "plane": View("a plane of tokens", warp.sheet, warp.SETTINGS, (Capability.PLAIN_FFN,)),
+        "line": View("a line, folded again and again", folds.sheet, folds.SETTINGS),
     }),
     Part(plane.sheet, "Tokens in a plane", "plane", line="which tokens are close to each other"),
 )  # fmt: skip

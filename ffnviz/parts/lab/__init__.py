@@ -22,49 +22,32 @@ from ffnviz.parts.lab import (
 )
 from ffnviz.parts.part import Part
 from ffnviz.parts.results import REPEATS
-from ffnviz.parts.views import View, part_of_views, view_setting
-
-POSITIONS_VIEW = view_setting(
-    "positions_view", {"moved": "tokens moved", "sharing": "shared weights"}
-)
-CONVOLUTION_VIEW = view_setting(
-    "convolution_view", {"equal": "the same numbers", "times": "time", "grouped": "in groups"}
-)
-LINEAR_VIEW = view_setting(
-    "linear_view",
-    {
-        "tests": "part by part",
-        "token": "one token, one matrix",
-        "frozen": "the block frozen",
-        "together": "two changes",
-    },
-)
-FIT_VIEW = view_setting("fit_view", {"trained": "trained", "hand": "by hand"})
+from ffnviz.parts.views import View, part_of_views
 
 PARTS = (
     Part(summary.sheet, "All claims", "claims", (), FFN_NEEDS,
          line="what textbooks say, tested here"),
     part_of_views("Position-wise", "positions", "each token goes through by itself",
-                  POSITIONS_VIEW, {
-        "moved": View(positions.sheet, positions.SETTINGS, FFN_NEEDS),
-        "sharing": View(sharing.sheet, needs=FFN_NEEDS),
+                  "positions_view", {
+        "moved": View("tokens moved", positions.sheet, positions.SETTINGS, FFN_NEEDS),
+        "sharing": View("shared weights", sharing.sheet, needs=FFN_NEEDS),
     }),
     part_of_views("As a convolution", "convolution", "the same FFN as a 1 × 1 convolution",
-                  CONVOLUTION_VIEW, {
-        "equal": View(convolution.sheet, needs=FFN_NEEDS),
-        "times": View(convolution_times.sheet, (REPEATS,), NEEDS),
-        "grouped": View(grouped.sheet, grouped.SETTINGS, NEEDS),
+                  "convolution_view", {
+        "equal": View("the same numbers", convolution.sheet, needs=FFN_NEEDS),
+        "times": View("time", convolution_times.sheet, (REPEATS,), NEEDS),
+        "grouped": View("in groups", grouped.sheet, grouped.SETTINGS, NEEDS),
     }),
     Part(without_phi.sheet, "Without φ", "bend", (), NEEDS, line="two matrices become one"),
-    part_of_views("Linear?", "linear", "which parts of a block are linear", LINEAR_VIEW, {
-        "tests": View(linear.sheet, linear.SETTINGS, FFN_NEEDS),
-        "token": View(local_map.sheet, local_map.SETTINGS),
-        "frozen": View(frozen.sheet, frozen.SETTINGS, NEEDS),
-        "together": View(interaction.sheet, interaction.SETTINGS),
+    part_of_views("Linear?", "linear", "which parts of a block are linear", "linear_view", {
+        "tests": View("part by part", linear.sheet, linear.SETTINGS, FFN_NEEDS),
+        "token": View("one token, one matrix", local_map.sheet, local_map.SETTINGS),
+        "frozen": View("the block frozen", frozen.sheet, frozen.SETTINGS, NEEDS),
+        "together": View("two changes", interaction.sheet, interaction.SETTINGS),
     }),
-    part_of_views("Fit a function", "fit", "a curve, drawn by a few neurons", FIT_VIEW, {
-        "trained": View(fit.sheet, fit.SETTINGS, FFN_NEEDS),
-        "hand": View(hand.sheet, hand.SETTINGS),
+    part_of_views("Fit a function", "fit", "a curve, drawn by a few neurons", "fit_view", {
+        "trained": View("trained", fit.sheet, fit.SETTINGS, FFN_NEEDS),
+        "hand": View("by hand", hand.sheet, hand.SETTINGS),
     }),
     Part(influence.sheet, "Input influence", "hears", influence.SETTINGS, NEEDS,
          line="which inputs an output depends on"),

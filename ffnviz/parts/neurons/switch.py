@@ -88,7 +88,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     edited = run.model.trace(run.state.sentence, edits)
     words = before_and_after(run, plain, edited, neurons, edits)
     changes = how_far(run, change(run.whole, edited, run.place)), on_probes(run, edits)
-    matter = largest_contributions(run, plain, added, neurons)
+    matter = top_neurons(run, plain, added, neurons)
     return Sheet([row([words, *changes], matter, widths=(1.5, 1))], controls)
 
 
@@ -170,7 +170,7 @@ def _done(edit: Edit) -> str:
     return "set to zero" if edit.scale == 0 else f"multiplied by {edit.scale:g}"
 
 
-def largest_contributions(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons) -> list[Cell]:
+def top_neurons(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons) -> list[Cell]:
     """The neurons that add most to the likeliest word's logit; a click adds or removes one."""
     d_ff, values = run.model.sizes.d_ff, added.ravel()
     order = np.argsort(-values, kind="stable")
