@@ -45,17 +45,16 @@ def singular_values(run: Run, stages: dict[str, Spectrum]) -> Cell:
     )
 
 
-def effective_ranks(run: Run, networks: dict[Card, dict[str, Spectrum]]) -> Cell:
+def effective_ranks(run: Run, by_card: dict[Card, dict[str, Spectrum]]) -> Cell:
     """Each network's effective ranks at every stage."""
-    before, after = (networks[run.card][stage].effective_rank for stage in STAGES[1:3])
+    before, after = (by_card[run.card][stage].effective_rank for stage in STAGES[1:3])
     verb = "raises" if after > before else "lowers"
     sentence: Sentence = [
         f"On these {len(run.labels)} tokens {run.card.label} {verb} the "
         f"effective rank from {before:.1f} to ", number(f"{after:.1f}"), ".",
     ]  # fmt: skip
     ranks = {
-        card: [stages[stage].effective_rank for stage in STAGES]
-        for card, stages in networks.items()
+        card: [stages[stage].effective_rank for stage in STAGES] for card, stages in by_card.items()
     }
     return chart_cell(
         Head(sentence, "rank", run.card.colour),

@@ -36,10 +36,10 @@ def sheet(run: Run, values: Values) -> Sheet:
         left = [*outdated(measured, setup, "Fold"), how_linear(run, result)]
         return [row(left, what_it_reads(run, result, removed), widths=(1.3, 1))]
 
-    before = row(text_cell("frozen-first", FIRST, tone="quiet"))
+    before = (row(text_cell("frozen-first", FIRST, tone="quiet")),)
     doing = "Folding all blocks into one matrix …"
     return Sheet([
-        Measurement("frozen", setup, frozen, after, (removed,), (before,), "Fold", doing, once=True)
+        Measurement("frozen", setup, frozen, after, (removed,), before, "Fold", doing, once=True)
     ])  # fmt: skip
 
 
@@ -85,10 +85,10 @@ def what_it_reads(run: Run, result: Frozen, removed: bool) -> Cell:
         f"up to {short(result.folded)}; ", number(percent(float(shares[run.place]))),
         " of it reads ", quoted(run.labels[run.token]), " itself.",
     ]  # fmt: skip
-    named = Bars("", run.labels, 100 * shares[places], run.card.colour,
-                 marked=frozenset({run.labels[run.token]}))  # fmt: skip
+    marked = frozenset({run.labels[run.token]})
+    bars = Bars("", run.labels, 100 * shares[places], run.card.colour, marked=marked)
     return bars_cell(
-        Head(sentence, "folded-stack", run.card.colour), [named],
+        Head(sentence, "folded-stack", run.card.colour), [bars],
         alt="How much of the folded matrix reads each token.",
         of="share of the norms, %", named="token",
     )  # fmt: skip

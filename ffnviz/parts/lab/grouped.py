@@ -34,8 +34,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         return [row(left, right)]
 
     measurement = Measurement("grouped", setup, measure, after, (repeats, run.token))
-    slider = GROUPS.with_control("groups", numbers, lambda stop: f"{stop:,}")
-    return Sheet([measurement], controls=[REPEATS, slider])
+    slider = GROUPS.with_control("groups", numbers, "{:,}".format)
+    return Sheet([measurement], [REPEATS, slider])
 
 
 def measure(run: Run, progress: Progress, repeats: int, token: int) -> Grouped:
@@ -45,9 +45,8 @@ def measure(run: Run, progress: Progress, repeats: int, token: int) -> Grouped:
 
 def what_is_left(run: Run, result: Grouped, at: int) -> Cell:
     """Weights, channels seen and the output's error."""
-    d_model = run.model.sizes.d_model
+    d_model, n = run.model.sizes.d_model, result.groups[at]
     n_inputs = round(result.heard[at] * d_model)
-    n = result.groups[at]
     sentence: Sentence = [
         f"{_name(n, d_model)}, an output channel sees {n_inputs:,} of {d_model:,} inputs, "
         f"{percent(float(result.weights[at] / result.weights[0]))} of the weights are left, and "
@@ -82,13 +81,11 @@ def the_times(run: Run, result: Grouped, at: int, under: Sentence) -> Cell:
 
 def what_is_said(run: Run, result: Grouped, at: int) -> Cell:
     """The likeliest words with the whole FFN and in groups."""
-    whole, cut = result.told[0], result.told[at]
-    n = result.groups[at]
+    whole, cut, n = result.told[0], result.told[at], result.groups[at]
     name = f"{n:,} group{'s' * (n > 1)}"
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]), f" the network predicts {whole.words[0]}; "
-        f"in {name}, ",
-        number(cut.words[0]), ".",
+        f"in {name}, ", number(cut.words[0]), ".",
     ]  # fmt: skip
     return guess_cell(
         run, sentence, "grouped-words",

@@ -9,6 +9,7 @@ from ffnviz.analysis.lab.approximation import FUNCTIONS, piecewise_linear
 from ffnviz.analysis.lab.by_hand import (
     OUTSIDE,
     SMOOTH,
+    Errors,
     Function,
     Units,
     bound,
@@ -120,8 +121,8 @@ def the_errors(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
         f"{short(own.at)}, {short(own.between)} and {short(own.outside)}.",
     ]  # fmt: skip
 
-    def three(each: object) -> np.ndarray:
-        return np.maximum([getattr(each, name) for name in ("at", "between", "outside")], 1e-4)
+    def three(off: Errors) -> np.ndarray:
+        return np.maximum([off.at, off.between, off.outside], 1e-4)
 
     return chart_cell(
         Head(sentence, "hand-errors", run.card.colour),

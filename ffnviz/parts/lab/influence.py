@@ -68,13 +68,12 @@ def all_maps(run: Run, result: Influence) -> Cell:
     n = len(result.memory)
     labels = run.labels[:n] if n <= 12 else []
     shown = [
-        Map(f"{each.name}<br>sees {each.receptive_field}, {each.steps} in a row", each.share,
-            f"@{run.card.colour}" if each.trained else "@muted", labels, [])
-        for each in result.maps
+        Map(f"{layer.name}<br>sees {layer.receptive_field}, {layer.steps} in a row", layer.share,
+            f"@{run.card.colour}" if layer.trained else "@muted", labels, [])
+        for layer in result.maps
     ]  # fmt: skip
-    shown.insert(5, Map(f"decoder: sentence<br>sees {n}", result.memory, "@muted",
-                        labels, []))  # fmt: skip
-    rnn = next(each for each in result.maps if each.name == "RNN")
+    shown.insert(5, Map(f"decoder: sentence<br>sees {n}", result.memory, "@muted", labels, []))
+    rnn = next(layer for layer in result.maps if layer.name == RNN)
     return chart_cell(
         Head(_steps(n, result.depth, rnn.steps), "lab-influence", run.card.colour),
         maps(shown, ACROSS, "of all its inputs", ("output", "input")),
@@ -96,16 +95,15 @@ def _steps(n: int, depth: int, steps: int) -> Sentence:
 
 def decay(run: Run, result: Influence) -> Cell:
     """The gradients against the distance; not as shares, so that exploding ones are seen."""
-    names = {LOUD: f"RNN, weights × {result.gain:g}"}
-    own = f"@{run.card.colour}"
+    own, loud = f"@{run.card.colour}", f"RNN, weights × {result.gain:g}"
     curves = [
-        (each.name, each.by_distance, own if each.trained else "@muted")
-        for each in result.maps
-        if each.name not in ("FFN", RNN, LSTM)
+        (layer.name, layer.by_distance, own if layer.trained else "@muted")
+        for layer in result.maps
+        if layer.name not in ("FFN", RNN, LSTM)
     ]
     curves += [
-        (names.get(each.name, each.name), each.slopes.mean(axis=0), "@text")
-        for each in result.fading
+        (loud if layer.name == LOUD else layer.name, layer.slopes.mean(axis=0), "@text")
+        for layer in result.fading
     ]
     series = {
         name: (np.where(slopes > 0, slopes, np.nan), colour, DASHES[place % len(DASHES)])
@@ -129,9 +127,8 @@ def _factors(result: Influence) -> Sentence:
     """The factor by which each step of distance multiplies a recurrent network's gradient."""
     if len(result.memory) < 3:
         return ["It takes three tokens to see how a gradient goes on over a distance."]
-    rnn, lstm, loud = (
-        (short(float(np.exp(np.log(each.factors).mean())))) for each in result.fading
-    )
+    means = (float(np.exp(np.log(layer.factors).mean())) for layer in result.fading)
+    rnn, lstm, loud = map(short, means)
     return [
         "Each step back multiplies an RNN's gradient by ", number(rnn),
         f", an LSTM's by {lstm}, and an RNN's with recurrent weights × {result.gain:g} by {loud}.",

@@ -21,9 +21,9 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, number_setting
 
 NAMES = {name.split()[0]: name for name in PAIRS}
-SECOND, FIRST = dict([*NAMES.items()][1:] + [*NAMES.items()][:1]), NAMES
-U = choice_setting("change_u", FIRST).with_control("u")
-V = choice_setting("change_v", SECOND).with_control("v")
+FIRST, *OTHERS = NAMES.items()
+U = choice_setting("change_u", NAMES).with_control("u")
+V = choice_setting("change_v", dict([*OTHERS, FIRST])).with_control("v")  # by default, another
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
 STEP = number_setting("change", 1.0, STOPS[0], STOPS[-1]).with_control(
     "length of both, a", STOPS, lambda stop: f"{stop:g}×"
@@ -60,10 +60,9 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
         f"{short(result.chosen_without)}",
     ]  # fmt: skip
     if run.card.phi.exact_zeros and not run.card.gated:
-        sentence.append(f", and as good as nothing up to {short(result.until)}×, where a neuron "
-                        "switches.")  # fmt: skip
-    else:
-        sentence.append(".")
+        until = f"{short(result.until)}×"
+        sentence.append(f", and as good as nothing up to {until}, where a neuron switches")
+    sentence.append(".")
     series = {
         f"with {run.card.phi.label}": (result.with_phi, f"@{run.card.colour}", "solid"),
         **({"φ″ says": (result.second, "@text", "dot")} if result.second.any() else {}),
@@ -89,13 +88,12 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
 
 def its_neurons(run: Run, result: Interaction) -> Cell:
     """The neurons that write most of the interaction."""
-    block, names = run.state.block, result.neurons
+    names = [neuron_name(run.state.block, int(neuron)) for neuron in result.neurons]
     sentence: Sentence = [
-        "Most of it is written by neuron ", number(neuron_name(block, int(names[0]))),
+        "Most of it is written by neuron ", number(names[0]),
         f", {percent(float(result.lengths[0]))} of the output's length: both changes reach its φ.",
     ]  # fmt: skip
-    panel = Bars("", [neuron_name(block, int(each)) for each in names], 100 * result.lengths,
-                 run.card.colour, names)  # fmt: skip
+    panel = Bars("", names, 100 * result.lengths, run.card.colour, result.neurons)
     return bars_cell(
         Head(sentence, "interaction-neurons", run.card.colour), [panel],
         alt="The neurons that write most of the interaction.",

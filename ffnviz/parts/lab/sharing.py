@@ -23,10 +23,10 @@ def sheet(run: Run, _: Values) -> Sheet:
 def one_word(run: Run, sharing: Sharing) -> Cell:
     """How far apart the same word's inputs and outputs are."""
     word = run.labels[run.token]
-    names = ["alone"] if sharing.alone else [
-        f"at token {place + 1}" for place in sharing.places[1:]
-    ]  # fmt: skip
-    where = "in a sentence of its own" if sharing.alone else "at its other places"
+    names = [f"at token {place + 1}" for place in sharing.places[1:]]
+    where = "at its other places"
+    if sharing.alone:
+        names, where = ["alone"], "in a sentence of its own"
     sentence: Sentence = [
         quoted(word), f" at token {run.token + 1} and {where}: its FFN output differs by ",
         number(percent(max(sharing.outputs))),
@@ -58,11 +58,5 @@ def other_block(run: Run, sharing: Sharing) -> list[Cell]:
         Bars("distance / norm", sharing.matrices, np.array(sharing.blocks), run.card.colour),
         Bars("cosine", sharing.matrices, np.array(sharing.cosines), "muted"),
     ]
-    return [
-        bars_cell(
-            Head(sentence, "lab-blocks", run.card.colour),
-            panels,
-            alt="How far two blocks' weights lie apart, and their cosines.",
-            of="",
-        )
-    ]
+    alt = "How far two blocks' weights lie apart, and their cosines."
+    return [bars_cell(Head(sentence, "lab-blocks", run.card.colour), panels, alt=alt, of="")]
