@@ -55,7 +55,7 @@ def test_a_network_that_learned_the_points_by_heart_fits_nothing(
 ) -> None:
     wave, step = approximation.FUNCTIONS["wave"], 4 / (approximation.POINTS - 1)
     sound = approximation.approximate(wave, "relu", (64,))
-    ours = approximation.fit_to
+    ours = fitting.fit_to
 
     def comb(x: Tensor, y: Tensor, name: str, n: int, at: Tensor, expected: Tensor) -> object:
         """What is between the points is off by 1, and the points are as they were."""
