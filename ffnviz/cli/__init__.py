@@ -1,4 +1,4 @@
-"""The `ffnviz` command line. A command is one file here and a line below."""
+"""The `ffnviz` command line. A command is one file here and a name in the loop below."""
 
 import click
 
@@ -36,12 +36,5 @@ def main() -> None:
     """Watch a Transformer's feed-forward network work on a sentence."""
 
 
-main.add_command(app)
-main.add_command(check)
-main.add_command(export)
-main.add_command(flips)
-main.add_command(lab)
-main.add_command(learn)
-main.add_command(study)
-main.add_command(timing)
-main.add_command(train)
+for command in (app, check, export, flips, lab, learn, study, timing, train):
+    main.add_command(command)

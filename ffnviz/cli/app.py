@@ -19,11 +19,11 @@ from ffnviz.cli.network import dtype_option
 from ffnviz.cli.saes import look_at_sae
 from ffnviz.cli.shown import (
     address_of_store,
-    asked,
     check_class_store,
     check_lecture,
     opened_index,
     prove_networks,
+    requested_network,
 )
 from ffnviz.models.config import (
     ALLOWED_HOSTS,
@@ -50,12 +50,7 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     envvar="STREAMLIT_SERVER_ADDRESS",
     help="The address to listen at; 0.0.0.0 lets others on your network open the page.",
 )
-@setting(
-    "--port",
-    type=click.IntRange(1, 65_535),
-    default=8_501,
-    envvar="STREAMLIT_SERVER_PORT",
-)
+@setting("--port", type=click.IntRange(1, 65_535), default=8_501, envvar="STREAMLIT_SERVER_PORT")
 @setting(
     "--workers",
     type=click.IntRange(1, 64),
@@ -131,13 +126,11 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
     "share them. A file of this user's, if left out.",
 )
-@click.option(
+@setting(
     "--train-minutes",
     type=click.FloatRange(0, 60),
     default=Config.train_minutes,
     envvar=TRAIN_MINUTES,
-    show_default=True,
-    show_envvar=True,
     help="Minutes of a processor that one training on the page Learn may take; 0 switches it off.",
 )
 def app(
@@ -170,11 +163,11 @@ def app(
     if lecture is not None:
         check_lecture(lecture)
     address = free_address(host, port)
-    trained = tempfile.TemporaryDirectory(prefix="ffnviz-learned-")
+    learned = tempfile.TemporaryDirectory(prefix="ffnviz-learned-")
     use(replace(
         config_from_environment(),
-        learned=Path(click.get_current_context().with_resource(trained)),
-        networks=tuple(asked(name, dtype) for name in models),
+        learned=Path(click.get_current_context().with_resource(learned)),
+        networks=tuple(requested_network(name, dtype) for name in models),
         twins=not no_twins,
         indexes=tuple(path.resolve() for path in indexes),
         lecture=lecture and lecture.resolve(),
@@ -189,15 +182,17 @@ def app(
         prove_networks()
     for path in indexes:
         click.echo(opened_index(path))
-    described, about = opened_paths("--descriptions", descriptions, look_at_descriptions)
-    dictionaries, about_saes = opened_paths("--sae", saes, look_at_sae)
-    use(replace(config(), descriptions=described, saes=dictionaries))
-    for line in (*about, *about_saes):
+    description_paths, description_lines = opened_paths(
+        "--descriptions", descriptions, look_at_descriptions
+    )
+    sae_paths, sae_lines = opened_paths("--sae", saes, look_at_sae)
+    use(replace(config(), descriptions=description_paths, saes=sae_paths))
+    for line in (*description_lines, *sae_lines):
         click.echo(line)
     click.echo(announcement(address, port))
     if workers > 1:
         serve_with(workers, host, port, config())
         return
-    # Streamlit looks for its settings beside what was started.
+    # Streamlit looks for its settings beside the script.
     sys.argv = [str(SCRIPT)]
     application(config()).run(config={"server.address": host, "server.port": port})

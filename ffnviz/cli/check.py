@@ -9,6 +9,7 @@ import click
 import torch
 
 from ffnviz.cli.device import device_option
+from ffnviz.cli.errors import reported
 from ffnviz.cli.network import dtype_option, revision_option
 from ffnviz.cli.output import show_json
 from ffnviz.cli.threads import threads_option
@@ -44,21 +45,19 @@ def check(
         click.echo(f"{path_or_id} is one of ours: its modules record what they do themselves.")
         return
     started = time.perf_counter()
-    try:
+    with reported(ModelFolderError):
         request = load_request(NetworkRequest(path_or_id, dtype, revision), device)
         network = open_external(request, say=partial(click.echo, err=as_json))
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
     if as_json:
         show_json(_report(network) | {"seconds": time.perf_counter() - started})
         return
-    click.echo("\n".join(described(network)))
+    click.echo("\n".join(_proof_lines(network)))
     click.echo(f"Proved in {time.perf_counter() - started:.1f} s, loading included. To see it: "
                f"ffnviz app --model {path_or_id}")  # fmt: skip
 
 
-def described(network: ExternalNetwork) -> list[str]:
-    """The lines that say what was proved of a network."""
+def _proof_lines(network: ExternalNetwork) -> list[str]:
+    """What was proved of a network, for a terminal."""
     card, sizes = network.card, network.sizes
     kinds = dict.fromkeys(proved.stream.in_words for proved in network.proof.blocks)
     head = "predicts words" if card.has_word_head else "has no word head: it predicts no words"
@@ -75,7 +74,7 @@ def described(network: ExternalNetwork) -> list[str]:
 
 
 def _report(network: ExternalNetwork) -> dict[str, Any]:
-    """What was proved: the largest error of each equation is a share of the largest value."""
+    """What was proved, with the largest error of each equation as a share of the largest value."""
     proof = network.proof
     return _about(network) | {
         "equations": {
@@ -89,7 +88,7 @@ def _report(network: ExternalNetwork) -> dict[str, Any]:
 
 
 def _about(network: Network) -> dict[str, Any]:
-    """What it is, whoever made it."""
+    """What any network says of itself."""
     card = network.card
     return {
         "network": card.id,

@@ -7,21 +7,20 @@ import click
 
 from ffnviz.analysis.neurons.description_file import DescriptionsError, read_descriptions
 from ffnviz.analysis.neurons.descriptions import Descriptions
+from ffnviz.cli.errors import reported
 from ffnviz.models.registry import available_networks, open_network, usual_device
 
-SAID = 3  # of the lines that are left out, and of who said what
+SHOWN = 3  # authors, and lines that were left out
 
 
 def look_at_descriptions(network: str, path: Path) -> tuple[str, str]:
-    """The network whose neurons a file describes, if none is named, and a line on what it holds.
+    """The network whose neurons a file describes, unless one is named, and a line on what it holds.
 
     Raises:
-        ClickException: in a sentence, if it cannot be read, or is of no network here.
+        ClickException: in a sentence, if it cannot be read, or describes no network here.
     """
-    try:
+    with reported(DescriptionsError):
         descriptions = read_descriptions(path)
-    except DescriptionsError as error:
-        raise click.ClickException(str(error)) from error
     network = network or _meant(descriptions, path)
     return network, _line(descriptions, network, path)
 
@@ -48,15 +47,17 @@ def _line(descriptions: Descriptions, network: str, path: Path) -> str:
         if row.block is not None and row.block < sizes.n_blocks and row.index < sizes.d_ff
     }
     if not neurons:
-        layers = ", ".join(dict.fromkeys(row.layer for row in descriptions.rows[:1]))
+        layer = "".join(row.layer for row in descriptions.rows[:1])
         raise click.ClickException(
-            f"{path} describes no neuron of {opened.card.label}: its first layer is “{layers}”, "
+            f"{path} describes no neuron of {opened.card.label}: its first layer is “{layer}”, "
             "where a block's number from 0 is expected."
         )
-    who = Counter(row.who or "somebody" for row in descriptions.rows).most_common(SAID)
+    authors = Counter(row.who or "somebody" for row in descriptions.rows).most_common(SHOWN)
     left_out = descriptions.n_left_out
-    wrong = f" Left out: {left_out:,} ({'; '.join(descriptions.left_out[:SAID])})" * bool(left_out)
+    skipped = f" Left out: {left_out:,} ({'; '.join(descriptions.left_out[:SHOWN])})" * bool(
+        left_out
+    )
     return (
         f"{opened.card.label}: descriptions of {len(neurons):,} neurons in {path}, by "
-        f"{', '.join(name for name, _ in who)}.{wrong}"
+        f"{', '.join(name for name, _ in authors)}.{skipped}"
     )

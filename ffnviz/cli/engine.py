@@ -15,12 +15,12 @@ from ffnviz.jobs.indexing.ray_data import run_ray
 from ffnviz.jobs.indexing.run import Engine
 
 F = TypeVar("F", bound=Callable[..., Any])
-A_MACHINE = 512  # processes of one; a cluster may have more
+MOST_WORKERS = 512  # on one machine; a cluster may have more
 
 
 @dataclass(frozen=True)
-class Hands:
-    """The values of these options."""
+class EngineOptions:
+    """The values of `engine_options`."""
 
     engine: str
     workers: int
@@ -35,7 +35,7 @@ class Hands:
 
 
 def engine_options(command: F) -> F:
-    """Add the options that `Hands` holds."""
+    """Add the options that `EngineOptions` holds."""
     options = (
         click.option(
             "--engine", type=click.Choice(("local", "ray")), default="local", show_default=True,
@@ -65,25 +65,24 @@ def engine_options(command: F) -> F:
 
 
 @contextmanager
-def started(hands: Hands) -> Iterator[Engine]:
-    """Start the chosen engine, and end it after the block.
+def started_engine(options: EngineOptions) -> Iterator[Engine]:
+    """The chosen engine, started; it ends after the block.
 
     Raises:
         UsageError: for Ray's options without Ray.
         ClusterError: if the cluster is not there, or has no room.
     """
-    if hands.engine == "local":
-        if hands.address or hands.gpus_per_worker or hands.cpus_per_worker != 1:
+    if options.engine == "local":
+        if options.address or options.gpus_per_worker or options.cpus_per_worker != 1:
             raise click.UsageError(
                 "--address, --cpus-per-worker and --gpus-per-worker are Ray's: add --engine ray."
             )
-        if hands.workers > A_MACHINE:
-            raise click.UsageError(f"--workers: at most {A_MACHINE} on one machine.")
-        yield partial(run_local, workers=hands.workers)
+        if options.workers > MOST_WORKERS:
+            raise click.UsageError(f"--workers: at most {MOST_WORKERS} on one machine.")
+        yield partial(run_local, workers=options.workers)
         return
-    with joined(hands.address):
-        each = hands.cpus_per_worker, hands.gpus_per_worker
-        waiting = check_room(hands.workers, *each)
-        if waiting:
+    with joined(options.address):
+        n, cpus, gpus = options.workers, options.cpus_per_worker, options.gpus_per_worker
+        if waiting := check_room(n, cpus, gpus):
             click.echo(waiting, err=True)
-        yield partial(run_ray, workers=hands.workers, cpus=each[0], gpus=each[1])
+        yield partial(run_ray, workers=n, cpus=cpus, gpus=gpus)

@@ -1,11 +1,11 @@
-"""Errors of the system in a sentence: disks, files, rights, Ctrl-C, pipes."""
+"""Errors as messages: our own, and the system's: disks, files, permissions, Ctrl-C, pipes."""
 
 import errno
 import io
 import os
 import sys
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -34,8 +34,21 @@ def in_words(error: OSError) -> str:
     return f"{file}: {why}."
 
 
+@contextmanager
+def reported(*kinds: type[Exception]) -> Iterator[None]:
+    """Errors of these kinds end the command with their message alone.
+
+    Raises:
+        ClickException: in place of such an error.
+    """
+    try:
+        yield
+    except kinds as error:
+        raise click.ClickException(str(error)) from error
+
+
 class Commands(click.Group):
-    """A group whose commands end in a sentence where they would end in a trace.
+    """A group whose commands end with a message where they would end with a traceback.
 
     The exit code is then 1, or 130 after Ctrl-C.
     """
@@ -48,14 +61,14 @@ class Commands(click.Group):
         standalone_mode: bool = True,
         **extra: Any,
     ) -> Any:
-        """Run the command line; of a closed pipe, as in `| head`, nothing is said."""
+        """Run the command line; a closed pipe, as in `| head`, ends it silently."""
         if isinstance(sys.stdout, io.TextIOWrapper):  # None if closed; "φ" has no ASCII
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().main(args, prog_name, complete_var, standalone_mode, **extra)
         except OSError as error:
             _forget_output()
-            with suppress(OSError):  # nobody hears what is said on a full disk
+            with suppress(OSError):  # stderr may be on the full disk too
                 click.echo(f"Error: {in_words(error)}", err=True)
         sys.exit(1)
 
@@ -71,7 +84,7 @@ class Commands(click.Group):
 
 
 def _forget_output() -> None:
-    """Drop what is left for a full stdout, which would fail again at the end, with a trace."""
+    """Drop what a full stdout has not taken: it would fail again at exit, with a traceback."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -8,6 +8,7 @@ import torch
 
 from ffnviz.app.main import build_catalog
 from ffnviz.cli.device import device_option
+from ffnviz.cli.errors import reported
 from ffnviz.cli.lecture import LectureFile
 from ffnviz.cli.network import opened, sentence_options
 from ffnviz.cli.progress import with_bar
@@ -69,30 +70,26 @@ def export(
         raise click.BadParameter("it is empty. Give a sentence.", param_hint="--text")
     names = [model] if model else [twin, *(other for other in TWINS if other != twin)]
     networks = [opened(name, device, dtype, revision) for name in names]
-    try:
+    with reported(ValueError):
         run = exported_run(networks, with_masks(text))
         journey = with_bar("pictures", lambda progress: journey_file(run, progress))
-    except (TooLargeError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
     if journey.notice:
         click.echo(journey.notice, err=True)
     _save(journey.html, out, f", {journey.n_tokens} tokens")
 
 
+@reported(LectureError, ModelFolderError, TooLargeError, RuntimeError)
 def _lecture(path: Path, device: torch.device, worksheet: bool) -> str:
     """The HTML of a lecture, whose scenes show the twins, as the app does, or its worksheet."""
-    logging.getLogger(NO_SESSION).disabled = True  # it says again and again that there is none here
-    try:
-        rooms = build_catalog()
-        lecture = lecture_file(path, rooms)
-        if worksheet:
-            return worksheet_html(lecture, rooms, device.type)
-        return with_bar("scenes", lambda tell: lecture_html(lecture, rooms, device.type, tell))
-    except (LectureError, ModelFolderError, TooLargeError, RuntimeError) as error:
-        raise click.ClickException(str(error)) from error
+    logging.getLogger(NO_SESSION).disabled = True  # it repeats that there is no session here
+    catalog = build_catalog()
+    lecture = lecture_file(path, catalog)
+    if worksheet:
+        return worksheet_html(lecture, catalog, device.type)
+    return with_bar("scenes", lambda step: lecture_html(lecture, catalog, device.type, step))
 
 
-def _save(html: str, out: Path, more: str) -> None:
+def _save(html: str, out: Path, details: str) -> None:
     content = html.encode()
     replace_file(out, content)
-    click.echo(f"{click.format_filename(out)}: {len(content) / 1e6:.2f} MB{more}")
+    click.echo(f"{click.format_filename(out)}: {len(content) / 1e6:.2f} MB{details}")

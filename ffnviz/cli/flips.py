@@ -9,6 +9,7 @@ import click
 from ffnviz.analysis.journey.flips import Flip, find_flips
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction
+from ffnviz.cli.errors import reported
 from ffnviz.cli.number import Number
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import with_bar
@@ -33,19 +34,19 @@ def flips(sentences: Path | None, least: float, as_json: bool) -> None:
     Each word of each sentence is hidden in turn. Listed are those in which both twins find the
     word, and without this FFN would say another.
     """
-    try:
+    with reported(ModelFolderError):
         networks = [load(twin) for twin in TWINS]
-    except (ModelFolderError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
     lines = _read(sentences) if sentences else [probe.text for probe in read_probes()]
-    flips_found = with_bar("sentences", lambda tell: find_flips(networks, lines, least, tell))
+    flips_found = with_bar(
+        "sentences", lambda progress: find_flips(networks, lines, least, progress)
+    )
     if as_json:
         show_json({"sentences": len(lines), "flips": [_values(flip) for flip in flips_found]})
         return
     click.echo(f"{len(flips_found):,} found in {len(lines):,} sentences, the surest first.")
     for flip in flips_found:
         words = "; ".join(
-            f"{twin} {_said(one)}, without {_said(other)}"
+            f"{twin} {_in_words(one)}, without {_in_words(other)}"
             for twin, one, other in zip(TWINS, flip.with_ffn, flip.without, strict=True)
         )
         click.echo(f"{flip.sentence}\n    {words}")
@@ -58,7 +59,7 @@ def _read(path: Path) -> Sequence[str]:
         raise click.ClickException(f"{path} cannot be read as text ({error}).") from error
 
 
-def _said(prediction: Prediction) -> str:
+def _in_words(prediction: Prediction) -> str:
     return f"{prediction.words[0]} {prediction.probabilities[0]:.0%}"
 
 

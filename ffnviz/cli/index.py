@@ -16,7 +16,8 @@ from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finis
 from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.cli.corpus import Corpus
 from ffnviz.cli.device import device_option
-from ffnviz.cli.engine import Hands, engine_options, started
+from ffnviz.cli.engine import EngineOptions, engine_options, started_engine
+from ffnviz.cli.errors import reported
 from ffnviz.cli.index_report import print_written, report_of, write_tables
 from ffnviz.cli.network import model_option, opened
 from ffnviz.cli.output import show_json
@@ -94,7 +95,7 @@ def index(
     describe: bool,
     as_json: bool,
     device: torch.device,
-    **hands: Any,
+    **engine_values: Any,
 ) -> None:
     """Find each neuron's strongest examples, and count where it fires.
 
@@ -103,28 +104,30 @@ def index(
     Each file is a tag; a probe sentence has tags of its own, and every fourth is held back for the
     page's tests.
     """
-    try:
+    with reported(ImportError, ValueError):
         check_writable(out)
         if table:
             check_format(out / f"index.{table}")
         if twin and model:
             raise click.UsageError("Give --twin or --model, not both.")
-        options = Hands(**hands)
+        options = EngineOptions(**engine_values)
         if options.engine != "local" and not corpus:
             raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
         chosen, reports = model or twin, []
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
-        with started(options) as engine:
+        with started_engine(options) as engine:
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
                 numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
                     where = options.device or device.type
-                    asked = (name, where, dtype, revision, numbers, _tags(pieces), column, longest)
-                    job = Job(*asked, onednn=onednn_is_quicker())
+                    job = Job(
+                        name, where, dtype, revision, numbers, _tags(pieces), column, longest,
+                        onednn=onednn_is_quicker(),
+                    )  # fmt: skip
                     hold(job, network)
-                    _tell_room(network, job, options)
+                    _print_memory(network, job, options)
                     fitting = cut(pieces, piece_bytes(network.sizes, where))
                     index = _count(job, fitting, engine, path, problems, _source(pieces, corpus))
                 else:
@@ -137,8 +140,6 @@ def index(
                 reports.append(report_of(index, network, [path, *files]))
                 if not as_json:
                     print_written(index, path, f"--model {model} " if model else "", files)
-    except (ImportError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
     if as_json:
         show_json({"indexes": reports})
 
@@ -156,19 +157,20 @@ def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
     return numbers
 
 
-def _tell_room(network: Network, job: Job, hands: Hands) -> None:
-    """Say how much memory it takes, and whether this machine has it."""
+def _print_memory(network: Network, job: Job, options: EngineOptions) -> None:
+    """Print how much memory the job takes, or that this machine has too little."""
     n_blocks = len(job.blocks or range(network.sizes.n_blocks))
     on_cpu = job.device == "cpu"
     weight = network.ffn(0).keys.dtype.itemsize if on_cpu else 0
-    # Whoever adds up has the network, too, if only to know its shapes.
-    here = 1 if hands.address else hands.workers + (hands.workers > 1 or hands.engine == "ray")
-    room = estimated_memory(
-        network.sizes, n_blocks, len(job.tags), weight, here, network.card.signed, job.longest
-    )
-    mine = room.weights  # is loaded already
-    problem = too_much(room, n_blocks, free_bytes(torch.device("cpu")) + mine)
-    click.echo(problem or room.in_words, err=True)
+    # The process that adds up holds the network too, if only to know its shapes.
+    adds_up = options.workers > 1 or options.engine == "ray"
+    n_processes = 1 if options.address else options.workers + adds_up
+    memory = estimated_memory(
+        network.sizes, n_blocks, len(job.tags), weight, n_processes, network.card.signed,
+        job.longest,
+    )  # fmt: skip
+    available = free_bytes(torch.device("cpu")) + memory.weights  # the weights are loaded already
+    click.echo(too_much(memory, n_blocks, available) or memory.in_words, err=True)
 
 
 def _tags(pieces: tuple[Piece, ...]) -> tuple[str, ...]:
@@ -201,25 +203,23 @@ def _count(
     problems: Mapping[str, int],
     source: str,
 ) -> NeuronIndex:
-    # Tokens are news, too: the bar shows them before a piece is done.
+    # With `miniters=0` the bar shows new tokens before a piece is done.
     with bar(
         total=len(pieces), unit=" pieces", desc=job.network, miniters=0, mininterval=1
-    ) as done:
+    ) as shown:
 
-        def tell(report: IndexingReport) -> None:
-            done.set_postfix(tokens=f"{report.tokens:,}", refresh=False)
-            done.update(report.done - done.n)
+        def show(report: IndexingReport) -> None:
+            shown.set_postfix(tokens=f"{report.tokens:,}", refresh=False)
+            shown.update(report.done - shown.n)
 
         kept = path.with_suffix(".part.npz")
         try:
-            part = counted(job, pieces, engine, kept, tell)
+            part = counted(job, pieces, engine, kept, show)
         except KeyboardInterrupt:
             if kept.exists():
-                message = (
-                    f"{kept} holds what is counted so far: the same command goes on from there."
+                click.echo(
+                    f"\n{kept} holds what is counted so far: the same command goes on from there.",
+                    err=True,
                 )
-                click.echo(f"\n{message}", err=True)
             raise
-    gatherer = gatherer_of(job)
-    whole = with_problems(part, dict(problems))
-    return finish(whole, source, job.tags, gatherer)
+    return finish(with_problems(part, dict(problems)), source, job.tags, gatherer_of(job))

@@ -9,6 +9,7 @@ import torch
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
 from ffnviz.cli.device import device_option
+from ffnviz.cli.errors import reported
 from ffnviz.cli.network import block_of, network_of, sentence_options
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import with_bar
@@ -34,20 +35,16 @@ def lab(
     **named: Any,
 ) -> None:
     """Test every claim of the Lab on a sentence, with computed verdicts."""
-    try:
-        network = network_of(device, **named)
+    network = network_of(device, **named)
+    with reported(ValueError):
         trace = network.trace(text)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
     block = block_of(network, block)
     if token is not None and token > len(trace.tokens):
         raise click.BadParameter(f"there are {len(trace.tokens)} tokens.", param_hint="--token")
     chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
     subject = Subject(network, trace, block - 1, chosen)
-    try:
+    with reported(NotForThisNetwork):
         tested = with_bar("claims", lambda progress: try_all(subject, progress))
-    except NotForThisNetwork as error:
-        raise click.ClickException(str(error)) from error
     report = {
         "on": device_name(network.device),
         "pytorch": torch.__version__,

@@ -7,9 +7,10 @@ from typing import Any
 import click
 
 from ffnviz.analysis.number_format import short
+from ffnviz.cli.errors import reported
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import bar
-from ffnviz.models.encoder.folder import ModelFolderError, check_place
+from ffnviz.models.encoder.folder import check_place
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.training.learn.learner import (
     STEPS_A_MINUTE,
@@ -87,7 +88,7 @@ def learn(
     if against == phi:
         raise click.BadParameter("that is the same network.", param_hint="--against")
     folders = {name: (out / name if against else out) for name in names if out}
-    try:
+    with reported(ValueError):
         for name, folder in folders.items():
             if not VARIANTS[name].can_be_saved:
                 raise click.UsageError(
@@ -99,19 +100,17 @@ def learn(
         for learner in learners:
             if learner.plan.name in folders:
                 save(learner, folders[learner.plan.name])
-    except (ModelFolderError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
     if as_json:
         show_json(_report(plan, courses))
         return
     for name, records in courses.items():
-        click.echo(f"{VARIANTS[name].label}: {_said(records[-1])}")
+        click.echo(f"{VARIANTS[name].label}: {_in_words(records[-1])}")
     if against:
         click.echo("One run cannot decide which is better: try other seeds.")
 
 
 def _trained(learner: Learner, *, quiet: bool) -> list[Record]:
-    """What was noted, with a line at each tenth of the way unless all is printed in the end."""
+    """The records of a training, with a line printed at each tenth of it unless `quiet`."""
     records = []
     label, steps = learner.plan.variant.label, learner.plan.steps
     with bar(total=steps, desc=label, unit=" steps") as shown:
@@ -119,12 +118,12 @@ def _trained(learner: Learner, *, quiet: bool) -> list[Record]:
             shown.update(record.step - shown.n)
             tenth = record.step % max(STEPS_A_RECORD, steps // 10 // 10 * 10) == 0
             if not quiet and tenth and record.step < steps:
-                shown.write(f"{label}, step {record.step:,}: {_said(record)}")
+                shown.write(f"{label}, step {record.step:,}: {_in_words(record)}")
             records.append(record)
     return records
 
 
-def _said(record: Record) -> str:
+def _in_words(record: Record) -> str:
     held_out = record.held_out
     return (
         f"loss {short(held_out.loss)} nats, top-5 {held_out.top5:.1%} on held-out sentences; "

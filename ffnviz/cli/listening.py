@@ -13,7 +13,7 @@ def free_address(host: str, port: int) -> str:
     """The numeric address of a host at which this computer can listen.
 
     Raises:
-        ClickException: if we cannot; it says why, and what to do.
+        ClickException: if it cannot; the message says why, and what to do.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

@@ -1,4 +1,4 @@
-"""Options of the form [NETWORK=]PATH: what is shown beside a network."""
+"""Options of the form [NETWORK=]PATH: files that are shown with a network."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,13 +13,13 @@ Look = Callable[[str, Path], tuple[str, str]]
 def opened_paths(
     option: str, values: tuple[str, ...], look: Look
 ) -> tuple[tuple[tuple[str, Path], ...], list[str]]:
-    """Each path with the id of the network that it is shown for, and a line on what is there.
+    """Each path with the id of the network that it is shown for, and a line on what it holds.
 
     Args:
         option: as it is typed.
         values: PATH, or NETWORK=PATH.
-        look: opens a path for a network, or for the one that it names if that is "", and gives the
-            network and the line.
+        look: opens a path for a network, or if that is "" for the one that the file names, and
+            returns the network and the line.
 
     Raises:
         ClickException: in a sentence, if one cannot be read, or fits no network here.

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 import torch
 
-from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.cli.errors import reported
 from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.network import Network
@@ -65,6 +65,7 @@ def block_of(network: Network, block: int | None) -> int:
     return block or n_blocks
 
 
+@reported(ValueError)
 def opened(
     name: str, device: torch.device, dtype: str | None = None, revision: str | None = None
 ) -> Model | ExternalNetwork:
@@ -73,7 +74,4 @@ def opened(
     Raises:
         ClickException: in a sentence, if it cannot be opened.
     """
-    try:
-        return load(name, device, dtype=dtype, revision=revision)
-    except (ModelFolderError, ValueError) as error:
-        raise click.ClickException(str(error)) from error
+    return load(name, device, dtype=dtype, revision=revision)

@@ -8,7 +8,7 @@ import click
 
 
 def show_json(values: dict[str, Any]) -> None:
-    """Print JSON that a person can read, escaped where stdout cannot take all characters."""
+    """Print indented JSON, escaped where stdout cannot take all characters."""
     text = json.dumps(values, ensure_ascii=False, indent=2)
     try:
         text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")

@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
+from ffnviz.cli.errors import reported
 from ffnviz.lecture.chosen import lecture_file
 from ffnviz.lecture.classroom.errors import ClassStoreError
 from ffnviz.lecture.classroom.store import server_store
@@ -17,32 +18,32 @@ from ffnviz.models.registry import available_networks, open_network, usual_devic
 OLDER = " An older ffnviz made it, which compared the first weights of the FFNs alone."
 
 
-def asked(name: str, dtype: str | None) -> NetworkRequest:
-    """The network that --model names; a revision on the Hub stands behind an @."""
+def requested_network(name: str, dtype: str | None) -> NetworkRequest:
+    """The network that --model names; a revision on the Hub follows an @."""
     if Path(name).exists():
         return NetworkRequest(str(Path(name).resolve()), dtype)
     model, _, revision = name.partition("@")
     return NetworkRequest(model, dtype, revision or None)
 
 
+@reported(ModelFolderError)
 def prove_networks() -> None:
-    """Open what is to be shown, and say what was proved of it.
+    """Open the networks that are to be shown, and print what was proved of each.
 
     Raises:
         ClickException: in a sentence, if one of them cannot be shown.
     """
-    try:
-        for name in (name for name, each in available_networks().items() if each):
+    for name, request in available_networks().items():
+        if request:
             open_network(name, usual_device(), click.echo)
-    except ModelFolderError as error:
-        raise click.ClickException(str(error)) from error
 
 
+@reported(IndexFileError)
 def opened_index(path: Path) -> str:
-    """A line that says what is in an index, and for which network it is shown.
+    """A line that says what an index holds, and for which network it is shown.
 
     Raises:
-        ClickException: in a sentence, if it is no index, or of none of them.
+        ClickException: in a sentence, if it is no index, or one of no network here.
     """
     labels = []
     for name in available_networks():
@@ -51,13 +52,10 @@ def opened_index(path: Path) -> str:
         if not is_of(path, network):
             continue
         sizes = network.sizes
-        try:
-            index = read_index(path, sizes.d_ff, sizes.n_blocks)
-        except IndexFileError as error:
-            raise click.ClickException(str(error)) from error
-        some = len(index.numbers) < sizes.n_blocks
-        one = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * some
-        contents = f"{one}{index.n_tokens:,} tokens of {index.source}"
+        index = read_index(path, sizes.d_ff, sizes.n_blocks)
+        is_partial = len(index.numbers) < sizes.n_blocks
+        blocks = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * is_partial
+        contents = f"{blocks}{index.n_tokens:,} tokens of {index.source}"
         older = "" if made_of(path) == network.fingerprint else OLDER
         return f"{network.card.label}: index {path}, {contents}.{older}"
     why = (
@@ -71,18 +69,16 @@ def opened_index(path: Path) -> str:
     )
 
 
+@reported(LectureError)
 def check_lecture(lecture: Path) -> None:
-    """Read the lecture now, so that what is wrong with it is said before anything is served."""
+    """Read the lecture, so that its errors are reported before anything is served."""
     from ffnviz.app.main import build_catalog  # no other command needs all pages
 
-    try:
-        lecture_file(lecture, build_catalog())
-    except LectureError as error:
-        raise click.ClickException(str(error)) from error
+    lecture_file(lecture, build_catalog())
 
 
 def address_of_store(class_store: str | None) -> str:
-    """The address of --class-store, a file's as an absolute path."""
+    """The address that --class-store gives; of a file, its absolute path."""
     if not class_store or "://" in class_store:
         return class_store or ""
     return str(Path(class_store).resolve())

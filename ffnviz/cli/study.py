@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 
 from ffnviz.analysis.trainings.table import Row, StudyError
+from ffnviz.cli.errors import reported
 from ffnviz.training.learn.learner import STEPS_A_MINUTE
 from ffnviz.training.learn.study import study as study_of
 from ffnviz.training.learn.variants import VARIANTS
@@ -32,11 +33,9 @@ def study(out: Path, seeds: int, variants: tuple[str, ...], steps: int) -> None:
     A training takes about a minute of one core. Interrupt it at any time: the same command goes on.
     """
 
-    def report(done: int, of: int, row: Row) -> None:
-        click.echo(f"{done} of {of}: {row.variant}, seed {row.seed}: loss {row.loss:.4f} nats")
+    def report(done: int, total: int, row: Row) -> None:
+        click.echo(f"{done} of {total}: {row.variant}, seed {row.seed}: loss {row.loss:.4f} nats")
 
-    try:
+    with reported(StudyError):
         rows = study_of(out, variants or list(VARIANTS), range(seeds), report, steps)
-    except StudyError as error:
-        raise click.ClickException(str(error)) from error
     click.echo(f"{out}: {len(rows)} trainings.")

@@ -11,6 +11,7 @@ from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_leng
 from ffnviz.analysis.timing.stages import time_stages
 from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.cli.device import device_option
+from ffnviz.cli.errors import reported
 from ffnviz.cli.network import block_of, network_of, sentence_options
 from ffnviz.cli.output import show_json
 from ffnviz.cli.progress import with_bar
@@ -43,10 +44,8 @@ def timing(
     Of networks that are not ours: each block's FFN beside the whole pass.
     """
     network = network_of(device, **named)
-    try:
+    with reported(ValueError):
         trace = network.trace(text)
-    except ValueError as error:
-        raise click.ClickException(str(error)) from error
     block = block_of(network, block)
     if isinstance(network, Model):
         report, written = measure(network, trace, block - 1, repeats), tables

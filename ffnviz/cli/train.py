@@ -1,6 +1,7 @@
 """`ffnviz train`: make a twin from a folder of books."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import click
 import torch
 
 from ffnviz.cli.device import device_option
+from ffnviz.cli.errors import reported
 from ffnviz.cli.network import F
 from ffnviz.cli.progress import bar
 from ffnviz.cli.threads import threads_option
@@ -21,6 +23,8 @@ from ffnviz.training.loop import CheckpointError, Progress
 from ffnviz.training.recipe import HELD_OUT, Recipe
 from ffnviz.training.sentences import read_sentences
 from ffnviz.training.twin import make_twin, prepare, read_earlier
+
+SIZES = ("d_model", "d_ff", "n_blocks", "n_heads", "vocab_size")
 
 
 def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
@@ -106,38 +110,28 @@ def train(
     earlier: Path | None,
     keep: float,
     activation: str,
-    d_model: int | None,
-    d_ff: int | None,
-    n_blocks: int | None,
-    n_heads: int | None,
-    vocab_size: int | None,
     out: Path | None,
     work: Path,
     device: torch.device,
     hold_out: tuple[str, ...],
-    **recipe_values: Any,
+    **values: Any,
 ) -> None:
     """Train the tokenizer and a twin on a folder of books.
 
     Interrupt it at any time: the same command goes on from its last checkpoint.
     """
-    recipe = Recipe(
-        sentence_share=sentence_share if sentences else 0.0,
-        held_out=tuple(hold_out),
-        **recipe_values,
-    )
+    sizes = {name: size for name in SIZES if (size := values.pop(name)) is not None}
+    share = sentence_share if sentences else 0.0
+    recipe = Recipe(sentence_share=share, held_out=hold_out, **values)
     if earlier and (out is None or out.resolve() == earlier.resolve()):
         raise click.UsageError("--from needs --out: the network that it goes on from stays.")
     if keep and not earlier:
         raise click.UsageError("--keep needs --from: there are no earlier weights to keep.")
-    sizes = {"d_model": d_model, "d_ff": d_ff, "n_blocks": n_blocks, "n_heads": n_heads,
-             "vocab_size": vocab_size}  # fmt: skip
-    chosen = {name: size for name, size in sizes.items() if size is not None}
-    if earlier and chosen:
+    if earlier and sizes:
         raise click.UsageError("--from has the sizes of the network that it goes on from.")
-    try:
+    with reported(ConfigError, CorpusError, CheckpointError, ModelFolderError):
         first = read_earlier(earlier) if earlier else None
-        config = first.encoder.config if first else _config(activation, chosen)
+        config = first.encoder.config if first else EncoderConfig(activation=activation, **sizes)
         checkpoint = work / f"{config.activation}.checkpoint"
         out = out or Path("assets/models") / config.activation
         check_place(out)
@@ -149,55 +143,42 @@ def train(
         if sentences:
             single = read_sentences(sentences, tokenizer, config.max_tokens)
             encoded = replace(encoded, sentences=single)
-        click.echo(_counted(encoded))
-        with _ProgressBar(recipe) as shown:
+        click.echo(_counts(encoded))
+        with _progress_bar(recipe) as show:
             record = make_twin(
-                config, recipe, tokenizer, encoded, checkpoint, out, device, shown.show, first,
-                keep,
-            )  # fmt: skip
-    except (ConfigError, CorpusError, CheckpointError, ModelFolderError) as error:
-        raise click.ClickException(str(error)) from error
+                config, recipe, tokenizer, encoded, checkpoint, out, device, show, first, keep
+            )
     final = record["final"]
-    click.echo(f"{out}: {_said(final)} on {final['n_masked']:,} masked tokens of unseen books.")
+    click.echo(f"{out}: {_in_words(final)} on {final['n_masked']:,} masked tokens of unseen books.")
     if "sentences" in final:
         final = final["sentences"]
-        click.echo(f"{_said(final)} on one masked word in each of {final['n_masked']:,} sentences.")
+        click.echo(
+            f"{_in_words(final)} on one masked word in each of {final['n_masked']:,} sentences."
+        )
 
 
-def _config(activation: str, sizes: dict[str, int]) -> EncoderConfig:
-    return EncoderConfig.from_dict({**sizes, "activation": activation})
-
-
-def _counted(corpus: Corpus) -> str:
-    said = f"{len(corpus.training):,} tokens to train on, {len(corpus.validation):,} held out."
+def _counts(corpus: Corpus) -> str:
+    tokens = f"{len(corpus.training):,} tokens to train on, {len(corpus.validation):,} held out."
     if not corpus.sentences:
-        return said
+        return tokens
     n_training, n_held_out = corpus.sentences.training_ids, corpus.sentences.held_out_ids
-    return f"{said} In sentences: {len(n_training):,} and {len(n_held_out):,}."
+    return f"{tokens} In sentences: {len(n_training):,} and {len(n_held_out):,}."
 
 
-def _said(scores: dict[str, Any]) -> str:
+def _in_words(scores: dict[str, Any]) -> str:
     return f"loss {scores['loss']:.3f} nats, top-1 {scores['top1']:.1%}, top-5 {scores['top5']:.1%}"
 
 
-class _ProgressBar:
-    """A progress bar of tokens, tokens a second, and the loss."""
+@contextmanager
+def _progress_bar(recipe: Recipe) -> Iterator[Callable[[Progress], None]]:
+    """A bar of tokens, tokens a second and the loss; yields the function that moves it."""
+    total = recipe.steps * recipe.batch_tokens
+    with bar(total=total, unit=" tokens", unit_scale=True, smoothing=0.05) as shown:
 
-    def __init__(self, recipe: Recipe) -> None:
-        total = recipe.steps * recipe.batch_tokens
-        self._bar = bar(total=total, unit=" tokens", unit_scale=True, smoothing=0.05)
-        self._last: Progress | None = None
+        def show(progress: Progress) -> None:
+            if not shown.n:  # a resumed run starts where it was
+                shown.initial = shown.n = progress.tokens
+            shown.update(progress.tokens - shown.n)
+            shown.set_postfix(step=progress.step, loss=f"{progress.loss:.3f}")
 
-    def show(self, progress: Progress) -> None:
-        if self._last is None:  # a resumed run starts where it was
-            self._bar.initial = self._bar.n = progress.tokens
-        else:
-            self._bar.update(progress.tokens - self._last.tokens)
-        self._bar.set_postfix(step=progress.step, loss=f"{progress.loss:.3f}")
-        self._last = progress
-
-    def __enter__(self) -> "_ProgressBar":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._bar.close()
+        yield show

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 import ffnviz
 from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.cli import main
-from ffnviz.cli.shown import asked, prove_networks
+from ffnviz.cli.shown import prove_networks, requested_network
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, use
 from ffnviz.models.external.network import ExternalNetwork
@@ -110,16 +110,18 @@ def test_the_app_shows_what_it_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(registry, "_OPENED", {})
-    use(Config((asked(str(folder), None), asked(str(folder), "bfloat16"))))
+    use(Config((requested_network(str(folder), None), requested_network(str(folder), "bfloat16"))))
     prove_networks()
     assert "E5" in capsys.readouterr().out
     assert list(registry.available_networks()) == ["my-gpt", "my-gpt-2", "relu", "gelu"]
     first, second = (registry.open_network(name, "cpu") for name in ("my-gpt", "my-gpt-2"))
     assert first.card.colour != second.card.colour
     assert registry.open_network("my-gpt", "cpu") is first
-    use(Config((asked(str(folder), None),), twins=False))
+    use(Config((requested_network(str(folder), None),), twins=False))
     assert list(registry.available_networks()) == ["my-gpt"]
-    assert asked("google/gemma@main", None) == NetworkRequest("google/gemma", None, "main")
+    assert requested_network("google/gemma@main", None) == NetworkRequest(
+        "google/gemma", None, "main"
+    )
 
 
 def test_the_app_refuses_before_it_serves(tmp_path: Path) -> None:
