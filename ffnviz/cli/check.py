@@ -8,11 +8,10 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.cli.device import device_option
+from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported
 from ffnviz.cli.network import dtype_option, revision_option
 from ffnviz.cli.output import show_json
-from ffnviz.cli.threads import threads_option
 from ffnviz.models.config import NetworkRequest
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.external.memory import gigabytes

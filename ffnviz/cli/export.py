@@ -7,12 +7,11 @@ import click
 import torch
 
 from ffnviz.app.main import build_catalog
-from ffnviz.cli.device import device_option
+from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported
 from ffnviz.cli.lecture import LectureFile
 from ffnviz.cli.network import opened, sentence_options
-from ffnviz.cli.progress import with_bar
-from ffnviz.cli.threads import threads_option
+from ffnviz.cli.output import with_bar
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey_file import journey_file
 from ffnviz.export.runs import exported_run

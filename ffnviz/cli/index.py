@@ -15,14 +15,12 @@ from ffnviz.analysis.neurons.index_table import FORMATS, check_format
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
 from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.cli.corpus import Corpus
-from ffnviz.cli.device import device_option
+from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.engine import EngineOptions, engine_options, started_engine
 from ffnviz.cli.errors import reported
 from ffnviz.cli.index_report import print_written, report_of, write_tables
 from ffnviz.cli.network import model_option, opened
-from ffnviz.cli.output import show_json
-from ffnviz.cli.progress import bar
-from ffnviz.cli.threads import threads_option
+from ffnviz.cli.output import bar, show_json
 from ffnviz.jobs.indexing.files import Place
 from ffnviz.jobs.indexing.job import Job, gatherer_of, hold
 from ffnviz.jobs.indexing.memory_estimate import estimated_memory, too_much

@@ -8,12 +8,10 @@ import torch
 
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
-from ffnviz.cli.device import device_option
+from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported
 from ffnviz.cli.network import block_of, network_of, sentence_options
-from ffnviz.cli.output import show_json
-from ffnviz.cli.progress import with_bar
-from ffnviz.cli.threads import threads_option
+from ffnviz.cli.output import show_json, with_bar
 from ffnviz.models.device import device_name
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import usual_token

@@ -8,8 +8,7 @@ import click
 
 from ffnviz.analysis.number_format import short
 from ffnviz.cli.errors import reported
-from ffnviz.cli.output import show_json
-from ffnviz.cli.progress import bar
+from ffnviz.cli.output import bar, show_json
 from ffnviz.models.encoder.folder import check_place
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.training.learn.learner import (

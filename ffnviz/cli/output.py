@@ -1,10 +1,16 @@
-"""Results on stdout, whatever characters it can take."""
+"""What a command prints: results on stdout, progress on stderr."""
 
 import json
 import sys
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import click
+from tqdm import tqdm
+
+from ffnviz.analysis.spread import Progress
+
+R = TypeVar("R")
 
 
 def show_json(values: dict[str, Any]) -> None:
@@ -15,3 +21,19 @@ def show_json(values: dict[str, Any]) -> None:
     except UnicodeEncodeError:
         text = json.dumps(values, indent=2)
     click.echo(text)
+
+
+def bar(**options: Any) -> "tqdm[None]":
+    """A progress bar on stderr, hidden where that is no terminal."""
+    return tqdm(disable=sys.stderr is None or not sys.stderr.isatty(), **options)
+
+
+def with_bar(name: str, measure: Callable[[Progress], R]) -> R:
+    """Call `measure` with a bar that follows the share it reports, and return its result."""
+    look = "{desc} {percentage:3.0f}% {bar}"
+    with bar(total=100, desc=name, leave=False, bar_format=look) as shown:
+
+        def progress(share: float) -> None:
+            shown.update(round(100 * share) - shown.n)
+
+        return measure(progress)

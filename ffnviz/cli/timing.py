@@ -10,12 +10,10 @@ from ffnviz.analysis.timing.ffns import time_ffns
 from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
 from ffnviz.analysis.timing.stages import time_stages
 from ffnviz.analysis.timing.throughput import throughput
-from ffnviz.cli.device import device_option
+from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported
 from ffnviz.cli.network import block_of, network_of, sentence_options
-from ffnviz.cli.output import show_json
-from ffnviz.cli.progress import with_bar
-from ffnviz.cli.threads import threads_option
+from ffnviz.cli.output import show_json, with_bar
 from ffnviz.models.device import device_name
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network

@@ -9,11 +9,10 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.cli.device import device_option
+from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported
 from ffnviz.cli.network import F
-from ffnviz.cli.progress import bar
-from ffnviz.cli.threads import threads_option
+from ffnviz.cli.output import bar
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.config import ConfigError, EncoderConfig

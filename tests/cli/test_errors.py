@@ -13,10 +13,10 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from ffnviz.cli import main, progress
+from ffnviz.cli import main
+from ffnviz.cli.device import MOST_THREADS
 from ffnviz.cli.errors import Commands
-from ffnviz.cli.output import show_json
-from ffnviz.cli.threads import MOST
+from ffnviz.cli.output import show_json, with_bar
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ["train", "--hold-out", "two"]
@@ -190,7 +190,7 @@ def test_a_device_that_computes_nothing_is_refused(device: str) -> None:
 
 @pytest.mark.parametrize("command", ["index", "lab", "timing", "train"])
 def test_more_threads_than_make_sense_are_refused_with_the_most(command: str) -> None:
-    assert_told(run(command, "--threads", 100_000), "--threads", f"1<=x<={MOST}")
+    assert_told(run(command, "--threads", 100_000), "--threads", f"1<=x<={MOST_THREADS}")
     assert f"at most 4 for each of its {os.cpu_count()} cores" in " ".join(
         run(command, "--help").output.split()
     )
@@ -297,7 +297,7 @@ def test_a_bar_is_drawn_on_a_terminal_and_nowhere_else(
 ) -> None:
     stderr = kind()
     monkeypatch.setattr(sys, "stderr", stderr)
-    progress.with_bar("claims", lambda tell: tell(0.5))
+    with_bar("claims", lambda tell: tell(0.5))
     assert ("claims" in stderr.getvalue()) == (kind is Terminal)
 
 
@@ -305,4 +305,4 @@ def test_where_stderr_is_closed_a_measurement_goes_on_without_a_bar(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sys, "stderr", None)
-    assert progress.with_bar("claims", lambda tell: tell(0.5)) is None
+    assert with_bar("claims", lambda tell: tell(0.5)) is None
