@@ -5,7 +5,7 @@ import streamlit as st
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import Session, network_by_id, network_label
 from ffnviz.figures.wording import weights
-from ffnviz.models.trace import words_among
+from ffnviz.models.token_slice import words_among
 from ffnviz.parts.sheet import Choice, Control, Switch
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import ChooseBlock, ChooseNetwork, ChoosePartner, ShowSpecial

@@ -13,7 +13,7 @@ from ffnviz.models.card import NetworkSize
 from ffnviz.models.learned import learned_folder
 from ffnviz.models.network import Network
 from ffnviz.models.registry import available_networks
-from ffnviz.models.trace import words_among
+from ffnviz.models.token_slice import words_among
 from ffnviz.server.streamlit_patches.open_sessions import tab_is_open
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
 from ffnviz.state.actions import Action, ChooseNetwork, OpenNeuron, OpenPage, Type, reduce

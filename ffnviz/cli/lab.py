@@ -14,7 +14,7 @@ from ffnviz.cli.network import block_of, network_of, sentence_options
 from ffnviz.cli.output import show_json, with_bar
 from ffnviz.models.device import device_name
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import usual_token
+from ffnviz.models.token_slice import usual_token
 
 
 @click.command()

@@ -1,16 +1,15 @@
-"""Interventions: what a network computes, scaled, fixed or added to during a pass."""
+"""Interventions: what a network computes is scaled, fixed or added to during a pass."""
 
-import math
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from numbers import Real
 from typing import Any, SupportsIndex
 
 import torch
 from jaxtyping import Float
 from torch import Tensor
+
+from ffnviz.models.arguments import finite_number, number_or_tensor, plain, whole_numbers
 
 # Where an edit is made: what it changes, by the name that a trace has for it.
 PLACES = {
@@ -31,7 +30,7 @@ class Edit:
         neurons: which hidden neurons: their numbers, each from 0 to d_ff − 1, or a mask, (d_ff,),
             that is True for each of them; elsewhere, which components. Kept as a tuple, whatever
             was given. None: all.
-        scale: what their values are multiplied with; 0 puts them to sleep.
+        scale: what their values are multiplied with; 0 switches them off.
         value: what their values are fixed to instead: one number, or a tensor that is spread over
             (*batch, tokens, neurons), such as (n,), the same at every token, or (t, n).
         tokens: at which tokens: from 0, or a mask, (T,); None at all of them.
@@ -64,19 +63,19 @@ class Edit:
             raise ValueError("An edit needs either a scale or a value, or something to add.")
         if self.at not in PLACES:
             raise ValueError(f"at = {self.at!r} is not allowed: one of {', '.join(PLACES)}.")
-        block = _plain(self.block)
+        block = plain(self.block)
         if type(block) is not int:
             raise ValueError(f"block = {block!r}: give one whole number, from 0.")
         # Copies, as a trace keeps its edits: what was given could change under it.
         copies: dict[str, Any] = {"block": block}
         for name in ("neurons", "tokens"):
             if getattr(self, name) is not None:
-                copies[name] = _numbers(name, getattr(self, name))
+                copies[name] = whole_numbers(name, getattr(self, name))
         if self.scale is not None:
-            copies["scale"] = _finite("scale", self.scale)
+            copies["scale"] = finite_number("scale", self.scale)
         for name in ("value", "add"):
             if getattr(self, name) is not None:
-                copies[name] = _number_or_tensor(name, getattr(self, name))
+                copies[name] = number_or_tensor(name, getattr(self, name))
         for name, copy in copies.items():
             object.__setattr__(self, name, copy)
 
@@ -112,7 +111,7 @@ class Edit:
 
     @property
     def token_places(self) -> list[int]:
-        """The same of tokens."""
+        """Which tokens, as numbers, also of a mask; empty where all are meant."""
         places: list[int] = self._tokens.tolist()
         return places
 
@@ -155,20 +154,18 @@ class Edit:
         return spread.clone() if self.add is None else part + spread
 
     def in_units_of(self, multiplier: float) -> "Edit":
-        """The same edit for values that are only multiplied afterwards."""
+        """The same edit of values that are multiplied with `multiplier` afterwards."""
         if multiplier == 1 or self.scale is not None:
             return self
-        given = self.value if self.add is None else self.add
-        divided = None if given is None else given / multiplier
-        if self.add is None:
-            return replace(self, value=divided)
-        return replace(self, add=divided)
+        name = "value" if self.add is None else "add"
+        divided: Any = getattr(self, name) / multiplier
+        return replace(self, **{name: divided})
 
     def check(self, n_blocks: int, d_ff: int, n_tokens: int, d_model: int) -> None:
-        """See that there is what it is to change.
+        """Check that what it changes exists.
 
         Raises:
-            ValueError: naming what is not there, or a mask of another length.
+            ValueError: naming what does not exist, or a mask of another length.
         """
         unit, width = ("neuron", d_ff) if self.at == "hidden" else ("component", d_model)
         for what, given, indices, count in (
@@ -185,62 +182,6 @@ class Edit:
                 raise ValueError(
                     f"There is no {what} {int(wrong)}: they count from 0 to {count - 1}."
                 )
-
-
-def _plain(value: Any) -> Any:
-    """As Python's own, if it is one number of PyTorch or NumPy."""
-    return value.item() if getattr(value, "ndim", None) == 0 else value
-
-
-def _numbers(name: str, given: Any) -> tuple[Any, ...]:
-    """A copy of whole numbers, or of a mask.
-
-    Raises:
-        ValueError: naming the argument and what is wrong with it.
-    """
-    if hasattr(given, "ndim"):
-        if given.ndim != 1:
-            raise ValueError(
-                f"{name} has the shape {tuple(given.shape)}: give numbers or a mask in one row, "
-                "such as (hidden > 1).any(0)."
-            )
-        given = given.tolist()
-    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ValueError(f"{name} = {given!r}: give whole numbers in a list, or a mask.")
-    values = tuple(map(_plain, given))
-    kinds = {type(value) for value in values}
-    if kinds == {bool, int}:
-        raise ValueError(f"{name} mixes True and False with numbers: give a mask, or numbers.")
-    wrong = [value for value in values if type(value) not in (int, bool)]
-    if wrong:
-        raise ValueError(f"{name} has {wrong[0]!r} in it: give whole numbers, or a mask.")
-    return tuple(sorted(values)) if isinstance(given, AbstractSet) else values
-
-
-def _finite(name: str, given: Any) -> float:
-    """One number.
-
-    Raises:
-        ValueError: if it is none, or not finite.
-    """
-    value = _plain(given)
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"{name} = {given!r}: give one finite number.")
-    return float(value)
-
-
-def _number_or_tensor(name: str, given: Any) -> float | Tensor:
-    """One finite number, or a copy of a tensor of such.
-
-    Raises:
-        ValueError: if it is neither.
-    """
-    if not getattr(given, "ndim", 0):
-        return _finite(name, given)
-    tensor = torch.as_tensor(given)
-    if not tensor.is_floating_point() or not bool(tensor.isfinite().all()):
-        raise ValueError(f"{name} has entries that are no finite floating-point numbers.")
-    return tensor.clone()
 
 
 def _mask_length(values: Any) -> int | None:
@@ -266,5 +207,5 @@ def edited(
 
 
 def edits_of(edits: Sequence[Edit], block: int, at: str | None = None) -> tuple[Edit, ...]:
-    """Those that are made in one block, in their order; at one place alone, if it is told."""
+    """The edits of one block, in their order; if a place is given, of that place alone."""
     return tuple(edit for edit in edits if edit.block == block and at in (None, edit.at))

@@ -1,4 +1,4 @@
-"""What a network computed for a text: the stream is kept, all else is computed when asked for."""
+"""What a network computed for a text: the stream is kept, all else is computed on demand."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,64 +10,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.encoder import EncoderTrace
-from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.lazy_values import LazyValue, compact, nbytes_of, network_is_gone, tensors_of
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class BlockTrace:
-    """A block's part of a pass: the streams, and its stages when they are asked for.
-
-    Attributes:
-        input: the residual stream before the block, (*batch, T, d_model).
-        middle: the stream between attention and FFN, (*batch, T, d_model).
-        output: the stream after the block, (*batch, T, d_model).
-        attention_stages: computes `attention`.
-        ffn_stages: computes `ffn`, with the edits of this pass.
-    """
-
-    input: Float[Tensor, "*batch tokens d_model"]
-    middle: Float[Tensor, "*batch tokens d_model"]
-    output: Float[Tensor, "*batch tokens d_model"]
-    attention_stages: LazyValue[AttentionStages] = field(repr=False)
-    ffn_stages: LazyValue[FeedForwardRecord] = field(repr=False)
-
-    def __repr__(self) -> str:
-        return f"BlockTrace(streams {tuple(self.output.shape)})"
-
-    @property
-    def attention(self) -> AttentionStages:
-        """The attention's stages; of others' networks, seen in a second pass."""
-        return self.attention_stages.get()
-
-    @property
-    def ffn(self) -> FeedForwardRecord:
-        """The FFN's stages, to the bit what the pass had."""
-        return self.ffn_stages.get()
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: compact(value) for name, value in vars(self).items()}
-
-    def forget(self) -> None:
-        """Let go of the stages; the streams stay."""
-        self.attention_stages.forget()
-        self.ffn_stages.forget()
-
-    def tensors(self) -> Iterator[Tensor]:
-        """All that is held right now; computes nothing."""
-        yield from (self.input, self.middle, self.output)
-        yield from tensors_of(self.attention_stages.held)
-        yield from tensors_of(self.ffn_stages.held)
+from ffnviz.models.lazy_values import LazyValue, compact, nbytes_of, network_is_gone
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StreamTrace:
-    """A forward pass whose stages and logits are computed when asked for.
+    """A forward pass whose stages and logits are computed on demand.
 
     It stays the pass it was as long as nobody changes the network's weights in place. Threads may
     share it.
@@ -119,10 +72,7 @@ class StreamTrace:
         Raises:
             IndexError: if there is no such token.
         """
-        n_tokens = self.final.shape[-2]
-        if not -n_tokens <= token < n_tokens:
-            raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
-        place = range(n_tokens)[token]
+        place = token_place(token, self.final.shape[-2])
         row = LazyValue(partial(self.unembed, self.final[..., place, :]))
         return self._rows.setdefault(place, row).get()
 
@@ -147,8 +97,19 @@ class StreamTrace:
         yield from (self.ids, self.embedding, self.final)
         for block in self.blocks:
             yield from block.tensors()
-        held = [asked.held for asked in (self._logits, *list(self._rows.values()))]
+        held = [logits.held for logits in (self._logits, *list(self._rows.values()))]
         yield from (logits for logits in held if logits is not None)
+
+
+def token_place(token: int, n_tokens: int) -> int:
+    """A token's place from 0; −1 is the last.
+
+    Raises:
+        IndexError: if there is no such token.
+    """
+    if not -n_tokens <= token < n_tokens:
+        raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
+    return range(n_tokens)[token]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -162,8 +123,8 @@ class Trace(StreamTrace):
         text: the text as typed.
         tokens: T tokens, each with its stretch of the text.
         n_left_out: how many tokens of the text were beyond max_tokens and are not in this trace.
-        network: that read it: a Network.
-        edits: changes that were made on the way.
+        network: the Network that read it.
+        edits: interventions that were made in the pass.
 
     Examples:
         >>> trace = ffnviz.load("relu").trace("She opened the [MASK].")
@@ -263,81 +224,7 @@ class Trace(StreamTrace):
         return frame(self, self.tokens)
 
 
-@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TraceSlice(Trace):
-    """Neighbouring tokens of a trace: no pass of its own, but rows of one; nothing is copied.
-
-    A block's attention is that of all tokens, as each hears others that may be left out here.
-
-    Attributes:
-        whole: the trace of all tokens.
-        first: the place there of the first of these.
-    """
-
-    whole: Trace = field(repr=False)
-    first: int
-
-    def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
-        """See Trace."""
-        n_tokens = len(self.tokens)
-        if not -n_tokens <= token < n_tokens:
-            raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
-        return self.whole.logits_at(self.first + range(n_tokens)[token])
-
-
-def token_slice(trace: Trace, tokens: range) -> Trace:
-    """A trace as of these neighbouring tokens alone; the same one if these are all.
-
-    Raises:
-        ValueError: if there is none of them.
-    """
-    if tokens == range(len(trace.tokens)):
-        return trace
-    if not tokens or tokens.step != 1 or tokens[0] < 0 or tokens[-1] >= len(trace.tokens):
-        raise ValueError(f"{tokens} are no neighbouring tokens of {len(trace.tokens)}.")
-    kept = slice(tokens.start, tokens.stop)
-    blocks = tuple(
-        BlockTrace(
-            block.input[kept],
-            block.middle[kept],
-            block.output[kept],
-            block.attention_stages,
-            LazyValue(partial(_rows, block.ffn_stages, kept)),
-        )
-        for block in trace.blocks
-    )
-    return TraceSlice(
-        trace.ids[kept], trace.embedding[kept], blocks, trace.final[kept], trace.unembed,
-        text=trace.text, tokens=trace.tokens[kept], n_left_out=trace.n_left_out,
-        network=trace.network, edits=trace.edits, whole=trace, first=tokens.start,
-    )  # fmt: skip
-
-
-def full_trace(trace: Trace) -> Trace:
-    """The trace of all tokens, where this is a part of one."""
-    return trace.whole if isinstance(trace, TraceSlice) else trace
-
-
-def index_in_full(trace: Trace, token: int) -> int:
-    """A token's place among all tokens."""
-    return token + (trace.first if isinstance(trace, TraceSlice) else 0)
-
-
-def _rows(stages: LazyValue[FeedForwardRecord], kept: slice) -> FeedForwardRecord:
-    record = stages.get()
-    return type(record)(**{name: stage[kept] for name, stage in vars(record).items()})
-
-
-def words_among(tokens: Sequence[Token]) -> range:
-    """The places from the first word to the last: without special tokens at both ends.
-
-    All places, if there are none but special tokens.
-    """
-    typed = [place for place, token in enumerate(tokens) if not token.special]
-    return range(typed[0], typed[-1] + 1) if typed else range(len(tokens))
-
-
-# What every pass offers, computed at once or when asked for.
+# What every pass offers, computed at once or on demand.
 BlockStages = BlockTrace | BlockRecord
 if TYPE_CHECKING:
 
@@ -356,12 +243,5 @@ if TYPE_CHECKING:
         def logits(self) -> Tensor: ...  # noqa: D102
         def logits_at(self, token: int) -> Tensor: ...  # noqa: D102
 else:
-    # Checked while testing: asked whether it fits a protocol, a trace would compute everything.
+    # beartype checks this in tests: to see whether it fits a protocol, a trace would compute all.
     ForwardPass = StreamTrace | EncoderTrace
-
-
-def usual_token(tokens: Sequence[Token], mask_id: int | None) -> int:
-    """The token one looks at unless told otherwise: the first [MASK], or else the last word."""
-    masks = [place for place, token in enumerate(tokens) if token.id == mask_id]
-    words = [place for place, token in enumerate(tokens) if any(map(str.isalnum, token.text))]
-    return (masks[:1] or words[-1:] or [len(tokens) - 1])[0]

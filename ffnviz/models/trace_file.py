@@ -10,13 +10,15 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.attention import AttentionPatterns, AttentionRecord, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.lazy_values import LazyValue, network_is_gone
-from ffnviz.models.trace import BlockTrace, Trace, full_trace
+from ffnviz.models.token_slice import full_trace
+from ffnviz.models.trace import Trace
 
 FORMAT = "ffnviz trace 1"
 STREAMS = ("input", "middle", "output")

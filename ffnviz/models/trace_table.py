@@ -11,12 +11,13 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
 from ffnviz.models.installing import lacking
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import BlockTrace, StreamTrace, Trace
+from ffnviz.models.trace import StreamTrace, Trace
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

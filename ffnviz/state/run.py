@@ -10,14 +10,8 @@ from ffnviz.models.card import Card, NetworkSize
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import Network
 from ffnviz.models.token_alignment import aligned_tokens
-from ffnviz.models.trace import (
-    ForwardPass,
-    Trace,
-    index_in_full,
-    token_slice,
-    usual_token,
-    words_among,
-)
+from ffnviz.models.token_slice import index_in_full, token_slice, usual_token, words_among
+from ffnviz.models.trace import ForwardPass, Trace
 from ffnviz.state.state import Neuron, State
 
 T = TypeVar("T")

@@ -11,6 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Card, Sizes
 from ffnviz.models.edit import Edit, edited, edits_of
 from ffnviz.models.encoder.attention import AttentionRecord
@@ -23,7 +24,7 @@ from ffnviz.models.encoder.tokenizer import Encoding, Tokenizer
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace
+from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
 
 SHAPES: dict[str, dict[str, object]] = {

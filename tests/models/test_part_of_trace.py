@@ -5,7 +5,7 @@ import torch
 
 import ffnviz
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.trace import token_slice, words_among
+from ffnviz.models.token_slice import token_slice, words_among
 
 TEXT = "The cat sat on the [MASK]."
 

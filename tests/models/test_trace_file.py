@@ -14,7 +14,8 @@ from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import Trace, token_slice
+from ffnviz.models.token_slice import token_slice
+from ffnviz.models.trace import Trace
 from ffnviz.models.trace_file import TraceFileError
 from tests.analysis.networks import ours
 

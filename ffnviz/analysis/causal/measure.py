@@ -7,7 +7,8 @@ from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.network import Network
-from ffnviz.models.trace import Trace, usual_token
+from ffnviz.models.token_slice import usual_token
+from ffnviz.models.trace import Trace
 
 # The logits at one token, (…, vocab_size), to a number each, (…).
 Measure = Callable[[Tensor], Tensor]

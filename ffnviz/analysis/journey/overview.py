@@ -5,7 +5,8 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.sparsity.awake import awake
-from ffnviz.models.trace import BlockTrace, ForwardPass
+from ffnviz.models.block_trace import BlockTrace
+from ffnviz.models.trace import ForwardPass
 
 NEEDS: tuple[Capability, ...] = ()
 

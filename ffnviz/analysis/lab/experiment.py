@@ -19,7 +19,8 @@ from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network
-from ffnviz.models.trace import Trace, full_trace, index_in_full
+from ffnviz.models.token_slice import full_trace, index_in_full
+from ffnviz.models.trace import Trace
 
 Module = TypeVar("Module", bound=nn.Module)
 NEEDS = (Capability.OURS, Capability.PLAIN_FFN)

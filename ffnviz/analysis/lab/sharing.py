@@ -10,7 +10,7 @@ from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, 
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.feed_forward import FeedForward
-from ffnviz.models.trace import words_among
+from ffnviz.models.token_slice import words_among
 from ffnviz.models.views import FfnView
 
 SEED = 29

@@ -7,7 +7,8 @@ import torch
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.models.network import Network
-from ffnviz.models.trace import ForwardPass, Trace, usual_token
+from ffnviz.models.token_slice import usual_token
+from ffnviz.models.trace import ForwardPass, Trace
 
 NEEDS: tuple[Capability, ...] = ()
 

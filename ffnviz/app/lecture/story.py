@@ -10,7 +10,7 @@ from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.lecture.tables import LectureError
-from ffnviz.models.trace import usual_token
+from ffnviz.models.token_slice import usual_token
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Part
 from ffnviz.pictures.story import Question, StoryScene, story_cell

@@ -12,6 +12,7 @@ from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.arguments import check_ids, check_text
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.batches import BATCH, traces
+from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Card, Provenance, Sizes, seed_in
 from ffnviz.models.device import usable_device
 from ffnviz.models.edit import Edit, edits_of
@@ -26,7 +27,7 @@ from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.learned import is_learned
-from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace
+from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
 
 MODELS = ASSETS / "models"

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from ffnviz.models.arguments import check_ids, check_text
 from ffnviz.models.batches import BATCH, traces
+from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.external import views
@@ -32,7 +33,8 @@ from ffnviz.models.external.tracing import attention_stages, block_trace, in_sha
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import BlockTrace, ForwardPass, StreamTrace, Trace, TraceSlice
+from ffnviz.models.token_slice import TraceSlice
+from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import FfnView, WordHead, WordVectors
 
 

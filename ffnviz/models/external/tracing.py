@@ -6,6 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.attention import AttentionPatterns
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
@@ -16,7 +17,6 @@ from ffnviz.models.external.recording import RecordedBlock, record_heads, record
 from ffnviz.models.external.stream_roles import PARALLEL
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import BlockTrace
 
 UNSEEN = (
     "its attention multiplies patterns with values in no way that is known here, or what comes of "

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.block.stations import encoder_stations, with_norms_moved
 from ffnviz.figures.block.stations import TokenInBlock, headline
-from ffnviz.models.trace import index_in_full
+from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.block import block_view as view
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import BlockView, block_cell

@@ -5,7 +5,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.linearity import off_linear
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.models.trace import index_in_full
+from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.experiments import experiment_subject
 from ffnviz.parts.results import outdated
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row

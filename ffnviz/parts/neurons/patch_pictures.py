@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ffnviz.analysis.causal.patch import PatchMap, patched_logits
 from ffnviz.figures.neurons.patch import restored_map
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
-from ffnviz.models.trace import index_in_full
+from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.neurons.compare import second_line
 from ffnviz.parts.neurons.sentence_pair import SentencePair
 from ffnviz.pictures.bars import Bars, bars_cell

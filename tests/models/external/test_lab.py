@@ -23,7 +23,7 @@ from ffnviz.models.edit import Edit
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.phi import RELU_SQUARED
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import token_slice, words_among
+from ffnviz.models.token_slice import token_slice, words_among
 from tests.models.external.folders import save
 
 TEXT = "the cat sat on the mat"

@@ -11,7 +11,8 @@ import ffnviz
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import load
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.trace import Trace, token_slice
+from ffnviz.models.token_slice import token_slice
+from ffnviz.models.trace import Trace
 
 TEXT = "The cat sat on the [MASK]."
 
