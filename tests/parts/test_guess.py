@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from ffnviz.figures.guess import of_pieces, of_what_it_read
-from ffnviz.models.encoder.model import MODELS, RECORD, load
+from ffnviz.models.encoder.folder import TRAINING
+from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.parts import PAGES
 from ffnviz.parts.guess import question, under_guess
 from ffnviz.parts.moved import MOVED
@@ -52,7 +53,7 @@ def test_the_parts_are_those_of_the_pages() -> None:
 
 
 def test_what_was_read_is_what_the_training_record_says() -> None:
-    record = json.loads((MODELS / "relu" / RECORD).read_text())
+    record = json.loads((MODELS / "relu" / TRAINING).read_text())
     corpora = [run["corpus"] for run in (record, *record.get("further", []))]
     texts = {name for corpus in corpora for name in corpus["training_books"]}
     books = texts - {"encyclopedia-articles"}

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.models.encoder.model import MODELS, RECORD
+from ffnviz.models.encoder.folder import TRAINING
+from ffnviz.models.encoder.model import MODELS
 from ffnviz.models.network import Network, NotForThisNetwork
 
 ARTICLES = "encyclopedia-articles"  # the one text to train on that is no book
@@ -38,7 +39,7 @@ class TrainingRecord:
 
 def training_record(twin: str) -> TrainingRecord:
     """The record of a twin by its name."""
-    return _read(MODELS / twin / RECORD)
+    return _read(MODELS / twin / TRAINING)
 
 
 def record_of(network: Network) -> TrainingRecord:

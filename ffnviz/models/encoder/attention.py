@@ -1,4 +1,4 @@
-"""Multi-head self-attention, the only place where tokens see one another."""
+"""Multi-head self-attention, the only place where tokens exchange information."""
 
 import math
 from dataclasses import dataclass
@@ -92,16 +92,18 @@ class SelfAttention(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "*batch tokens d_model"],
-        there: Bool[Tensor, "*batch tokens"] | None = None,
+        attention_mask: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> AttentionRecord:
         """One pass over x, (*batch, T, d_model), with all stages recorded.
 
         Args:
             x: what it reads.
-            there: False where a text has ended and only fills its batch up, (*batch, T): nobody
-                attends to that. A causal one needs it not, as what fills up comes last.
+            attention_mask: False at padding, (*batch, T), to which no token attends. Causal
+                attention does without it, as padding comes last.
         """
-        heard = None if there is None or self.causal else there[..., None, None, :]
+        attn_mask = None
+        if attention_mask is not None and not self.causal:
+            attn_mask = attention_mask[..., None, None, :]
         # (*batch, T, 3 d_model) -> 3 of (*batch, n_heads, T, d_head)
         split = self.project_in(x).unflatten(-1, (3, self.n_heads, -1))
         queries, keys, values = (part.transpose(-3, -2) for part in split.unbind(-3))
@@ -109,7 +111,7 @@ class SelfAttention(nn.Module):
             queries,
             keys,
             values,
-            attn_mask=heard,
+            attn_mask=attn_mask,
             dropout_p=self.dropout if self.training else 0.0,
             is_causal=self.causal,
         )

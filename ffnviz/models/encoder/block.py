@@ -68,31 +68,30 @@ class Block(nn.Module):
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         edits: Sequence[Edit] = (),
-        there: Bool[Tensor, "*batch tokens"] | None = None,
+        attention_mask: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The stream before, in and after the block alone, (*batch, T, d_model) each.
 
-        `there` is as SelfAttention has it. Without edits the FFN computes nothing of what only
-        fills a batch up.
+        `attention_mask` is as SelfAttention has it. Without edits the FFN skips padding.
         """
         x = edited(x, edits, "input")
-        middle = self.add_attention(x, self.attend(x, edits, there).output)
-        if there is None or edits:
+        middle = self.add_attention(x, self.attend(x, edits, attention_mask).output)
+        if attention_mask is None or edits:
             written = self.feed(middle, edits).output
         else:
             written = torch.zeros_like(middle)
-            written[there] = self.feed(middle[there]).output
+            written[attention_mask] = self.feed(middle[attention_mask]).output
         return x, middle, edited(self.add_ffn(middle, written), edits, "output")
 
     def attend(
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         edits: Sequence[Edit] = (),
-        there: Bool[Tensor, "*batch tokens"] | None = None,
+        attention_mask: Bool[Tensor, "*batch tokens"] | None = None,
     ) -> AttentionRecord:
         """The attention's stages on the block's input, (*batch, T, d_model), with edits made."""
         read = self.attention_norm(x) if self.norm_first else x
-        record: AttentionRecord = self.attention(read, there)
+        record: AttentionRecord = self.attention(read, attention_mask)
         return replace(record, output=edited(record.output, edits, "attention"))
 
     def feed(

@@ -8,31 +8,25 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.arguments import check_ids, check_text
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.batches import BATCH, traces
-from ffnviz.models.block_trace import BlockTrace
-from ffnviz.models.card import Card, Provenance, Sizes, seed_in
+from ffnviz.models.card import Card, Sizes
 from ffnviz.models.device import usable_device
 from ffnviz.models.edit import Edit, edits_of
-from ffnviz.models.encoder.attention import AttentionStages
+from ffnviz.models.encoder.batch_pass import batch_pass, block_trace
 from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.encoder import Encoder, EncoderTrace
-from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForward
 from ffnviz.models.encoder.folder import read_folder
-from ffnviz.models.encoder.linear import linear
+from ffnviz.models.encoder.model_views import ffn_view, model_card, norm_view, provenance_of
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
-from ffnviz.models.lazy_values import LazyValue
-from ffnviz.models.learned import is_learned
 from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
-from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
+from ffnviz.models.views import FfnView, WordHead, WordVectors
 
 MODELS = ASSETS / "models"
 TWINS = ("relu", "gelu")
-RECORD = "training.json"
 
 
 @dataclass(frozen=True)
@@ -44,7 +38,7 @@ class Model:
         encoder: ids (…, T) to an EncoderTrace.
         tokenizer: text to ids and spans, and back.
         token_counts: how often each entry stood in the training text, (vocab_size,).
-        folder: where it was read from, if it was.
+        folder: where it was read from; None if it was not.
 
     Examples:
         >>> model = ffnviz.load("gelu")
@@ -64,27 +58,10 @@ class Model:
 
     @cached_property
     def card(self) -> Card:
-        """What it is; its colour is that of its kind of φ, another if a visitor trained it."""
-        config = self.encoder.config
-        phi = ACTIVATIONS[config.activation]
-        learned = self.folder is not None and is_learned(self.folder)
-        colours = ("learned", "learned_other") if learned else ("relu", "gelu")
-        return Card(
-            id=self.name,
-            label=phi.label if self._is_twin else self.name,
-            phi=phi,
-            colour=colours[not phi.exact_zeros],
-            gated=phi.gated,
-            causal=config.causal,
-            has_mask=True,
-            has_word_head=True,
-            has_word_vectors=True,
-            pre_norm=config.norm == "pre",
-            attention_seen=True,
-            in_order=True,
-            ours=True,
-            provenance=self._provenance,
-        )
+        """What it is, and where its weights come from."""
+        index = index_for(self, (ASSETS / "index" / f"{self.name}.npz",) if self._is_twin else ())
+        provenance = provenance_of(self.folder, self.token_counts, index)
+        return model_card(self.name, self.encoder.config, self.folder, self._is_twin, provenance)
 
     @property
     def _is_twin(self) -> bool:
@@ -95,24 +72,12 @@ class Model:
         """Of its weights; see fingerprint.py."""
         return fingerprint(self.sizes, self.encoder.state_dict().values())
 
-    @property
-    def _provenance(self) -> Provenance:
-        usual = (ASSETS / "index" / f"{self.name}.npz",) if self._is_twin else ()
-        index = index_for(self, usual)
-        record = None if self.folder is None else self.folder / RECORD
-        if record is None or not record.is_file():
-            return Provenance(token_counts=self.token_counts, index=index)
-        return Provenance(record, seed_in(record), self.token_counts, index)
-
-    @property
+    @cached_property
     def sizes(self) -> Sizes:
         """How large it is."""
         c = self.encoder.config
-        return Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens, self._n_parameters)
-
-    @cached_property
-    def _n_parameters(self) -> int:
-        return sum(weight.numel() for weight in self.encoder.parameters())
+        n_parameters = sum(weight.numel() for weight in self.encoder.parameters())
+        return Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens, n_parameters)
 
     @property
     def device(self) -> torch.device:
@@ -128,7 +93,7 @@ class Model:
     def head(self) -> WordHead:
         """The final norm, if any, and the embedding matrix again, without a bias."""
         norm = self.encoder.final_norm
-        final = _norm(norm) if isinstance(norm, nn.LayerNorm) else None
+        final = norm_view(norm) if isinstance(norm, nn.LayerNorm) else None
         return WordHead(final, self.input_words, None, tied=True)
 
     @torch.inference_mode()
@@ -163,7 +128,7 @@ class Model:
     def run(
         self, ids: Tensor, edits: Sequence[Edit] = (), look_at: int | None = None
     ) -> StreamTrace:
-        """The same for ids, (*batch, T).
+        """What the encoder computes for ids, (*batch, T); see trace.
 
         Raises:
             TypeError: if the ids are no tensor of whole numbers.
@@ -177,22 +142,10 @@ class Model:
         for number, record in enumerate(encoder.walk(embedding, edits=edits)):
             held = record.ffn if number == look_at else None
             stream = (record.input, record.middle, record.output)
-            blocks.append(self._block_trace(number, stream, edits_of(edits, number), held))
+            module, own = encoder.blocks[number], edits_of(edits, number)
+            blocks.append(block_trace(module, stream, own, held))
         final = encoder.final_norm(blocks[-1].output)
         return StreamTrace(ids, embedding, tuple(blocks), final, encoder.unembed)
-
-    def _block_trace(
-        self,
-        number: int,
-        stream: tuple[Tensor, Tensor, Tensor],
-        own: tuple[Edit, ...],
-        held: FeedForwardRecord | None = None,
-    ) -> BlockTrace:
-        """A block's part of a trace, of the stream before, in and after it."""
-        module = self.encoder.blocks[number]
-        attention = LazyValue[AttentionStages](partial(module.attend, stream[0], own))
-        ffn = LazyValue(partial(module.feed, stream[1], own), held)
-        return BlockTrace(*stream, attention, ffn)
 
     def traces(
         self, texts: Iterable[str], edits: Sequence[Edit] = (), batch: int = BATCH
@@ -215,28 +168,7 @@ class Model:
             ValueError: naming the text that is empty, or in which an edit is to change what is not
                 there.
         """
-        return traces(self, self._rows, texts, edits, batch)
-
-    @torch.inference_mode()
-    def _rows(
-        self, ids: Tensor, there: Tensor | None, edits: Sequence[Edit]
-    ) -> Iterator[StreamTrace]:
-        encoder = self.encoder
-        embedding = x = encoder.embed(ids)
-        streams = []
-        for number, module in enumerate(encoder.blocks):
-            streams.append(module.stream(x, edits_of(edits, number), there))
-            x = streams[-1][-1]
-        final = encoder.final_norm(streams[-1][-1])
-        lengths = [ids.shape[1]] * len(ids) if there is None else there.sum(1).tolist()
-        for row, n in enumerate(lengths):
-            blocks = []
-            for number, (before, middle, after) in enumerate(streams):
-                own = (before[row, :n], middle[row, :n], after[row, :n])
-                blocks.append(self._block_trace(number, own, edits_of(edits, number)))
-            yield StreamTrace(
-                ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n], encoder.unembed
-            )
+        return traces(self, partial(batch_pass, self.encoder), texts, edits, batch)
 
     def logits_with_gradients(self, ids: Tensor, edits: Sequence[Edit] = ()) -> Tensor:
         """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits."""
@@ -252,11 +184,7 @@ class Model:
     def show_hidden(
         self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
     ) -> None:
-        """Have `see` look at some blocks' hidden values, (*batch, T, d_ff) each, in their order.
-
-        They are shown while the pass over ids, (*batch, T), makes them, and are not to be written
-        to or kept. Nothing behind the last of them is computed.
-        """
+        """Show `see` some blocks' hidden values during a pass over ids; see Network."""
         last, x = max(blocks), self.encoder.embed(ids)
         for number, record in zip(range(last), self.encoder.walk(x), strict=False):
             if number in blocks:
@@ -266,24 +194,7 @@ class Model:
 
     def ffn(self, block: int) -> FfnView:
         """One block's FFN, by its place from 0; the weights themselves, not copies."""
-        module = self.encoder.blocks[block]
-        ffn = module.ffn
-        gated = ffn.gated_value if isinstance(ffn, GatedFeedForward) else None
-        norm = _norm(module.ffn_norm) if module.norm_first else None
-        return FfnView(
-            keys=ffn.expand.weight,
-            key_bias=ffn.expand.bias,
-            values=ffn.compress.weight.mT,
-            output_bias=ffn.compress.bias,
-            gated_value=None if gated is None else gated.weight,
-            gated_value_bias=None if gated is None else gated.bias,
-            phi=ffn.activation,
-            norm=norm,
-            # In a post-LN block the stream before the FFN is the attention's LayerNorm.
-            word_norm=norm or _norm(module.attention_norm),
-            stages=ffn,
-            product=linear,
-        )
+        return ffn_view(self.encoder.blocks[block])
 
     @torch.inference_mode()
     def logits(self, rows: Tensor) -> Tensor:
@@ -306,10 +217,6 @@ class Model:
         for record in self.encoder.walk(x, first=block + 1):
             x = record.output
         return x
-
-
-def _norm(module: nn.LayerNorm) -> Norm:
-    return Norm(module.weight, module.bias, module.eps)
 
 
 def load(name: str | Path, device: str | torch.device = "cpu") -> Model:
