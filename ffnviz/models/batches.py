@@ -1,4 +1,4 @@
-"""Many texts at once: padded to the longest of a batch, masked, and handed out one by one."""
+"""Many texts at once: padded to the longest of a batch, masked, and returned one by one."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
@@ -12,8 +12,8 @@ from ffnviz.models.network import Network
 from ffnviz.models.trace import StreamTrace, Trace
 
 BATCH = 64  # texts
-AT_ONCE = 2**26  # hidden values of one block in a batch; more texts are read in several
-# ids, (B, T), where a text is, (B, T) or None if all are as long, and edits, to a pass a text.
+MOST_HIDDEN = 2**26  # hidden values of one block in a batch; more texts take several batches
+# ids, (B, T), the attention mask, (B, T) or None if all are as long, and edits, to a trace a text
 Pass = Callable[[Tensor, Tensor | None, Sequence[Edit]], Iterator[StreamTrace]]
 
 
@@ -25,15 +25,15 @@ def traces(
     batch: int,
     pads: bool = True,
 ) -> Iterator[Trace]:
-    """The traces of many texts in their order, while they are read; see Model.traces.
+    """The traces of many texts in their order, made as they are asked for; see Model.traces.
 
     Args:
-        network: whose they are.
+        network: reads them.
         run: its pass over a batch.
-        texts: any number; they are asked for as they are needed.
-        edits: made in each.
-        batch: how many texts are read together at most.
-        pads: whether texts of different lengths may be.
+        texts: any number; each is taken when it is needed.
+        edits: made in each text.
+        batch: the most texts that are read together.
+        pads: whether texts of different lengths may be read together.
     """
     if isinstance(texts, str):
         raise TypeError("Give texts in a list; of one text, `trace` makes the trace.")
@@ -52,14 +52,15 @@ def _traces(
     batch: int,
     pads: bool,
 ) -> Iterator[Trace]:
-    for some in _batches(_encoded(network, texts, edits), network.sizes.d_ff, batch, pads):
-        lengths = torch.tensor([len(encoding.tokens) for encoding in some])
+    encodings = _encoded(network, texts, edits)
+    for encoded_batch in _batches(encodings, network.sizes.d_ff, batch, pads):
+        lengths = torch.tensor([len(encoding.tokens) for encoding in encoded_batch])
         n = int(lengths.max())
-        ids = torch.tensor([e.ids + e.ids[:1] * (n - len(e.ids)) for e in some])
-        there = torch.arange(n) < lengths[:, None]
-        filled = None if bool(there.all()) else there.to(network.device)
-        passes = run(ids.to(network.device), filled, edits)
-        for encoding, row in zip(some, passes, strict=True):
+        ids = torch.tensor([e.ids + e.ids[:1] * (n - len(e.ids)) for e in encoded_batch])
+        is_text = torch.arange(n) < lengths[:, None]
+        attention_mask = None if bool(is_text.all()) else is_text.to(network.device)
+        rows = run(ids.to(network.device), attention_mask, edits)
+        for encoding, row in zip(encoded_batch, rows, strict=True):
             yield Trace(
                 row.ids, row.embedding, row.blocks, row.final, row.unembed,
                 text=encoding.text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
@@ -70,18 +71,18 @@ def _traces(
 def _batches(
     encodings: Iterable[Encoding], d_ff: int, batch: int, pads: bool
 ) -> Iterator[list[Encoding]]:
-    some: list[Encoding] = []
+    current: list[Encoding] = []
     longest = 0
     for encoding in encodings:
         n = len(encoding.tokens)
-        fits = len(some) < batch and max(longest, n) * (len(some) + 1) * d_ff <= AT_ONCE
-        if some and (not fits or (not pads and n != longest)):
-            yield some
-            some, longest = [], 0
-        some.append(encoding)
+        fits = len(current) < batch and max(longest, n) * (len(current) + 1) * d_ff <= MOST_HIDDEN
+        if current and (not fits or (not pads and n != longest)):
+            yield current
+            current, longest = [], 0
+        current.append(encoding)
         longest = max(longest, n)
-    if some:
-        yield some
+    if current:
+        yield current
 
 
 def _encoded(network: Network, texts: Iterable[str], edits: Sequence[Edit]) -> Iterator[Encoding]:

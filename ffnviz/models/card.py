@@ -1,4 +1,4 @@
-"""What a network says of itself: what pages and analyses may ask before they look inside."""
+"""What a network says of itself, for pages and analyses to read before they look inside."""
 
 import json
 from dataclasses import dataclass, field
@@ -14,10 +14,10 @@ class Provenance:
     """Where a network's weights come from, as far as it is known.
 
     Attributes:
-        record: the file with what was measured while it was trained.
-        seed: that its untrained weights follow from, with its configuration.
-        token_counts: how often each entry stood in the training text, (vocab_size,).
-        index: the file with what wakes each of its neurons.
+        record: the file with what was measured during its training.
+        seed: of its untrained weights, which follow from it and the configuration.
+        token_counts: how often each entry occurred in the training text, (vocab_size,).
+        index: the file with what activates each of its neurons.
     """
 
     record: Path | None = None
@@ -38,7 +38,7 @@ class Card:
         gated: whether its FFNs multiply φ(x·key) with a second projection (Shazeer 2020).
         causal: whether it reads from left to right; else both ways.
         has_mask: whether it has a token that stands for a word to fill in.
-        has_word_head: whether it says what word stands at a token.
+        has_word_head: whether it predicts words.
         has_word_vectors: whether a logit is one product of the normed stream and the word's vector.
         pre_norm: whether all that is written is added to one stream, which is normalised only
             where it is read.
@@ -46,7 +46,7 @@ class Card:
         in_order: whether attention comes before the FFN, and both are added as they are written.
         ours: whether it is an Encoder of this package, module by module.
         provenance: where its weights come from; None if nothing is known.
-        proof: what was proved of it before it was shown, a line an equation; none of our own.
+        proof: what was proved of it before it was shown, a line an equation; empty for our own.
     """
 
     id: str
@@ -67,7 +67,7 @@ class Card:
 
     @property
     def signed(self) -> bool:
-        """Whether hidden can be below zero: φ is somewhere, or is multiplied with what may be."""
+        """Whether hidden can be below zero: φ can be, or it is multiplied with what can be."""
         return self.phi.below_zero or self.gated
 
 
@@ -89,7 +89,7 @@ class Sizes:
         n_blocks: blocks.
         vocab_size: entries of the vocabulary.
         max_tokens: the longest sequence.
-        n_parameters: all its weights, those used twice counted once; 0 if nobody counted.
+        n_parameters: all its weights, those used twice counted once; 0 if not counted.
     """
 
     d_model: int
@@ -100,12 +100,12 @@ class Sizes:
     n_parameters: int = 0
 
     def trace_nbytes(self, n_tokens: int) -> int:
-        """Bytes that a trace of so many tokens keeps: the stream at 2 n_blocks + 1 places."""
+        """Bytes of the trace of n_tokens tokens: it keeps the stream at 2 n_blocks + 1 places."""
         return 4 * n_tokens * self.d_model * (2 * self.n_blocks + 1)
 
 
 def seed_in(record: Path) -> int | None:
-    """The seed of the initial weights in a training record; None if the file tells none."""
+    """The seed of the initial weights in a training record; None if the file has none."""
     try:
         seed = json.loads(record.read_text(encoding="utf-8"))["recipe"]["seed"]
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

@@ -12,55 +12,31 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class NetworkRequest:
-    """A network of somebody else that is to be shown.
+    """A network of somebody else that is to be shown."""
 
-    Attributes:
-        name: a folder, or a name on the Hugging Face Hub.
-        dtype: "float32" or "bfloat16"; None takes what its size suggests.
-        revision: on the Hub; None takes the newest.
-    """
-
-    name: str
-    dtype: str | None = None
-    revision: str | None = None
+    name: str  # a folder, or a name on the Hugging Face Hub
+    dtype: str | None = None  # "float32" or "bfloat16"; None takes what its size suggests
+    revision: str | None = None  # on the Hub; None takes the newest
 
 
 @dataclass(frozen=True)
 class Config:
-    """What this server shows and how it answers.
+    """What this server shows and how it answers."""
 
-    Attributes:
-        networks: other people's, the first of them first.
-        twins: whether ours are shown too.
-        indexes: files of neurons that take the place of the usual ones.
-        descriptions: networks' ids, each with a file of what others say of its neurons.
-        saes: networks' ids, each with a folder of a dictionary of its features.
-        lecture: the file of the lecture; None: ours.
-        has_classes: whether classes can be opened here.
-        class_store: where they are kept, a file or an address; empty: a file of this user's.
-        hosts: the names that it answers to, in lower case; none: any.
-        frame_ancestors: whose pages may show it in a frame.
-        origins: other sites whose pages may open sessions.
-        learned: the folder of networks that visitors have trained; None: none are kept.
-        train_minutes: of the processor, that one training on the page Learn may take; 0: there is
-            none.
-        without_patches: what to leave of Streamlit as it is.
-    """
-
-    networks: tuple[NetworkRequest, ...] = ()
-    twins: bool = True
-    indexes: tuple[Path, ...] = ()
-    descriptions: tuple[tuple[str, Path], ...] = ()
-    saes: tuple[tuple[str, Path], ...] = ()
-    lecture: Path | None = None
-    has_classes: bool = False
-    class_store: str = ""
-    hosts: tuple[str, ...] = ()
-    frame_ancestors: str = "'self'"
-    origins: tuple[str, ...] = ()
-    learned: Path | None = None
-    train_minutes: float = 3.0
-    without_patches: tuple[str, ...] = ()
+    networks: tuple[NetworkRequest, ...] = ()  # other people's, in the order of the page
+    twins: bool = True  # whether ours are shown too
+    indexes: tuple[Path, ...] = ()  # index files that take the place of the usual ones
+    descriptions: tuple[tuple[str, Path], ...] = ()  # network ids and files of others' descriptions
+    saes: tuple[tuple[str, Path], ...] = ()  # network ids and folders of sparse autoencoders
+    lecture: Path | None = None  # its file; None takes ours
+    has_classes: bool = False  # whether classes can be opened here
+    class_store: str = ""  # where classes are kept, a file or an address; "" takes the user's file
+    hosts: tuple[str, ...] = ()  # the host names that it answers to, in lower case; () allows any
+    frame_ancestors: str = "'self'"  # whose pages may show it in a frame
+    origins: tuple[str, ...] = ()  # other sites whose pages may open sessions
+    learned: Path | None = None  # the folder of networks that visitors train; None keeps none
+    train_minutes: float = 3.0  # of a core, that one training on the page Learn may take; 0: none
+    without_patches: tuple[str, ...] = ()  # patches of Streamlit that are left out
 
 
 LECTURE = "FFNVIZ_LECTURE"
@@ -73,7 +49,7 @@ WITHOUT_PATCHES = "FFNVIZ_WITHOUT_PATCHES"
 
 
 def config_from_environment(environment: Mapping[str, str] = os.environ) -> Config:
-    """What whoever runs the server has set; `docs/deploy.md` lists the variables."""
+    """The configuration that environment variables ask for; `docs/deploy.md` lists them."""
     lecture = environment.get(LECTURE)
     return Config(
         lecture=Path(lecture) if lecture else None,
@@ -85,15 +61,15 @@ def config_from_environment(environment: Mapping[str, str] = os.environ) -> Conf
     )
 
 
-_used: list[Config] = []
-_usual = cache(config_from_environment)
+_current: list[Config] = []
+_default = cache(config_from_environment)
 
 
 def config() -> Config:
-    """The one of this process."""
-    return _used[-1] if _used else _usual()
+    """The configuration of this process."""
+    return _current[-1] if _current else _default()
 
 
-def use(asked: Config) -> None:
-    """Have this process obey it from now on."""
-    _used[:] = [asked]
+def use(wanted: Config) -> None:
+    """Make a configuration that of this process."""
+    _current[:] = [wanted]

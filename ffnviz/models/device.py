@@ -1,4 +1,4 @@
-"""Where a network runs, in words."""
+"""The devices that networks run on."""
 
 import os
 import platform
@@ -8,18 +8,17 @@ import torch
 
 
 def usable_device(name: str | torch.device) -> torch.device:
-    """The device by its name, once it has computed something.
+    """The device of a name, after a first computation on it.
 
     Raises:
         RuntimeError: in a sentence, if there is no such device, or it cannot compute.
     """
     try:
         number = torch.zeros(1, device=name)
-        number.item()  # a device that only knows shapes has none
-    except Exception as error:  # unknown name, no such device, no driver: each another kind
+        number.item()  # the meta device, which knows shapes alone, has none
+    except Exception as error:  # unknown name, no such device, no driver: each raises another type
         reason = str(error).partition("\n")[0].partition(". ")[0]
-        short = 0 < len(reason) < 80  # else it is PyTorch's own affairs
-        because = f" ({reason})" if short else ""
+        because = f" ({reason})" if 0 < len(reason) < 80 else ""  # a longer one is for developers
         raise RuntimeError(
             f"{str(name)!r} cannot be used here{because}: give cpu, cuda or mps."
         ) from error

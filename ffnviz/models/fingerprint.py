@@ -1,4 +1,4 @@
-"""What tells one network's weights from another's, whatever it is called and wherever it lies."""
+"""A hash that tells one network's weights from another's, whatever its name and its folder."""
 
 import hashlib
 import json
@@ -25,26 +25,31 @@ def fingerprint(sizes: Sizes, tensors: Iterable[Tensor]) -> str:
         sizes: the network's.
         tensors: all its weights, in their order.
     """
-    about = [sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size]
-    summed = hashlib.sha256(json.dumps(about).encode())
+    digest = _digest_of(sizes)
     for tensor in tensors:
         values = tensor.detach().reshape(-1)
-        some = values if len(values) <= WHOLE else values[::STEP]
-        rounded = some.to("cpu", torch.bfloat16).contiguous().view(torch.int16)
-        summed.update(json.dumps(tensor.shape).encode())
-        summed.update(rounded.numpy().astype("<i2").tobytes())
-    return summed.hexdigest()[:16]
+        digest.update(json.dumps(tensor.shape).encode())
+        digest.update(_rounded_bytes(values if len(values) <= WHOLE else values[::STEP]))
+    return digest.hexdigest()[:16]
 
 
 def former_fingerprint(sizes: Sizes, ffn: Callable[[int], FfnView]) -> str:
-    """What index files before version 3 have: of each block's first 8 keys, 32 weights.
+    """The fingerprint in index files before version 3: of 32 weights of each block's first 8 keys.
 
-    Networks that differ elsewhere alone are not told apart by it.
+    It does not tell apart networks that differ only elsewhere.
     """
-    about = [sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size]
-    summed = hashlib.sha256(json.dumps(about).encode())
+    digest = _digest_of(sizes)
     for block in range(sizes.n_blocks):
-        corner = ffn(block).keys[:8, :32].detach()
-        rounded = corner.to("cpu", torch.bfloat16).contiguous().view(torch.int16)
-        summed.update(rounded.numpy().astype("<i2").tobytes())
-    return summed.hexdigest()[:16]
+        digest.update(_rounded_bytes(ffn(block).keys[:8, :32].detach()))
+    return digest.hexdigest()[:16]
+
+
+def _digest_of(sizes: Sizes) -> "hashlib._Hash":
+    about = [sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size]
+    return hashlib.sha256(json.dumps(about).encode())
+
+
+def _rounded_bytes(values: Tensor) -> bytes:
+    """The values in bfloat16, little-endian."""
+    rounded = values.to("cpu", torch.bfloat16).contiguous().view(torch.int16)
+    return rounded.numpy().astype("<i2").tobytes()

@@ -1,4 +1,4 @@
-"""Index files in place of the usual ones, matched by the network's fingerprint."""
+"""Index files of neurons, matched to networks by their fingerprints."""
 
 import json
 import zipfile
@@ -17,7 +17,7 @@ VERSION = 3  # of an index file; before it, fingerprints were of the FFNs' first
 
 @runtime_checkable
 class Fingerprinted(Protocol):
-    """What of a network tells whether an index is its own."""
+    """What an index is compared with: a network's fingerprints, or what they are made of."""
 
     @property
     def fingerprint(self) -> str: ...  # noqa: D102
@@ -27,7 +27,7 @@ class Fingerprinted(Protocol):
 
 
 def is_of(path: Path, network: Fingerprinted) -> bool:
-    """Whether an index is the network's; one of an older ffnviz is judged by its own measure."""
+    """Whether an index is of this network, by the fingerprint of its own version of ffnviz."""
     fingerprint = made_of(path)
     return bool(fingerprint) and fingerprint in (
         network.fingerprint, former_fingerprint(network.sizes, network.ffn)
@@ -35,11 +35,11 @@ def is_of(path: Path, network: Fingerprinted) -> bool:
 
 
 def index_for(network: Fingerprinted, usual: Sequence[Path] = ()) -> Path | None:
-    """The index of a network: of those asked for the last, or a usual one.
+    """The index of a network: the last of those in the configuration, or else a usual one.
 
     Args:
-        network: whose; its fingerprint is computed only if there is anything to compare it with.
-        usual: what is shown unless another was asked for.
+        network: its fingerprint is computed only if there is an index to compare it with.
+        usual: shown unless the configuration has another.
     """
     candidates = [*usual, *config().indexes]
     return next((path for path in reversed(candidates) if is_of(path, network)), None)
@@ -47,10 +47,10 @@ def index_for(network: Fingerprinted, usual: Sequence[Path] = ()) -> Path | None
 
 @lru_cache(maxsize=64)
 def made_of(path: Path) -> str:
-    """The fingerprint of the network that a file is an index of; empty if it says none."""
+    """The fingerprint of the network that a file is an index of; empty if it has none."""
     try:
         with zipfile.ZipFile(path) as arrays:
             _header, _, about = arrays.read("about.npy").partition(b"\n")
         return str(json.loads(about).get("network", ""))
-    except Exception:  # of a damaged file, zipfile and zlib raise a dozen kinds
+    except Exception:  # for a damaged file, zipfile and zlib raise a dozen types
         return ""

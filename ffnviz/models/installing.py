@@ -1,4 +1,4 @@
-"""How to install what only some need: other people's networks, a Ray cluster, Redis."""
+"""How to install optional dependencies: other people's networks, a Ray cluster, Redis."""
 
 import re
 from importlib.metadata import PackageNotFoundError, requires
@@ -16,14 +16,14 @@ def install(extra: str) -> str:
         extra: "hf", "ray", "redis", "xarray" or "pandas", as pyproject.toml has them.
     """
     try:
-        asked = [line.partition(";") for line in requires("ffnviz") or ()]
+        requirements = [line.partition(";") for line in requires("ffnviz") or ()]
     except PackageNotFoundError:  # a checkout that was never installed
-        asked = []
+        requirements = []
     of_extra = re.compile(rf"""extra\s*==\s*['"]{extra}['"]""")
-    names = [name.strip() for name, _, marker in asked if of_extra.search(marker)]
+    names = [name.strip() for name, _, marker in requirements if of_extra.search(marker)]
     return "pip install " + " ".join(f"'{name}'" for name in names or [f"{TOP}[{extra}]"])
 
 
 def lacking(what: str, extra: str) -> ImportError:
-    """The error of something that needs a package of an extra by the same name."""
+    """The error where a package is missing that an extra of the same name installs."""
     return ImportError(f"{what} needs the package {extra}. Install it: {install(extra)}")

@@ -1,4 +1,4 @@
-"""Values that are computed when first asked for, and can be forgotten again."""
+"""Values that are computed on demand, and can be forgotten again."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Generic, TypeVar
@@ -12,7 +12,7 @@ T = TypeVar("T")
 class LazyValue(Generic[T]):
     """A value that is computed when first asked for, and held until it is forgotten.
 
-    Two threads that ask at once may both compute it; each gets a whole one, and they are equal.
+    Two threads that ask at once may both compute it; each gets a complete, equal value.
     """
 
     def __init__(self, compute: Callable[[], T], held: T | None = None) -> None:
@@ -34,16 +34,16 @@ class LazyValue(Generic[T]):
         return self._held
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled, it is the value if that is held: what computes it has the network in it."""
+        """Pickle the value alone, if it is held: what computes it holds the network."""
         return LazyValue, (network_is_gone, self._held)
 
     def forget(self) -> None:
-        """Let go of the value; whoever asks again has it computed again."""
+        """Let go of the value; it is computed again when asked for."""
         self._held = None
 
 
 def network_is_gone(*_: object) -> Any:
-    """What a pickled trace has instead of its network.
+    """Stands for the network in a trace that was pickled or saved.
 
     Raises:
         RuntimeError: always.
@@ -55,7 +55,7 @@ def network_is_gone(*_: object) -> Any:
 
 
 def compact(value: Any) -> Any:
-    """A tensor without the rest of the storage that it may be a view of, which would be pickled."""
+    """A copy of a tensor that is a view of a larger storage, which would be pickled with it."""
     if isinstance(value, Tensor) and value.untyped_storage().nbytes() > value.nbytes:
         return value.clone()
     return value

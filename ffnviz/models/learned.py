@@ -10,7 +10,7 @@ from zipfile import ZipFile
 
 from ffnviz.models.config import config
 
-MOST = 24  # on one server: none is ever unloaded, since a link may show it
+MOST = 24  # on one server: none is unloaded, as a link may show it
 _NAME = re.compile(r"learned-[a-z0-9-]+")
 
 
@@ -19,46 +19,45 @@ class NoRoomError(ValueError):
 
 
 def learned_folder(name: str) -> Path | None:
-    """The folder of one by its id; None if there is none."""
-    place = config().learned
-    if place is None or not _NAME.fullmatch(name):
+    """The folder of such a network by its id; None if there is none."""
+    parent = config().learned
+    if parent is None or not _NAME.fullmatch(name):
         return None
-    folder = place / name
-    return folder if folder.is_dir() else None
+    return parent / name if (parent / name).is_dir() else None
 
 
 def is_learned(folder: Path) -> bool:
-    """Whether a network's folder is one of these."""
+    """Whether a visitor trained the network in a folder."""
     return config().learned is not None and folder.parent == config().learned
 
 
 def keep_learned(zipped: bytes) -> list[str]:
-    """Keep the model folders of a ZIP file that this server has made; gives their ids.
+    """Keep the model folders in a ZIP file that this server has made, and return their ids.
 
     Raises:
-        NoRoomError: if there are too many already.
-        RuntimeError: if this server keeps none.
+        NoRoomError: if the server keeps too many already.
+        RuntimeError: if it keeps none.
     """
-    place = config().learned
-    if place is None:
+    parent = config().learned
+    if parent is None:
         raise RuntimeError("Networks are kept only by a server that `ffnviz app` started.")
-    mark = hashlib.sha1(zipped, usedforsecurity=False).hexdigest()[:4]
-    with tempfile.TemporaryDirectory(dir=place, prefix=".") as unpacked:
+    digest = hashlib.sha1(zipped, usedforsecurity=False).hexdigest()[:4]
+    with tempfile.TemporaryDirectory(dir=parent, prefix=".") as unpacked:
         with ZipFile(io.BytesIO(zipped)) as file:
             file.extractall(unpacked)
         folders = {
-            f"{folder.name.partition('-seed-')[0]}-{mark}": folder
+            f"{folder.name.partition('-seed-')[0]}-{digest}": folder
             for folder in sorted(Path(unpacked).iterdir())
         }
         new = [name for name in folders if learned_folder(name) is None]
-        if len(list(place.glob("learned-*"))) + len(new) > MOST:
+        if len(list(parent.glob("learned-*"))) + len(new) > MOST:
             raise NoRoomError(
                 f"This server shows {MOST} trained networks already. Save yours, and open it with "
                 "`ffnviz app --model`."
             )
         for name in new:
             try:
-                folders[name].rename(place / name)
-            except OSError:  # somebody else kept the same just now
+                folders[name].rename(parent / name)
+            except OSError:  # another process has just kept the same
                 shutil.rmtree(folders[name])
     return list(folders)

@@ -1,4 +1,4 @@
-"""What any network must offer to be looked at: ours, and other people's."""
+"""The protocol of a network that can be looked into: ours, and other people's."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import Protocol
@@ -13,8 +13,8 @@ from ffnviz.models.trace import BlockStages, ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import FfnView, WordHead, WordVectors
 
 
-class NotForThisNetwork(ValueError):  # noqa: N818, as it is no fault of anybody
-    """What was asked cannot be had for this network: a sentence says why.
+class NotForThisNetwork(ValueError):  # noqa: N818, as nobody made an error
+    """What was asked for does not exist for this network: the message says why.
 
     Examples:
         >>> headless = ffnviz.from_module(gpt2.transformer, tokenizer, "GPT-2 without its head")
@@ -41,7 +41,7 @@ class TokenizerLike(Protocol):
         """Entries that are no text: masks, beginnings and ends."""
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
-        """The tokens of any text, each with its stretch of it."""
+        """The tokens of any text, each with its span in it."""
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
         """The ids alone of many texts."""
@@ -50,14 +50,14 @@ class TokenizerLike(Protocol):
         """The text of a sequence of ids."""
 
     def word(self, id_: int) -> str:
-        """What one entry reads as, with its leading space if it has one."""
+        """The text of one entry, with its leading space if it has one."""
 
     def label(self, id_: int) -> str:
-        """One entry as a person would want to see it listed."""
+        """One entry as a list for people shows it."""
 
 
 class Network(Protocol):
-    """A network one can look into: its card and sizes, its passes, and its parts as equations."""
+    """A network's card and sizes, its passes, and its parts as the equations have them."""
 
     @property
     def card(self) -> Card:
@@ -77,21 +77,21 @@ class Network(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """16 hexadecimal digits that follow from its weights alone; see model/fingerprint.py."""
+        """16 hexadecimal digits that follow from its weights alone; see fingerprint.py."""
 
     @property
     def input_words(self) -> WordVectors:
-        """The vectors that words enter the stream with."""
+        """The words' embedding vectors."""
 
     @property
     def head(self) -> WordHead | None:
-        """How the last stream becomes a score a word; None without a word head."""
+        """How the last stream becomes logits; None without a word head."""
 
     def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
-        """What it computes for a text; see Model.trace."""
+        """Its trace of a text; see Model.trace."""
 
     def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:
-        """What it computes for ids, (*batch, T), stages and logits on demand."""
+        """Its pass over ids, (*batch, T), with stages and logits on demand."""
 
     def walk(self, ids: Tensor) -> Iterator[BlockStages]:
         """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
@@ -116,7 +116,7 @@ class Network(Protocol):
         """
 
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
-        """What the embedding at a token is the sum of, by name, (d_model,) each."""
+        """The terms of the embedding at a token, by name, (d_model,) each."""
 
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model)."""

@@ -1,7 +1,7 @@
 """New layers draw their weights from a generator of our own, or draw nothing.
 
-PyTorch's layers draw from a random state that the whole process shares. Whoever seeds that for a
-moment changes the numbers of everybody else who draws meanwhile.
+PyTorch's layers draw from a random state that the whole process shares: to seed that for a moment
+changes the numbers of every other thread that draws meanwhile.
 """
 
 import inspect
@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 
 
 class _Initial(TorchFunctionMode):
-    """Does something else than torch.nn.init would, in this thread and no other."""
+    """Replaces the functions of torch.nn.init, in this thread alone."""
 
     def __init__(self, instead: Callable[[Function, dict[str, Any]], Any]) -> None:
         super().__init__()
@@ -49,16 +49,16 @@ def draws_from(generator: torch.Generator) -> TorchFunctionMode:
     torch.manual_seed with the same seed would have given.
     """
 
-    def drawn(init: Function, arguments: dict[str, Any]) -> Any:
+    def init_from_generator(init: Function, arguments: dict[str, Any]) -> Any:
         if init.__name__ in DRAWS:
             arguments["generator"] = generator
         return init(**arguments)
 
-    return _Initial(drawn)
+    return _Initial(init_from_generator)
 
 
 def no_draws() -> TorchFunctionMode:
-    """A context: layers made in it get no values, for whoever gives them others at once.
+    """A context: layers made in it get no initial values, as they are given others at once.
 
     On the meta device this also saves the import of a compiler, which takes seconds.
     """

@@ -22,18 +22,18 @@ from ffnviz.models.learned import learned_folder
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 Say = Callable[[str], None]
-GOLDEN = 0.618034  # of a turn: no two multiples fall together
+GOLDEN = 0.618034  # of a turn around the hues: no two multiples of it coincide
 
 
 def available_networks() -> Mapping[str, NetworkRequest | None]:
-    """All that one can choose from, by their ids; None stands for a twin of ours."""
+    """The networks to choose from, by their ids; None stands for a twin of ours."""
     networks: dict[str, NetworkRequest | None] = {}
-    for asked in config().networks:
-        name = first = slug(default_label(asked.name))
+    for request in config().networks:
+        name = first = slug(default_label(request.name))
         number = 2
         while name in networks or name in TWINS:
             name, number = f"{first}-{number}", number + 1
-        networks[name] = asked
+        networks[name] = request
     return networks | (dict.fromkeys(TWINS) if config().twins or not networks else {})
 
 
@@ -42,47 +42,47 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def open_network(name: str, device: str, say: Say = lambda _: None) -> Model | ExternalNetwork:
-    """One of these by its id; one of somebody else is opened once and kept.
+    """A network by its id; one of somebody else is opened once and kept.
 
     Raises:
         ModelFolderError: if it cannot be opened; the message says why.
     """
-    asked = available_networks().get(name)
-    if asked is None:
+    request = available_networks().get(name)
+    if request is None:
         return load_ours(learned_folder(name) or name, device)
     try:
-        return _opened(name, asked, device, say)
+        return _opened(name, request, device, say)
     except CannotOpenError:
         if device == "cpu":
             raise
-        return _opened(name, asked, "cpu", say)  # the GPU may have no room for it
+        return _opened(name, request, "cpu", say)  # the GPU may have too little memory for it
 
 
 def usual_device() -> str:
-    """Where networks run unless somebody says otherwise: the GPU that PyTorch finds, or the CPU."""
+    """Where networks run by default: on the GPU that PyTorch finds, or the CPU."""
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _opened(name: str, asked: NetworkRequest, device: str, say: Say) -> ExternalNetwork:
+def _opened(name: str, request: NetworkRequest, device: str, say: Say) -> ExternalNetwork:
     place = [key for key, each in available_networks().items() if each].index(name)
     with _ONE_AT_A_TIME:
         key = (name, device)
         if key not in _OPENED:
-            wanted, label = load_request(asked, device), _label(asked.name)
+            wanted, label = load_request(request, device), _label(request.name)
             _OPENED[key] = open_external(wanted, name, colour_of(place), say, label, LONGEST)
         return _OPENED[key]
 
 
-def load_request(asked: NetworkRequest, device: str | torch.device) -> LoadRequest:
-    """A request as what opens the network takes it."""
-    dtype = DTYPES[asked.dtype] if asked.dtype else None
-    return LoadRequest(asked.name, torch.device(device), dtype, asked.revision)
+def load_request(request: NetworkRequest, device: str | torch.device) -> LoadRequest:
+    """The same request with its device and PyTorch's dtype, as `open_external` takes it."""
+    dtype = DTYPES[request.dtype] if request.dtype else None
+    return LoadRequest(request.name, torch.device(device), dtype, request.revision)
 
 
 def colour_of(place: int) -> str:
-    """A colour of its own for each network of somebody else, in the order of their coming."""
+    """A colour for each network of somebody else, by its place among them."""
     if place < len(COLOURS):
         return COLOURS[place]
     red, green, blue = colorsys.hls_to_rgb(place * GOLDEN % 1, 0.42, 0.6)
@@ -90,14 +90,13 @@ def colour_of(place: int) -> str:
 
 
 def _label(name: str) -> str:
-    """What pages call it: its folder, with the one above where another network has the same."""
+    """What pages call it: its folder, with the parent's name if another network has the same."""
     label = default_label(name)
-    same = [
-        each for each in available_networks().values() if each and default_label(each.name) == label
-    ]
+    others = filter(None, available_networks().values())
     path = Path(name).expanduser()
-    above = path.resolve().parent.name if path.exists() else ""
-    return f"{above}/{label}" if len(same) > 1 and above else label
+    parent = path.resolve().parent.name if path.exists() else ""
+    is_shared = [default_label(other.name) for other in others].count(label) > 1
+    return f"{parent}/{label}" if is_shared and parent else label
 
 
 @overload
@@ -134,7 +133,7 @@ def load(
     Raises:
         ModelFolderError: if it cannot be opened; the message says why, and what to do.
         ValueError: for another dtype, or a name that is empty; for a revision of ours.
-        RuntimeError: in a sentence, if the device is not there.
+        RuntimeError: in a sentence, if the device cannot be used.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -143,10 +142,7 @@ def load(
     """
     if not str(name).strip():
         raise ValueError("The name is empty: give relu, gelu, a folder, or a name on the Hub.")
-    names: dict[object, str] = {key: key for key in DTYPES} | {
-        each: key for key, each in DTYPES.items()
-    }
-    wanted = names.get(dtype)
+    wanted = next((name for name, kind in DTYPES.items() if dtype in (name, kind)), None)
     if dtype is not None and wanted is None:
         raise ValueError(f"dtype = {dtype!r} is not allowed: it must be {' or '.join(DTYPES)}.")
     if is_ours(name):

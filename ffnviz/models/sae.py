@@ -1,4 +1,4 @@
-"""A sparse autoencoder: a dictionary of features that a network's activations are sums of.
+"""A sparse autoencoder: a dictionary of features whose sums a network's activations are.
 
 x ≈ x̂ = f W_dec + b_dec, with f = φ((x − b_dec) W_enc + b_enc) ≥ 0, few of them above zero (Bricken
 et al. 2023, "Towards Monosemanticity"; Cunningham et al. 2023, arXiv:2309.08600).
@@ -18,7 +18,7 @@ LAYER_NORM_EPS = 1e-5  # sae_lens's
 
 
 class SaeError(ValueError):
-    """A folder that holds no dictionary that is known here, or one that does not fit: says why.
+    """A folder holds no sparse autoencoder that is known here, or one that does not fit: says why.
 
     Examples:
         >>> ffnviz.read_sae("not-there")
@@ -30,11 +30,11 @@ class SaeError(ValueError):
 
 @dataclass(frozen=True, eq=False)
 class Sae:
-    """A sparse autoencoder of what a network has at one place.
+    """A sparse autoencoder of a network's activations at one place.
 
     Attributes:
         name: its folder's.
-        block: whose activations it takes apart, from 0.
+        block: whose activations it decomposes, from 0.
         at: the place in that block, as Edit has them.
         architecture: "standard" (ReLU), "jumprelu" (Rajamanoharan et al. 2024b), "topk" (Gao et al.
             2024) or "gated" (Rajamanoharan et al. 2024a).
@@ -46,13 +46,13 @@ class Sae:
         k: of a "topk", how many features are kept at each token.
         gain: of a "gated", what a gate's product is multiplied with for its size, (d_sae,).
         b_size: of a "gated", what is added to that, (d_sae,).
-        b_dec_first: whether b_dec is taken away before encoding.
-        scaled: how x is normed before, "none", "layer_norm" or "constant_norm_rescale".
+        b_dec_first: whether b_dec is subtracted before encoding.
+        scaled: how x is normed first, "none", "layer_norm" or "constant_norm_rescale".
         by_norm: of a "topk", whether features are ranked by what they write.
         centred: whether the mean over x's components is set aside, as TransformerLens's processed
             networks have it taken out of all that is written.
         trained_on: the network's name in its configuration.
-        source: its name at Neuronpedia, "6-res-jb", if it is told.
+        source: its name at Neuronpedia, such as "6-res-jb"; else "".
 
     Examples:
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
@@ -87,7 +87,7 @@ class Sae:
 
     @property
     def d_in(self) -> int:
-        """How wide the activations are that it takes apart."""
+        """Width of the activations that it decomposes."""
         return len(self.w_enc)
 
     @property
@@ -103,7 +103,7 @@ class Sae:
 
     @torch.inference_mode()
     def encode(self, x: Float[Tensor, "*rows d_in"]) -> Float[Tensor, "*rows d_sae"]:
-        """The features' activations for rows of what it takes apart, (…, d_in) -> (…, d_sae)."""
+        """The features' activations for rows of x, (…, d_in) -> (…, d_sae)."""
         y = self._normed(x)[0]
         y = y - self.b_dec if self.b_dec_first else y
         if self.gain is not None and self.b_size is not None:
@@ -124,27 +124,27 @@ class Sae:
     def decode(
         self, features: Float[Tensor, "*rows d_sae"], x: Float[Tensor, "*rows d_in"]
     ) -> Float[Tensor, "*rows d_in"]:
-        """x̂, (…, d_in): what features stand for, in the units of the x that they are of."""
+        """x̂, (…, d_in): the reconstruction of x from its features, in the units of x."""
         _, scale, shift = self._normed(x)
         sized = features / self.norms if self.by_norm else features
         return (sized @ self.w_dec + self.b_dec) * scale + shift
 
     def _normed(self, x: Tensor) -> tuple[Tensor, Tensor | float, Tensor | float]:
-        """What is encoded, and what its reconstruction is multiplied with and moved by."""
+        """The normed x, and the scale and the shift that undo the norm in a reconstruction."""
         x = x.to(self.w_enc)
-        away: Tensor | float = x.mean(dim=-1, keepdim=True) if self.centred else 0.0
-        x = x - away
+        offset: Tensor | float = x.mean(dim=-1, keepdim=True) if self.centred else 0.0
+        x = x - offset
         if self.scaled == "layer_norm":
             mean = x.mean(dim=-1, keepdim=True)
             spread = (x - mean).std(dim=-1, keepdim=True)
-            return (x - mean) / (spread + LAYER_NORM_EPS), spread, mean + away
+            return (x - mean) / (spread + LAYER_NORM_EPS), spread, mean + offset
         if self.scaled == "constant_norm_rescale":
             factor = self.d_in**0.5 / x.norm(dim=-1, keepdim=True)
-            return x * factor, 1 / factor, away
-        return x, 1.0, away
+            return x * factor, 1 / factor, offset
+        return x, 1.0, offset
 
     def check(self, sizes: Sizes, label: str) -> None:
-        """See that a network has the place, and that it is as wide.
+        """Check that a network has this place, with this width.
 
         Raises:
             SaeError: naming what does not fit.

@@ -42,7 +42,7 @@ def read_sae(
             hidden neurons or output, the attention's output, or the stream.
         device: where it computes, in float32.
         centred: whether it was trained on a network whose written vectors have no mean, as
-            TransformerLens's `center_writing_weights` makes it; None takes what cfg.json tells.
+            TransformerLens's `center_writing_weights` makes it; None takes what cfg.json says.
 
     Raises:
         SaeError: a ValueError, in a sentence: what is missing, does not fit or is not known here.
@@ -53,13 +53,13 @@ def read_sae(
         >>> weights |= {"b_enc": torch.zeros(64), "b_dec": torch.zeros(512)}
         >>> Path("mine").mkdir()
         >>> save_file(weights, "mine/sae_weights.safetensors")
-        >>> told = '{"architecture": "standard", "hook_name": "blocks.1.hook_mlp_out"}'
-        >>> written = Path("mine/cfg.json").write_text(told)
+        >>> config = '{"architecture": "standard", "hook_name": "blocks.1.hook_mlp_out"}'
+        >>> n_written = Path("mine/cfg.json").write_text(config)
         >>> ffnviz.read_sae("mine").d_sae
         64
     """
     folder = Path(folder)
-    settings = _told(folder / CONFIG)
+    settings = _settings(folder / CONFIG)
     block, at = _place(str(settings.get("hook_name") or settings.get("hook_point") or ""), folder)
     architecture = _architecture(settings, folder)
     if settings.get("hook_name_out") or isinstance(settings.get("hook_head_index"), int):
@@ -90,8 +90,8 @@ def read_sae(
     )  # fmt: skip
 
 
-def _told(path: Path) -> dict[str, Any]:
-    """The configuration, what is in `metadata` beside the rest."""
+def _settings(path: Path) -> dict[str, Any]:
+    """The configuration, with what is in `metadata` on the same level."""
     try:
         with path.open(encoding="utf-8", errors="replace") as file:
             settings = json.loads(file.read(LONGEST_CONFIG))
@@ -110,7 +110,7 @@ def _expected() -> str:
 
 
 def _place(hook: str, folder: Path) -> tuple[int, str]:
-    """The block and the place in it that TransformerLens's name of a hook means."""
+    """The block and the place in it, from TransformerLens's name of a hook."""
     match = re.fullmatch(r"blocks\.([0-9]{1,4})\.([a-z_.]+)", hook)
     if match is None or match[2] not in HOOKS:
         known = ", ".join(f"blocks.N.{name}" for name in HOOKS)

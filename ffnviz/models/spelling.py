@@ -1,8 +1,8 @@
 """How the books of our networks spell what keyboards, telephones and word processors type.
 
 Project Gutenberg's books, as plain text, have straight quotation marks, -- for a dash, three full
-stops for an ellipsis, and one kind of space. Whatever else is typed for these our tokenizer reads
-as such: one character for one where it can be. What has no look of its own is not read at all.
+stops for an ellipsis, and one kind of space. Our tokenizer reads other characters for these as
+such, one character for one where possible. Characters without a glyph are not read.
 """
 
 import re
@@ -44,10 +44,10 @@ def as_read(text: str) -> str:
 
 
 def as_read_with_ends(text: str) -> tuple[str, Sequence[int]]:
-    """The same, and how far into the typed text each number of its characters, from 0, reaches.
+    """The same, and for n = 0, 1, … where in the typed text its first n characters end.
 
-    All characters that one is read as reach to its end. One that is not read at all comes with the
-    next, or at the end with the last.
+    All characters that one typed character is read as end where it ends. One that is not read
+    belongs to the next, or at the end of the text to the last.
     """
     read: list[str] = []
     ends = [0]

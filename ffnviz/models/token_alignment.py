@@ -7,21 +7,22 @@ from ffnviz.models.encoder.tokenizer import Token
 
 
 def aligned_tokens(tokens: Sequence[Token], others: Sequence[Token]) -> list[int]:
-    """For each token the place among the others of the one that reads its last character.
+    """For each token the place of the other token that reads its last character.
 
     A token without characters, such as [CLS] or a later byte of one character, takes the other
-    that stands where it stands: at the beginning, at the end, or with what came just before it.
+    at the same position: the first, the last, or that of the token before it.
 
     Args:
         tokens: of a text.
         others: of the same text by another tokenizer.
     """
-    holds = [place for place, other in enumerate(others) if other.text]
-    ends = [others[place].end for place in holds]
+    with_text = [place for place, other in enumerate(others) if other.text]
+    ends = [others[place].end for place in with_text]
     places: list[int] = []
     for place, token in enumerate(tokens):
-        if token.text and holds:
-            places.append(holds[min(bisect_right(ends, token.end - 1), len(holds) - 1)])
+        if token.text and with_text:
+            at = bisect_right(ends, token.end - 1)
+            places.append(with_text[min(at, len(with_text) - 1)])
         elif place == 0:
             places.append(0)
         elif place == len(tokens) - 1:

@@ -46,13 +46,13 @@ def save_trace(trace: Trace, path: str | Path) -> None:
         "n_left_out": whole.n_left_out,
         "network": None if network is None else network.card.label,
         "fingerprint": None if network is None else network.fingerprint,
-        "edits": [_edit_told(edit) for edit in whole.edits],
+        "edits": [_edit_values(edit) for edit in whole.edits],
         "causal": [block.attention_stages.held.causal for block in whole.blocks
                    if block.attention_stages.held is not None],
     }  # fmt: skip
-    # Without the storage that they may be views of, and apart where they share one.
-    own = {name: value.clone() for name, value in tensors.items()}
-    replace_file(Path(path), save(own, {"trace": json.dumps(header)}))
+    # Clones: safetensors takes neither views of a larger storage nor tensors that share one.
+    clones = {name: value.clone() for name, value in tensors.items()}
+    replace_file(Path(path), save(clones, {"trace": json.dumps(header)}))
 
 
 def load_trace(path: str | Path) -> Trace:
@@ -84,7 +84,8 @@ def _named(trace: Trace) -> Iterator[tuple[str, Tensor]]:
         yield "logits", trace.logits_held
 
 
-def _edit_told(edit: Edit) -> dict[str, Any]:
+def _edit_values(edit: Edit) -> dict[str, Any]:
+    """An edit's fields as JSON, without its tensors."""
     values = {each.name: getattr(edit, each.name) for each in fields(edit)}
     return {name: None if isinstance(x, Tensor) else x for name, x in values.items()}
 
@@ -94,27 +95,22 @@ def _trace(header: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
         raise ValueError(f"its format is {header['format']!r}, and this version reads {FORMAT!r}")
     edits = []
     for place, values in enumerate(header["edits"]):
-        given = {name: tensors.get(f"edits.{place}.{name}") for name in ("value", "add")}
-        edits.append(Edit(**{**values, **{k: v for k, v in given.items() if v is not None}}))
+        edits.append(Edit(**values | _under(tensors, f"edits.{place}.")))
     n_blocks = sum(name.endswith(".output") and name.count(".") == 2 for name in tensors)
     causal, blocks = iter(header["causal"]), list[BlockTrace]()
     for number in range(n_blocks):
-        own = {
-            name.removeprefix(f"blocks.{number}."): value
-            for name, value in tensors.items()
-            if name.startswith(f"blocks.{number}.")
-        }
+        own = _under(tensors, f"blocks.{number}.")
         before = own["input"] if "input" in own else blocks[-1].output
-        attention, ffn = _part(own, "attention"), _part(own, "ffn")
-        kind = GatedFeedForwardRecord if "value" in ffn else FeedForwardRecord
-        heads = AttentionPatterns if "weights" in attention else AttentionRecord
-        heard = heads(**attention, causal=next(causal)) if attention else None
-        fed = kind(**ffn) if ffn else None
+        attention, ffn = _under(own, "attention."), _under(own, "ffn.")
+        ffn_kind = GatedFeedForwardRecord if "value" in ffn else FeedForwardRecord
+        attention_kind = AttentionPatterns if "weights" in attention else AttentionRecord
+        attention_stages = attention_kind(**attention, causal=next(causal)) if attention else None
+        ffn_stages = ffn_kind(**ffn) if ffn else None
         blocks.append(
             BlockTrace(
                 before, own["middle"], own["output"],
-                LazyValue[AttentionStages](network_is_gone, heard),
-                LazyValue[FeedForwardRecord](network_is_gone, fed),
+                LazyValue[AttentionStages](network_is_gone, attention_stages),
+                LazyValue[FeedForwardRecord](network_is_gone, ffn_stages),
             )
         )  # fmt: skip
     trace = Trace(
@@ -127,9 +123,10 @@ def _trace(header: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
     return trace
 
 
-def _part(own: dict[str, Tensor], part: str) -> dict[str, Tensor]:
+def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The tensors whose names begin so, by the rest of their names."""
     return {
-        name.removeprefix(f"{part}."): value
-        for name, value in own.items()
-        if name.startswith(f"{part}.")
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
     }

@@ -68,7 +68,7 @@ def joined(traces: Iterable[Trace]) -> JoinedTrace:
             torch.cat([trace.blocks[number].middle for trace in some]),
             torch.cat([trace.blocks[number].output for trace in some]),
             LazyValue[AttentionStages](_no_attention),
-            LazyValue[FeedForwardRecord](partial(_fed, some, number)),
+            LazyValue[FeedForwardRecord](partial(_joined_ffn_stages, some, number)),
         )
         for number in range(len(some[0].blocks))
     )
@@ -84,8 +84,8 @@ def joined(traces: Iterable[Trace]) -> JoinedTrace:
     )
 
 
-def _fed(traces: tuple[Trace, ...], number: int) -> FeedForwardRecord:
-    """A block's stages, made of those that each trace has; what one holds is not made again."""
+def _joined_ffn_stages(traces: tuple[Trace, ...], number: int) -> FeedForwardRecord:
+    """A block's FFN stages of all traces; what a trace holds is not computed again."""
     stages = []
     for trace in traces:
         lazy = trace.blocks[number].ffn_stages
@@ -120,11 +120,7 @@ def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
     columns["ffn_input"] = (streams, _stacked([record.input for record in records]))
     columns["ffn_output"] = (streams, _stacked([record.output for record in records]))
     neurons = ("block", "token", "neuron")
-    columns["pre_activation"] = (neurons, _stacked([record.pre_activation for record in records]))
-    columns["hidden"] = (neurons, _stacked([record.hidden for record in records]))
-    gated = [record.value for record in records if isinstance(record, GatedFeedForwardRecord)]
-    if gated:
-        columns["value"] = (neurons, _stacked(gated))
+    columns |= {name: (neurons, values) for name, values in _neuron_values(records).items()}
     columns["embedding"] = (streams[1:], trace.embedding.cpu().numpy())
     columns["final"] = (streams[1:], trace.final.cpu().numpy())
     if logits:
@@ -146,15 +142,19 @@ def frame(trace: StreamTrace, tokens: Iterable[Any]) -> Any:
         import pandas  # type: ignore[import-untyped]
     except ImportError as error:
         raise lacking("to_pandas", "pandas") from error
-    records = [block.ffn for block in trace.blocks]
-    names = ["pre_activation", "hidden"]
-    names += ["value"] * isinstance(records[0], GatedFeedForwardRecord)
-    columns = {name: _stacked([getattr(each, name) for each in records]) for name in names}
+    columns = _neuron_values([block.ffn for block in trace.blocks])
     shape = columns["hidden"].shape
     places = pandas.MultiIndex.from_product(map(range, shape), names=["block", "token", "neuron"])
     table = pandas.DataFrame({name: column.reshape(-1) for name, column in columns.items()}, places)
     table.insert(0, "word", np.array(_words(tokens), dtype=object)[places.codes[1]])
     return table
+
+
+def _neuron_values(records: list[FeedForwardRecord]) -> dict[str, NDArray[np.float32]]:
+    """What the FFNs' neurons computed, by its name, (n_blocks, T, d_ff) each."""
+    is_gated = isinstance(records[0], GatedFeedForwardRecord)
+    names = ["pre_activation", "hidden", *(["value"] if is_gated else [])]
+    return {name: _stacked([getattr(record, name) for record in records]) for name in names}
 
 
 def _words(tokens: Iterable[Any]) -> list[str]:

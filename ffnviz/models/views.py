@@ -15,7 +15,7 @@ from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 
 @dataclass(frozen=True, eq=False)
 class WordVectors:
-    """A vector a vocabulary entry, with what a norm needs to know of each.
+    """A vector a vocabulary entry, with the mean and variance that a norm needs of each.
 
     Attributes:
         vectors: (vocab_size, d_model).
@@ -26,13 +26,13 @@ class WordVectors:
     @cached_property
     @torch.inference_mode()
     def mean(self) -> Tensor:
-        """Of each vector's components, (vocab_size,)."""
+        """The mean of each vector's components, (vocab_size,)."""
         return self.vectors.mean(dim=-1)
 
     @cached_property
     @torch.inference_mode()
     def variance(self) -> Tensor:
-        """Of each vector's components, (vocab_size,)."""
+        """The variance of each vector's components, (vocab_size,)."""
         return self.vectors.var(dim=-1, correction=0)
 
 
@@ -46,7 +46,7 @@ class Norm:
         gain: (d_model,).
         bias: (d_model,), if it has one.
         eps: added to the variance.
-        centred: whether the mean is taken away.
+        centred: whether the mean is subtracted.
     """
 
     gain: Float[Tensor, "d_model"]
@@ -98,7 +98,7 @@ class Norm:
 
 @dataclass(frozen=True, eq=False)
 class WordHead:
-    """How the last stream becomes a score a word.
+    """How the last stream becomes logits.
 
     Attributes:
         norm: the final norm; None if the stream ends normed, as a post-LN encoder's does.
@@ -121,18 +121,18 @@ class FfnView:
     Gated, each φ is multiplied with x · gated_value_n + c_n (Shazeer 2020, eq. 6).
 
     Attributes:
-        keys: what wakes each neuron, (d_ff, d_model): W1's columns.
+        keys: what activates each neuron, (d_ff, d_model): W1's columns.
         key_bias: (d_ff,), if there is one.
         values: what each neuron writes, (d_ff, d_model): W2's rows.
         output_bias: (d_model,), if there is one.
-        gated_value: what φ's result is multiplied with, (d_ff, d_model); None if it is not gated.
+        gated_value: whose product with x multiplies φ's result, (d_ff, d_model); None if not gated.
         gated_value_bias: (d_ff,), if there is one.
         phi: φ.
-        norm: the norm in front of it; None where it reads the stream as it is.
+        norm: the norm before it; None if it reads the stream itself.
         word_norm: what a word's vector, alone in the stream, passes through before this FFN.
-        stages: all stages for what it gets, (…, T, d_model).
-        write_norm: the norm of what it writes before that is added to the stream, if there is one.
-        product: x Wᵀ + b of x, W and b, by the way that the pass makes it.
+        stages: computes all stages for its input, (…, T, d_model).
+        write_norm: the norm of its output before the residual is added, if there is one.
+        product: x Wᵀ + b of x, W and b, as the pass computes it.
     """
 
     keys: Float[Tensor, "d_ff d_model"]
@@ -149,7 +149,7 @@ class FfnView:
     product: Callable[[Tensor, Tensor, Tensor | None], Tensor] = F.linear
 
     def reads(self, middle: Tensor) -> Tensor:
-        """What it gets of the stream before it, (…, d_model)."""
+        """The FFN's input for the stream before it, (…, d_model)."""
         return middle if self.norm is None else self.norm(middle)
 
     def write(self, hidden: Float[Tensor, "*rows d_ff"]) -> Float[Tensor, "*rows d_model"]:
