@@ -102,7 +102,7 @@ class _Reader:
         part = params.get("part", next(iter(pages[page])))
         if part not in pages[page]:
             raise LectureError(f"part must be one of {', '.join(pages[page])}; it is “{part}”.")
-        settings = {name: s for s in self.catalog.settings_of(page, part) for name in s.names}
+        settings = {name: s for s in self.catalog.parts[page][part] for name in s.names}
         state = from_url(page, params, self.catalog)
         url = to_url(state, self.catalog) | {"part": part}
         for name, text in params.items():

@@ -1,4 +1,4 @@
-"""What a person can ask for, and the state that follows: pure, and tested without a page."""
+"""What a person can ask for, and the state that follows from it: pure functions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +10,7 @@ from ffnviz.state.state import Catalog, Neuron, State, from_url, readable, to_ur
 
 @dataclass(frozen=True)
 class Type:
-    """Another sentence. The chosen token stays chosen if all up to it stayed as it was."""
+    """Another sentence; `keep_token` if the text up to the chosen token is unchanged."""
 
     sentence: str
     keep_token: bool = False
@@ -18,7 +18,7 @@ class Type:
 
 @dataclass(frozen=True)
 class HideWord:
-    """Part of the sentence becomes a mask, which is then the chosen token."""
+    """A stretch of the sentence becomes a mask, which is then the chosen token."""
 
     # start, end: character positions in the sentence
     start: int
@@ -57,7 +57,7 @@ class ChooseNetwork:
 
 @dataclass(frozen=True)
 class ChoosePartner:
-    """Another network stands beside it; None is the usual one."""
+    """Another network is the partner; None takes the usual one."""
 
     network: str | None
 
@@ -72,14 +72,14 @@ class ChooseBlock:
 
 @dataclass(frozen=True)
 class ChooseNeuron:
-    """A neuron is looked at, on whatever page."""
+    """A neuron is chosen, on whatever page."""
 
     neuron: Neuron
 
 
 @dataclass(frozen=True)
 class OpenPage:
-    """To a part of a page, with what had been set there before; "" is the page's first part."""
+    """Turn to a part of a page, with these settings; "" is the page's first part."""
 
     page: str
     part: str = ""
@@ -106,7 +106,7 @@ class Set:
 
 @dataclass(frozen=True)
 class ShowState:
-    """All of another state, as a scene of a lecture is."""
+    """All of another state, such as that of a lecture's scene."""
 
     state: State
 
@@ -118,7 +118,7 @@ Action = (
 
 
 def reduce(state: State, action: Action, catalog: Catalog) -> State:
-    """The state after an action; an action that asks for what is not there changes nothing."""
+    """The state after an action; an action that asks for what does not exist changes nothing."""
     match action:
         case Type(sentence, keep_token):
             token = state.token if keep_token else None
@@ -145,13 +145,16 @@ def reduce(state: State, action: Action, catalog: Catalog) -> State:
         case ChooseOrder(order):
             return replace(state, order=order) if order in catalog.orders else state
         case OpenPage(page, part, settings):
-            return _turned(state, page, part, settings, catalog)
+            return _with_part(state, page, part, settings, catalog)
         case OpenNeuron(neuron, page, part, token, settings):
             if not catalog.has_neuron(neuron):
                 return state
-            met = _with_block(_with_network(state, neuron.network, catalog), neuron.block, catalog)
+            moved = _with_network(state, neuron.network, catalog)
+            moved = _with_block(moved, neuron.block, catalog)
             token = state.token if token is None else token
-            return _turned(replace(met, neuron=neuron, token=token), page, part, settings, catalog)
+            return _with_part(
+                replace(moved, neuron=neuron, token=token), page, part, settings, catalog
+            )
         case Set(settings):
             texts = {k: v for k, v in {**dict(state.settings), **settings}.items() if v is not None}
             return replace(state, settings=catalog.legal(state.page, state.part, texts))
@@ -164,7 +167,7 @@ def reduce(state: State, action: Action, catalog: Catalog) -> State:
 def _with_network(state: State, network: str, catalog: Catalog) -> State:
     if network not in catalog.networks or network == state.network:
         return state
-    # The two change places where the new one was the partner by choice.
+    # Subject and partner change places where the new subject was the chosen partner.
     partner = state.network if state.partner == network else state.partner
     moved = replace(state, network=network, partner=partner)
     return _with_block(moved, min(state.block, catalog.usual_block(network)), catalog)
@@ -179,7 +182,7 @@ def _with_block(state: State, block: int, catalog: Catalog) -> State:
     )
 
 
-def _turned(
+def _with_part(
     state: State, page: str, part: str, settings: Mapping[str, str] | None, catalog: Catalog
 ) -> State:
     if page not in catalog.parts:

@@ -34,16 +34,15 @@ class TraceTiming:
 class TracedModel:
     """A network and what it computes for the sentence, each thing when first asked for.
 
-    Nothing is held here: whoever keeps a Watched, as a button's callback does, keeps no trace. The
-    cache alone does.
+    It holds no trace, so a button's callback may keep it: the cache alone holds traces.
     """
 
-    network: Network  # the network
+    network: Network
     text: str  # the sentence
-    # a value by its name, computed if the cache has it not
+    # a value by its name, from the cache, or computed
     cached: Callable[[tuple[Any, ...], Callable[[], Any]], Any]
     new_trace: Callable[[], Trace]  # traces the sentence
-    new_untrained: Callable[[], ForwardPass]  # traces it by the network as it was before training
+    new_untrained: Callable[[], ForwardPass]  # traces it with the network before its training
     new_timing: Callable[[], TraceTiming]  # measures what a trace of so many tokens takes
     special: bool = True  # whether special tokens, such as [CLS], are shown and counted
 
@@ -54,7 +53,7 @@ class TracedModel:
 
     @property
     def whole(self) -> Trace:
-        """Its trace of the sentence, with all tokens that it reads."""
+        """The trace of the sentence with all tokens."""
         trace: Trace = self.cached(("trace", self.text), self.new_trace)
         return trace
 
@@ -69,13 +68,13 @@ class TracedModel:
 
     @property
     def untrained(self) -> ForwardPass:
-        """The trace of the same sentence by the network as it was before training."""
+        """The trace of the same sentence by the network before its training."""
         trace: ForwardPass = self.cached(("untrained trace", self.text), self.new_untrained)
         return trace
 
     @property
     def timing(self) -> TraceTiming:
-        """The time that a trace of so many tokens takes, measured for the first of that length."""
+        """The time that a trace of so many tokens takes, measured once for each length."""
         return self.per_network(f"timing {len(self.whole.tokens)} tokens", self.new_timing)
 
     def per_network(self, name: str, compute: Callable[[], T]) -> T:
@@ -115,27 +114,27 @@ class Run:
 
     @property
     def both(self) -> tuple[TracedModel, ...]:
-        """Subject and partner, where there is one, in the order in which all pictures have them."""
+        """The subject, and the partner if there is one, in the order of all pictures."""
         shown = [self.subject, *([self.partner] if self.partner else [])]
-        return tuple(sorted(shown, key=lambda watched: watched.card.id, reverse=True))
+        return tuple(sorted(shown, key=lambda traced: traced.card.id, reverse=True))
 
-    def watched(self, network: str) -> TracedModel:
-        """The TracedModel of that id; the subject if neither has it."""
+    def traced_model(self, network: str) -> TracedModel:
+        """The traced model of a network's id; the subject if neither has it."""
         return next((each for each in self.both if each.card.id == network), self.subject)
 
     @property
     def trace(self) -> Trace:
-        """Its trace, of the tokens that are shown and counted."""
+        """The subject's trace of the tokens that are shown and counted."""
         return self.subject.trace
 
     @property
     def whole(self) -> Trace:
-        """Its trace of all tokens, for whatever computes on from there."""
+        """The subject's trace of all tokens, for further computation."""
         return self.subject.whole
 
     @property
     def token(self) -> int:
-        """The chosen token, within the sentence."""
+        """The chosen token's place in `trace`."""
         tokens = self.trace.tokens
         if self.state.token is not None:
             return min(self.state.token, len(tokens) - 1)
@@ -151,33 +150,33 @@ class Run:
         """The names of the special tokens that the network reads with the sentence, each once."""
         return tuple(dict.fromkeys(token.special for token in self.whole.tokens if token.special))
 
-    def block_of(self, watched: TracedModel) -> int:
+    def block_of(self, traced: TracedModel) -> int:
         """The block that is shown of a network: the chosen one, or its last if it has fewer."""
-        return min(self.state.block, watched.network.sizes.n_blocks - 1)
+        return min(self.state.block, traced.network.sizes.n_blocks - 1)
 
-    def tokens_of(self, watched: TracedModel) -> list[int]:
-        """For each token the place of the network's own that reads the same characters."""
+    def tokens_of(self, traced: TracedModel) -> list[int]:
+        """For each token the place of the network's own token that reads the same characters."""
         own = self.trace.tokens
-        if watched is self.subject:
+        if traced is self.subject:
             return list(range(len(own)))
-        return aligned_tokens(own, watched.trace.tokens)
+        return aligned_tokens(own, traced.trace.tokens)
 
     def neuron(self, index: int) -> Neuron:
-        """A neuron of the block on the screen."""
+        """A neuron of the chosen block."""
         return Neuron(self.card.id, self.state.block, index)
 
     @property
     def stamp(self) -> str:
-        """What every picture says it shows once it is painted."""
+        """The mark by which a painted picture says which state it shows."""
         return repr(self.state.subject)
 
     @property
     def labels(self) -> list[str]:
-        """The tokens in the person's own spelling, with a sign for what cannot be seen.
+        """The tokens as they were typed, with a sign for what cannot be seen.
 
-        "…" goes on with the character of the token before it; ␣, ↵ and ⇥ are blanks; what the
-        tokenizer put there itself has its name, such as [CLS]; a character that has no look of
-        its own, such as the joiner in a family emoji, is given by its number.
+        "…" continues the character of the token before it; ␣, ↵ and ⇥ are blanks; a token that
+        the tokenizer added has its name, such as [CLS]; a character without a glyph, such as the
+        joiner in a family emoji, is given by its number.
         """
         return token_labels(self.trace.tokens)
 
@@ -187,7 +186,7 @@ def token_labels(tokens: Sequence[Token]) -> list[str]:
     return list(_labels(tuple(tokens)))
 
 
-@lru_cache(64)  # a page asks seven times
+@lru_cache(64)  # one page asks for them seven times
 def _labels(tokens: tuple[Token, ...]) -> tuple[str, ...]:
     return tuple(
         _visible(token.text) or token.special or ("…" if place else "␣")
@@ -199,16 +198,16 @@ def _visible(text: str) -> str:
     text = "".join(sign for sign in text if not _is_not_read(sign)) or text
     signs = text.replace("\n", "↵").replace("\t", "⇥")
     shown = text.strip() or "".join("␣" if sign.isspace() else sign for sign in signs)
-    if all(map(_has_no_look, shown)):
+    if all(map(_has_no_glyph, shown)):
         return " ".join(f"U+{ord(sign):04X}" for sign in shown)
     return shown
 
 
 def _is_not_read(sign: str) -> bool:
-    # Soft hyphens, marks of direction: what stands in no token of its own. A joiner holds an emoji.
+    # Soft hyphens and marks of direction have no token of their own; a joiner is part of an emoji.
     return unicodedata.category(sign) == "Cf" and sign != "\u200d"
 
 
-def _has_no_look(sign: str) -> bool:
+def _has_no_glyph(sign: str) -> bool:
     # Control and format characters, and the selectors that follow an emoji.
     return unicodedata.category(sign) in ("Cc", "Cf") or "\ufe00" <= sign <= "\ufe0f"

@@ -1,4 +1,4 @@
-"""From a State to a Run: the networks at hand, loaded once, and what is kept of their passes."""
+"""From a State to a Run: networks are loaded once, and what they compute is cached."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -62,8 +62,8 @@ def make_run(state: State, device: str, networks: Mapping[str, NetworkSize]) -> 
     return Run(
         state,
         device,
-        _watched(state.network, device, state),
-        _watched(partner, device, state) if partner else None,
+        _traced_model(state.network, device, state),
+        _traced_model(partner, device, state) if partner else None,
         {d: partial(loaded_network, state.network, d) for d in ("cpu", gpu.device) if d},
         gpu.why,
         networks,
@@ -91,7 +91,7 @@ def load_networks() -> None:
 
 
 def any_network_is_loaded() -> bool:
-    """Whether a network has been loaded, which may take a while."""
+    """Whether a network has been loaded; the first takes seconds."""
     return _network.cache_info().currsize > 0
 
 
@@ -106,14 +106,14 @@ def _network(name: str, device: str) -> Network:
     return open_network(name, device)
 
 
-def _watched(name: str, device: str, state: State) -> TracedModel:
+def _traced_model(name: str, device: str, state: State) -> TracedModel:
     model, text = loaded_network(name, device), state.sentence
 
     def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
         return CACHE.get((name, device, *key), compute)
 
     def untrained() -> ForwardPass:
-        return _before_training(model).run(watched.whole.ids)
+        return _before_training(model).run(traced.whole.ids)
 
     def timing() -> TraceTiming:
         # The first pass of a length is slower than all that follow, and a busy machine slows some.
@@ -121,18 +121,18 @@ def _watched(name: str, device: str, state: State) -> TracedModel:
         return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
 
     trace = partial(model.trace, text, look_at=state.block)
-    watched = TracedModel(model, text, cached, trace, untrained, timing, state.special)
-    return watched
+    traced = TracedModel(model, text, cached, trace, untrained, timing, state.special)
+    return traced
 
 
 def _before_training(network: Network) -> Model:
-    known = network.card.provenance
-    if known is None or known.seed is None or not isinstance(network, Model):
+    provenance = network.card.provenance
+    if provenance is None or provenance.seed is None or not isinstance(network, Model):
         raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.SEED.value}")
-    config, seed = network.encoder.config, known.seed
-    # The twins began with the same weights: they are kept once, whichever φ reads them.
-    began = replace(config, activation=START_WITH) if not network.card.gated else config
-    key = ("untrained", began, seed, str(network.device))
-    encoder = CACHE.get(key, lambda: initial_encoder(began, seed).to(network.device).eval())
-    started = replace(network, encoder=encoder)
-    return started if began == config else with_activation(started, config.activation)
+    config, seed = network.encoder.config, provenance.seed
+    # The twins began with the same weights: these are kept once, for either φ.
+    initial = replace(config, activation=START_WITH) if not network.card.gated else config
+    key = ("untrained", initial, seed, str(network.device))
+    encoder = CACHE.get(key, lambda: initial_encoder(initial, seed).to(network.device).eval())
+    untrained = replace(network, encoder=encoder)
+    return untrained if initial == config else with_activation(untrained, config.activation)

@@ -1,4 +1,4 @@
-"""Settings of the parts, and how each stands in a URL."""
+"""Settings of the parts, and how each is written in a URL."""
 
 import math
 import re
@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 from urllib.parse import quote_plus
 
 T = TypeVar("T")
-FACTORS = 20  # the largest stop over the least, from which on they grow by factors
-ENCODED = 3  # characters of a URL that one of ASCII takes at most, as in %2C
+FACTORS = 20  # beyond this ratio of the largest stop to the least, stops grow by factors
+ENCODED = 3  # the most characters of a URL that an ASCII character takes, as in %2C
 SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -18,7 +18,7 @@ SURROGATE = re.compile("[\ud800-\udfff]")
 class Setting(Generic[T]):
     """One thing a person can set. Any text whatever in a URL gives a legal value."""
 
-    name: str  # in the URL; no two settings of the house have the same
+    name: str  # in the URL; no two settings have the same
     default: T  # what it is until somebody sets it; not written into the URL
     parse: Callable[[str], T]  # the legal value that a URL's text means, or comes nearest to
     text: Callable[[T], str]  # the value as it stands in the URL; `parse` reads it back as it was
@@ -43,7 +43,7 @@ class Setting(Generic[T]):
         help: str = "",  # noqa: A002  # as Streamlit calls it
         example: str = "",
     ) -> "Setting[T]":
-        """The same with a control: a slider if it has stops, a choice if it has options, a box."""
+        """The same with a control: a slider for stops, a choice for options, else a box."""
         return replace(self, label=label, stops=stops, shown=shown, help=help, example=example)
 
     @property
@@ -81,7 +81,7 @@ class Values:
 
 
 def nearest(stops: Sequence[float], value: float) -> int:
-    """The place of the stop closest to a value that may lie between two, as a link can have it.
+    """The place of the stop closest to a value, which a link may put between two stops.
 
     Stops that grow by factors are compared by ratio.
     """
@@ -94,7 +94,7 @@ def nearest(stops: Sequence[float], value: float) -> int:
 def number_setting(
     name: str, default: float, low: float, high: float, also: tuple[str, ...] = ()
 ) -> Setting[float]:
-    """A number from low to high; one beyond becomes the nearest of the two."""
+    """A number, clamped to low … high."""
     # All digits, so that it parses back to the same number; {:g} has six.
     return Setting(
         name, default, lambda text: float(_within(text, default, low, high)),
@@ -105,7 +105,7 @@ def number_setting(
 def count_setting(
     name: str, default: int, low: int, high: int, also: tuple[str, ...] = ()
 ) -> Setting[int]:
-    """A whole number from low to high; one beyond becomes the nearest of the two."""
+    """A whole number, clamped to low … high."""
     return Setting(name, default, lambda text: round(_within(text, default, low, high)), str, also)
 
 
@@ -115,7 +115,7 @@ def _within(text: str, default: float, low: float, high: float) -> float:
 
 
 def _number(text: str) -> float | None:
-    # float() also reads 1_000 and ٣, which nobody's keyboard means by a number in a URL.
+    # float() also reads 1_000 and ٣, which are no numbers in a URL.
     if not text.isascii() or "_" in text:
         return None
     try:
@@ -133,7 +133,7 @@ def choice_setting(
     Args:
         name: in the URL.
         options: each one's id, which links keep for ever, and its words on the page, which may
-            change. Words are read too, as links of old have them.
+            change. Words are read too, as old links have them.
         also: former names.
     """
     first = next(iter(options))
@@ -145,34 +145,32 @@ def text_setting(
     name: str,
     default: str = "",
     longest: int = 500,
-    room: int | None = None,
+    url_length: int | None = None,
     also: tuple[str, ...] = (),
 ) -> Setting[str]:
-    """Free text, cut to so many characters and to the room it may take in a URL.
+    """Free text, cut to so many characters, and to so many in a URL.
 
     Args:
         name: in the URL.
         default: what it is until somebody writes.
         longest: in characters.
-        room: in characters of the URL; as much as the longest ASCII text may need, if None.
+        url_length: in characters of the URL; None takes what the longest ASCII text may need.
         also: former names.
     """
-    most = ENCODED * longest if room is None else room
-
-    def parse(text: str) -> str:
-        return shortened(text, longest, most)
-
-    return Setting(name, default, parse, str, also, {}, longest)
+    most = ENCODED * longest if url_length is None else url_length
+    return Setting(
+        name, default, lambda text: shortened(text, longest, most), str, also, {}, longest
+    )
 
 
-def shortened(text: str, longest: int, room: int) -> str:
-    """The beginning of a text, of so many characters that take so many in a URL.
+def shortened(text: str, longest: int, url_length: int) -> str:
+    """The beginning of a text, of at most so many characters, and so many in a URL.
 
     A URL writes a character as one to twelve: "a" as itself, "€" as %E2%82%AC. Lone surrogates,
     which no URL can hold, become U+FFFD.
     """
     plain = SURROGATE.sub("\ufffd", text[:longest])
-    if len(quote_plus(plain)) <= room:
+    if len(quote_plus(plain)) <= url_length:
         return plain
-    taken = accumulate(len(quote_plus(sign)) for sign in plain)
-    return plain[: sum(so_far <= room for so_far in taken)]
+    url_lengths = accumulate(len(quote_plus(sign)) for sign in plain)
+    return plain[: sum(so_far <= url_length for so_far in url_lengths)]

@@ -1,22 +1,23 @@
 """What is looked at, as one frozen value that is also a URL.
 
 The link in the address bar, a step of Back, what a click asks for: all are a State. It knows no
-Streamlit and no network; what there is to be looked at is told by a House.
+Streamlit and no network; a Catalog says what there is to look at.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any
 
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.state.settings import Setting, shortened
-from ffnviz.state.view_options import NAMES as SHOWING
+from ffnviz.state.view_options import NAMES as VIEW_OPTIONS
 
 LARGEST = 10**6  # of any number in a URL
 LONGEST_SENTENCE = 2_000
-ROOM_FOR_SENTENCE = 2_000  # characters of the URL; servers take about 8,000 in all
+LONGEST_IN_URL = 2_000  # characters that a sentence takes in a URL; servers take about 8,000 in all
 HIDDEN = "hidden"  # in a URL, of special tokens
 GAP = re.compile("_{3,}")
 Moved = Mapping[tuple[str, str], tuple[str, str, Mapping[str, str]]]
@@ -56,10 +57,6 @@ class State:
     # without them
     special: bool = True
 
-    def setting(self, name: str) -> str | None:
-        """The text of a setting; None if nobody set it."""
-        return dict(self.settings).get(name)
-
     @property
     def subject(self) -> "State":
         """The state without its settings, which no control of a part changes."""
@@ -68,11 +65,11 @@ class State:
 
 @dataclass(frozen=True)
 class Catalog:
-    """What there is to be looked at.
+    """What there is to look at.
 
     Raises:
-        ValueError: if two different settings have the same name, or what was moved is still there
-            or leads nowhere.
+        ValueError: if two different settings have the same name, or a part that was moved is still
+            there or leads nowhere.
     """
 
     # page → part → the settings that can be set there; the first of each is opened first
@@ -87,27 +84,23 @@ class Catalog:
 
     def __post_init__(self) -> None:
         known: dict[str, Setting[Any]] = dict.fromkeys(_NAMES, _OWN)
-        for part in (part for page in self.parts.values() for part in page.values()):
-            for setting in part:
-                if known.setdefault(setting.name, setting) is not setting:
-                    raise ValueError(f"Two settings are called {setting.name!r}.")
-        for (page, former), (to, now, shown) in self.moved.items():
-            there = self.parts.get(to, {}).get(now)
-            if former in self.parts.get(page, {}) or there is None:
-                raise ValueError(f"{page}, {former} cannot have moved to {to}, {now}.")
-            if not set(shown) <= {setting.name for setting in there}:
-                raise ValueError(f"{to}, {now} has not all of {', '.join(shown)}.")
-
-    def settings_of(self, page: str, part: str) -> tuple[Setting[Any], ...]:
-        """The settings of a part."""
-        return self.parts[page][part]
+        parts = chain.from_iterable(page.values() for page in self.parts.values())
+        for setting in chain.from_iterable(parts):
+            if known.setdefault(setting.name, setting) is not setting:
+                raise ValueError(f"Two settings are called {setting.name!r}.")
+        for (page, part), (new_page, new_part, shown) in self.moved.items():
+            settings = self.parts.get(new_page, {}).get(new_part)
+            if part in self.parts.get(page, {}) or settings is None:
+                raise ValueError(f"{page}, {part} cannot have moved to {new_page}, {new_part}.")
+            if not set(shown) <= {setting.name for setting in settings}:
+                raise ValueError(f"{new_page}, {new_part} has not all of {', '.join(shown)}.")
 
     def place(
         self, page: str, part: str, settings: Mapping[str, str]
     ) -> tuple[str, str, Mapping[str, str]]:
-        """Where a page's part is, by its name or a former one, and the settings that show it.
+        """The page and part of these names, which may be former ones, and the settings for them.
 
-        Of a page that is not there the first is taken, and of a part likewise.
+        In place of an unknown page or part it takes the first.
         """
         if (page, part) in self.moved:
             page, part, shown = self.moved[page, part]
@@ -117,7 +110,7 @@ class Catalog:
         return page, part if part in parts else next(iter(parts)), settings
 
     def usual_block(self, network: str) -> int:
-        """The last block: of the twins, its FFN is the sparsest and decides most about the word."""
+        """The last block: in the twins its FFN is the sparsest, and decides most about the word."""
         return self.networks[network].n_blocks - 1
 
     def has_neuron(self, neuron: Neuron) -> bool:
@@ -130,9 +123,9 @@ class Catalog:
     def legal(
         self, page: str, part: str, settings: Mapping[str, str]
     ) -> tuple[tuple[str, str], ...]:
-        """Those of the settings that the part has, each brought into its range; no defaults."""
+        """The settings that the part has, each clamped to its range, without the defaults."""
         kept = {}
-        for setting in self.settings_of(page, part):
+        for setting in self.parts[page][part]:
             text = next((settings[name] for name in setting.names if name in settings), None)
             value = setting.default if text is None else setting.parse(text)
             if value != setting.default:
@@ -141,19 +134,20 @@ class Catalog:
 
 
 _NAMES = (
-    "text", "twin", "block", "token", "neuron", "order", "partner", "part", "special", *SHOWING
+    "text", "twin", "block", "token", "neuron", "order", "partner", "part", "special",
+    *VIEW_OPTIONS,
 )  # fmt: skip
 _OWN = Setting("", "", lambda _: "", str)
 
 
 def with_masks(sentence: str) -> str:
-    """A typed sentence with each gap, three or more underscores, as the mask that it stands for."""
+    """A typed sentence with a mask in place of each gap of three or more underscores."""
     return GAP.sub(lambda _: MASK, sentence)
 
 
 def readable(sentence: str) -> str:
-    """As much of a sentence as a link has room for, its gaps as masks."""
-    return shortened(with_masks(sentence), LONGEST_SENTENCE, ROOM_FOR_SENTENCE)
+    """As much of a sentence as fits into a link, with masks in place of its gaps."""
+    return shortened(with_masks(sentence), LONGEST_SENTENCE, LONGEST_IN_URL)
 
 
 def to_url(state: State, catalog: Catalog) -> dict[str, str]:
@@ -183,20 +177,20 @@ def from_url(page: str, params: Mapping[str, str], catalog: Catalog) -> State:
     page, part, params = catalog.place(page, params.get("part", ""), params)
     network = params.get("twin", "")
     network = network if network in catalog.networks else next(iter(catalog.networks))
-    block = _number(params.get("block"), 1)
     last = catalog.usual_block(network)
+    number = _number(params.get("block"), 1)
+    block = last if number is None else min(number - 1, last)
     token = _number(params.get("token"), 1)
     order = params.get("order", "")
     partner = params.get("partner")
-    at = last if block is None else min(block - 1, last)
     return State(
         page=page,
         part=part,
         sentence=readable(params.get("text", catalog.start)),
         network=network,
-        block=at,
+        block=block,
         token=None if token is None else token - 1,
-        neuron=_read_neuron(params.get("neuron", ""), at, catalog),
+        neuron=_read_neuron(params.get("neuron", ""), block, catalog),
         order=order if order in catalog.orders else catalog.orders[0],
         partner=partner if partner in catalog.networks and partner != network else None,
         settings=catalog.legal(page, part, params),
@@ -205,19 +199,18 @@ def from_url(page: str, params: Mapping[str, str], catalog: Catalog) -> State:
 
 
 def _written_neuron(neuron: Neuron, block: int) -> str:
-    # The block is written only where it is another than the page's: links stay short, and those of
-    # old had none.
+    # The block is written only where it is not the page's: links stay short, and old ones had none.
     return f"{neuron.network}-{neuron.index if neuron.block == block else neuron}"
 
 
 def _read_neuron(text: str, block: int, catalog: Catalog) -> Neuron | None:
     network, _, place = text.rpartition("-")
-    number, _, index = place.rpartition(":")
-    where = _number(number, 1) if number else block + 1
-    what = _number(index, 0)
-    if where is None or what is None:
+    number_text, _, index_text = place.rpartition(":")
+    number = _number(number_text, 1) if number_text else block + 1
+    index = _number(index_text, 0)
+    if number is None or index is None:
         return None
-    neuron = Neuron(network, where - 1, what)
+    neuron = Neuron(network, number - 1, index)
     return neuron if catalog.has_neuron(neuron) else None
 
 

@@ -1,6 +1,6 @@
-"""How a page is shown, beside what it shows: as a scene of a lecture, large, without its controls.
+"""How a page is shown, apart from what it shows: as a scene, as a talk, without its controls.
 
-Like the State it is one frozen value, and the same as parameters of the URL.
+Like the State it is one frozen value, and parameters of the URL.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ class ViewOptions:
     scene: int | None = None  # of the lecture, from 0; None outside of it
     short: bool = False  # whether the shorter path through the lecture is taken
     presenting: bool = False  # whether this is a talk before an audience
-    # whether the speaker has left the scene for a while; the whole page is there then
+    # whether the speaker has left the scene for a while; the whole page is shown then
     exploring: bool = False
     hide: tuple[str, ...] = ()  # which of HIDEABLE are not on the page, in that order
     follows: str = ""  # the code of the class that is followed; empty if none is

@@ -62,7 +62,7 @@ def test_texts_are_asked_for_as_the_loop_goes_on(model: Model) -> None:
 
 
 def test_long_texts_are_read_fewer_at_a_time(model: Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(batches, "AT_ONCE", 32 * 30)
+    monkeypatch.setattr(batches, "MOST_HIDDEN", 32 * 30)
     shapes: list[tuple[int, ...]] = []
     embed = model.encoder.embed
 

@@ -113,7 +113,7 @@ def test_a_link_from_before_links_named_the_neuron_shows_what_was_typed() -> Non
     shown = drawn("neurons", "name", neuron="relu-12", measure=True, **old)
     assert box(shown, "Your name for neuron 2:12") == "mine"
     assert box(shown, "Words, with commas") == "two"
-    assert shown.run.state.setting("of") == "relu-2-12"
+    assert dict(shown.run.state.settings)["of"] == "relu-2-12"
 
 
 def test_a_name_is_kept_with_its_block() -> None:

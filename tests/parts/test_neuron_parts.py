@@ -170,7 +170,7 @@ def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron() -> None:
     assert first.rail
     example = first.rail.events["press"]("Try “The dog is …” and “The dogs are …”")
     assert isinstance(example, ShowState)
-    texts = example.state.sentence, example.state.setting("other") or ""
+    texts = example.state.sentence, dict(example.state.settings).get("other", "")
     assert texts == ("The dog is in the house.", "The dogs are in the house.")
     shown = drawn("neurons", "compare", text=texts[0], other=texts[1])
     one, two = (load("relu").trace(text).blocks[1].ffn.hidden.numpy() for text in texts)

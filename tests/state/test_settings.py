@@ -21,7 +21,7 @@ from ffnviz.state.settings import (
     shortened,
     text_setting,
 )
-from ffnviz.state.state import ROOM_FOR_SENTENCE, Catalog, from_url
+from ffnviz.state.state import LONGEST_IN_URL, Catalog, from_url
 
 
 def house_of(parts: dict[str, tuple[Setting[Any], ...]]) -> Catalog:
@@ -140,7 +140,7 @@ def test_no_page_has_a_url_that_servers_refuse(part: Part) -> None:
     url = urlencode({**texts, "twin": "relu", "block": "2", "token": "128", "order": "strength",
                      "neuron": "relu-2047", "part": part.name})  # fmt: skip
     names = len(f"&{NAMES.name}=") + ROOM_IN_URL if NAMES in part.settings else 0
-    assert len(url) + len("&text=") + ROOM_FOR_SENTENCE + names < 8_000
+    assert len(url) + len("&text=") + LONGEST_IN_URL + names < 8_000
 
 
 @given(st.floats(allow_nan=False))

@@ -88,7 +88,7 @@ def states(draw: st.DrawFn) -> State:
     part = draw(st.sampled_from(list(HOUSE.parts[page])))
     network = draw(st.sampled_from(list(HOUSE.networks)))
     others = [name for name in HOUSE.networks if name != network]
-    texts = {setting.name: draw(anything) for setting in HOUSE.settings_of(page, part)}
+    texts = {setting.name: draw(anything) for setting in HOUSE.parts[page][part]}
     return State(
         page=page,
         part=part,
@@ -249,7 +249,7 @@ def test_the_neuron_moves_with_the_block() -> None:
 
 def test_a_setting_goes_with_the_block_and_nothing_does_where_there_is_none() -> None:
     here = reduce(HERE, ChooseBlock(0, {"how": "by"}), HOUSE)
-    assert (here.block, here.setting("how")) == (0, "by")
+    assert (here.block, dict(here.settings)["how"]) == (0, "by")
     assert reduce(HERE, ChooseBlock(9, {"how": "by"}), HOUSE) == HERE
 
 

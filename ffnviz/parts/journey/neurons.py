@@ -37,7 +37,7 @@ def every_token_every_neuron(run: Run) -> Cell:
     ours = all(traced.card.ours for traced in run.both)
 
     def named(network: str, index: int) -> Neuron:
-        return Neuron(network, run.block_of(run.watched(network)), index)
+        return Neuron(network, run.block_of(run.traced_model(network)), index)
 
     return maps_cell(
         Head(sentences.of_maps(shares), "maps" if ours else "any-maps", run.card.colour),
@@ -57,7 +57,7 @@ def every_token_every_neuron(run: Run) -> Cell:
 def chosen_neuron(run: Run) -> Cell:
     """One neuron on every token, and the words it writes."""
     neuron = neuron_of(run)
-    traced = run.watched(neuron.network)
+    traced = run.traced_model(neuron.network)
     block, labels = run.block_of(traced), token_labels(traced.trace.tokens)
     values = neuron_values(traced.trace, block, neuron.index)
     writes: tuple[str, ...] = ()

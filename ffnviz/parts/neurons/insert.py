@@ -38,7 +38,7 @@ CHOOSY = tuple(place / 20 for place in range(20))
 NO_BIASES = (
     "This FFN has no biases, so the new neuron activates on anything slightly like its token."
 )
-WORD = text_setting("plant", "moon", LONGEST_WORD, room=6 * LONGEST_WORD).with_control(
+WORD = text_setting("plant", "moon", LONGEST_WORD, url_length=6 * LONGEST_WORD).with_control(
     "A word for the new neuron to say", example="moon"
 )
 STRENGTH = number_setting("strength", 1.5, STRENGTHS[0], STRENGTHS[-1]).with_control(

@@ -33,7 +33,7 @@ from ffnviz.state.state import Neuron
 LONGEST_IN_URL = 1_800
 ROOM_IN_URL = 2_800  # characters of the URL for the same: JSON's signs take three each
 # A line that is there is read to its end, however a URL writes it: cut, it would be no JSON.
-NAMES = text_setting("names", longest=LONGEST_IN_URL, room=12 * LONGEST_IN_URL)
+NAMES = text_setting("names", longest=LONGEST_IN_URL, url_length=12 * LONGEST_IN_URL)
 NO_ROOM = "A link has no room for so many names, so none was added."
 PROBLEMS_SHOWN = 5
 

@@ -38,7 +38,7 @@ TAG = replace(text_setting("tag", "past", LONGEST_TAG), longest=None)  # chosen 
 WORDS = text_setting("says", longest=LONGEST_WORDS).with_control(
     "Words, with commas between them", example="two, three, forty"
 )
-CALLED = text_setting("called", longest=LONGEST_NAME, room=9 * LONGEST_NAME)  # in any script
+CALLED = text_setting("called", longest=LONGEST_NAME, url_length=9 * LONGEST_NAME)  # in any script
 LEVEL = choice_setting(
     "level",
     {"any": "at all", "quarter": "above ¼ of its maximum", "half": "above ½ of its maximum"},
