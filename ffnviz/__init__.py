@@ -88,9 +88,9 @@ _MODULES = {
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, imported when it is first asked for: PyTorch takes seconds.
+    """A public name, imported when it is first used: PyTorch takes seconds.
 
-    The command line is in here too, and must answer Ctrl-C from its first moment.
+    The command line, which imports this package too, must answer Ctrl-C from its first moment.
     """
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,18 +8,18 @@ import signal
 def main() -> None:
     """Run the command line.
 
-    Importing PyTorch takes seconds. Ctrl-C in that time ends the process at once: as an exception
-    it would come out of whichever library is being imported, in whatever form that library likes.
+    Importing PyTorch takes seconds. Ctrl-C in that time ends the process at once: the library that
+    is being imported might turn the exception into another.
     """
-    usual = signal.getsignal(signal.SIGINT)  # a shell may have told a job to ignore it
-    if usual is signal.default_int_handler:
+    handler = signal.getsignal(signal.SIGINT)  # a shell may have told a job to ignore it
+    if handler is signal.default_int_handler:
         signal.signal(signal.SIGINT, _stop)
     gc.disable()  # imports leave no garbage, and a fifth of their time would go into looking for it
     from ffnviz.cli import main as commands
 
     gc.enable()
     try:
-        signal.signal(signal.SIGINT, usual)
+        signal.signal(signal.SIGINT, handler)
         commands(prog_name="ffnviz")
     except KeyboardInterrupt:  # before click was ready for it
         _stop()

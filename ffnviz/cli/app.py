@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 
 from ffnviz.cli.descriptions import look_at_descriptions
-from ffnviz.cli.hosts import allowed_hosts, host_names
 from ffnviz.cli.lecture import LectureFile
-from ffnviz.cli.listening import announcement, free_address
+from ffnviz.cli.listening import allowed_hosts, announcement, free_address, host_names
 from ffnviz.cli.named_paths import opened_paths
 from ffnviz.cli.network import dtype_option
 from ffnviz.cli.saes import look_at_sae

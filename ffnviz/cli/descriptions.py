@@ -53,10 +53,8 @@ def _line(descriptions: Descriptions, network: str, path: Path) -> str:
             "where a block's number from 0 is expected."
         )
     authors = Counter(row.who or "somebody" for row in descriptions.rows).most_common(SHOWN)
-    left_out = descriptions.n_left_out
-    skipped = f" Left out: {left_out:,} ({'; '.join(descriptions.left_out[:SHOWN])})" * bool(
-        left_out
-    )
+    n_left_out, left_out = descriptions.n_left_out, "; ".join(descriptions.left_out[:SHOWN])
+    skipped = f" Left out: {n_left_out:,} ({left_out})" if n_left_out else ""
     return (
         f"{opened.card.label}: descriptions of {len(neurons):,} neurons in {path}, by "
         f"{', '.join(name for name, _ in authors)}.{skipped}"

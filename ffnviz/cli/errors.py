@@ -4,7 +4,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -53,19 +53,12 @@ class Commands(click.Group):
     The exit code is then 1, or 130 after Ctrl-C.
     """
 
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        **extra: Any,
-    ) -> Any:
+    def main(self, *args: Any, **options: Any) -> Any:
         """Run the command line; a closed pipe, as in `| head`, ends it silently."""
         if isinstance(sys.stdout, io.TextIOWrapper):  # None if closed; "φ" has no ASCII
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
-            return super().main(args, prog_name, complete_var, standalone_mode, **extra)
+            return super().main(*args, **options)
         except OSError as error:
             _forget_output()
             with suppress(OSError):  # stderr may be on the full disk too

@@ -36,9 +36,7 @@ def flips(sentences: Path | None, least: float, as_json: bool) -> None:
     with reported(ModelFolderError):
         networks = [load(twin) for twin in TWINS]
     lines = _read(sentences) if sentences else [probe.text for probe in read_probes()]
-    flips_found = with_bar(
-        "sentences", lambda progress: find_flips(networks, lines, least, progress)
-    )
+    flips_found = with_bar("sentences", lambda p: find_flips(networks, lines, least, p))
     if as_json:
         show_json({"sentences": len(lines), "flips": [_values(flip) for flip in flips_found]})
         return

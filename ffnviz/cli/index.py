@@ -120,10 +120,9 @@ def index(
                 numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
                     where = options.device or device.type
-                    job = Job(
-                        name, where, dtype, revision, numbers, _tags(pieces), column, longest,
-                        onednn=onednn_is_quicker(),
-                    )  # fmt: skip
+                    tags = _tags(pieces)
+                    values = (name, where, dtype, revision, numbers, tags, column, longest)
+                    job = Job(*values, onednn=onednn_is_quicker())
                     hold(job, network)
                     _print_memory(network, job, options)
                     fitting = cut(pieces, piece_bytes(network.sizes, where))
@@ -163,10 +162,10 @@ def _print_memory(network: Network, job: Job, options: EngineOptions) -> None:
     # The process that adds up holds the network too, if only to know its shapes.
     adds_up = options.workers > 1 or options.engine == "ray"
     n_processes = 1 if options.address else options.workers + adds_up
+    signed, n_tags = network.card.signed, len(job.tags)
     memory = estimated_memory(
-        network.sizes, n_blocks, len(job.tags), weight, n_processes, network.card.signed,
-        job.longest,
-    )  # fmt: skip
+        network.sizes, n_blocks, n_tags, weight, n_processes, signed, job.longest
+    )
     available = free_bytes(torch.device("cpu")) + memory.weights  # the weights are loaded already
     click.echo(too_much(memory, n_blocks, available) or memory.in_words, err=True)
 

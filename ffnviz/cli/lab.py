@@ -91,22 +91,19 @@ def _counted(findings: Sequence[Finding]) -> dict[str, dict[str, int]]:
     }
 
 
-def _label(said: str) -> str:
-    return "Often thought: " if said == Said.PEOPLE else ""
-
-
 def _listed(report: dict[str, Any]) -> str:
     lines = [
         f"{report['network']}, block {report['block']}, token {report['token']}; "
-        f"{report['on']}; PyTorch {report['pytorch']}",
+        f"{report['on']}; PyTorch {report['pytorch']}"
     ]
     experiment = None
     for claim in report["claims"]:
         if claim["experiment"] != experiment:
             experiment = claim["experiment"]
             lines += ["", experiment]
+        source = "Often thought: " if claim["said"] == Said.PEOPLE else ""
         lines += [
-            f"  {Verdict(claim['verdict']).sign} {_label(claim['said'])}{claim['claim']}",
+            f"  {Verdict(claim['verdict']).sign} {source}{claim['claim']}",
             f"    {claim['verdict_text']}: {claim['measured']}",
         ]
     for title, why_not in report["not_tested"].items():

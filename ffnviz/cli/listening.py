@@ -1,4 +1,4 @@
-"""Where the page is served, and who can open it."""
+"""Where the page is served, who can open it, and under which host names."""
 
 import errno
 import socket
@@ -6,7 +6,10 @@ from ipaddress import ip_address
 
 import click
 
+from ffnviz.server.headers import hostname
 from ffnviz.server.own_address import own_address
+
+LOCAL = ("localhost", "127.0.0.1", "::1")  # host names of this computer
 
 
 def free_address(host: str, port: int) -> str:
@@ -55,3 +58,34 @@ def announcement(address: str, port: int) -> str:
 
 def _url(host: str, port: int) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def host_names(
+    _: click.Context, option: click.Parameter, named: tuple[str, ...]
+) -> tuple[str, ...]:
+    """The names of --allowed-host, without ports.
+
+    Raises:
+        BadParameter: if one is no host name.
+    """
+    for name in named:
+        if not name or hostname(name) != name.lower():
+            raise click.BadParameter(
+                f"“{name}” is no name of a server. Give one such as ffnviz.example.org, without "
+                "https:// and without a port.",
+                param=option,
+            )
+    return named
+
+
+def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
+    """The names at which the page may be opened; () allows any.
+
+    Where only this computer can reach it, another name is one that an attacker's page gave it.
+    """
+    if ip_address(address).is_loopback:
+        return tuple(dict.fromkeys((*LOCAL, address, *named)))
+    if not named:
+        return ()
+    # Nobody else can point an address here, and the links of classes have this computer's.
+    return tuple(dict.fromkeys((*LOCAL, own_address(), *named)))

@@ -45,11 +45,7 @@ def sentence_options(command: F) -> F:
 def network_of(
     device: torch.device, twin: str, model: str | None, dtype: str | None, revision: str | None
 ) -> Model | ExternalNetwork:
-    """Open the network that `sentence_options` name.
-
-    Raises:
-        ClickException: in a sentence, if it cannot be opened.
-    """
+    """Open the network that `sentence_options` name."""
     return opened(model or twin, device, dtype, revision)
 
 
@@ -57,7 +53,7 @@ def block_of(network: Network, block: int | None) -> int:
     """The number that --block gives, or the last block's.
 
     Raises:
-        BadParameter: if there are not so many.
+        BadParameter: if there are fewer blocks.
     """
     n_blocks = network.sizes.n_blocks
     if block is not None and block > n_blocks:
@@ -69,9 +65,5 @@ def block_of(network: Network, block: int | None) -> int:
 def opened(
     name: str, device: torch.device, dtype: str | None = None, revision: str | None = None
 ) -> Model | ExternalNetwork:
-    """Open the network that the options name.
-
-    Raises:
-        ClickException: in a sentence, if it cannot be opened.
-    """
+    """Open a network by its name."""
     return load(name, device, dtype=dtype, revision=revision)

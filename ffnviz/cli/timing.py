@@ -46,26 +46,26 @@ def timing(
         trace = network.trace(text)
     block = block_of(network, block)
     if isinstance(network, Model):
-        report, written = measure(network, trace, block - 1, repeats), tables
+        report, as_table = measure(network, trace, block - 1, repeats), tables
     else:
-        report, written = measure_ffns(network, trace, repeats), ffn_table
+        report, as_table = measure_ffns(network, trace, repeats), ffn_table
     if as_json:
         show_json(report)
     else:
-        click.echo(written(report))
+        click.echo(as_table(report))
 
 
 def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]:
     """Time each block's FFN and the whole pass; progress goes to stderr."""
-    took = with_bar("FFNs", lambda p: time_ffns(network, trace, repeats, p))
+    times = with_bar("FFNs", lambda p: time_ffns(network, trace, repeats, p))
     return {
         "on": device_name(network.device),
         "pytorch": torch.__version__,
         "network": network.card.label,
         "tokens": len(trace.tokens),
-        "ffns_ms": [asdict(spread) for spread in took.ffns],
-        "ffns_sum_ms": took.total,
-        "whole_ms": asdict(took.whole),
+        "ffns_ms": [asdict(spread) for spread in times.ffns],
+        "ffns_sum_ms": times.total,
+        "whole_ms": asdict(times.whole),
     }
 
 
@@ -76,10 +76,10 @@ def ffn_table(report: dict[str, Any]) -> str:
         f"{report['on']}; PyTorch {report['pytorch']}",
         f"{report['network']}, {report['tokens']} tokens; milliseconds: median (quartiles)",
         "",
-        *(f"  {f'block {number} FFN':<22}{_written(spread)}"
+        *(f"  {f'block {number} FFN':<22}{_in_words(spread)}"
           for number, spread in enumerate(report["ffns_ms"], start=1)),
         f"  {'sum of the medians':<22}{report['ffns_sum_ms']:10.3f}   {share:.0%} of the pass",
-        f"  {'whole pass':<22}{_written(report['whole_ms'])}",
+        f"  {'whole pass':<22}{_in_words(report['whole_ms'])}",
     ])  # fmt: skip
 
 
@@ -124,9 +124,9 @@ def tables(report: dict[str, Any]) -> str:
         "",
     ]
     for name, spread in report["stages_ms"].items():
-        lines.append(f"  {name:<22}{_written(spread)}")
+        lines.append(f"  {name:<22}{_in_words(spread)}")
     lines += [f"  {'sum of the medians':<22}{report['stages_sum_ms']:10.3f}",
-              f"  {'whole pass':<22}{_written(report['whole_ms'])}", ""]  # fmt: skip
+              f"  {'whole pass':<22}{_in_words(report['whole_ms'])}", ""]  # fmt: skip
     best = report["best_per_second"]
     lines.append(f"multiply-adds a second; the best here: {best / 1e9:.1f} billion")
     for p in report["products"]:
@@ -139,10 +139,10 @@ def tables(report: dict[str, Any]) -> str:
             medians = "".join(f"{spread['median']:10.2f}" for spread in spreads)
             lines.append(f"  {name:<22}{medians}")
     conv = report["convolution"]
-    apart = f"{conv['largest_difference']:.1g}"
-    lines += ["", f"as Conv1d, kernel 1: outputs differ by at most {apart}",
-              f"  {'Linear':<22}{_written(conv['linear_ms'])}",
-              f"  {'Conv1d':<22}{_written(conv['convolution_ms'])}"]  # fmt: skip
+    difference = f"{conv['largest_difference']:.1g}"
+    lines += ["", f"as Conv1d, kernel 1: outputs differ by at most {difference}",
+              f"  {'Linear':<22}{_in_words(conv['linear_ms'])}",
+              f"  {'Conv1d':<22}{_in_words(conv['convolution_ms'])}"]  # fmt: skip
     return "\n".join(lines)
 
 
@@ -151,5 +151,5 @@ def _growth(grown: Growth) -> dict[str, Any]:
     return {"sizes": list(grown.sizes), "times": times}
 
 
-def _written(spread: dict[str, float]) -> str:
+def _in_words(spread: dict[str, float]) -> str:
     return f"{spread['median']:10.3f} ({spread['lower']:.3f}-{spread['upper']:.3f})"

@@ -1,6 +1,7 @@
 """Many texts at once: padded to the longest of a batch, masked, and returned one by one."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain
 
 import torch
 from torch import Tensor
@@ -41,31 +42,25 @@ def traces(
         raise ValueError(f"batch = {batch}: at least 1 text is read at a time.")
     if any(isinstance(v, Tensor) and v.ndim > 2 for e in edits for v in (e.value, e.add)):
         raise ValueError("Edits are the same in each text: give tensors (t, n) or (n,).")
-    return _traces(network, run, texts, edits, batch, pads)
+    batches = _batches(_encoded(network, texts, edits), network.sizes.d_ff, batch, pads)
+    return chain.from_iterable(_batch_traces(network, run, each, edits) for each in batches)
 
 
-def _traces(
-    network: Network,
-    run: Pass,
-    texts: Iterable[str],
-    edits: Sequence[Edit],
-    batch: int,
-    pads: bool,
+def _batch_traces(
+    network: Network, run: Pass, encodings: list[Encoding], edits: Sequence[Edit]
 ) -> Iterator[Trace]:
-    encodings = _encoded(network, texts, edits)
-    for encoded_batch in _batches(encodings, network.sizes.d_ff, batch, pads):
-        lengths = torch.tensor([len(encoding.tokens) for encoding in encoded_batch])
-        n = int(lengths.max())
-        ids = torch.tensor([e.ids + e.ids[:1] * (n - len(e.ids)) for e in encoded_batch])
-        is_text = torch.arange(n) < lengths[:, None]
-        attention_mask = None if bool(is_text.all()) else is_text.to(network.device)
-        rows = run(ids.to(network.device), attention_mask, edits)
-        for encoding, row in zip(encoded_batch, rows, strict=True):
-            yield Trace(
-                row.ids, row.embedding, row.blocks, row.final, row.unembed,
-                text=encoding.text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
-                network=network, edits=tuple(edits),
-            )  # fmt: skip
+    lengths = torch.tensor([len(encoding.tokens) for encoding in encodings])
+    n = int(lengths.max())
+    ids = torch.tensor([e.ids + e.ids[:1] * (n - len(e.ids)) for e in encodings])
+    is_text = torch.arange(n) < lengths[:, None]
+    attention_mask = None if bool(is_text.all()) else is_text.to(network.device)
+    rows = run(ids.to(network.device), attention_mask, edits)
+    for encoding, row in zip(encodings, rows, strict=True):
+        yield Trace(
+            row.ids, row.embedding, row.blocks, row.final, row.unembed,
+            text=encoding.text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
+            network=network, edits=tuple(edits),
+        )  # fmt: skip
 
 
 def _batches(

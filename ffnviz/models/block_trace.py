@@ -14,7 +14,7 @@ from ffnviz.models.lazy_values import LazyValue, compact, tensors_of
 
 @dataclass(frozen=True, eq=False, repr=False)
 class BlockTrace:
-    """A block's part of a pass: the streams, and its stages when they are asked for.
+    """A block's part of a pass: the streams, and its stages on demand.
 
     Attributes:
         input: the residual stream before the block, (*batch, T, d_model).

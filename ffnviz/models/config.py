@@ -3,10 +3,9 @@
 Each process that the server starts is handed the same, pickled.
 """
 
-import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from os import environ
 from pathlib import Path
 
 
@@ -48,16 +47,16 @@ TRAIN_MINUTES = "FFNVIZ_TRAIN_MINUTES"
 WITHOUT_PATCHES = "FFNVIZ_WITHOUT_PATCHES"
 
 
-def config_from_environment(environment: Mapping[str, str] = os.environ) -> Config:
+def config_from_environment() -> Config:
     """The configuration that environment variables ask for; `docs/deploy.md` lists them."""
-    lecture = environment.get(LECTURE)
+    lecture = environ.get(LECTURE)
     return Config(
         lecture=Path(lecture) if lecture else None,
-        class_store=environment.get(CLASS_STORE, ""),
-        hosts=tuple(environment.get(ALLOWED_HOSTS, "").lower().split()),
-        frame_ancestors=environment.get(FRAME_ANCESTORS) or Config.frame_ancestors,
-        origins=tuple(environment.get(ORIGINS, "").split()),
-        without_patches=tuple(environment.get(WITHOUT_PATCHES, "").replace(",", " ").split()),
+        class_store=environ.get(CLASS_STORE, ""),
+        hosts=tuple(environ.get(ALLOWED_HOSTS, "").lower().split()),
+        frame_ancestors=environ.get(FRAME_ANCESTORS) or Config.frame_ancestors,
+        origins=tuple(environ.get(ORIGINS, "").split()),
+        without_patches=tuple(environ.get(WITHOUT_PATCHES, "").replace(",", " ").split()),
     )
 
 

@@ -28,7 +28,7 @@ def learned_folder(name: str) -> Path | None:
 
 def is_learned(folder: Path) -> bool:
     """Whether a visitor trained the network in a folder."""
-    return config().learned is not None and folder.parent == config().learned
+    return folder.parent == config().learned
 
 
 def keep_learned(zipped: bytes) -> list[str]:

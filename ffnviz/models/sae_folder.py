@@ -15,6 +15,7 @@ from torch import Tensor
 from ffnviz.models.sae import Sae, SaeError
 
 CONFIG, WEIGHTS = "cfg.json", "sae_weights.safetensors"
+EXPECTED = f"a folder of sae_lens has {CONFIG} and {WEIGHTS}."
 HOOKS = {
     "mlp.hook_post": "hidden",
     "hook_mlp_out": "ffn",
@@ -96,17 +97,13 @@ def _settings(path: Path) -> dict[str, Any]:
         with path.open(encoding="utf-8", errors="replace") as file:
             settings = json.loads(file.read(LONGEST_CONFIG))
     except OSError as error:
-        raise SaeError(f"{path} cannot be read ({error.strerror}): {_expected()}") from error
+        raise SaeError(f"{path} cannot be read ({error.strerror}): {EXPECTED}") from error
     except (ValueError, RecursionError) as error:
         raise SaeError(f"{path} is not JSON.") from error
     if not isinstance(settings, dict):
         raise SaeError(f"{path} is no configuration.")
     about = settings.get("metadata")
     return settings | about if isinstance(about, dict) else settings
-
-
-def _expected() -> str:
-    return f"a folder of sae_lens has {CONFIG} and {WEIGHTS}."
 
 
 def _place(hook: str, folder: Path) -> tuple[int, str]:
@@ -149,7 +146,7 @@ def _tensors(path: Path, needed: set[str], device: str | torch.device) -> dict[s
             if "scaling_factor" in names and bool((file.get_tensor("scaling_factor") != 1).any()):
                 raise SaeError(f"{path} was fine-tuned with a scaling_factor, which is not known.")
     except (OSError, SafetensorError) as error:
-        raise SaeError(f"{path} cannot be read ({error}): {_expected()}") from error
+        raise SaeError(f"{path} cannot be read ({error}): {EXPECTED}") from error
     if tensors["W_enc"].ndim != 2:
         raise SaeError(f"{path}: W_enc has the shape {tuple(tensors['W_enc'].shape)}.")
     d_in, d_sae = tensors["W_enc"].shape

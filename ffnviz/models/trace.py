@@ -87,7 +87,7 @@ class StreamTrace:
         return nbytes_of(self._tensors())
 
     def forget(self) -> None:
-        """Let go of all that was computed on demand; it is computed again when asked for."""
+        """Let go of all that was computed on demand, which can be computed again."""
         for block in self.blocks:
             block.forget()
         self._logits.forget()

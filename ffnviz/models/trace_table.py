@@ -55,31 +55,31 @@ class JoinedTrace(StreamTrace):
 
 def joined(traces: Iterable[Trace]) -> JoinedTrace:
     """The tokens of several traces in a row; see Trace.cat."""
-    some = tuple(traces)
-    if not some:
+    parts = tuple(traces)
+    if not parts:
         raise ValueError("There are no traces to be joined.")
-    widths = {(len(trace.blocks), trace.embedding.shape[-1]) for trace in some}
+    widths = {(len(trace.blocks), trace.embedding.shape[-1]) for trace in parts}
     if len(widths) > 1:
         raise ValueError(f"These traces are of networks of different sizes: {sorted(widths)}.")
-    lengths = [len(trace.tokens) for trace in some]
+    lengths = [len(trace.tokens) for trace in parts]
     blocks = tuple(
         BlockTrace(
-            torch.cat([trace.blocks[number].input for trace in some]),
-            torch.cat([trace.blocks[number].middle for trace in some]),
-            torch.cat([trace.blocks[number].output for trace in some]),
+            torch.cat([trace.blocks[number].input for trace in parts]),
+            torch.cat([trace.blocks[number].middle for trace in parts]),
+            torch.cat([trace.blocks[number].output for trace in parts]),
             LazyValue[AttentionStages](_no_attention),
-            LazyValue[FeedForwardRecord](partial(_joined_ffn_stages, some, number)),
+            LazyValue[FeedForwardRecord](partial(_joined_ffn_stages, parts, number)),
         )
-        for number in range(len(some[0].blocks))
+        for number in range(len(parts[0].blocks))
     )
     return JoinedTrace(
-        torch.cat([trace.ids for trace in some]),
-        torch.cat([trace.embedding for trace in some]),
+        torch.cat([trace.ids for trace in parts]),
+        torch.cat([trace.embedding for trace in parts]),
         blocks,
-        torch.cat([trace.final for trace in some]),
-        some[0].unembed,
-        traces=some,
-        texts=torch.repeat_interleave(torch.arange(len(some)), torch.tensor(lengths)),
+        torch.cat([trace.final for trace in parts]),
+        parts[0].unembed,
+        traces=parts,
+        texts=torch.repeat_interleave(torch.arange(len(parts)), torch.tensor(lengths)),
         places=torch.cat([torch.arange(n) for n in lengths]),
     )
 

@@ -43,7 +43,7 @@ class ShowSpecial:
 
 @dataclass(frozen=True)
 class ChooseOrder:
-    """The neurons stand in another order."""
+    """The neurons are shown in another order."""
 
     order: str
 

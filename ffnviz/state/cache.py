@@ -1,4 +1,4 @@
-"""The one cache: whatever can be computed again, within a bound of bytes, for everybody."""
+"""The one cache: values that can be computed again, within a bound of bytes, for all visitors."""
 
 import sys
 import threading
@@ -15,7 +15,7 @@ DEFAULT_BYTES = 80 * 2**20
 
 
 def bytes_held(value: object) -> int:
-    """The bytes that a value holds now: its arrays, tensors, weights and texts, each once."""
+    """The bytes of the arrays, tensors, weights and texts that a value holds now, each once."""
     return _nbytes(value, set())
 
 
@@ -56,11 +56,11 @@ def _parts(value: object) -> list[Any]:
 class Cache:
     """A least-recently-used cache, bounded in bytes.
 
-    A value is computed once, however many ask for it at the same time; those who ask for another
-    do not wait. A value larger than the bound stays until the next of that kind, and pushes out
+    A value is computed once, however many threads ask for it at the same time; those that ask for
+    another do not wait. A value larger than the bound stays until the next such value, and evicts
     none of the others: all of them would have to be computed again. A value may grow after it was
-    put in, as a trace does when its stages are asked for: those that were used since are counted
-    anew whenever another comes in.
+    put in, as a trace does when its stages are computed: values used since are measured again
+    whenever another comes in.
     """
 
     def __init__(self, most_bytes: int = DEFAULT_BYTES) -> None:
@@ -98,7 +98,7 @@ class Cache:
                 self._kept[key] = value
                 used = {each: self._kept[each] for each in {key, *self._used} & self._kept.keys()}
                 self._used.clear()
-            # Counting goes through whole networks: nobody waits for it at the lock.
+            # Measuring goes through whole networks, so it does not hold the lock.
             sizes = {each: bytes_held(held) for each, held in used.items()}
             with self._lock:
                 self._make_room(sizes)
@@ -120,7 +120,7 @@ class Cache:
             for key in [key for key in self._kept if self._is_large(key)][:-1]:
                 self._forget(key)
         if self._usual_bytes > self.most_bytes:
-            # Of one that another thread is counting there is no size yet.
+            # A value that another thread is measuring has no size yet.
             usual = [
                 key for key in self._kept if self._sizes.get(key, float("inf")) <= self.most_bytes
             ]

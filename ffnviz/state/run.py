@@ -32,7 +32,7 @@ class TraceTiming:
 
 @dataclass(frozen=True)
 class TracedModel:
-    """A network and what it computes for the sentence, each thing when first asked for.
+    """A network and what it computes for the sentence, each value on demand.
 
     It holds no trace, so a button's callback may keep it: the cache alone holds traces.
     """
@@ -83,7 +83,7 @@ class TracedModel:
         return value
 
     def per_sentence(self, name: tuple[Any, ...], compute: Callable[[], T]) -> T:
-        """A value that depends on the sentence too, and on whatever stands in the name."""
+        """A value that depends on the sentence too, and on what else the name has."""
         counted = () if self.special else ("without special tokens",)
         value: T = self.cached((*name, *counted, self.text), compute)
         return value
@@ -93,14 +93,14 @@ class TracedModel:
 class Run:
     """A state and the networks that read its sentence."""
 
-    state: State  # what was asked for
+    state: State
     device: str  # where the networks run, as PyTorch names it
     subject: TracedModel  # the network that drives the page
     partner: TracedModel | None  # the one beside it, if there is one
-    # every device there is, by PyTorch's name for it, with what loads the subject there
+    # the devices of this machine by PyTorch's names, with what loads the subject there
     devices: Mapping[str, Callable[[], Network]]
     about_gpu: str  # which GPU was found, or why none
-    networks: Mapping[str, NetworkSize]  # all that one can choose from, by their ids
+    networks: Mapping[str, NetworkSize]  # all to choose from, by their ids
 
     @property
     def model(self) -> Network:

@@ -19,21 +19,20 @@ class Setting(Generic[T]):
     """One thing a person can set. Any text whatever in a URL gives a legal value."""
 
     name: str  # in the URL; no two settings have the same
-    default: T  # what it is until somebody sets it; not written into the URL
+    default: T  # not written into the URL
     parse: Callable[[str], T]  # the legal value that a URL's text means, or comes nearest to
-    text: Callable[[T], str]  # the value as it stands in the URL; `parse` reads it back as it was
-    also: tuple[str, ...] = ()  # names it had in the past, which links may still have
+    text: Callable[[T], str]  # the value as a URL has it; `parse` reads it back unchanged
+    also: tuple[str, ...] = ()  # former names, which links may still have
     # for a choice, what each value is called on the page; of a tuple, each of its possible entries
     options: Mapping[T, str] = field(default_factory=dict, hash=False)
     longest: int | None = None  # for a text, how many characters it has at most
-    # what a page says before its control; without one it has no control, as what clicks in a
-    # picture set
+    # what a page writes before its control; without it there is none, as clicks in a picture set it
     label: str = ""
     # for a number on a slider, the values it stops at, the least first
     stops: Sequence[T] = field(default=(), hash=False)
     shown: Callable[[T], str] = str  # how a value reads
-    help: str = ""  # what a page says when somebody asks
-    example: str = ""  # what stands in an empty box
+    help: str = ""  # what a page's “?” says
+    example: str = ""  # the placeholder of an empty box
 
     def with_control(
         self,
@@ -56,7 +55,7 @@ class Values:
     """The values of a part's settings.
 
     Args:
-        texts: by the settings' names, as they stand in a URL; what is not there has its default.
+        texts: by the settings' names, as a URL has them; what is missing has its default.
     """
 
     def __init__(self, texts: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
@@ -128,7 +127,7 @@ def _number(text: str) -> float | None:
 def choice_setting(
     name: str, options: Mapping[str, str], also: tuple[str, ...] = ()
 ) -> Setting[str]:
-    """One of the options, the first until somebody chooses.
+    """One of the options, by default the first.
 
     Args:
         name: in the URL.
@@ -152,7 +151,7 @@ def text_setting(
 
     Args:
         name: in the URL.
-        default: what it is until somebody writes.
+        default: the text if the URL has none.
         longest: in characters.
         url_length: in characters of the URL; None takes what the longest ASCII text may need.
         also: former names.

@@ -74,10 +74,10 @@ class Catalog:
 
     # page → part → the settings that can be set there; the first of each is opened first
     parts: Mapping[str, Mapping[str, tuple[Setting[Any], ...]]]
-    # by their ids; the first drives the page until somebody chooses
+    # by their ids; the first drives the page by default
     networks: Mapping[str, NetworkSize]
-    orders: tuple[str, ...]  # the ids of the orders that neurons can stand in, the usual one first
-    start: str  # the sentence one begins with
+    orders: tuple[str, ...]  # the ids of the orders of neurons, the default first
+    start: str  # the initial sentence
     # former page and part → the page and part where its content is now, and the settings that show
     # it
     moved: Moved = field(default_factory=dict)

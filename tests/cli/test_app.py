@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from ffnviz.cli import main
-from ffnviz.cli.hosts import allowed_hosts
-from ffnviz.cli.listening import announcement, free_address
+from ffnviz.cli.listening import allowed_hosts, announcement, free_address
 from ffnviz.models.config import NetworkRequest, config
 
 

@@ -1,4 +1,4 @@
-"""What an activation function is to this package: all that any page or analysis says of it."""
+"""An activation function, with all that any page or analysis says of it."""
 
 import math
 from collections.abc import Callable
@@ -24,7 +24,7 @@ class Activation:
         gated: True for the GLU variants of Shazeer (2020): hidden = φ(xW) ⊗ (xV).
         exact_zeros: whether φ is exactly zero on a whole side, as ReLU is.
         below_zero: whether φ is below zero anywhere.
-        numpy: φ(z) as NumPy has it, which the page shows and runs; "" if that is not known.
+        numpy: φ(z) in NumPy, which the page shows and runs; "" if that is not known.
         torch: the same in PyTorch, for the page.
         line: its curve's colour in the palette, and its dash.
         steepest: no slope of φ is larger; GELU's largest is 1.129, at √2.
@@ -44,13 +44,13 @@ class Activation:
     steepest: float = 1.13
 
     def with_gate(self, name: str, label: str, source: str) -> "Activation":
-        """The gated variant of it: hidden = φ(xW) ⊗ (xV)."""
+        """Its gated variant: hidden = φ(xW) ⊗ (xV)."""
         return replace(
             self, name=name, label=label, source=source, formula=rf"{self.formula} \cdot v",
             gated=True, numpy="", torch="φ(z)", line=("@line", "solid"),
         )  # fmt: skip
 
     def in_numpy(self, z: Array) -> Array:
-        """What `numpy` says, computed: any shape to the same shape."""
+        """φ(z) by `numpy`, any shape to the same shape."""
         value: Array = eval(self.numpy, {"np": np, "math": math, "z": z})  # noqa: S307 (ours)
         return value

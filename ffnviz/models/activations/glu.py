@@ -1,4 +1,4 @@
-"""GLU, the first gate: a sigmoid, which opens from 0 to 1 and never turns a sign."""
+"""GLU, the first gated unit: a sigmoid gate, from 0 to 1, which never changes a sign."""
 
 import torch
 

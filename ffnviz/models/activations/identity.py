@@ -1,4 +1,4 @@
-"""No bend at all: the FFN becomes one linear map of rank at most d_model."""
+"""No nonlinearity: the FFN becomes one linear map of rank at most d_model."""
 
 from torch import Tensor
 

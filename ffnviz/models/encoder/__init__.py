@@ -1,1 +1,1 @@
-"""What runs: the equations in PyTorch. Knows nothing of plots or pages."""
+"""Our own encoder: the equations in PyTorch, and its files."""

@@ -1,6 +1,6 @@
-"""Files and folders that are there whole or not at all, whatever breaks off the writing of them.
+"""Files and folders that are written completely or not at all, whatever interrupts the writing.
 
-What is new is written as a draft, brought to the disk, and renamed (Pillai et al. 2014, "All File
+New content is written as a draft, synced to the disk, and renamed (Pillai et al. 2014, "All File
 Systems Are Not Created Equal", section 3, says why each of these is needed).
 """
 
@@ -16,10 +16,10 @@ from ffnviz.models.encoder.draft import HIDDEN, draft, is_draft, locked
 
 
 def replace_file(path: Path, content: bytes | memoryview) -> None:
-    """Write a file; one that was there stays until the new one is complete.
+    """Write a file; an existing one stays until the new one is complete.
 
     Raises:
-        OSError: naming the file. What was there before is there still.
+        OSError: naming the file. What was there before is still there.
     """
     path = real(path)
     with _named(path), _parents(path.parent), draft(path, folder=False) as new:
@@ -33,13 +33,13 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which takes the place of `path`, with all in it, at the end of the block.
+    """A folder to fill, which replaces `path` at the end of the block.
 
-    Between two renames there is no `path`. Whoever is killed just then leaves `set_aside(path)`,
-    which the next write puts back first.
+    Between two renames there is no `path`. A process that is killed just then leaves
+    `set_aside(path)`, which the next write puts back first.
 
     Raises:
-        OSError: naming the folder. What was there before is there still.
+        OSError: naming the folder. What was there before is still there.
     """
     path = real(path)
     with _named(path), _parents(path.parent):
@@ -55,19 +55,21 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: bytes | memoryview) -> None:
-    """Write a file in place, and wait until the disk has it."""
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666)
+    """Write a file in place, and wait until it is on the disk."""
+    descriptor = os.open(
+        path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666
+    )
     try:
         left = memoryview(content)
         while left:
-            left = left[os.write(file, left) :]
-        os.fsync(file)
+            left = left[os.write(descriptor, left) :]
+        os.fsync(descriptor)
     finally:
-        os.close(file)
+        os.close(descriptor)
 
 
 def check_writable(folder: Path) -> None:
-    """Try whether a file can be written in a folder, which need not be there yet; leave no trace.
+    """Try to write in a folder, which need not exist yet; nothing of it stays.
 
     Raises:
         OSError: naming the folder, if not.
@@ -82,7 +84,7 @@ def check_writable(folder: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Try whether a file can be written in a folder that is there; leave no trace.
+    """Try to write a file in an existing folder; nothing of it stays.
 
     Raises:
         OSError: naming the folder or the file, if not.
@@ -96,12 +98,12 @@ def check_file(path: Path) -> None:
 
 
 def real(path: Path) -> Path:
-    """Where a path leads to, so that a link goes on pointing there; a link to itself stays one."""
-    return Path(os.path.realpath(path))  # Path.resolve raises a RuntimeError on these
+    """The target of a path, so that a symbolic link survives; a link to itself stays as it is."""
+    return Path(os.path.realpath(path))  # Path.resolve raises a RuntimeError for a link to itself
 
 
 def set_aside(path: Path) -> Path:
-    """Where the folder that was at `path` is while another takes its place."""
+    """Where the former folder at `path` is kept while another takes its place."""
     path = real(path)
     return path.with_name(f"{HIDDEN}{path.name}.old")
 
@@ -116,7 +118,7 @@ def _swap(new: Path, path: Path) -> None:
     try:
         new.rename(path)
     except BaseException:
-        with suppress(OSError):  # if the new one has arrived after all, it stays
+        with suppress(OSError):  # if the new folder has arrived after all, it stays
             old.rename(path)
         raise
     _sync(path.parent)
@@ -124,7 +126,7 @@ def _swap(new: Path, path: Path) -> None:
 
 
 def _put_back(path: Path) -> None:
-    """Finish a swap that was broken off by a kill."""
+    """Finish a swap that a kill interrupted."""
     old = set_aside(path)
     if not old.is_dir():
         return
@@ -135,7 +137,7 @@ def _put_back(path: Path) -> None:
 
 
 def _check_replaceable(path: Path) -> None:
-    """What could not be opened for writing is not replaced either."""
+    """Check that a file could be opened for writing, as replacing it does not."""
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
@@ -146,21 +148,21 @@ def _check_replaceable(path: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Wait until the disk has the names in a folder, where the system can be asked that.
+    """Wait until the names in a folder are on the disk, where the system offers that.
 
-    If it has them not, a power cut may bring back what was there before, as it was.
+    Without it, a power cut may bring back what was there before.
     """
     with suppress(OSError):
-        mark = os.open(folder, os.O_RDONLY)
+        descriptor = os.open(folder, os.O_RDONLY)
         try:
-            os.fsync(mark)
+            os.fsync(descriptor)
         finally:
-            os.close(mark)
+            os.close(descriptor)
 
 
 @contextmanager
 def _parents(folder: Path) -> Iterator[None]:
-    """Make a folder and those above it; after a failure, those that were made are gone again."""
+    """Make a folder and its parents; after a failure, remove those that were made."""
     missing = _missing(folder)
     try:
         for each in reversed(missing):
@@ -172,19 +174,19 @@ def _parents(folder: Path) -> Iterator[None]:
 
 
 def _missing(folder: Path) -> list[Path]:
-    """The folders on the way to this one that are not there, this one first."""
+    """The folder and its parents, without those that exist."""
     return [each for each in (folder, *folder.parents) if not each.exists()]
 
 
 def _remove(folders: list[Path]) -> None:
     for each in folders:
-        with suppress(OSError):  # not empty any more: another needs it
+        with suppress(OSError):  # no longer empty: another process uses it
             each.rmdir()
 
 
 @contextmanager
 def _named(path: Path) -> Iterator[None]:
-    """Errors name the file a person knows: not a draft, and not nothing."""
+    """Errors name the file that a person asked for, instead of a draft or nothing."""
     try:
         yield
     except OSError as error:

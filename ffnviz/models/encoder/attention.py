@@ -41,15 +41,15 @@ class AttentionRecord:
 
 @dataclass(frozen=True)
 class AttentionPatterns:
-    """What was seen of a self-attention whose scores are not queries times keys alone.
+    """What was recorded of a self-attention whose scores are not queries times keys alone.
 
-    It may turn, cap or shift them, and heads may share values; these are repeated here.
+    It may rotate, cap or shift them, and heads may share values; these are repeated here.
 
     Attributes:
         input: x, (*batch, T, d_model).
         weights: each row sums to 1, (*batch, n_heads, T, T).
         values: (*batch, n_heads, T, d_head).
-        output: what it adds to the stream, (*batch, T, d_model).
+        output: what it adds to the residual stream, (*batch, T, d_model).
         causal: True if a token attends only to itself and what came before it.
     """
 
@@ -68,7 +68,7 @@ def attention_weights(
     keys: Float[Tensor, "*batch heads sources d_head"],
     causal: bool,
 ) -> Float[Tensor, "*batch heads tokens sources"]:
-    """softmax(Q Kᵀ / √d_head), each row summing to 1; causal, with what comes later left out."""
+    """softmax(Q Kᵀ / √d_head), each row summing to 1; causal, without later tokens."""
     scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
     if causal:
         future = torch.ones_like(scores, dtype=torch.bool).triu(1)

@@ -104,7 +104,7 @@ class Block(nn.Module):
     def hidden(
         self, x: Float[Tensor, "*batch tokens d_model"]
     ) -> Float[Tensor, "*batch tokens d_ff"]:
-        """What its FFN's neurons do on the stream x, (*batch, T, d_model), and nothing after it."""
+        """The FFN's hidden values alone, for the stream x, (*batch, T, d_model)."""
         middle = self.add_attention(x, self.attend(x).output)
         hidden: Tensor = self.ffn.hidden(self.ffn_reads(middle))
         return hidden
@@ -112,7 +112,7 @@ class Block(nn.Module):
     def ffn_reads(
         self, middle: Float[Tensor, "*batch tokens d_model"]
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """What the FFN gets of the stream before it: pre-LN, its LayerNorm; post-LN, the stream."""
+        """The FFN's input for the stream before it: pre-LN, its LayerNorm; post-LN, the stream."""
         read: Tensor = self.ffn_norm(middle) if self.norm_first else middle
         return read
 
@@ -121,7 +121,7 @@ class Block(nn.Module):
         x: Float[Tensor, "*batch tokens d_model"],
         output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """The stream between the two: what the attention wrote, added to the block's input."""
+        """The stream between both: the block's input with the attention's output added."""
         stream: Tensor = x + self.dropout(output)
         return stream if self.norm_first else self.attention_norm(stream)
 
@@ -130,6 +130,6 @@ class Block(nn.Module):
         middle: Float[Tensor, "*batch tokens d_model"],
         output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """The stream after the block: what its FFN wrote, added to the stream before it."""
+        """The stream after the block: the stream before the FFN with its output added."""
         stream: Tensor = middle + self.dropout(output)
         return stream if self.norm_first else self.ffn_norm(stream)

@@ -1,7 +1,7 @@
-"""Hidden drafts: what is being written, under a name nobody has, beside where it will be.
+"""Hidden drafts: files and folders that are being written, under unique names beside their place.
 
-Whoever writes a draft holds a lock on it. A killed process holds none any more, so the next one
-that writes beside its draft knows it for dead and takes it away.
+The process that writes a draft holds a lock on it. Of a killed process the lock is gone, so the
+next one that writes in the same folder removes the draft.
 """
 
 import errno
@@ -20,7 +20,7 @@ HIDDEN = ".ffnviz-"
 
 
 def is_draft(path: Path) -> bool:
-    """Whether this is a draft, or in one."""
+    """Whether a path is a draft, or in one."""
     return any(part.startswith(HIDDEN) for part in path.parts[-2:])
 
 
@@ -34,7 +34,7 @@ def draft(place: Path, *, folder: bool) -> Iterator[Path]:
     path = place.with_name(f"{HIDDEN}{secrets.token_hex(8)}.draft")
     with ExitStack() as ends:
         ends.callback(_remove_draft, path)
-        with locked(place.parent):  # nobody takes a new draft away before it is locked
+        with locked(place.parent):  # no other process removes a new draft before it is locked
             _sweep(place.parent)
             if folder:
                 path.mkdir()
@@ -46,7 +46,7 @@ def draft(place: Path, *, folder: bool) -> Iterator[Path]:
 
 def _sweep(folder: Path) -> None:
     for left in folder.glob(f"{HIDDEN}*.draft"):
-        with suppress(OSError):  # somebody writes it, or there are no locks here: it stays
+        with suppress(OSError):  # in use, or there are no locks here: it stays
             os.close(lock(left, wait=False))
             _remove_draft(left)
 
@@ -59,15 +59,11 @@ def _remove_draft(path: Path) -> None:
 
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
-    """One process at a time has a file or a folder, where there are such locks."""
-    mark = None
-    with suppress(OSError):
-        mark = lock(path, wait=True)
-    try:
+    """Hold the lock on a file or a folder, where the system has such locks."""
+    with ExitStack() as ends:
+        with suppress(OSError):
+            ends.callback(os.close, lock(path, wait=True))
         yield
-    finally:
-        if mark is not None:
-            os.close(mark)
 
 
 def lock(path: Path, *, wait: bool) -> int:
@@ -78,10 +74,10 @@ def lock(path: Path, *, wait: bool) -> int:
     """
     if sys.platform == "win32":
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(path))
-    mark = os.open(path, os.O_RDONLY)
+    descriptor = os.open(path, os.O_RDONLY)
     try:
-        fcntl.flock(mark, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
     except OSError:
-        os.close(mark)
+        os.close(descriptor)
         raise
-    return mark
+    return descriptor

@@ -60,7 +60,7 @@ class Encoder(nn.Module):
         self.config = config
         self.token_embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.position_embedding = nn.Embedding(config.max_tokens, config.d_model)
-        # A ModuleList holds modules of any kind to a type checker: say that these are blocks.
+        # To a type checker a ModuleList holds modules of any type: say that these are blocks.
         self.blocks = cast(
             "Sequence[Block]", nn.ModuleList(Block(config) for _ in range(config.n_blocks))
         )
@@ -76,16 +76,14 @@ class Encoder(nn.Module):
         """A whole pass over ids, (*batch, T) with 1 ≤ T ≤ max_tokens, with edits made on the way.
 
         Raises:
-            ValueError: if there are no tokens, or more than max_tokens; if an edit is to change
-                what is not there.
+            ValueError: if there are no tokens, or more than max_tokens; if an edit changes what
+                does not exist.
         """
         record = self.stream(ids, edits)
-        return EncoderTrace(
-            record.ids, record.embedding, record.blocks, record.final, self.unembed(record.final)
-        )
+        return EncoderTrace(**vars(record), logits=self.unembed(record.final))
 
     def stream(self, ids: Int[Tensor, "*batch tokens"], edits: Sequence[Edit] = ()) -> StreamRecord:
-        """The pass without the logits, for whoever needs those at a few positions only."""
+        """The pass without the logits, which some need at a few positions only."""
         embedding = self.embed(ids)
         blocks, final = self.run_blocks(embedding, edits=edits)
         return StreamRecord(ids, embedding, blocks, final)
@@ -102,22 +100,16 @@ class Encoder(nn.Module):
         return embedding
 
     def run_blocks(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        first: int = 0,
-        edits: Sequence[Edit] = (),
+        self, x: Float[Tensor, "*batch tokens d_model"], first: int = 0, edits: Sequence[Edit] = ()
     ) -> tuple[tuple[BlockRecord, ...], Float[Tensor, "*batch tokens d_model"]]:
         """The stream x through the blocks from `first` on: their records, and the final norm."""
         records = tuple(self.walk(x, first, edits))
         return records, self.final_norm(records[-1].output if records else x)
 
     def walk(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        first: int = 0,
-        edits: Sequence[Edit] = (),
+        self, x: Float[Tensor, "*batch tokens d_model"], first: int = 0, edits: Sequence[Edit] = ()
     ) -> Iterator[BlockRecord]:
-        """The blocks' records one after the other, so that nobody need hold more than one."""
+        """The blocks' records one after the other, so that only one need be in memory."""
         config = self.config
         for edit in edits:
             edit.check(config.n_blocks, config.d_ff, x.shape[-2], config.d_model)
@@ -134,13 +126,13 @@ class Encoder(nn.Module):
 def initial_encoder(config: EncoderConfig, seed: int) -> Encoder:
     """An untrained encoder whose weights depend on nothing but its shapes and the seed.
 
-    Two configurations that differ only in φ get the same weights. The process-wide random state
-    takes no part in it, so any number of threads may make encoders at once.
+    Two configurations that differ only in φ get the same weights. It does not use the
+    process-wide random state, so any number of threads may make encoders at once.
     """
     generator = torch.Generator().manual_seed(seed)
     with draws_from(generator):
-        # The layers' own first values are replaced below. They are drawn all the same: what comes
-        # after them in the generator's stream is what the twins' training started from.
+        # The layers' own initial values are replaced below, but must be drawn: the twins' training
+        # started from what follows them in the generator's stream.
         encoder = Encoder(config)
     for module in encoder.modules():
         if isinstance(module, nn.Linear | nn.Embedding):

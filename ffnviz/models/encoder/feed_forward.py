@@ -45,9 +45,9 @@ class GatedFeedForwardRecord(FeedForwardRecord):
 
     @property
     def above_zero(self) -> Bool[Tensor, "*batch tokens d_ff"]:
-        """Where x W1 + b1 is above zero: the sign of hidden is as much that of the value.
+        """Where x W1 + b1 is above zero: the sign of hidden depends on the value as well.
 
-        For every φ here φ(x) > 0 where x > 0. Edits change nothing of it.
+        For every φ here φ(x) > 0 where x > 0. Edits do not change it.
         """
         return self.pre_activation > 0
 
@@ -83,7 +83,7 @@ class FeedForward(nn.Module):
     def hidden(
         self, x: Float[Tensor, "*batch tokens d_model"]
     ) -> Float[Tensor, "*batch tokens d_ff"]:
-        """Hidden alone for x, (*batch, T, d_model), to the bit what a whole pass has."""
+        """Hidden alone for x, (*batch, T, d_model), to the bit as in a whole pass."""
         return self.activation.function(self.expand(x))
 
 
@@ -113,7 +113,7 @@ class GatedFeedForward(FeedForward):
     def hidden(
         self, x: Float[Tensor, "*batch tokens d_model"]
     ) -> Float[Tensor, "*batch tokens d_ff"]:
-        """Hidden alone for x, (*batch, T, d_model), to the bit what a whole pass has."""
+        """Hidden alone for x, (*batch, T, d_model), to the bit as in a whole pass."""
         value: Tensor = self.gated_value(x)
         return super().hidden(x) * value
 

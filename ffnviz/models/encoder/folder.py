@@ -1,7 +1,7 @@
 """A model as a folder: config.json, tokenizer.json, token_counts.json, weights.safetensors.
 
-A trained one has training.json and MODEL_CARD.md too. config.json ends with the SHA-256 of each of
-the others but the card, so that files of two models are never taken for one.
+A trained model has training.json and MODEL_CARD.md too. config.json ends with the SHA-256 of each
+other file but the card, so that files of two models are never taken for one.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)  # we wr
 
 
 class ModelFolderError(ValueError):
-    """A folder that is no model, or cannot become one: says which file and why.
+    """A folder is no model, or cannot become one: the message says which file and why.
 
     Examples:
         >>> try:
@@ -54,18 +54,18 @@ def write_folder(
     counts: list[int],
     describe: Callable[[Encoder], dict[str, str]] | None = None,
 ) -> None:
-    """Write a model, its weights as float16. A model that was there stays until all is written.
+    """Write a model, its weights as float16. An existing model stays until all is written.
 
     Args:
-        folder: made if it is not there.
+        folder: made if it does not exist.
         encoder: config and weights.
         tokenizer: of the same vocabulary size.
-        counts: how often each entry of the vocabulary stood in the training text.
+        counts: how often each entry of the vocabulary occurred in the training text.
         describe: makes training.json and MODEL_CARD.md, by name, of the encoder as it will be read.
 
     Raises:
         ModelFolderError: if the folder holds what is no part of a model.
-        OSError: if it cannot be written; what was there before is there still.
+        OSError: if it cannot be written; what was there before is still there.
     """
     check_place(folder)
     weights = {name: t.half().contiguous().cpu() for name, t in encoder.state_dict().items()}
@@ -78,7 +78,7 @@ def write_folder(
         written = _encoder(folder / WEIGHTS, files[WEIGHTS], encoder.config)
         files |= {name: text.encode() for name, text in describe(written).items()}
     sums = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-    sums.pop(CARD, None)  # prose, which anybody may improve
+    sums.pop(CARD, None)  # prose, which people may improve
     files[CONFIG] = _json({**encoder.config.to_dict(), SUMS: sums})
     with new_folder(folder) as new:
         for name, content in files.items():
@@ -86,7 +86,7 @@ def write_folder(
 
 
 def check_place(folder: Path) -> None:
-    """Make sure that a model can be written here, before there is one.
+    """Check that a model can be written here, before there is one.
 
     Raises:
         ModelFolderError: if the folder holds what is no part of a model, and would be lost.
@@ -142,7 +142,7 @@ def _check_there(folder: Path) -> None:
 
 
 def _content(path: Path, sums: dict[str, str]) -> bytes:
-    """What is in a file, if it is what was written with the others."""
+    """The content of a file, if its SHA-256 is that in the configuration."""
     try:
         if path.is_dir():
             raise ModelFolderError(path, "it is a folder, not a file")
@@ -164,7 +164,7 @@ def _read_config(path: Path) -> tuple[EncoderConfig, dict[str, str]]:
     values = _read_json(path, {})
     if not isinstance(values, dict):
         raise ModelFolderError(path, "it must hold one JSON object")
-    sums = values.pop(SUMS, {})  # a folder of before there were any has none
+    sums = values.pop(SUMS, {})  # older folders have none
     if not isinstance(sums, dict) or not all(isinstance(value, str) for value in sums.values()):
         raise ModelFolderError(path, f"its “{SUMS}” must name files with their SHA-256")
     try:
@@ -203,7 +203,7 @@ def _read_counts(path: Path, config: EncoderConfig, sums: dict[str, str]) -> Ten
 def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:
     try:
         weights = load(content)
-    except Exception as error:  # the library raises many kinds
+    except Exception as error:  # the library raises many types
         raise ModelFolderError(path, f"it is damaged ({error})") from error
     n_blocks = len({name.split(".")[1] for name in weights if name.startswith("blocks.")})
     if n_blocks != config.n_blocks:
@@ -226,7 +226,7 @@ def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:
             raise ModelFolderError(path, f"{name} has values that are not finite")
     shared = shared_file(hashlib.sha256(content).hexdigest())
     if shared is not None:
-        with suppress(OSError):  # each process then has its own, as a server of one
+        with suppress(OSError):  # each process then holds its own copy
             weights = mapped(weights, shared)
     encoder.load_state_dict(weights, assign=True)
     return encoder.eval().requires_grad_(False)

@@ -1,6 +1,6 @@
-"""x Wᵀ + b by oneDNN where that is much quicker on this processor than what PyTorch takes.
+"""x Wᵀ + b by oneDNN where that is much quicker on this processor than PyTorch's own choice.
 
-MKL, PyTorch's own choice on x86, leaves AVX-512 unused on AMD's processors; oneDNN, which comes
+MKL, that choice on x86, leaves AVX-512 unused on AMD's processors; oneDNN, which comes
 with PyTorch, uses it. Both read the weights as they lie. Gradients, other devices, other types and
 small matrices stay with `F.linear`.
 """
@@ -25,7 +25,7 @@ _decided: list[bool] = []
 
 
 class Linear(nn.Linear):
-    """nn.Linear, by the quicker of both ways."""
+    """nn.Linear by the quicker of both kernels."""
 
     def forward(self, input: Float[Tensor, "*rows n_in"]) -> Float[Tensor, "*rows n_out"]:  # noqa: A002
         """x Wᵀ + b, (…, n_in) -> (…, n_out)."""
@@ -37,7 +37,7 @@ def linear(
     weight: Float[Tensor, "n_out n_in"],
     bias: Float[Tensor, "n_out"] | None = None,
 ) -> Float[Tensor, "*rows n_out"]:
-    """x Wᵀ + b, (…, n_in) -> (…, n_out), by the quicker of both ways."""
+    """x Wᵀ + b, (…, n_in) -> (…, n_out), by the quicker of both kernels."""
     if (
         weight.numel() >= SMALL
         and x.dtype == weight.dtype == torch.float32
@@ -51,14 +51,14 @@ def linear(
 
 
 def onednn_is_quicker() -> bool:
-    """Whether this process takes oneDNN's products: measured once, unless it was decided."""
+    """Whether this process uses oneDNN: measured once, unless `take_onednn` decided it."""
     return _decided[-1] if _decided else _measured()
 
 
 def take_onednn(decided: bool) -> None:
-    """Have this process decide like another, so that both compute the same to the bit.
+    """Decide as another process did, so that both compute the same to the bit.
 
-    It is not taken where it is missing.
+    oneDNN is not used where it is missing.
     """
     _decided[:] = [decided and _is_right()]
 
@@ -72,32 +72,32 @@ def _by_onednn(x: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
 def _measured() -> bool:
     if not _is_right():
         return False
-    tried = _tried()
-    ways: tuple[Product, ...] = F.linear, _by_onednn
-    took: list[list[float]] = [[], []]
-    for _ in range(REPEATS):  # in turn: a busy moment is no one's alone
-        for way, seconds in zip(ways, took, strict=True):
+    operands = _operands()
+    products: tuple[Product, ...] = F.linear, _by_onednn
+    times: list[list[float]] = [[], []]
+    for _ in range(REPEATS):  # in turn: a busy moment slows both
+        for product, seconds in zip(products, times, strict=True):
             started = perf_counter()
-            way(*tried)
+            product(*operands)
             seconds.append(perf_counter() - started)
-    plain, onednn = map(min, took)
+    plain, onednn = map(min, times)
     return onednn <= QUICKER * plain
 
 
 @cache
 @torch.inference_mode()
 def _is_right() -> bool:
-    """Whether this PyTorch has oneDNN's product, which is no public name, and it is right."""
+    """Whether this PyTorch has oneDNN's product, a private name, and it is right."""
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return False
     try:
-        found, wanted = _by_onednn(*_tried()), F.linear(*_tried())
+        result, expected = _by_onednn(*_operands()), F.linear(*_operands())
     except (AttributeError, RuntimeError):
         return False
-    return bool((found - wanted).abs().max() <= TOLERANCE * wanted.abs().max())
+    return bool((result - expected).abs().max() <= TOLERANCE * expected.abs().max())
 
 
-def _tried() -> tuple[Tensor, Tensor, Tensor]:
+def _operands() -> tuple[Tensor, Tensor, Tensor]:
     generator = torch.Generator().manual_seed(0)
     return (
         torch.randn(ROWS, D_MODEL, generator=generator),

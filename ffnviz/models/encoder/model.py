@@ -1,4 +1,4 @@
-"""A trained encoder with its tokenizer: what `ffnviz.load` returns."""
+"""A trained encoder with its tokenizer: what `ffnviz.load` returns for networks of ours."""
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -37,7 +37,7 @@ class Model:
         name: the twin, or the folder's name.
         encoder: ids (…, T) to an EncoderTrace.
         tokenizer: text to ids and spans, and back.
-        token_counts: how often each entry stood in the training text, (vocab_size,).
+        token_counts: how often each entry occurred in the training text, (vocab_size,).
         folder: where it was read from; None if it was not.
 
     Examples:
@@ -69,7 +69,7 @@ class Model:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Of its weights; see fingerprint.py."""
+        """16 hexadecimal digits that follow from its weights; see fingerprint.py."""
         return fingerprint(self.sizes, self.encoder.state_dict().values())
 
     @cached_property
@@ -86,7 +86,7 @@ class Model:
 
     @cached_property
     def input_words(self) -> WordVectors:
-        """The vectors that words enter the stream with, (vocab_size, d_model)."""
+        """The words' embedding vectors, (vocab_size, d_model)."""
         return WordVectors(self.encoder.token_embedding.weight)
 
     @property
@@ -102,16 +102,16 @@ class Model:
 
         The stream is kept; a block's stages and the logits are computed when asked for. Of a
         longer text the first max_tokens are used; `trace.n_left_out` and `trace.left_out` say what
-        was not. Edits change hidden values on the way, and so all that comes after them.
+        was not. Edits change hidden values in the pass, and so all that is computed from them.
 
         Args:
             text: what to read.
-            edits: changes to hidden values, made on the way.
+            edits: changes to hidden values, made in the pass.
             look_at: a block whose FFN's stages are kept from the pass, not computed again.
 
         Raises:
             TypeError: if the text is no str.
-            ValueError: if the text is empty, or an edit is to change what is not there.
+            ValueError: if the text is empty, or an edit changes what does not exist.
         """
         check_text(text)
         encoding = self.tokenizer.encode(text, self.encoder.config.max_tokens)
@@ -133,7 +133,7 @@ class Model:
         Raises:
             TypeError: if the ids are no tensor of whole numbers.
             ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
-                vocabulary; if an edit is to change what is not there.
+                vocabulary; if an edit changes what does not exist.
         """
         encoder = self.encoder
         check_ids(ids, encoder.config.vocab_size)
@@ -152,7 +152,7 @@ class Model:
     ) -> Iterator[Trace]:
         """The traces of many texts, in their order, `batch` of them read at a time.
 
-        Shorter texts of a batch are padded, and nobody attends to the padding: each trace is that
+        Shorter texts of a batch are padded, and no token attends to padding: each trace is that
         of its text alone up to rounding, as more rows are added up in another order. Texts are
         asked for, and traces made, as the loop over them goes on; what is in memory is one batch
         and what you keep. A trace's stream is a view of its batch's; `save` and pickle leave the
@@ -165,8 +165,8 @@ class Model:
 
         Raises:
             TypeError: if a text is no str.
-            ValueError: naming the text that is empty, or in which an edit is to change what is not
-                there.
+            ValueError: naming the text that is empty, or in which an edit changes what does not
+                exist.
         """
         return traces(self, partial(batch_pass, self.encoder), texts, edits, batch)
 
@@ -224,7 +224,7 @@ def load(name: str | Path, device: str | torch.device = "cpu") -> Model:
 
     Raises:
         ModelFolderError: if the folder is not a model; the message says which file and why.
-        RuntimeError: in a sentence, if the device is not there.
+        RuntimeError: in a sentence, if the device cannot be used.
     """
     usable = usable_device(device)
     folder = MODELS / name if name in TWINS else Path(name)

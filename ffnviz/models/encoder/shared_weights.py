@@ -1,7 +1,7 @@
-"""Weights as float32 in a file that all processes of a server map: they then hold them once.
+"""Weights as float32 in a file that all processes of a server map, so that memory has them once.
 
-Whoever starts several processes names a folder in the environment; the first that reads a network
-writes the file. Folders of models hold float16, which each process would widen for itself.
+The process that starts the others names a folder in the environment; the first that reads a network
+writes the file. Model folders hold float16, which each process would convert for itself.
 """
 
 import os
@@ -13,12 +13,12 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-FOLDER = "FFNVIZ_SHARED_WEIGHTS"  # a folder of this server's own, gone when it ends
+FOLDER = "FFNVIZ_SHARED_WEIGHTS"  # names a folder of this server's own, removed when it ends
 ALIGNED = 16  # numbers: each tensor begins where PyTorch would have it begin, at 64 bytes
 
 
 def shared_file(name: str) -> Path | None:
-    """Where the processes of this server share weights of that name; None if they do not."""
+    """The file in which this server's processes share weights; None if they do not."""
     folder = os.environ.get(FOLDER)
     return Path(folder) / f"{name}.f32" if folder else None
 
@@ -27,7 +27,7 @@ def mapped(weights: Mapping[str, Tensor], file: Path) -> dict[str, Tensor]:
     """The same float32 tensors, read from a mapped file, which is written if it is not there.
 
     Args:
-        weights: their bytes are what the name of the file tells from all others.
+        weights: the file's name must tell them from all others.
         file: from `shared_file`.
 
     Raises:
@@ -40,14 +40,14 @@ def mapped(weights: Mapping[str, Tensor], file: Path) -> dict[str, Tensor]:
         for piece, (_, tensor) in zip(torch.split(whole, lengths), tensors, strict=True):
             piece[: tensor.numel()] = tensor.flatten()
         _write(whole, file)
-    # Mapped for this process alone, so that nothing it did could reach another; never written to.
+    # A private mapping, so that a write here could reach no other process; none is made.
     whole = torch.from_file(str(file), shared=False, size=sum(lengths), dtype=torch.float32)
     pieces = zip(tensors, torch.split(whole, lengths), strict=True)
     return {name: piece[: tensor.numel()].view(tensor.shape) for (name, tensor), piece in pieces}
 
 
 def _write(values: Tensor, file: Path) -> None:
-    """Write it under another name; whoever is first gives it its own."""
+    """Write under a temporary name; the first process to finish links the file's own name."""
     with tempfile.NamedTemporaryFile(dir=file.parent) as draft:
         values.numpy().tofile(draft)
         draft.flush()

@@ -1,4 +1,4 @@
-"""Text to token ids and back, with every token tied to the person's own characters.
+"""Text to token ids and back, each token with its span of the typed text.
 
 Byte-level BPE (Sennrich et al. 2016; on bytes: Radford et al. 2019), lower-cased, so no text is
 unknown. A text is read in the spelling of the books that it was trained on (spelling.py). A space
@@ -14,11 +14,11 @@ from tokenizers import Tokenizer as BytePairTokenizer
 from ffnviz.models.spelling import as_read, as_read_with_ends
 
 MASK = "[MASK]"
-MOST_SAID = 300  # characters of what the library says of a file that is no tokenizer
+LONGEST_MESSAGE = 300  # characters of the library's message on a file that is no tokenizer
 
 
 def _bytes_of_symbols() -> dict[str, int]:
-    """The characters that byte-level BPE writes for bytes, as Radford et al. 2019 chose them."""
+    """The byte that each symbol of byte-level BPE stands for (Radford et al. 2019)."""
     printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
     others = [byte for byte in range(0x100) if byte not in printable]
     symbols = {chr(byte): byte for byte in printable}
@@ -38,7 +38,7 @@ class Token:
             character takes several tokens, the first has it and the others are empty. So is a first
             token that is only the space put before the text.
         start, end: character positions in the typed text.
-        special: the name of a token that the tokenizer put there itself, such as [CLS]; else "".
+        special: the name of a token that the tokenizer added, such as [CLS]; else "".
     """
 
     id: int
@@ -96,26 +96,26 @@ class Tokenizer:
 
     @classmethod
     def from_json(cls, content: bytes) -> "Tokenizer":
-        """The tokenizer in what a tokenizer.json holds.
+        """The tokenizer in the content of a tokenizer.json.
 
         Raises:
-            ValueError: if that is not a tokenizer, or has no [MASK].
+            ValueError: if it is not a tokenizer, or has no [MASK].
         """
         try:
             bpe = BytePairTokenizer.from_str(content.decode())
         except Exception as error:  # the library raises bare Exception
-            raise ValueError(f"it is not a tokenizer ({str(error)[:MOST_SAID]})") from error
+            raise ValueError(f"it is not a tokenizer ({str(error)[:LONGEST_MESSAGE]})") from error
         return cls(bpe)
 
     def to_json(self) -> bytes:
-        """What tokenizer.json holds: one entry a line."""
+        """The content of tokenizer.json, one entry a line."""
         values = json.loads(self._bpe.to_str())
         return (json.dumps(values, ensure_ascii=False, indent=0) + "\n").encode()
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
         """The tokens of any text, read as spelling.py says; [MASK], in any case, is the mask token.
 
-        A character that is not read belongs to the token behind it; at the end, to the last.
+        A character that is not read belongs to the next token; at the end, to the last.
         """
         if not text:
             return Encoding(text, (), 0)
@@ -141,11 +141,11 @@ class Tokenizer:
         return self._bpe.decode(ids, skip_special_tokens=False).removeprefix(" ")
 
     def word(self, id_: int) -> str:
-        """What one entry of the vocabulary reads as, with its leading space if it has one."""
+        """The text of one entry of the vocabulary, with its leading space if it has one."""
         return self._words[id_]
 
     def label(self, id_: int) -> str:
-        """One entry of the vocabulary as a person would want to see it listed.
+        """One entry of the vocabulary as a list for people shows it.
 
         A word without its space, a piece that continues a word after a hyphen, a bare space as ␣,
         bytes that are no whole character in hexadecimal.
