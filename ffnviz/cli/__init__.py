@@ -15,7 +15,7 @@ from ffnviz.cli.train import train
 
 
 class _All(Commands):
-    """All commands. `index` is imported when it is asked for: a server does without pyarrow."""
+    """All commands. `index` is imported on demand: a server does without pyarrow."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Their names, in order."""

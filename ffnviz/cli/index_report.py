@@ -10,7 +10,7 @@ from ffnviz.models.network import Network
 
 
 def write_tables(index: NeuronIndex, path: Path, ending: str | None) -> list[Path]:
-    """The index written as tables beside it, if these were asked for."""
+    """Write the index as tables beside it, if an ending is given, and return their paths."""
     if ending is None:
         return []
     neurons, examples = (

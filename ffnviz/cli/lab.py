@@ -81,7 +81,7 @@ def _claims(tested: Tested) -> list[dict[str, Any]]:
 
 
 def _counted(findings: Sequence[Finding]) -> dict[str, dict[str, int]]:
-    """How many claims have each verdict, apart by who makes them."""
+    """How many claims have each verdict, by who makes them."""
     return {
         str(said): {
             str(verdict): sum(f.said is said and f.verdict is verdict for f in findings)

@@ -23,7 +23,7 @@ PLACES = {
 
 @dataclass(frozen=True, eq=False)
 class Edit:
-    """What is done to some neurons of one block's FFN, or elsewhere in the block, during a pass.
+    """A change to some neurons of one block's FFN, or elsewhere in the block, during a pass.
 
     Attributes:
         block: from 0.
@@ -66,7 +66,7 @@ class Edit:
         block = plain(self.block)
         if type(block) is not int:
             raise ValueError(f"block = {block!r}: give one whole number, from 0.")
-        # Copies, as a trace keeps its edits: what was given could change under it.
+        # Copies, as a trace keeps its edits and the originals may change later.
         copies: dict[str, Any] = {"block": block}
         for name in ("neurons", "tokens"):
             if getattr(self, name) is not None:
@@ -185,7 +185,7 @@ class Edit:
 
 
 def _mask_length(values: Any) -> int | None:
-    """Of a mask; None of numbers."""
+    """The length of a mask; None of numbers."""
     return len(values) if values and type(values[0]) is bool else None
 
 

@@ -162,6 +162,6 @@ def is_ours(name: str | Path) -> bool:
     if str(name) in TWINS or (folder / COUNTS).exists():
         return True
     if folder.is_dir():
-        # A folder of ours with a file missing is to be called that.
+        # A folder of ours without token_counts.json, so that the error names the missing file.
         return (folder / "weights.safetensors").exists()
     return isinstance(name, Path) and not folder.exists()

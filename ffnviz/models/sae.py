@@ -18,7 +18,7 @@ LAYER_NORM_EPS = 1e-5  # sae_lens's
 
 
 class SaeError(ValueError):
-    """A folder holds no sparse autoencoder that is known here, or one that does not fit: says why.
+    """There is no known sparse autoencoder in a folder, or it does not fit: the message says why.
 
     Examples:
         >>> ffnviz.read_sae("not-there")

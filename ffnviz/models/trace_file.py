@@ -25,7 +25,7 @@ STREAMS = ("input", "middle", "output")
 
 
 class TraceFileError(ValueError):
-    """A file that is no trace: says which and why."""
+    """A file is no trace: the message says which and why."""
 
 
 def save_trace(trace: Trace, path: str | Path) -> None:
@@ -50,7 +50,7 @@ def save_trace(trace: Trace, path: str | Path) -> None:
         "causal": [block.attention_stages.held.causal for block in whole.blocks
                    if block.attention_stages.held is not None],
     }  # fmt: skip
-    # Clones: safetensors takes neither views of a larger storage nor tensors that share one.
+    # Clones, as safetensors takes no two tensors that share a storage.
     clones = {name: value.clone() for name, value in tensors.items()}
     replace_file(Path(path), save(clones, {"trace": json.dumps(header)}))
 

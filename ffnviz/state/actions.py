@@ -20,8 +20,7 @@ class Type:
 class HideWord:
     """A stretch of the sentence becomes a mask, which is then the chosen token."""
 
-    # start, end: character positions in the sentence
-    start: int
+    start: int  # a character position in the sentence
     end: int
     token: int  # the place among the tokens that the mask will have, from 0
 

@@ -48,13 +48,10 @@ class State:
     token: int | None  # the chosen token, from 0; None takes the first mask, or else the last word
     neuron: Neuron | None  # the chosen one; None takes the strongest on the chosen token
     order: str  # how neurons are ordered, by its id
-    # the id of the network beside it; None takes the usual one, if there is any
-    partner: str | None = None
-    # what was set on this part, by the settings' names: texts as a URL has them, sorted by name,
-    # none of them the default
+    partner: str | None = None  # the id of the network beside it; None takes the usual one, if any
+    # this part's settings but the defaults: names and texts as a URL has them, sorted by name
     settings: tuple[tuple[str, str], ...] = ()
-    # whether special tokens, such as [CLS], are shown and counted. If not, tokens are counted
-    # without them
+    # whether special tokens, such as [CLS], are shown, and counted in `token`
     special: bool = True
 
     @property
@@ -78,8 +75,7 @@ class Catalog:
     networks: Mapping[str, NetworkSize]
     orders: tuple[str, ...]  # the ids of the orders of neurons, the default first
     start: str  # the initial sentence
-    # former page and part → the page and part where its content is now, and the settings that show
-    # it
+    # former page and part → the page, part and settings that show the same now
     moved: Moved = field(default_factory=dict)
 
     def __post_init__(self) -> None:
