@@ -1,20 +1,19 @@
 """The options that choose between processes of this machine and a Ray cluster."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
 
 import click
 
+from ffnviz.cli.network import F
 from ffnviz.cli.number import Number
 from ffnviz.jobs.indexing.cluster import check_room, joined
 from ffnviz.jobs.indexing.local import run_local
 from ffnviz.jobs.indexing.ray_data import run_ray
 from ffnviz.jobs.indexing.run import Engine
 
-F = TypeVar("F", bound=Callable[..., Any])
 MOST_WORKERS = 512  # on one machine; a cluster may have more
 
 

@@ -14,7 +14,6 @@ from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.index_table import FORMATS, check_format
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
 from ffnviz.analysis.neurons.probes import read_probes, split
-from ffnviz.cli.corpus import Corpus
 from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.engine import EngineOptions, engine_options, started_engine
 from ffnviz.cli.errors import reported
@@ -26,7 +25,7 @@ from ffnviz.jobs.indexing.job import Job, gatherer_of, hold
 from ffnviz.jobs.indexing.memory_estimate import estimated_memory, too_much
 from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted, with_problems
 from ffnviz.jobs.indexing.sources import Piece, pieces_of
-from ffnviz.jobs.indexing.stores import Address
+from ffnviz.jobs.indexing.stores import Address, StoreError, found_at, is_address
 from ffnviz.jobs.indexing.work_splitting import cut, piece_bytes
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.linear import onednn_is_quicker
@@ -35,6 +34,28 @@ from ffnviz.models.external.memory import free_bytes
 from ffnviz.models.network import Network
 
 MOST_TAGS = 256  # files that are tags; of more, a tag says little
+
+
+class Corpus(click.Path):
+    """An existing file or folder, or s3://…, gs://… or file://…, which is checked later."""
+
+    name = "path or address"
+
+    def __init__(self) -> None:
+        super().__init__(exists=True, path_type=Path)
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """The path or address."""
+        if isinstance(value, str) and is_address(value):
+            try:
+                value = found_at(value)
+            except StoreError as error:
+                self.fail(str(error), param, ctx)
+        if isinstance(value, Address):
+            return value
+        if not Path(value).exists():
+            self.fail(f"there is no such path: {click.format_filename(value)}", param, ctx)
+        return super().convert(value, param, ctx)
 
 
 @click.command()

@@ -174,10 +174,9 @@ def _read_config(path: Path) -> tuple[EncoderConfig, dict[str, str]]:
 
 
 def _read_tokenizer(path: Path, config: EncoderConfig, sums: dict[str, str]) -> Tokenizer:
+    content = _content(path, sums)
     try:
-        tokenizer = Tokenizer.from_json(_content(path, sums))
-    except ModelFolderError:
-        raise
+        tokenizer = Tokenizer.from_json(content)
     except ValueError as error:
         raise ModelFolderError(path, str(error)) from error
     if tokenizer.vocab_size != config.vocab_size:
