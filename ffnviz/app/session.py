@@ -184,7 +184,7 @@ class Session:
         table = st.session_state
         table["state"] = state
         # What was set on a part is there again when one comes back to it.
-        names = {setting.name for setting in self.catalog.settings_of(state.page, state.part)}
+        names = {setting.name for setting in self.catalog.parts[state.page][state.part]}
         left = {name: text for name, text in table["left"].items() if name not in names}
         table["left"] = left | dict(state.settings)
         table["last_parts"] = {**table["last_parts"], state.page: state.part}
