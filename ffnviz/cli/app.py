@@ -15,6 +15,7 @@ from ffnviz.cli.lecture import LectureFile
 from ffnviz.cli.listening import allowed_hosts, announcement, free_address, host_names
 from ffnviz.cli.named_paths import opened_paths
 from ffnviz.cli.network import dtype_option
+from ffnviz.cli.number import Number
 from ffnviz.cli.saes import look_at_sae
 from ffnviz.cli.shown import (
     address_of_store,
@@ -127,7 +128,7 @@ setting = partial(click.option, show_default=True, show_envvar=True)
 )
 @setting(
     "--train-minutes",
-    type=click.FloatRange(0, 60),
+    type=Number(0, 60),
     default=Config.train_minutes,
     envvar=TRAIN_MINUTES,
     help="Minutes of a processor that one training on the page Learn may take; 0 switches it off.",

@@ -8,6 +8,7 @@ import click
 
 from ffnviz.analysis.number_format import short
 from ffnviz.cli.errors import reported
+from ffnviz.cli.number import Number
 from ffnviz.cli.output import bar, show_json
 from ffnviz.models.encoder.folder import check_place
 from ffnviz.models.encoder.tokenizer import MASK
@@ -36,7 +37,7 @@ PHIS = ("relu", "gelu", "swiglu", "identity")
 )
 @click.option(
     "--minutes",
-    type=click.FloatRange(0, 60, min_open=True),
+    type=Number(0, 60, min_open=True),
     default=1.0,
     show_default=True,
     help=f"Of one core, for each: {STEPS_A_MINUTE:,} steps a minute, whatever the clock says.",

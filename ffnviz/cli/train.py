@@ -12,6 +12,7 @@ import torch
 from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported
 from ffnviz.cli.network import F
+from ffnviz.cli.number import Number
 from ffnviz.cli.output import bar
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.atomic import check_writable
@@ -28,9 +29,7 @@ SIZES = ("d_model", "d_ff", "n_blocks", "n_heads", "vocab_size")
 
 def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
     """An option that takes a number from 0 to 1."""
-    return click.option(
-        name, type=click.FloatRange(0, 1), default=default, show_default=True, help=words
-    )
+    return click.option(name, type=Number(0, 1), default=default, show_default=True, help=words)
 
 
 @click.command()
@@ -77,7 +76,7 @@ def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
 @click.option("--steps", type=click.IntRange(1, 10**9), default=Recipe.steps, show_default=True)
 @click.option(
     "--learning-rate",
-    type=click.FloatRange(0, 1, min_open=True),
+    type=Number(0, 1, min_open=True),
     default=Recipe.learning_rate,
     show_default=True,
     help="The highest, after the warm-up.",

@@ -28,7 +28,16 @@ def test_the_sentences_of_a_file_are_searched(tmp_path: Path) -> None:
         assert flip["without"][twin]["word"] == example.without
 
 
-@pytest.mark.parametrize("option", ["flips --least", "index --cpus-per-worker"])
+@pytest.mark.parametrize(
+    "option",
+    [
+        "flips --least",
+        "index --cpus-per-worker",
+        "learn --minutes",
+        "app --train-minutes",
+        "train --keep",
+    ],
+)
 def test_what_is_no_number_is_in_no_range(option: str) -> None:
     for value in ("nan", "-nan", "inf"):
         told = CliRunner().invoke(main, [*option.split(), value])
