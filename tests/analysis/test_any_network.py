@@ -25,13 +25,12 @@ from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
 from ffnviz.analysis.neurons.working import logit, output_component, pre_activation
 from ffnviz.analysis.prediction import predict, predict_with_ffn_output, predict_without_ffn
-from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.sparsity.awake import awake, share_against_threshold, threshold_for
 from ffnviz.analysis.sparsity.bend import curve, landing, value_range
 from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest
 from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.analysis.sparsity.swap import swap
-from ffnviz.analysis.sparsity.threshold import share_against_threshold
 from ffnviz.analysis.timing.growth import as_convolution
 from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.analysis.timing.stages import time_stages
@@ -234,7 +233,7 @@ def test_what_a_trace_alone_tells(net: Network) -> None:
     assert threshold_for(net.card.phi) in (0.0, 0.1)
     open_ = before > 0 if net.card.gated else hidden > 0
     assert reached(trace, 0).never.tolist() == np.flatnonzero(~open_.any(0)).tolist()
-    shares = share_against_threshold(trace, 0, np.array([0.0, 0.5])).shares
+    shares = share_against_threshold(trace, 0, np.array([0.0, 0.5]))
     assert_allclose(shares, [(np.abs(hidden) > t).mean() for t in (0.0, 0.5)], atol=1e-6)
     assert_allclose(neuron_values(trace, 0, NEURON), hidden[:, NEURON])
     assert strongest_neuron(trace, 0, TOKEN) == int(np.abs(hidden[TOKEN]).argmax())

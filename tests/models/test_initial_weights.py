@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from ffnviz.analysis.sparsity.record import training_record
+from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import INIT_STD, Encoder, initial_encoder
 from ffnviz.models.encoder.model import TWINS, load
@@ -70,7 +70,7 @@ def seeded_alone(config: EncoderConfig, seed: int) -> dict[str, torch.Tensor]:
 @pytest.mark.parametrize("twin", TWINS)
 def test_the_twins_weights_before_training_are_those_that_training_began_with(twin: str) -> None:
     config = load(twin).encoder.config
-    seed = training_record(twin).seed
+    seed = record_of(load(twin)).seed
     began, shown = seeded_alone(config, seed), initial_encoder(config, seed).state_dict()
     assert began.keys() == shown.keys()
     assert all(torch.equal(began[name], shown[name]) for name in began)

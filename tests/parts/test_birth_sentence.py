@@ -6,7 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ffnviz.analysis.sparsity.record import training_record
+from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.models.encoder.model import load
 from ffnviz.parts.sparsity.training import _sentence
 
 
@@ -15,7 +16,7 @@ def test_a_share_that_rises_again_is_said_to_have_been_lower(
     shares: tuple[float, ...], rises: bool
 ) -> None:
     record = replace(
-        training_record("relu"),
+        record_of(load("relu")),
         tokens=np.array([0, 4_400_000, 20_000_000]),
         above_zero=np.array(shares)[:, None],
     )

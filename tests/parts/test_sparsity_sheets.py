@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from ffnviz.analysis.sparsity.gate import gated_token
-from ffnviz.analysis.sparsity.record import training_record
+from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.wording import percent
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.moved import MOVED
@@ -89,14 +89,14 @@ def test_never_awake_counts_the_neurons_of_the_sentence() -> None:
     hidden = load("relu").trace(SENTENCE).blocks[1].ffn.hidden
     never = int((hidden <= 0).all(dim=0).sum())
     assert f"{never:,} of 2,048 neurons" in words(cells["never"])
-    on_books = f"never above zero on {training_record('relu').final_n_tokens:,} tokens"
+    on_books = f"never above zero on {record_of(load('relu')).final_n_tokens:,} tokens"
     assert words(cells["never"]).count(on_books) == 2
 
 
 def test_birth_says_where_training_began_and_ended() -> None:
     cells = part("birth").cells
     before, after, *_ = percents(words(cells["birth"]))  # a third is the least on the way
-    shares = training_record("relu").above_zero[:, 1]
+    shares = record_of(load("relu")).above_zero[:, 1]
     assert [before, after] == [shown(shares[0]), shown(shares[-1])]
     assert "T5-Base 3% (published)" in str(cells["birth"].data)
     assert "of T5-Base and ViT-B/16" in words(cells["birth"])

@@ -39,8 +39,7 @@ def one_layer(k: int, n: int) -> tuple[Array, Array]:
 
 def layer_at(x: Array, bends: Array, turns: Array) -> Array:
     """Σ turn ReLU(x − bend) at each x, (n,)."""
-    value: Array = np.maximum(x[:, None] - bends, 0) @ turns
-    return value
+    return np.maximum(x[:, None] - bends, 0) @ turns
 
 
 @torch.inference_mode()

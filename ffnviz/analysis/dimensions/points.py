@@ -20,8 +20,7 @@ class Points:
     @property
     def xy(self) -> NDArray[np.float64]:
         """The same in the square from −1 to 1, (n, 2)."""
-        scaled: NDArray[np.float64] = self.places / (SIDE - 1) * 2 - 1
-        return scaled
+        return self.places / (SIDE - 1) * 2 - 1
 
 
 def of_xy(one: NDArray[np.float64], other: NDArray[np.float64]) -> Points:
@@ -92,15 +91,13 @@ def _at_most(
     side = np.sign(steps @ np.stack([-directions[:, 1], directions[:, 0]]))  # (n, k)
     wanted = np.where(first, 1, -1)[:, None]
     right, wrong = (side == wanted).sum(axis=0), (side == -wanted).sum(axis=0)
-    at_most: NDArray[np.int64] = len(first) - np.minimum(right, wrong)
-    return at_most
+    return np.asarray(len(first) - np.minimum(right, wrong))
 
 
 def _directions(steps: NDArray[np.int64]) -> NDArray[np.int64]:
     """Each direction once, (k, 2)."""
     shortest = steps // np.gcd(np.abs(steps[:, 0]), np.abs(steps[:, 1]))[:, None]
-    distinct: NDArray[np.int64] = np.unique(shortest, axis=0)
-    return distinct
+    return np.unique(shortest, axis=0)
 
 
 def _best_along(

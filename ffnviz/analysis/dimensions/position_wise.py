@@ -1,5 +1,6 @@
 """The same FFN for each token: measured, and against the usual nn.Sequential."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
@@ -63,10 +64,9 @@ def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
 
 
 class _Activation(nn.Module):
-    def __init__(self, function: object) -> None:
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
         super().__init__()
         self.function = function
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        result: torch.Tensor = self.function(x)  # type: ignore[operator]
-        return result
+    def forward(self, x: Tensor) -> Tensor:
+        return self.function(x)

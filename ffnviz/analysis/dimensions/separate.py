@@ -53,8 +53,7 @@ class _Layers:
 
     def lift(self, phi: Activation, x: Tensor) -> Tensor:
         """φ(x W₁ + b₁), (n, 2) -> (n, d_ff)."""
-        lifted: Tensor = phi.function(F.linear(x, self.weight, self.bias))
-        return lifted
+        return phi.function(F.linear(x, self.weight, self.bias))
 
     def score(self, phi: Activation, x: Tensor) -> Tensor:
         """The read-out, (n, 2) -> (n,)."""

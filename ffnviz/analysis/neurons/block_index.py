@@ -53,8 +53,7 @@ class BlockIndex:
     @property
     def fired_texts(self) -> NDArray[np.int64]:
         """Texts in which each neuron fired at least once, (d_ff,)."""
-        fired: NDArray[np.int64] = self.texts.astype(np.int64) + self.low_texts - self.both_texts
-        return fired
+        return np.asarray(self.texts.astype(np.int64) + self.low_texts - self.both_texts)
 
     @property
     def sides(self) -> dict[int, tuple[NDArray[np.integer], NDArray[np.integer]]]:
@@ -66,14 +65,12 @@ class BlockIndex:
     @property
     def most(self) -> NDArray[np.float64]:
         """The largest value at which each neuron fired above zero, (d_ff,); 0 if it never did."""
-        most: NDArray[np.float64] = self.values.max(axis=0, initial=0.0).astype(np.float64)
-        return most
+        return np.asarray(self.values.max(axis=0, initial=0.0), np.float64)
 
     @property
     def least(self) -> NDArray[np.float64]:
         """The lowest value at which each neuron fired below zero, (d_ff,); 0 if it never did."""
-        least: NDArray[np.float64] = self.low_values.min(axis=0, initial=0.0).astype(np.float64)
-        return least
+        return np.asarray(self.low_values.min(axis=0, initial=0.0), np.float64)
 
     def examples_of(self, neuron: int, side: int) -> list[Example]:
         """Of one side, 1 above zero and −1 below, the furthest first."""
@@ -102,8 +99,7 @@ class BlockIndex:
     @property
     def fired(self) -> NDArray[np.int64]:
         """Tokens on which each neuron fired, (d_ff,)."""
-        fired: NDArray[np.int64] = self.by_position.sum(axis=0, dtype=np.int64)
-        return fired
+        return np.asarray(self.by_position.sum(axis=0, dtype=np.int64))
 
     def quantile(self, neuron: int, share: float) -> float:
         """The value that this share of a neuron's values does not exceed, to within its bin."""

@@ -22,8 +22,7 @@ class Comparison:
     @property
     def difference(self) -> NDArray[np.float32]:
         """Second minus first, (n_pairs, k)."""
-        differences: NDArray[np.float32] = self.second - self.first
-        return differences
+        return self.second - self.first
 
 
 def pairs(first: list[int], second: list[int]) -> NDArray[np.int64]:

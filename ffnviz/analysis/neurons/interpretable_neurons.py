@@ -66,8 +66,7 @@ def interpretable_neurons(
 def tag_f1(index: NeuronIndex, counts: BlockIndex, side: int) -> NDArray[np.float64]:
     """2 · both / (fired + tagged): the harmonic mean of precision and recall, (n_tags, d_ff)."""
     texts, by_tag = counts.sides[side]
-    f1: NDArray[np.float64] = 2 * by_tag / np.maximum(texts[None] + index.with_tag[:, None], 1)
-    return f1
+    return np.asarray(2 * by_tag / np.maximum(texts[None] + index.with_tag[:, None], 1))
 
 
 def common_words(

@@ -38,8 +38,7 @@ class Planted:
 
     def hidden(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows"]:
         """Its activation φ(x · key + bias) on rows of the FFN's input, (…, d_model) -> (…)."""
-        activation: Tensor = self.phi.function(x @ self.key + self.bias)
-        return activation
+        return self.phi.function(x @ self.key + self.bias)
 
     def writes(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
         """What it adds to the FFN's output for rows of its input."""

@@ -80,8 +80,7 @@ def losses_of(logits: Tensor, targets: Tensor) -> NDArray[np.float64]:
     """Cross-entropy of each target, (B, k), by its logits, (B, k, vocab_size); in nats, (B·k,)."""
     wanted = targets.flatten().to(logits.device)
     losses = F.cross_entropy(logits.flatten(0, 1), wanted, reduction="none")
-    each: NDArray[np.float64] = losses.cpu().double().numpy()
-    return each
+    return losses.cpu().double().numpy()
 
 
 @torch.inference_mode()

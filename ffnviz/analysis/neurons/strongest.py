@@ -19,5 +19,4 @@ def strongest_neuron(trace: ForwardPass, block: int, token: int) -> int:
 def strongest_neurons(trace: ForwardPass, block: int, token: int, k: int) -> list[int]:
     """The k neurons with the largest |hidden| on a token, the strongest first."""
     hidden = trace.blocks[block].ffn.hidden[token].abs()
-    best: list[int] = hidden.topk(min(k, len(hidden))).indices.tolist()
-    return best
+    return hidden.topk(min(k, len(hidden))).indices.tolist()

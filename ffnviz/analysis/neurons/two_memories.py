@@ -94,5 +94,4 @@ def keys_moved(
     one, two = (own_attention(each.blocks[block]).keys.transpose(0, 1).flatten(1).cpu().double()
                 for each in (before, after))  # fmt: skip
     first, second = one[pairs[:, 0]], two[pairs[:, 1]]
-    moved: NDArray[np.float64] = ((second - first).norm(dim=1) / first.norm(dim=1)).numpy()
-    return moved
+    return np.asarray((second - first).norm(dim=1) / first.norm(dim=1))

@@ -31,8 +31,7 @@ class DotProduct:
     @property
     def terms(self) -> NDArray[np.float64]:
         """All n products, in float64."""
-        products: NDArray[np.float64] = self.left.astype(np.float64) * self.right
-        return products
+        return self.left.astype(np.float64) * self.right
 
     @property
     def rest(self) -> float:

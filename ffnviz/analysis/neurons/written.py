@@ -54,5 +54,4 @@ def promoted_ids(network: Network, written: Tensor, k: int) -> NDArray[np.int64]
     if head.norm is not None:
         written = head.norm.undivided(written)
     best = (written @ words.vectors[rows].mT).topk(min(k, len(rows)), dim=-1).indices
-    ids: NDArray[np.int64] = rows[best].cpu().numpy()
-    return ids
+    return rows[best].cpu().numpy()

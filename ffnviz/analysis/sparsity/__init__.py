@@ -1,1 +1,1 @@
-"""Sparsity: what the page of this idea measures."""
+"""Measurements for the page Sparsity."""

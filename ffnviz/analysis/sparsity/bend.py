@@ -1,4 +1,4 @@
-"""Where φ bends, and where a sentence's pre-activations land on it."""
+"""Where φ bends, and where a sentence's pre-activations land on its curve."""
 
 from dataclasses import dataclass
 
@@ -14,25 +14,25 @@ from ffnviz.models.trace import ForwardPass
 class Curve:
     """An activation function and its derivative."""
 
-    x: NDArray[np.float32]  # where, (n,)
+    x: NDArray[np.float32]  # (n,)
     value: NDArray[np.float32]  # φ(x), (n,)
-    slope: NDArray[np.float32]  # φ'(x), (n,), by automatic differentiation
+    slope: NDArray[np.float32]  # φ′(x), (n,), by automatic differentiation
 
 
 @dataclass(frozen=True)
 class Landing:
-    """A block's pre-activations, counted by where they land."""
+    """A histogram of a block's pre-activations, and the shares that end up near zero."""
 
     edges: NDArray[np.float64]  # of the bins, (n + 1,)
-    shares: NDArray[np.float64]  # of all values of the sentence in each bin, (n,); they sum to 1
-    token_shares: NDArray[np.float64]  # of the chosen token's values alone, (n,)
-    below_zero: float  # share of all values below zero, from 0 to 1
-    near_zero: float  # share of all hidden values within the threshold of zero
-    exactly_zero: float  # share of those that are 0
+    shares: NDArray[np.float64]  # share of the sentence's values in each bin, (n,); they sum to 1
+    token_shares: NDArray[np.float64]  # the same for the chosen token alone, (n,)
+    below_zero: float  # share of the pre-activations below zero, from 0 to 1
+    near_zero: float  # share of the hidden values within the threshold of zero
+    exactly_zero: float  # share of the hidden values that are 0
 
 
 def curve(activation: str | Activation, low: float, high: float, n: int = 241) -> Curve:
-    """φ and φ' of an activation, by its name or itself, from low to high; of a gated one, its φ."""
+    """φ and φ′ at n points from low to high; of a gated activation, its φ without the gate."""
     phi = activation if isinstance(activation, Activation) else ACTIVATIONS[activation]
     with torch.inference_mode(False), torch.enable_grad():
         x = torch.linspace(low, high, n, requires_grad=True)
@@ -42,7 +42,7 @@ def curve(activation: str | Activation, low: float, high: float, n: int = 241) -
 
 
 def value_range(traces: list[ForwardPass], block: int) -> tuple[float, float]:
-    """The least and the largest pre-activation of a block over several traces, in half units."""
+    """A range in half units around the pre-activations of a block in several traces."""
     values = [trace.blocks[block].ffn.pre_activation for trace in traces]
     low = min(float(value.min()) for value in values)
     high = max(float(value.max()) for value in values)
@@ -52,12 +52,12 @@ def value_range(traces: list[ForwardPass], block: int) -> tuple[float, float]:
 def landing(
     trace: ForwardPass, block: int, token: int, edges: NDArray[np.float64], threshold: float
 ) -> Landing:
-    """Where a block's pre-activations, (T, d_ff), land, and how many φ leaves near zero.
+    """A histogram of a block's pre-activations, (T, d_ff), and how many φ leaves near zero.
 
     Args:
         trace: of one sentence.
         block: from 0.
-        token: the chosen one.
+        token: the chosen token.
         edges: of the bins; all pre-activations lie between the first and the last.
         threshold: a hidden value is near zero where |hidden| is at most this.
     """

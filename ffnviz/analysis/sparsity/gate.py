@@ -17,45 +17,45 @@ from ffnviz.models.trace import ForwardPass
 NEEDS = (Capability.PLAIN_FFN,)
 REACH, POINTS = 3.5, 141
 DRAWS = tuple(2**power for power in range(11))
-SEEN = 24  # single draws that are drawn at each place
-TOGETHER = 128  # draws that are in memory at a time
+SINGLE = 24  # draws of which each is kept
+CHUNK = 128  # draws in memory at a time
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Gate:
-    """The gate over a line of inputs."""
+    """The gate at evenly spaced inputs."""
 
-    x: Array  # the inputs, (POINTS,)
+    x: Array  # (POINTS,)
     gelu: Array  # x Φ(x), (POINTS,)
     mean: Array  # of the draws, (POINTS,)
-    error: Array  # the standard error of such a mean: √(x² Φ(x) (1 − Φ(x)) / n), (POINTS,)
-    single: Array  # some of the draws themselves, (k, POINTS)
+    error: Array  # its standard error, √(x² Φ(x) (1 − Φ(x)) / n), (POINTS,)
+    single: Array  # the first draws themselves, (k, POINTS)
 
 
 @dataclass(frozen=True)
 class GatedToken:
-    """An FFN with random gates at one token, against the one with GELU."""
+    """One token's FFN output with random gates, compared with GELU's."""
 
-    draws: NDArray[np.int64]  # numbers of draws whose mean was taken, (k,)
-    errors: Array  # ‖output − GELU's‖ / ‖GELU's‖ for each number, (k,)
-    expected: Array  # the root mean square that chance gives, (k,)
-    outputs: Tensor  # what the FFN writes with each, (k, d_model)
-    exact: Tensor  # what it writes with GELU, (d_model,)
-    open: float  # share of the gates that were open in the first draw
+    draws: NDArray[np.int64]  # the numbers of draws that were averaged, (k,)
+    errors: Array  # ‖output − exact‖ / ‖exact‖ for each number, (k,)
+    expected: Array  # the root mean square of this error in expectation, (k,)
+    outputs: Tensor  # the FFN's output for each number, (k, d_model)
+    exact: Tensor  # its output with GELU, (d_model,)
+    open: float  # share of the gates open in the first draw
 
 
 def gate(n_draws: int, seed: int) -> Gate:
-    """Draw the gate so often at each place of a line."""
+    """Draw the gate n_draws times at each of POINTS inputs from −REACH to REACH."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
-    share = _phi(x)
+    share = torch.special.ndtr(x)  # Φ(x)
     drawn = torch.bernoulli(share.expand(n_draws, -1), generator=generator) * x
     error = (x.square() * share * (1 - share) / n_draws).sqrt()
     return Gate(
         x.numpy(), (x * share).numpy(), drawn.mean(dim=0).numpy(), error.numpy(),
-        drawn[:SEEN].numpy(),
+        drawn[:SINGLE].numpy(),
     )  # fmt: skip
 
 
@@ -63,7 +63,7 @@ def gate(n_draws: int, seed: int) -> Gate:
 def gated_token(
     model: Network, trace: ForwardPass, block: int, token: int, seed: int
 ) -> GatedToken:
-    """One token's FFN with every neuron's gate drawn 1, 2, 4 … 1,024 times.
+    """Average one token's FFN over 1, 2, 4 … 1,024 draws of every neuron's gate.
 
     The expected error is √(Σ_n z_n² Φ(z_n) (1 − Φ(z_n)) ‖value_n‖² / n) / ‖output‖: the gates are
     independent, and each has the mean of GELU.
@@ -75,11 +75,11 @@ def gated_token(
     ffn = model.ffn(block)
     z = trace.blocks[block].ffn.pre_activation[token].cpu().double()  # (d_ff,)
     values = ffn.values.cpu().double()
-    share, generator = _phi(z), torch.Generator().manual_seed(seed)
+    share, generator = torch.special.ndtr(z), torch.Generator().manual_seed(seed)
     means, total, done, first = [], torch.zeros_like(z), 0, 0.0
     for n in DRAWS:
         while done < n:
-            more = min(TOGETHER, n - done)
+            more = min(CHUNK, n - done)
             opened = torch.bernoulli(share.expand(more, -1), generator=generator)
             first = float(opened[0].mean()) if done == 0 else first
             total += opened.sum(dim=0)
@@ -93,9 +93,3 @@ def gated_token(
         np.array(DRAWS), ((outputs - exact).norm(dim=-1) / length).numpy(),
         float(one) / np.sqrt(DRAWS), outputs.float(), exact.float(), first,
     )  # fmt: skip
-
-
-def _phi(x: Tensor) -> Tensor:
-    """Φ, the normal distribution function."""
-    share: Tensor = torch.special.ndtr(x)
-    return share

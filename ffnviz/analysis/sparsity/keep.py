@@ -1,4 +1,4 @@
-"""How few neurons carry an FFN: their shares of what it writes, and the rest put to sleep."""
+"""How few neurons carry an FFN: their shares of its output, and ablating all others."""
 
 from dataclasses import dataclass
 
@@ -18,36 +18,35 @@ RANDOM_SEED = 0
 
 @dataclass(frozen=True)
 class Concentration:
-    """What the strongest neurons carry of all that is written."""
+    """The share of what the FFN writes that its strongest neurons carry."""
 
-    kept: NDArray[np.int64]  # how many of each token's strongest neurons, 1 … d_ff, (d_ff,)
-    shares: NDArray[np.float64]  # of Σ |hidden| · ‖value‖ over the sentence, (d_ff,), rising to 1
+    kept: NDArray[np.int64]  # the number of each token's strongest neurons, 1 … d_ff, (d_ff,)
+    shares: NDArray[np.float64]  # their share of Σ |hidden| · ‖value‖, (d_ff,), rising to 1
 
 
 @dataclass(frozen=True)
 class Kept:
-    """One block's FFN with all but n neurons of each token at zero."""
+    """One block's FFN with all but n neurons of each token set to zero."""
 
     error: float  # ‖output − full output‖ / ‖full output‖ at the chosen token
-    mean_error: float  # the same, the mean over all tokens
-    prediction: Prediction  # the likeliest words at the chosen token
+    mean_error: float  # the mean of this over all tokens
+    prediction: Prediction  # at the chosen token
 
 
 def strengths(model: Network, trace: ForwardPass, block: int) -> Tensor:
     """|hidden| · ‖value‖ of every neuron on every token, (T, d_ff).
 
-    A neuron's value is the vector it writes, its row of W2; this is the norm of its term in the
-    sum that is the FFN's output (Geva et al. 2021, eq. 2).
+    A neuron's value is its row of W2; this is the norm of its term in the sum that makes the
+    FFN's output (Geva et al. 2021, eq. 2).
     """
     values = model.ffn(block).values  # (d_ff, d_model)
     norms = values.square().sum(dim=-1).sqrt()  # ten times quicker here than values.norm(dim=-1)
-    strength: Tensor = trace.blocks[block].ffn.hidden.abs() * norms
-    return strength
+    return trace.blocks[block].ffn.hidden.abs() * norms
 
 
 @torch.inference_mode()
 def concentration(model: Network, trace: ForwardPass, block: int) -> Concentration:
-    """The share that each token's strongest n neurons carry, for every n."""
+    """The share that the n strongest neurons of each token carry, for every n."""
     ordered = strengths(model, trace, block).sort(dim=-1, descending=True).values  # (T, d_ff)
     by_rank = ordered.sum(dim=0).cpu().double().cumsum(dim=0)
     shares = (by_rank / by_rank[-1].clamp_min(1e-30)).numpy()
@@ -55,7 +54,7 @@ def concentration(model: Network, trace: ForwardPass, block: int) -> Concentrati
 
 
 def keep_strongest(model: Network, trace: ForwardPass, block: int, token: int, n: int) -> Kept:
-    """Only each token's n strongest neurons speak.
+    """Set all but the n strongest neurons of each token to zero.
 
     Raises:
         ValueError: if n is not from 1 to d_ff.
@@ -64,14 +63,14 @@ def keep_strongest(model: Network, trace: ForwardPass, block: int, token: int, n
 
 
 def keep_random(model: Network, trace: ForwardPass, block: int, token: int, n: int) -> Kept:
-    """Only n random neurons of each token speak; always the same ones, and fewer are among more.
+    """Set all but n random neurons of each token to zero: the same ones every time, nested in n.
 
     Raises:
         ValueError: if n is not from 1 to d_ff.
     """
     shape = trace.blocks[block].ffn.hidden.shape
-    draw = torch.rand(shape, generator=torch.Generator().manual_seed(RANDOM_SEED))
-    return _keep(model, trace, block, token, n, draw.to(model.device))
+    order = torch.rand(shape, generator=torch.Generator().manual_seed(RANDOM_SEED))
+    return _keep(model, trace, block, token, n, order.to(model.device))
 
 
 @torch.inference_mode()

@@ -1,4 +1,4 @@
-"""A network's weights run with another φ, without training them again."""
+"""A network's weights run with another φ, without retraining."""
 
 import copy
 from dataclasses import dataclass, replace
@@ -21,18 +21,17 @@ WORDS = 10
 class Swapped:
     """What changes at a token when φ is swapped."""
 
-    prediction: Prediction  # the likeliest words with the other φ
-    divergence: float  # KL(with its own φ ‖ with the other), in nats, over the whole vocabulary
-    # share of hidden values above zero over the sentence, a share a block
-    above_zero: tuple[float, ...]
+    prediction: Prediction  # with the other φ
+    divergence: float  # KL(own φ ‖ other φ) over the whole vocabulary, in nats
+    above_zero: tuple[float, ...]  # share of the sentence's hidden values above zero, per block
 
 
 def with_activation(model: Model, activation: str) -> Model:
-    """The same weights with another plain φ; they are shared, not copied.
+    """A model with the same weights, shared and not copied, and another plain φ.
 
     Raises:
         ConfigError: if there is no such activation.
-        NotForThisNetwork: if one of the two is gated: a gated FFN has one more matrix.
+        NotForThisNetwork: if either is gated: a gated FFN has one more matrix.
     """
     config = replace(encoder_of(model).config, activation=activation)
     other = ACTIVATIONS[activation]
@@ -51,11 +50,11 @@ def with_activation(model: Model, activation: str) -> Model:
 
 @torch.inference_mode()
 def swap(model: Model, trace: ForwardPass, token: int, activation: str) -> Swapped:
-    """The sentence of a trace, read by the same weights with another φ."""
+    """Run a trace's sentence through the same weights with another φ."""
     other, above_zero, stream = with_activation(model, activation), [], trace.embedding
     for block in other.walk(trace.ids):
         above_zero.append(float(block.ffn.above_zero.float().mean()))
         stream = block.output
     logits = other.logits(stream[token])
-    apart = divergence(trace.logits_at(token), logits)
-    return Swapped(likeliest(model, logits, WORDS), apart, tuple(above_zero))
+    kl = divergence(trace.logits_at(token), logits)
+    return Swapped(likeliest(model, logits, WORDS), kl, tuple(above_zero))

@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.analysis.sparsity.threshold import share_against_threshold
+from ffnviz.analysis.sparsity.awake import awake, share_against_threshold, threshold_for
 from ffnviz.figures.sparsity import awake as figures
 from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.models.trace import ForwardPass
@@ -81,9 +80,9 @@ def against_threshold(run: Run, threshold: float) -> Cell:
     curves = {}
     sentence: Sentence = []
     for traced in run.both:
-        beyond = share_against_threshold(traced.trace, run.block_of(traced), CURVE)
-        curves[traced.card] = (beyond.thresholds, beyond.shares)
-        share = percent(np.interp(threshold, beyond.thresholds, beyond.shares))
+        shares = share_against_threshold(traced.trace, run.block_of(traced), CURVE)
+        curves[traced.card] = (CURVE, shares)
+        share = percent(np.interp(threshold, CURVE, shares))
         sentence += [" and "] if sentence else []
         sentence += [number(share, traced.card.colour) if traced is run.both[0] else share,
                      f" of {traced.card.label}'s activations"]  # fmt: skip

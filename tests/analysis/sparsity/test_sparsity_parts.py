@@ -8,11 +8,10 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.sparsity.awake import awake
+from ffnviz.analysis.sparsity.awake import awake, share_against_threshold
 from ffnviz.analysis.sparsity.bend import curve, landing, value_range
 from ffnviz.analysis.sparsity.never import reached
-from ffnviz.analysis.sparsity.record import training_record
-from ffnviz.analysis.sparsity.threshold import share_against_threshold
+from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -69,13 +68,14 @@ def test_a_point_of_the_threshold_curve_is_what_counting_gives(
 ) -> None:
     trace = small_model(tokenizer, "pre", "gelu").trace(TEXT)
     hidden = trace.blocks[0].ffn.hidden.double()
-    beyond = share_against_threshold(trace, 0, np.array([threshold, 5.0]))
-    assert beyond.shares[0] == pytest.approx(float((hidden.abs() > threshold).double().mean()))
+    shares = share_against_threshold(trace, 0, np.array([threshold, 5.0]))
+    assert shares[0] == pytest.approx(float((hidden.abs() > threshold).double().mean()))
 
 
 def test_the_threshold_curve_meets_the_share_the_page_shows(trace: Trace) -> None:
-    beyond = share_against_threshold(trace, 2, np.array([0.0, 0.125, 0.5]))
-    for threshold, share in zip(beyond.thresholds, beyond.shares, strict=True):
+    thresholds = np.array([0.0, 0.125, 0.5])
+    shares = share_against_threshold(trace, 2, thresholds)
+    for threshold, share in zip(thresholds, shares, strict=True):
         assert share == pytest.approx(awake(trace, 2, float(threshold)).share)
 
 
@@ -89,7 +89,7 @@ def test_a_neuron_once_reached_stays_reached(trace: Trace) -> None:
 
 @pytest.mark.parametrize("twin", ["relu", "gelu"])
 def test_the_training_record_runs_from_chance_to_the_end(twin: str) -> None:
-    record = training_record(twin)
+    record = record_of(load(twin))
     n, n_blocks = len(record.tokens), load(twin).encoder.config.n_blocks
     assert record.tokens[0] == 0
     assert (np.diff(record.tokens) > 0).all()
@@ -105,7 +105,7 @@ def test_the_training_record_runs_from_chance_to_the_end(twin: str) -> None:
 
 @pytest.mark.parametrize("twin", ["relu", "gelu"])
 def test_the_twin_remade_from_its_seed_is_as_often_above_zero_as_the_record_says(twin: str) -> None:
-    record = training_record(twin)
+    record = record_of(load(twin))
     model = load(twin)
     with torch.inference_mode():
         trace = initial_encoder(model.encoder.config, record.seed)(
