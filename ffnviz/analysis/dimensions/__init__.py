@@ -1,1 +1,1 @@
-"""Dimensions: what the page of this idea measures."""
+"""Measurements for the page Dimensions."""

@@ -1,4 +1,4 @@
-"""What a Transformer's parts cost: parameters, multiply-adds, memory; from its shape alone."""
+"""What the parts of a Transformer cost in parameters, multiply-adds and memory, by its shape."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ BYTES = {"float32": 4, "float16": 2, "bfloat16": 2}
 
 @dataclass(frozen=True)
 class Shape:
-    """All that fixes how many parameters and multiply-adds a Transformer has."""
+    """The sizes that determine a Transformer's parameters and multiply-adds."""
 
     d_model: int = 512  # width of the residual stream
     d_ff: int = 2_048  # hidden units of each FFN
@@ -22,11 +22,11 @@ class Shape:
     n_blocks: int = 2  # blocks, each with one FFN and one self-attention
     n_cross: int = 0  # blocks that attend to a second sequence too, of the same length
     biases: bool = True  # whether attention and FFN have bias vectors
-    norm_vectors: int = 2  # of each normalisation: 2 (LayerNorm: gain and bias) or 1 (RMSNorm)
-    extra_norms: int = 1  # normalisations beyond one a sub-layer
-    extra_rows: int = 128  # rows of d_model beside the vocabulary's: positions, segments
-    extra_parameters: int = 0  # what else belongs to the embedding: relative positions
-    tied: bool = True  # the output matrix is the embedding matrix, and has no parameters of its own
+    norm_vectors: int = 2  # per normalisation: 2 (LayerNorm: gain and bias) or 1 (RMSNorm)
+    extra_norms: int = 1  # normalisations beyond one per sub-layer
+    extra_rows: int = 128  # embedding rows besides the vocabulary's: positions, segments
+    extra_parameters: int = 0  # further parameters of the embedding: relative positions
+    tied: bool = True  # the output matrix is the embedding matrix: no parameters of its own
 
     @property
     def ffn_matrices(self) -> int:
@@ -40,7 +40,7 @@ class Shape:
 
 
 def shape_of(config: EncoderConfig, n_tokens: int | None = None) -> Shape:
-    """The shape of an encoder of ours; unless told otherwise, for its longest sequence."""
+    """The shape of one of our encoders, for sequences of n_tokens or else of its longest."""
     return Shape(
         d_model=config.d_model,
         d_ff=config.d_ff,
@@ -78,11 +78,11 @@ def parameters(shape: Shape) -> dict[str, int]:
 
 
 def multiply_adds(shape: Shape) -> dict[str, int]:
-    """Multiply-adds of each of PARTS for one sequence of n tokens, counted in matrix products.
+    """The multiply-adds of each of PARTS in matrix products, for one sequence of n tokens.
 
     A block's attention takes 4·n·d_model² for its projections and 2·n²·d_model for scores and
     mixing, without the saving that a causal mask allows; its FFN 2·n·d_model·d_ff (gated: 3).
-    Looking up embeddings and normalising are no matrix products and count as 0.
+    Looking up embeddings and normalising count as 0: they are no matrix products.
     """
     n, d = shape.n_tokens, shape.d_model
     return {
@@ -95,7 +95,7 @@ def multiply_adds(shape: Shape) -> dict[str, int]:
 
 
 def memory(shape: Shape) -> dict[str, int]:
-    """Bytes that the parameters occupy, by the name of the number format."""
+    """The bytes that the parameters occupy in each number format."""
     count = sum(parameters(shape).values())
     return {name: count * size for name, size in BYTES.items()}
 
@@ -110,7 +110,7 @@ def ffn_share(shape: Shape, n_tokens: float) -> float:
 def overtaking_length(shape: Shape) -> float:
     """The sequence length at which attention takes as many multiply-adds as the FFNs.
 
-    Zero or less if attention is ahead at any length.
+    It is zero or less if attention takes more at any length.
     """
     ffn = shape.n_blocks * shape.ffn_matrices * shape.d_ff / shape.n_attentions
     return (ffn - 4 * shape.d_model) / 2

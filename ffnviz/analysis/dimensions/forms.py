@@ -1,4 +1,4 @@
-"""One FFN written in four ways: rows, columns, NumPy, and a batch; the same numbers from each."""
+"""One FFN written in four ways, with the same result: rows, columns, NumPy, and a batch."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Capability.PLAIN_FFN,)
-BATCH, TOKENS = 32, 128  # of the usual example, (32, 128, 512)
+BATCH, TOKENS = 32, 128  # as in the usual example, (32, 128, 512)
 SEED = 31
 
 Shape = tuple[int, ...]
@@ -23,9 +23,9 @@ Shape = tuple[int, ...]
 class Form:
     """One way of writing the FFN."""
 
-    n_tokens: int  # how many go through together
-    shapes: tuple[Shape, Shape, Shape]  # of what goes in, of the hidden layer, of what comes out
-    # the largest from what the network computed; of the batch, from its texts alone
+    n_tokens: int  # computed together
+    shapes: tuple[Shape, Shape, Shape]  # of the input, the hidden layer, and the output
+    # the largest difference to the network's own output; for the batch, to its texts one by one
     difference: float
     time: Spread  # in milliseconds
 
@@ -38,41 +38,40 @@ def forms(
     repeats: int,
     progress: Progress = lambda _: None,
 ) -> dict[str, Form]:
-    """Each way run: "rows", "columns" and "numpy" on the sentence, "batch" on random values.
+    """Run each way: "rows", "columns" and "numpy" on the sentence, "batch" on random values.
 
-    "numpy" is left out for a φ that is not known in NumPy.
+    "numpy" is left out for a φ without a NumPy expression.
 
     Raises:
         NotForThisNetwork: for a gated FFN.
     """
     require(model, NEEDS)
-    record, d_model, d_ff = trace.blocks[block].ffn, model.sizes.d_model, model.sizes.d_ff
+    record, widths = trace.blocks[block].ffn, (model.sizes.d_model, model.sizes.d_ff)
     x, n = record.input, len(record.input)
     generator = torch.Generator().manual_seed(SEED)
-    many = torch.randn(BATCH, TOKENS, d_model, generator=generator).to(model.device)
+    batch = torch.randn(BATCH, TOKENS, widths[0], generator=generator).to(model.device)
     rows, columns, by_numpy = _ways(model, block)
     tasks: dict[str, Callable[[], Tensor]] = {
         "rows": lambda: rows(x),
         "columns": lambda: columns(x.mT).mT,
         "numpy": lambda: by_numpy(x),
-        "batch": lambda: rows(many),
+        "batch": lambda: rows(batch),
     }
     if not model.ffn(block).phi.numpy:
         del tasks["numpy"]
     outputs = {name: task() for name, task in tasks.items()}
     expected = dict.fromkeys(tasks, record.output)
-    expected["batch"] = torch.stack([rows(text) for text in many])
+    expected["batch"] = torch.stack([rows(text) for text in batch])
     times = in_turn(tasks, repeats, 1, model.device, progress)
-    shapes: dict[str, tuple[Shape, Shape, Shape]] = dict.fromkeys(
-        tasks, ((n, d_model), (n, d_ff), (n, d_model))
-    )
-    shapes["columns"] = ((d_model, n), (d_ff, n), (d_model, n))
-    of_many = (BATCH, TOKENS)
-    shapes["batch"] = ((*of_many, d_model), (*of_many, d_ff), (*of_many, d_model))
+
+    def shape(name: str, width: int) -> Shape:
+        by_name: dict[str, Shape] = {"columns": (width, n), "batch": (BATCH, TOKENS, width)}
+        return by_name.get(name, (n, width))
+
     return {
         name: Form(
             BATCH * TOKENS if name == "batch" else n,
-            shapes[name],
+            (shape(name, widths[0]), shape(name, widths[1]), shape(name, widths[0])),
             float((outputs[name] - expected[name]).abs().max()),
             times[name],
         )
@@ -83,7 +82,7 @@ def forms(
 def _ways(
     model: Network, block: int
 ) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]:
-    """φ(X W₁ + b₁) W₂ + b₂; W₂ᵀ φ(W₁ᵀ X + b₁) + b₂ with a token a column; the first in NumPy."""
+    """φ(X W₁ + b₁) W₂ + b₂; W₂ᵀ φ(W₁ᵀ X + b₁) + b₂, tokens as columns; the first in NumPy."""
     ffn = model.ffn(block)
     phi, w1, w2 = ffn.phi.function, ffn.keys.mT, ffn.values
     b1 = w1.new_zeros(w1.shape[1]) if ffn.key_bias is None else ffn.key_bias

@@ -1,4 +1,4 @@
-"""The same FFN for each token: measured, and against the usual nn.Sequential."""
+"""One FFN for all tokens: measured, and compared with the usual nn.Sequential."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,26 +15,25 @@ NEEDS = (Capability.PLAIN_FFN,)
 
 @dataclass(frozen=True)
 class PositionWise:
-    """Largest differences between ways of applying one FFN to T tokens; exact would be 0."""
+    """The largest differences between ways of applying one FFN to T tokens."""
 
-    alone: float  # each token through the FFN on its own, against all together
+    alone: float  # each token on its own, against all together
     batch: float  # the sentence twice as a batch, (2, T, d_model), against one sentence
     flattened: float  # that batch as 2·T rows, (2·T, d_model), against the batch
-    n_parameters: int  # of the one set of weights
+    n_parameters: int
 
 
 @torch.inference_mode()
 def against_sequential(model: Network, trace: ForwardPass, block: int) -> float:
-    """The largest difference of nn.Sequential(Linear, φ, Linear) with the same weights."""
+    """The largest difference to nn.Sequential(Linear, φ, Linear) with the same weights."""
     record = trace.blocks[block].ffn
     return float((_sequential(model, block)(record.input) - record.output).abs().max())
 
 
 @torch.inference_mode()
 def position_wise(model: Network, trace: ForwardPass, block: int) -> PositionWise:
-    """One block's plain (not gated) FFN applied in three ways to what this sentence gave it."""
-    x = trace.blocks[block].ffn.input  # (T, d_model)
-    together = trace.blocks[block].ffn.output
+    """Apply one block's plain FFN to its input on this sentence in three ways."""
+    x, together = trace.blocks[block].ffn.input, trace.blocks[block].ffn.output  # (T, d_model)
     sequential = _sequential(model, block)
     alone = torch.cat([sequential(row[None]) for row in x])
     pair = torch.stack([x, x])  # (B, T, d_model)

@@ -1,4 +1,4 @@
-"""The shapes of well-known Transformers, with what their authors say."""
+"""The shapes of well-known Transformers, with sources."""
 
 from dataclasses import dataclass, replace
 
@@ -7,13 +7,13 @@ from ffnviz.analysis.dimensions.cost import Shape
 
 @dataclass(frozen=True)
 class Preset:
-    """A network by its shape."""
+    """A published network by its shape."""
 
-    name: str  # how it is called
-    shape: Shape  # its numbers; n_tokens is a length to compare at
-    source: str  # where they stand, and what is counted
-    phi: str  # its activation function, by name
-    phi_source: str  # where that stands
+    name: str
+    shape: Shape  # n_tokens is a length to compare at
+    source: str  # of the sizes, and what is counted
+    phi: str  # the name of its activation function
+    phi_source: str  # where φ is published
 
 
 T5 = Shape(

@@ -10,17 +10,17 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class Projection:
-    """T vectors in the plane in which they vary most."""
+    """T vectors projected onto the plane in which they vary most."""
 
     points: NDArray[np.float64]  # (T, 2)
     explained: NDArray[np.float64]  # share of the variance along each axis, (2,), from 0 to 1
 
 
 def project(vectors: Tensor) -> Projection:
-    """T vectors, (T, d), on their first two principal axes (Pearson 1901; Hotelling 1933).
+    """Project T vectors, (T, d), onto two principal axes (Pearson 1901; Hotelling 1933).
 
-    The sign of an axis is free: it is chosen so that the point furthest out is on the positive
-    side. Fewer than three tokens leave an axis empty.
+    The sign of each axis is chosen so that the furthest point is on the positive side. With fewer
+    than three tokens an axis stays empty.
     """
     centred = (vectors - vectors.mean(dim=0)).cpu().double()  # (T, d)
     left, singular, _ = torch.linalg.svd(centred, full_matrices=False)

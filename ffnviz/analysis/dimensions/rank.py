@@ -1,4 +1,4 @@
-"""Why expand: in how many directions a sentence's values vary, before φ and after."""
+"""Why expand: the number of directions in which a sentence's values vary, before φ and after."""
 
 from dataclasses import dataclass
 
@@ -45,50 +45,48 @@ def spectra(trace: ForwardPass, block: int) -> dict[str, Spectrum]:
 
 @dataclass(frozen=True)
 class OutOfReach:
-    """How much of the hidden layer no linear layer could have made from this input."""
+    """Shares of squared length outside the span that x W1 + b1 can reach, from 0 to 1."""
 
-    before: float  # share of the pre-activations' squared length outside the reach of W1 and b1
-    after: float  # the same for the hidden values
+    before: float  # of the pre-activations
+    after: float  # of the hidden values
 
 
 @dataclass(frozen=True)
 class Reach:
-    """What x W1 + b1 can reach, whatever x is."""
+    """The span that x W1 + b1 can reach, whatever x is."""
 
     directions: Tensor  # W1's columns and b1, (d_ff, d_model + 1); without a bias (d_ff, d_model)
-    factor: Tensor  # L of L Lᵀ = AᵀA for these directions A, lower triangular, in float64
+    factor: Tensor  # L of L Lᵀ = AᵀA with A the directions: lower triangular, float64
 
 
 @torch.inference_mode()
 def reach(model: Network, block: int) -> Reach:
-    """Depends on the weights alone, and takes much longer than what it is for."""
+    """The span of a block's first layer: slow, but it depends on the weights alone."""
     ffn = model.ffn(block)
     columns = [ffn.keys] if ffn.key_bias is None else [ffn.keys, ffn.key_bias[:, None]]
     directions = torch.cat(columns, dim=1).float().cpu()
     gram = (directions.T @ directions).double()
-    # The small ridge lets directions depend on each other, as a bias of zero does.
+    # A small ridge, as directions may be linearly dependent: a bias of zero is.
     ridge = 1e-9 * gram.diagonal().mean() * torch.eye(len(gram), dtype=gram.dtype)
     return Reach(directions, torch.linalg.cholesky(gram + ridge))
 
 
 @torch.inference_mode()
-def out_of_reach(each: Reach, trace: ForwardPass, block: int) -> OutOfReach:
-    """What lies outside the d_model + 1 directions, out of d_ff, that x W1 + b1 can reach.
+def out_of_reach(span: Reach, trace: ForwardPass, block: int) -> OutOfReach:
+    """The part of a sentence's hidden layer outside the span that x W1 + b1 can reach.
 
-    One fewer without a bias.
+    That span has d_model + 1 of d_ff directions, one fewer without a bias. Without φ all values
+    stay inside it, so expanding alone adds nothing; φ puts outside what is there.
 
     The length inside the span of A is ‖L⁻¹ Aᵀ v‖ with L Lᵀ = AᵀA.
-
-    Without φ everything stays inside them, so expanding alone adds nothing; what is outside, φ
-    put there. From 0 to 1, over all tokens of the sentence.
     """
 
     def outside(values: Tensor) -> float:
         values = values.cpu()
-        along = (values @ each.directions).double().T  # (d_model + 1, T)
-        inside = torch.linalg.solve_triangular(each.factor, along, upper=False).square().sum()
-        whole = values.double().square().sum()
-        return float((1 - inside / whole).clamp(0, 1)) if whole > 0 else 0.0
+        along = (values @ span.directions).double().T  # (d_model + 1, T)
+        inside = torch.linalg.solve_triangular(span.factor, along, upper=False).square().sum()
+        total = values.double().square().sum()
+        return float((1 - inside / total).clamp(0, 1)) if total > 0 else 0.0
 
     ffn = trace.blocks[block].ffn
     return OutOfReach(outside(ffn.pre_activation), outside(ffn.hidden))

@@ -1,11 +1,11 @@
-"""Points that no straight line divides, lifted by W₁ and φ to where a flat cut does.
+"""Points that no straight line divides, lifted by W₁ and φ to where a hyperplane divides them.
 
-An FFN's way in small: 2 → d_ff → 1. Cover 1965: the more dimensions, the likelier a flat cut; in
-general position, d_ff ≥ n − 1 suffice for n points of any two classes.
+This is an FFN in small: 2 → d_ff → 1. The more dimensions, the likelier such a hyperplane; in
+general position, d_ff ≥ n − 1 suffice for n points of any two classes (Cover 1965).
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -22,51 +22,54 @@ PHIS: dict[str, Activation] = {
     "square": SQUARE,
 }
 WIDEST = 256
-STEEP = 3.0  # ‖w‖ of each unit, so that a sigmoid bends within the square
+STEEP = 3.0  # ‖w‖ of each unit: a sigmoid bends within the square
 GRID = 65
 STEPS = 120
 RATE = 0.06
-NOTHING = 1e-9  # a score as small as this is rounding
+NOTHING = 1e-9  # a smaller score is rounding
 
 
 @dataclass(frozen=True)
 class Separated:
-    """A network 2 → d_ff → 1 and what it makes of the points."""
+    """A network 2 → d_ff → 1, and how it divides the points."""
 
-    right: int  # points on their class's side
-    # the read-out over the square, row by row from below, (GRID, GRID); the first class is where it
-    # is above 0
+    right: int  # the number of points on their class's side
+    # the read-out over the square, lowest row first, (GRID, GRID); above 0 for the first class
     score: NDArray[np.float32]
     weight: NDArray[np.float64]  # W₁'s columns, (d_ff, 2)
     bias: NDArray[np.float64]  # b₁, (d_ff,)
-    away: NDArray[np.float64]  # how far each lifted point is from the flat cut, signed, (n,)
-    # where it lies along the cut, on the first principal axis there, (n,)
-    across: NDArray[np.float64]
+    away: NDArray[np.float64]  # each lifted point's signed distance from the hyperplane, (n,)
+    across: NDArray[np.float64]  # its position on the first principal axis within that, (n,)
 
 
 @dataclass(frozen=True)
 class _Layers:
+    phi: Activation
     weight: Tensor  # (d_ff, 2)
     bias: Tensor  # (d_ff,)
     out: Tensor  # (d_ff,)
     out_bias: Tensor  # ()
 
-    def lift(self, phi: Activation, x: Tensor) -> Tensor:
+    def lift(self, x: Tensor) -> Tensor:
         """φ(x W₁ + b₁), (n, 2) -> (n, d_ff)."""
-        return phi.function(F.linear(x, self.weight, self.bias))
+        return self.phi.function(F.linear(x, self.weight, self.bias))
 
-    def score(self, phi: Activation, x: Tensor) -> Tensor:
+    def score(self, x: Tensor) -> Tensor:
         """The read-out, (n, 2) -> (n,)."""
-        return self.lift(phi, x) @ self.out + self.out_bias
+        return self.lift(x) @ self.out + self.out_bias
+
+    def right(self, x: Tensor, target: Tensor) -> int:
+        """The number of points, (n, 2), on the side of their class, (n,) of ±1."""
+        return int(((self.score(x) > NOTHING) == (target > 0)).sum())
 
 
 @torch.no_grad()
 def separate(points: Points, phi: str, d_ff: int, draw: int, trained: bool) -> Separated:
-    """Lift the points and read the class off by a flat cut.
+    """Lift the points, and divide the classes by a flat cut.
 
-    W₁ and b₁ are drawn: each unit bends along a line of a random direction that crosses the square;
-    a wider network has the units of a narrower one, and more. The read-out is least squares on ±1.
-    Trained, all weights then go on by Adam on the logistic loss.
+    W₁ and b₁ are random: each unit bends along a line of a random direction that crosses the
+    square; a wider network contains the units of a narrower one. The read-out is the least-squares
+    fit to ±1. With `trained`, Adam then trains all weights on the logistic loss.
 
     Args:
         points: of two classes.
@@ -75,80 +78,69 @@ def separate(points: Points, phi: str, d_ff: int, draw: int, trained: bool) -> S
         draw: which of the random draws.
         trained: whether W₁ is trained too.
     """
-    x, wanted = torch.from_numpy(points.xy), torch.from_numpy(np.where(points.first, 1.0, -1.0))
-    activation = PHIS[phi]
-    layers = _drawn(d_ff, draw)
-    layers = _read_out(layers, activation, x, wanted)
+    x, target = _as_tensors(points)
+    layers = _random_layers(d_ff, phi, draw, x, target)
     if trained and len(x):
-        layers = _train(layers, activation, x, wanted)
+        layers = _train(layers, x, target)
     side = torch.linspace(-1, 1, GRID, dtype=torch.float64)
-    over = torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
-    score = layers.score(activation, over).reshape(GRID, GRID).float().numpy()
-    away, across = _seen(layers, activation, x)
-    right = _right(layers, activation, x, wanted)
+    grid = torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
+    score = layers.score(grid).reshape(GRID, GRID).float().numpy()
+    right, (away, across) = layers.right(x, target), _along_the_cut(layers, x)
     return Separated(right, score, layers.weight.numpy(), layers.bias.numpy(), away, across)
 
 
 @torch.no_grad()
 def by_width(points: Points, phi: str, widths: Sequence[int], draw: int) -> NDArray[np.int64]:
-    """The points on their side for random W₁ of each width, (n_widths,)."""
-    x, wanted = torch.from_numpy(points.xy), torch.from_numpy(np.where(points.first, 1.0, -1.0))
-    results = []
-    for d_ff in widths:
-        layers = _read_out(_drawn(d_ff, draw), PHIS[phi], x, wanted)
-        results.append(_right(layers, PHIS[phi], x, wanted))
-    return np.array(results)
+    """The number of points on their class's side with a random W₁ of each width, (n_widths,)."""
+    x, target = _as_tensors(points)
+    return np.array(
+        [_random_layers(d_ff, phi, draw, x, target).right(x, target) for d_ff in widths]
+    )
 
 
-def _right(layers: _Layers, phi: Activation, x: Tensor, wanted: Tensor) -> int:
-    return int(((layers.score(phi, x) > NOTHING) == (wanted > 0)).sum())
+def _as_tensors(points: Points) -> tuple[Tensor, Tensor]:
+    """The points, (n, 2), and their classes as ±1, (n,)."""
+    return torch.from_numpy(points.xy), torch.from_numpy(np.where(points.first, 1.0, -1.0))
 
 
-def _drawn(d_ff: int, draw: int) -> _Layers:
+def _random_layers(d_ff: int, phi: str, draw: int, x: Tensor, target: Tensor) -> _Layers:
+    """Random W₁ and b₁, with the shortest read-out of all with the least squared error."""
     generator = torch.Generator().manual_seed(draw)
-    drawn = torch.rand(WIDEST, 2, generator=generator, dtype=torch.float64)[:d_ff]
-    angle, offset = 2 * torch.pi * drawn[:, 0], 2 * drawn[:, 1] - 1
+    uniform = torch.rand(WIDEST, 2, generator=generator, dtype=torch.float64)[:d_ff]
+    angle, offset = 2 * torch.pi * uniform[:, 0], 2 * uniform[:, 1] - 1
     weight = STEEP * torch.stack([angle.cos(), angle.sin()], dim=1)
-    nothing = torch.zeros(d_ff, dtype=torch.float64)
-    return _Layers(weight, STEEP * offset, nothing, nothing.sum())
-
-
-def _read_out(layers: _Layers, phi: Activation, x: Tensor, wanted: Tensor) -> _Layers:
-    """The same with the best read-out by least squares: the shortest, where there are many."""
+    zeros = torch.zeros(d_ff, dtype=torch.float64)
+    layers = _Layers(PHIS[phi], weight, STEEP * offset, zeros, zeros.sum())
     if not len(x):
         return layers
-    lifted = layers.lift(phi, x)
-    with_one = torch.cat([lifted, torch.ones(len(x), 1, dtype=x.dtype)], dim=1)
-    solution = torch.linalg.lstsq(with_one, wanted[:, None], rcond=1e-10, driver="gelsd").solution
-    return _Layers(layers.weight, layers.bias, solution[:-1, 0], solution[-1, 0])
+    with_one = torch.cat([layers.lift(x), torch.ones(len(x), 1, dtype=x.dtype)], dim=1)
+    solution = torch.linalg.lstsq(with_one, target[:, None], rcond=1e-10, driver="gelsd").solution
+    return replace(layers, out=solution[:-1, 0], out_bias=solution[-1, 0])
 
 
-def _train(layers: _Layers, phi: Activation, x: Tensor, wanted: Tensor) -> _Layers:
-    """All weights by Adam on the mean of log(1 + exp(−wanted · score))."""
+def _train(layers: _Layers, x: Tensor, target: Tensor) -> _Layers:
+    """Train all weights by Adam on the mean of log(1 + exp(−target · score))."""
     start = (layers.weight, layers.bias, layers.out, layers.out_bias)
-    free = [weight.clone().requires_grad_() for weight in start]
-    optimiser = torch.optim.Adam(free, RATE)
+    weights = [weight.clone().requires_grad_() for weight in start]
+    optimiser = torch.optim.Adam(weights, RATE)
     with torch.enable_grad():
         for _ in range(STEPS):
-            loss = F.softplus(-wanted * _Layers(*free).score(phi, x)).mean()
+            loss = F.softplus(-target * _Layers(layers.phi, *weights).score(x)).mean()
             optimiser.zero_grad()
             loss.backward()  # type: ignore[no-untyped-call]
             optimiser.step()
-    return _Layers(*(weight.detach() for weight in free))
+    return _Layers(layers.phi, *(weight.detach() for weight in weights))
 
 
-def _seen(
-    layers: _Layers, phi: Activation, x: Tensor
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The lifted points as seen along the cut: their distance from it, and their place on it."""
+def _along_the_cut(layers: _Layers, x: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Each lifted point's signed distance from the cut, and its position along it, (n,) each."""
     if not len(x):
         return np.zeros(0), np.zeros(0)
     length = layers.out.norm()
-    if length < NOTHING:  # no cut at all: every point is as far away as any other
+    if length < NOTHING:  # there is no cut: every point is equally far away
         length = torch.ones_like(length)
-    lifted, normal = layers.lift(phi, x), layers.out / length
-    away = layers.score(phi, x) / length
+    lifted, normal = layers.lift(x), layers.out / length
     rest = lifted - torch.outer(lifted @ normal, normal)
     rest = rest - rest.mean(dim=0)
     axis = torch.linalg.svd(rest, full_matrices=False).Vh[0]
-    return away.numpy(), (rest @ axis).numpy()
+    return (layers.score(x) / length).numpy(), (rest @ axis).numpy()

@@ -1,1 +1,1 @@
-"""What is asked of a learner, and what each usual mistake would give: all computed."""
+"""Exercises: right answers, and what common mistakes would give, all computed."""

@@ -1,24 +1,24 @@
-"""A number to fill in: the right one, and what each broken rule would give in its place."""
+"""A number to fill in, with what each broken rule would give in its place."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 MINUS = "\N{MINUS SIGN}"
 
 
 @dataclass(frozen=True)
 class Slip:
-    """What one broken rule gives.
+    """The number that one broken rule gives.
 
     Attributes:
-        rule: "sign", "bias", "φ", "column", "terms" or "network".
-        value: that comes of it.
-        said: to whoever typed it.
+        rule: "sign", "bias", "φ", "column" or "terms".
+        value: the wrong number.
+        message: the explanation for whoever typed it.
     """
 
     rule: str
     value: float
-    said: str
+    message: str
 
 
 @dataclass(frozen=True)
@@ -26,13 +26,15 @@ class Blank:
     """A number to fill in: φ(plus + Σ weight · an earlier number).
 
     Attributes:
-        name: as it stands before the gap.
-        right: what belongs there.
-        slips: what broken rules give, each another number.
-        tolerance: how far off is still right; 0 where all numbers are whole.
-        reads: earlier blanks, by their places, each with the weight that it has in this one.
+        name: the label before the gap.
+        right: the right number.
+        slips: the wrong numbers that broken rules give.
+        tolerance: how far off still counts as right; 0 where all numbers are whole.
+        reads: indices of earlier blanks, each with its weight in this one.
         plus: what is added to them.
         relu: whether ReLU is applied at the end.
+        uses: the table entries it is computed from, to be marked: (table, row, column), None for
+            all.
     """
 
     name: str
@@ -42,18 +44,17 @@ class Blank:
     reads: tuple[tuple[int, float], ...] = ()
     plus: float = 0.0
     relu: bool = False
-    # what it is made of, to be marked: (table, row, column), None for all
-    uses: tuple[tuple[int, int | None, int | None], ...] = field(default=())
+    uses: tuple[tuple[int, int | None, int | None], ...] = ()
 
 
-def distinct(right: float, slips: Iterable[Slip], tolerance: float = 0.0) -> tuple[Slip, ...]:
-    """The slips that give another number than what is right, and than those before them."""
+def distinct(blank: Blank) -> Blank:
+    """A blank without the slips that give the right number, or that of an earlier slip."""
     kept: list[Slip] = []
-    for slip in slips:
-        others = [right, *(each.value for each in kept)]
-        if all(abs(slip.value - other) > 2 * tolerance for other in others):
+    for slip in blank.slips:
+        others = [blank.right, *(each.value for each in kept)]
+        if all(abs(slip.value - other) > 2 * blank.tolerance for other in others):
             kept.append(slip)
-    return tuple(kept)
+    return replace(blank, slips=tuple(kept))
 
 
 def sum_slips(
@@ -63,16 +64,16 @@ def sum_slips(
     digits: int = 0,
     rest: float = 0.0,
 ) -> list[Slip]:
-    """The signs and the bias of Σ a · b + bias + rest, each broken once."""
+    """The slips of a wrong sign or bias in Σ a · b + bias + rest."""
     right = sum(a * b for a, b in factors) + bias + rest
 
     def signed(a: float, b: float) -> Slip:
         product = a * b
-        said = (
+        message = (
             f"Sign: {written(a, digits)} · {bracketed(b, digits)} is {written(product, digits)}, "
             f"not {written(-product, digits)}."
         )
-        return Slip("sign", right - 2 * product, said)
+        return Slip("sign", right - 2 * product, message)
 
     value = written(bias, digits)
     return [
@@ -85,11 +86,11 @@ def sum_slips(
 
 
 def written(value: float, digits: int = 0) -> str:
-    """A number as a page writes it, with a true minus; never −0."""
+    """A number as a page writes it, with a true minus sign; never −0."""
     return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
 
 
 def bracketed(value: float, digits: int = 0) -> str:
-    """A number as it stands behind a sign, in brackets if it is below zero."""
+    """A number as written behind an operator, in brackets if it is negative."""
     text = written(value, digits)
     return f"({text})" if text.startswith(MINUS) else text

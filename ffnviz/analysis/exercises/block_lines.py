@@ -1,25 +1,25 @@
-"""A pre-LN block as thirteen lines that can be put in any order; each is a module that runs."""
+"""A pre-LN block as thirteen lines of code that run in any order in which their shapes fit."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ffnviz.models.encoder.block import Block
 
-PADDING = 2  # rows that only fill the sentence up, as in a batch; the mask leaves them out
+PADDING = 2  # rows of padding behind the sentence, as in a batch; the mask excludes them
 
 
 @dataclass(frozen=True, eq=False)
 class Variables:
-    """What the lines read and write.
+    """The variables that the lines read and write.
 
     Attributes:
-        x: the residual stream, (N, d_model); N is T and the padding.
-        y: whatever the last line made; None before one has.
-        q, k, v: queries, keys and values, (n_heads, N, d_head); None before they are made.
+        x: the residual stream, (N, d_model); N is T + PADDING.
+        y: what the last line that writes y made of it; None before one has run.
+        q, k, v: queries, keys and values, (n_heads, N, d_head); None before they are computed.
     """
 
     x: Tensor
@@ -30,28 +30,12 @@ class Variables:
 
 
 class DoesNotFitError(ValueError):
-    """A line cannot run on what it is given: the message says why."""
+    """A line cannot run, as a variable is missing or has another shape: says which."""
 
 
-class Line(nn.Module):
-    """One line of the program, made of the block's own modules."""
-
-    def __init__(self, code: str, step: Callable[[Variables], Variables]) -> None:
-        super().__init__()
-        self.code = code
-        self.step = step
-
-    def forward(self, given: Variables) -> Variables:
-        """The variables after the line.
-
-        Raises:
-            DoesNotFitError: if a variable is missing, or has another shape than the line needs.
-        """
-        return self.step(given)
-
+Line = Callable[[Variables], Variables]  # raises DoesNotFitError
 
 RIGHT = "abcdefghijklm"  # the ids of the lines, in the right order
-
 CODE: Mapping[str, str] = {
     "a": "y = norm_1(x)",
     "b": "q, k, v = heads(y @ W_qkv + b_qkv)",
@@ -72,53 +56,57 @@ WRITES_HEADS = "b"
 
 
 def padded(x: Tensor) -> Tensor:
-    """The sentence's rows, (T, d_model), filled up with rows of noughts."""
+    """The sentence's rows, (T, d_model), with PADDING rows of zeros behind them."""
     return torch.cat([x, x.new_zeros(PADDING, x.shape[-1])])
 
 
 def allowed(n_tokens: int, causal: bool) -> Tensor:
-    """Who may attend to whom, (N, N): nobody to padding; causal, nobody to what comes later."""
+    """The attention mask, (N, N): no padding is attended to; causal, no later token either."""
     n = n_tokens + PADDING
-    there = (torch.arange(n) < n_tokens).expand(n, n)
-    return there.tril() if causal else there
+    mask = (torch.arange(n) < n_tokens).expand(n, n)
+    return mask.tril() if causal else mask
+
+
+def y_of(given: Variables, *shape: int) -> Tensor:
+    """The variable y, of the given shape if one is given.
+
+    Raises:
+        DoesNotFitError: if there is none, or it has another shape.
+    """
+    y = _present(given.y, "y")
+    if shape and y.shape != shape:
+        raise DoesNotFitError(f"It needs y of shape {shaped(shape)}; y is {shaped(y.shape)}.")
+    return y
+
+
+def _present(value: Tensor | None, name: str) -> Tensor:
+    if value is None:
+        raise DoesNotFitError(f"{name} is not there yet: no line above makes it.")
+    return value
 
 
 def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
-    """The lines by their ids, with a block's weights."""
+    """The lines by their ids, made of a block's own modules."""
     attention, ffn = block.attention, block.ffn
     n, d_model, d_ff = n_tokens + PADDING, ffn.expand.in_features, ffn.expand.out_features
     heads = attention.n_heads
     d_head = d_model // heads
-    may = allowed(n_tokens, attention.causal)
-
-    def y_of(given: Variables, *shape: int) -> Tensor:
-        if given.y is None:
-            raise DoesNotFitError("y is not there yet: no line above makes it.")
-        if shape and given.y.shape != torch.Size(shape):
-            raise DoesNotFitError(
-                f"It needs y of shape {shaped(shape)}; y is {shaped(given.y.shape)}."
-            )
-        return given.y
-
-    def head_of(tensor: Tensor | None, name: str) -> Tensor:
-        if tensor is None:
-            raise DoesNotFitError(f"{name} is not there yet: no line above makes it.")
-        return tensor
+    mask = allowed(n_tokens, attention.causal)
 
     def split(given: Variables) -> Variables:
         projected = attention.project_in(y_of(given, n, d_model)).unflatten(-1, (3, heads, -1))
-        q, k, v = (each.transpose(-3, -2) for each in projected.unbind(-3))
+        q, k, v = (part.transpose(-3, -2) for part in projected.unbind(-3))
         return replace(given, q=q, k=k, v=v)
 
     def scores(given: Variables) -> Variables:
-        q, k = head_of(given.q, "q"), head_of(given.k, "k")
+        q, k = _present(given.q, "q"), _present(given.k, "k")
         return replace(given, y=q @ k.mT / math.sqrt(d_head))
 
     def masked(given: Variables) -> Variables:
-        return replace(given, y=y_of(given, heads, n, n).masked_fill(~may, -math.inf))
+        return replace(given, y=y_of(given, heads, n, n).masked_fill(~mask, -math.inf))
 
     def mixed(given: Variables) -> Variables:
-        v = head_of(given.v, "v")
+        v = _present(given.v, "v")
         return replace(given, y=y_of(given, heads, n, n) @ v)
 
     def joined(given: Variables) -> Variables:
@@ -128,7 +116,7 @@ def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
     def added(given: Variables) -> Variables:
         return replace(given, x=given.x + y_of(given, n, d_model))
 
-    steps: dict[str, Callable[[Variables], Variables]] = {
+    return {
         "a": lambda given: replace(given, y=block.attention_norm(given.x)),
         "b": split,
         "c": scores,
@@ -143,7 +131,6 @@ def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
         "l": lambda given: replace(given, y=ffn.compress(y_of(given, n, d_ff))),
         "m": added,
     }
-    return {name: Line(CODE[name], step) for name, step in steps.items()}
 
 
 def shaped(shape: Sequence[int]) -> str:
@@ -152,13 +139,13 @@ def shaped(shape: Sequence[int]) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class Ran:
-    """What a line did.
+class LineResult:
+    """What a line computed.
 
     Attributes:
         name: the line's id.
-        value: what it made, None if it did not run.
-        fault: why it did not; empty if it did, or if a line above did not.
+        value: the variable it wrote (v of q, k, v), None if it did not run.
+        fault: why it did not run; empty if it did, or if a line above did not.
     """
 
     name: str
@@ -167,33 +154,33 @@ class Ran:
 
 
 @torch.inference_mode()
-def run(lines: Mapping[str, Line], order: Sequence[str], x: Tensor) -> list[Ran]:
-    """Every line in an order, on the block's input, (T, d_model); behind a fault nothing runs."""
-    given, done = Variables(padded(x)), []
-    for at, name in enumerate(order):
+def run(lines: Mapping[str, Line], order: Sequence[str], x: Tensor) -> list[LineResult]:
+    """Run all lines in an order on the block's input, (T, d_model), up to the first fault."""
+    variables, results = Variables(padded(x)), []
+    for place, name in enumerate(order):
         try:
-            given = lines[name](given)
+            variables = lines[name](variables)
         except DoesNotFitError as error:
-            done.append(Ran(name, None, str(error)))
-            return done + [Ran(other, None) for other in order[at + 1 :]]
-        result = given.x if name in WRITES_X else given.v if name in WRITES_HEADS else given.y
-        done.append(Ran(name, result))
-    return done
+            results.append(LineResult(name, None, str(error)))
+            return results + [LineResult(later, None) for later in order[place + 1 :]]
+        written = "x" if name in WRITES_X else "v" if name in WRITES_HEADS else "y"
+        results.append(LineResult(name, getattr(variables, written)))
+    return results
 
 
 def of_sentence(value: Tensor, n_tokens: int) -> Tensor:
-    """The part of a line's result that is about the sentence's own tokens."""
+    """A line's result without the rows, and of scores the columns, of the padding."""
     n = n_tokens + PADDING
     rows = value[..., :n_tokens, :]
     return rows[..., :n_tokens] if value.shape[-1] == n and value.dim() == 3 else rows
 
 
 def off_by(value: Tensor, real: Tensor, n_tokens: int) -> float:
-    """‖value − real‖ / ‖real‖ over the sentence; infinite if the shapes, or what is −∞, differ."""
+    """‖value − real‖ / ‖real‖ over the sentence; infinite if shapes or infinite entries differ."""
     if value.shape != real.shape:
         return math.inf
     a, b = of_sentence(value, n_tokens), of_sentence(real, n_tokens)
     if not torch.equal(a.isfinite(), b.isfinite()):
         return math.inf
-    some = b.isfinite()
-    return float((a[some] - b[some]).norm() / b[some].norm())
+    finite = b.isfinite()
+    return float((a[finite] - b[finite]).norm() / b[finite].norm())

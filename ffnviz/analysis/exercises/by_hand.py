@@ -1,7 +1,7 @@
 """A small FFN of whole numbers to compute by hand: y = ReLU(x W₁ + b₁) W₂ + b₂, from a seed."""
 
+import math
 from dataclasses import dataclass
-from itertools import count
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from ffnviz.analysis.exercises.blank import Blank, Slip, bracketed, distinct, sum_slips, written
 
 D_MODEL, D_FF = 2, 3
-LARGEST = 3  # of any number that is given
-CLEARLY = ("sign", "bias", "φ")  # which rule was broken can always be told of these
+SHAPES = ((D_MODEL,), (D_MODEL, D_FF), (D_FF,), (D_FF, D_MODEL), (D_MODEL,))
+LARGEST = 3  # magnitude of a given number
+CLEARLY = ("sign", "bias", "φ")  # rules that give numbers of their own when broken
 SIGNS = "₁₂₃"
 Ints = NDArray[np.int64]
 
@@ -20,7 +21,7 @@ class SmallFfn:
     """The numbers of one exercise, and its solution.
 
     Attributes:
-        seed: that it follows from.
+        seed: of its random numbers.
         x: (d_model,).
         w1, b1: (d_model, d_ff) and (d_ff,).
         w2, b2: (d_ff, d_model) and (d_model,).
@@ -52,98 +53,81 @@ class SmallFfn:
 def small_ffn(seed: int) -> SmallFfn:
     """The exercise of a seed: the first of its random draws that tells all broken rules apart.
 
-    Every given number is between −3 and 3 and none is 0; some z is below zero and two are above.
+    Every given number is between −3 and 3 and none is 0; one z is below zero and two are above.
     """
-    source = np.random.default_rng(seed)
-    for _ in count():
-        drawn = SmallFfn(seed, *(_draw(source, shape) for shape in SHAPES))
-        if _teaches(drawn):
-            return drawn
-    raise AssertionError
+    rng = np.random.default_rng(seed)
+    while True:
+        ffn = SmallFfn(seed, *(_draw(rng, shape) for shape in SHAPES))
+        if _teaches(ffn):
+            return ffn
 
 
-SHAPES = ((D_MODEL,), (D_MODEL, D_FF), (D_FF,), (D_FF, D_MODEL), (D_MODEL,))
-
-
-def _draw(source: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-    size = int(np.prod(shape))
-    numbers = [(1 + int(source.random() * LARGEST)) * (1 if source.random() < 0.5 else -1)
-               for _ in range(size)]  # fmt: skip
+def _draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    numbers = [(1 + int(rng.random() * LARGEST)) * (1 if rng.random() < 0.5 else -1)
+               for _ in range(math.prod(shape))]  # fmt: skip
     return np.array(numbers).reshape(shape)
 
 
-def _teaches(drawn: SmallFfn) -> bool:
-    if not (drawn.z.all() and drawn.y.all() and (drawn.z > 0).sum() == 2):
+def _teaches(ffn: SmallFfn) -> bool:
+    if not (ffn.z.all() and ffn.y.all() and (ffn.z > 0).sum() == 2):
         return False
-    for blank, slips in zip(blanks(drawn), _all_slips(drawn), strict=True):
-        by_rule: dict[str, set[float]] = {}
-        for slip in slips:
-            by_rule.setdefault(slip.rule, set()).add(slip.value)
-        sets = [values for rule, values in by_rule.items() if rule in CLEARLY]
-        if sum(map(len, sets)) != len(set().union(*sets)) or blank.right in set().union(*sets):
+    for blank in _with_all_slips(ffn):
+        by_rule = [{slip.value for slip in blank.slips if slip.rule == rule} for rule in CLEARLY]
+        wrong = set().union(*by_rule)
+        if len(wrong) != sum(map(len, by_rule)) or blank.right in wrong:
             return False
     return True
 
 
 def blanks(ffn: SmallFfn) -> list[Blank]:
-    """z, h and y in this order: what to fill in, each with what it is made of."""
-    slips = [distinct(right, each) for right, each in zip(_rights(ffn), _all_slips(ffn),
-                                                          strict=True)]  # fmt: skip
-    z, h, y = ffn.z, ffn.h, ffn.y
-    gaps = [
-        Blank(
-            f"z{SIGNS[j]}", int(z[j]), slips[j], uses=((0, None, None), (1, None, j), (2, None, j))
-        )
+    """The numbers to fill in: z, h and y in this order."""
+    return list(map(distinct, _with_all_slips(ffn)))
+
+
+def _with_all_slips(ffn: SmallFfn) -> list[Blank]:
+    z = [
+        Blank(f"z{SIGNS[j]}", int(ffn.z[j]), _before_phi(ffn, j),
+              uses=((0, None, None), (1, None, j), (2, None, j)))
         for j in range(D_FF)
-    ]
-    gaps += [
-        Blank(f"h{SIGNS[j]}", int(h[j]), slips[D_FF + j], reads=((j, 1.0),), relu=True)
+    ]  # fmt: skip
+    h = [
+        Blank(f"h{SIGNS[j]}", int(ffn.h[j]), _after_phi(int(ffn.z[j]), j), reads=((j, 1.0),),
+              relu=True)
         for j in range(D_FF)
-    ]
-    return gaps + [
-        Blank(f"y{SIGNS[k]}", int(y[k]), slips[2 * D_FF + k],
+    ]  # fmt: skip
+    y = [
+        Blank(f"y{SIGNS[k]}", int(ffn.y[k]), _output(ffn, k),
               reads=tuple((D_FF + j, float(ffn.w2[j, k])) for j in range(D_FF)),
               plus=float(ffn.b2[k]), uses=((3, None, k), (4, None, k)))
         for k in range(D_MODEL)
     ]  # fmt: skip
+    return z + h + y
 
 
-def _rights(ffn: SmallFfn) -> list[int]:
-    return [int(value) for value in (*ffn.z, *ffn.h, *ffn.y)]
-
-
-def _all_slips(ffn: SmallFfn) -> list[list[Slip]]:
-    return [
-        *(_before_phi(ffn, j) for j in range(D_FF)),
-        *(_after_phi(int(z), j) for j, z in enumerate(ffn.z)),
-        *(_output(ffn, k) for k in range(D_MODEL)),
-    ]
-
-
-def _before_phi(ffn: SmallFfn, j: int) -> list[Slip]:
+def _before_phi(ffn: SmallFfn, j: int) -> tuple[Slip, ...]:
     z, bias, other = int(ffn.z[j]), int(ffn.b1[j]), (j + 1) % D_FF
     slips = sum_slips(_pairs(ffn.x, ffn.w1[:, j]), bias, "b₁")
     if z < 0:
         slips.append(Slip("φ", 0, f"φ: that comes in the next line; z{SIGNS[j]} may be below 0."))
     wrong = int(ffn.x @ ffn.w1[:, other]) + bias
-    said = f"Column: z{SIGNS[j]} takes column {j + 1} of W₁, not column {other + 1}."
-    return [*slips, Slip("column", wrong, said)]
+    message = f"Column: z{SIGNS[j]} takes column {j + 1} of W₁, not column {other + 1}."
+    return (*slips, Slip("column", wrong, message))
 
 
-def _after_phi(z: int, j: int) -> list[Slip]:
+def _after_phi(z: int, j: int) -> tuple[Slip, ...]:
     name = f"ReLU({written(z)})"
     if z > 0:
-        return [
+        return (
             Slip("φ", 0, f"φ: {name} is {z}; what is above 0 stays as it is."),
             Slip("sign", -z, f"Sign: {name} is {z}; ReLU is never below 0."),
-        ]
-    return [
+        )
+    return (
         Slip("φ", z, f"φ: {name} is 0; what is below 0 becomes 0."),
         Slip("sign", -z, f"Sign: ReLU is not |z{SIGNS[j]}|; what is below 0 becomes 0."),
-    ]
+    )
 
 
-def _output(ffn: SmallFfn, k: int) -> list[Slip]:
+def _output(ffn: SmallFfn, k: int) -> tuple[Slip, ...]:
     y, bias, other = int(ffn.y[k]), int(ffn.b2[k]), 1 - k
     slips = sum_slips(_pairs(ffn.h, ffn.w2[:, k]), bias, "b₂")
     from_z = int(ffn.z @ ffn.w2[:, k]) + bias
@@ -151,8 +135,8 @@ def _output(ffn: SmallFfn, k: int) -> list[Slip]:
     if y < 0:
         slips.append(Slip("φ", 0, f"φ: there is none behind W₂; y{SIGNS[k]} may be below 0."))
     wrong = int(ffn.h @ ffn.w2[:, other]) + bias
-    said = f"Column: y{SIGNS[k]} takes column {k + 1} of W₂, not column {other + 1}."
-    return [*slips, Slip("column", wrong, said)]
+    message = f"Column: y{SIGNS[k]} takes column {k + 1} of W₂, not column {other + 1}."
+    return (*slips, Slip("column", wrong, message))
 
 
 def _pairs(left: Ints, right: Ints) -> list[tuple[float, float]]:
@@ -160,17 +144,16 @@ def _pairs(left: Ints, right: Ints) -> list[tuple[float, float]]:
 
 
 def worked(ffn: SmallFfn) -> list[tuple[str, str]]:
-    """The solution line by line: a name, and its sum with all numbers put in."""
+    """The solution line by line: a name, and the sum written out with its numbers."""
 
     def line(left: Ints, right: Ints, bias: int) -> str:
-        products = " + ".join(f"{bracketed(int(a))} · {bracketed(int(b))}"
-                              for a, b in zip(left, right, strict=True))  # fmt: skip
-        return f"{products} + {bracketed(bias)}"
+        products = [f"{bracketed(a)} · {bracketed(b)}" for a, b in _pairs(left, right)]
+        return f"{' + '.join(products)} + {bracketed(bias)}"
 
     sums = [line(ffn.x, ffn.w1[:, j], int(ffn.b1[j])) for j in range(D_FF)]
     sums += [f"ReLU({written(int(z))})" for z in ffn.z]
     sums += [line(ffn.h, ffn.w2[:, k], int(ffn.b2[k])) for k in range(D_MODEL)]
     return [
-        (blank.name, f"{each} = {written(blank.right)}")
-        for blank, each in zip(blanks(ffn), sums, strict=True)
+        (blank.name, f"{expression} = {written(blank.right)}")
+        for blank, expression in zip(blanks(ffn), sums, strict=True)
     ]

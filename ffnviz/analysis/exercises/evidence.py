@@ -1,4 +1,4 @@
-"""What twelve misconceptions meet: an experiment each, whose numbers choose the right answer."""
+"""An experiment for each of twelve misconceptions, whose numbers choose the right answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -19,16 +19,16 @@ from ffnviz.models.network import NotForThisNetwork
 SEED = 11
 ROUNDING = 1e-9  # of results in float64, as a share of their norm
 NEAR = 0.1
-LOUDER = 10.0  # times as long a stream, and logits so much larger
+LOUDER = 10.0  # the factor for the stream, and what is added to the logits
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What an experiment found.
+    """The result of an experiment.
 
     Attributes:
-        answer: the option that the numbers are for, from 0.
-        rows: name, number in words, and a share from 0 to 1 to be drawn; None draws nothing.
+        answer: the option that the numbers support, from 0.
+        rows: name, number as text, and a share from 0 to 1 to be drawn as a bar; None draws none.
     """
 
     answer: int
@@ -39,27 +39,32 @@ Experiment = Callable[[Subject], Evidence]
 
 
 def _shares(*rows: tuple[str, float]) -> tuple[tuple[str, str, float | None], ...]:
-    """Numbers that are compared with one another: the largest fills its row."""
-    most = max((value for _, value in rows), default=0.0) or 1.0
+    """Rows of numbers that are compared with each other: the largest fills its row."""
+    most = max(value for _, value in rows) or 1.0
     return tuple((name, short(value), max(0.0, value) / most) for name, value in rows)
+
+
+def _error(value: Tensor, target: Tensor) -> float:
+    """‖value − target‖ / ‖target‖."""
+    return float((value - target).norm() / target.norm())
 
 
 @torch.inference_mode()
 def tokens_related(subject: Subject) -> Evidence:
-    """The token's vector at the FFN's input is replaced: which outputs change?"""
+    """The token's FFN input is replaced: which outputs change?"""
     at = min(subject.token, len(subject.ffn_input) - 1)
     own, others = _when_replaced(subject.ffn, subject.ffn_input, at)
     rows = [("FFN: the token's own output", own), ("FFN: another token's, at most", others)]
     if subject.model.card.ours:
-        heard = _when_replaced(subject.plain.attention, subject.attention_input, at)[1]
-        rows.append(("attention: another token's, at most", heard))
+        mixed = _when_replaced(subject.plain.attention, subject.attention_input, at)[1]
+        rows.append(("attention: another token's, at most", mixed))
     return Evidence(0 if others == 0 else 1, _shares(*rows))
 
 
 def _when_replaced(
     layer: FeedForward | SelfAttention, x: Tensor, token: int
 ) -> tuple[float, float]:
-    """How far the token's own output moves, and another's at most, as shares of their norms."""
+    """The relative change of the token's own output, and the largest of another token's."""
     changed = x.clone()
     changed[token] = x[token].flip(-1)  # as long as it was
     before = layer(x).output
@@ -70,13 +75,13 @@ def _when_replaced(
 
 @torch.inference_mode()
 def own_ffn(subject: Subject) -> Evidence:
-    """One vector at every token's place: are the outputs the same?"""
+    """The same vector at every token: are the outputs the same?"""
     ffn, x = subject.ffn, subject.ffn_input
     copies = x[min(subject.token, len(x) - 1)].expand(max(2, len(x)), -1)
     outputs = ffn(copies).output
     apart = float((outputs - outputs[0]).norm(dim=-1).max() / outputs[0].norm())
     allowed = float((ffn_bound(ffn, copies).norm(dim=-1) / outputs.norm(dim=-1)).max())
-    weights = f"{sum(each.numel() for each in ffn.parameters()):,}"
+    weights = f"{sum(parameter.numel() for parameter in ffn.parameters()):,}"
     return Evidence(0 if apart <= allowed else 1, (
         (f"largest difference over {len(copies)} places, in norms", short(apart), apart),
         ("weights of this FFN for one token", weights, None),
@@ -86,30 +91,25 @@ def own_ffn(subject: Subject) -> Evidence:
 
 @torch.inference_mode()
 def without_phi(subject: Subject) -> Evidence:
-    """The FFN without φ against one matrix of d_model × d_model."""
+    """The FFN without φ against one d_model × d_model matrix."""
     ffn, x = subject.ffn, subject.ffn_input
-    first, second = ffn.expand.weight.mT, ffn.compress.weight.mT
-    flat, whole = ffn.compress(ffn.expand(x)), ffn(x).output
+    w1, w2 = ffn.expand.weight.mT, ffn.compress.weight.mT
     bias = ffn.compress(ffn.expand(torch.zeros_like(x[:1])))
-    one = x @ (first @ second) + bias
-    off, bent = (float((each - one).norm() / each.norm()) for each in (flat, whole))
-    numbers = f"{first.numel() + second.numel():,}"
+    one = x @ (w1 @ w2) + bias
+    off, bent = (_error(one, output) for output in (ffn.compress(ffn.expand(x)), ffn(x).output))
+    numbers = f"{w1.numel() + w2.numel():,}"
     return Evidence(0 if off < ROUNDING else 1, (
         ("without φ, against one matrix: off by", short(off), min(1.0, off)),
         ("with φ, against the same matrix: off by", short(bent), min(1.0, bent)),
-        (f"numbers in that matrix; in W₁ and W₂ {numbers}", f"{len(first) ** 2:,}", None),
+        (f"numbers in that matrix; in W₁ and W₂ {numbers}", f"{len(w1) ** 2:,}", None),
     ))  # fmt: skip
 
 
 def words_stored(subject: Subject) -> Evidence:
-    """How many neurons are active on the token, and how many of these elsewhere too?"""
-    hidden, threshold = _hidden(subject)
-    awake = active(hidden, threshold)
-    here = awake[subject.token]
-    n, d_ff = int(here.sum()), hidden.shape[-1]
-    elsewhere = awake.clone()
-    elsewhere[subject.token] = False
-    shared = int((here & elsewhere.any(dim=0)).sum())
+    """How many neurons are active on the token, and how many of these on another token too?"""
+    fires = _fires(subject)
+    here, d_ff = fires[subject.token], fires.shape[-1]
+    n, shared = int(here.sum()), int((here & (fires.sum(dim=0) > 1)).sum())
     return Evidence(0 if n <= 1 else 2 if n == d_ff else 1, (
         ("neurons active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
         ("of these, active on another token too", f"{shared:,}", shared / d_ff),
@@ -119,26 +119,25 @@ def words_stored(subject: Subject) -> Evidence:
 
 @torch.inference_mode()
 def attention_linear(subject: Subject) -> Evidence:
-    """Attention's input is doubled: is its output, its bias taken away?"""
+    """Attention's input is doubled: does its output double, apart from biases?"""
     attention, x = subject.double.attention, subject.attention_input
-    once, twice, zero = (attention(each) for each in (x, 2 * x, torch.zeros_like(x)))
-    # The weights as they were, and the values of what was doubled; both without their biases.
+    once, twice, zero = (attention(scaled) for scaled in (x, 2 * x, torch.zeros_like(x)))
+    # The weights before doubling, and the values after it; both without biases.
     held = once.weights @ (twice.values - zero.values)
     mixed = F.linear(held.transpose(-3, -2).flatten(-2), attention.project_out.weight)
-    goal = 2 * (once.output - zero.output)
-    off, frozen = (float((each - goal).norm() / goal.norm())
-                   for each in (twice.output - zero.output, mixed))  # fmt: skip
+    doubled = 2 * (once.output - zero.output)
+    off, frozen = (_error(output, doubled) for output in (twice.output - zero.output, mixed))
     rows = _shares(("attention: off by", off), ("attention, its weights held: off by", frozen))
     return Evidence(0 if off < ROUNDING else 1, rows)
 
 
 def gelu_sparse(subject: Subject) -> Evidence:
-    """The same values before φ through ReLU and through GELU: how many are exactly 0 after it?"""
-    before = subject.trace.blocks[subject.block].ffn.pre_activation.cpu()
-    # z Φ(z) by its logarithm: what is tiny stays above 0, where an error function rounds it away.
-    exact = before.double() * torch.special.log_ndtr(before.double()).exp()
-    relu, gelu, rounded = (float((each == 0).double().mean())
-                           for each in (F.relu(before), exact, F.gelu(before)))  # fmt: skip
+    """The same pre-activations through ReLU and through GELU: how many become exactly 0?"""
+    z = subject.trace.blocks[subject.block].ffn.pre_activation.cpu()
+    # Φ(z) by its logarithm does not become 0 where an error function rounds it to 0.
+    exact = z.double() * torch.special.log_ndtr(z.double()).exp()
+    relu, gelu, rounded = (float((hidden == 0).double().mean())
+                           for hidden in (F.relu(z), exact, F.gelu(z)))  # fmt: skip
     near = float((exact.abs() < NEAR).double().mean())
     return Evidence(1 if gelu < 0.01 else 0, (
         ("exactly 0 after ReLU", f"{relu:.1%}", relu),
@@ -149,33 +148,30 @@ def gelu_sparse(subject: Subject) -> Evidence:
 
 
 def silent_is_dead(subject: Subject) -> Evidence:
-    """Of the neurons that are not active on the token, how many are on no other either?"""
-    hidden, threshold = _hidden(subject)
-    awake = active(hidden, threshold)
-    silent = ~awake[subject.token]
-    n, never = int(silent.sum()), int((silent & ~awake.any(dim=0)).sum())
-    d_ff = hidden.shape[-1]
+    """Of the neurons that are not active on the token, how many are active on no other either?"""
+    fires = _fires(subject)
+    n_tokens, d_ff = fires.shape
+    n, never = int((~fires[subject.token]).sum()), int((~fires.any(dim=0)).sum())
     return Evidence(0 if never == n else 2 if never == 0 else 1, (
         ("not active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
-        (f"of these, active on no token of the {len(hidden)}", f"{never:,}", never / d_ff),
+        (f"of these, active on no token of the {n_tokens}", f"{never:,}", never / d_ff),
     ))  # fmt: skip
 
 
 def stream_replaced(subject: Subject) -> Evidence:
-    """What leaves the block, against what the FFN wrote, the sum, and the larger of the two."""
+    """The block's output against the FFN's output, the sum, and the larger of the two."""
     block = subject.trace.blocks[subject.block]
     streams = (block.middle, block.ffn.output, block.output)
-    middle, wrote, leaves = (each[subject.token].double() for each in streams)
-    larger = torch.where(middle.abs() > wrote.abs(), middle, wrote)
-    off = [float((leaves - each).norm() / leaves.norm())
-           for each in (wrote, middle + wrote, larger)]  # fmt: skip
+    middle, written, output = (stream[subject.token].double() for stream in streams)
+    larger = torch.where(middle.abs() > written.abs(), middle, written)
+    errors = [_error(candidate, output) for candidate in (written, middle + written, larger)]
     names = ("what the FFN wrote", "the sum", "the larger of the two, entry by entry")
-    rows = _shares(*((f"distance to {name}", each) for name, each in zip(names, off, strict=True)))
-    return Evidence(min(range(3), key=off.__getitem__), rows)
+    rows = zip((f"distance to {name}" for name in names), errors, strict=True)
+    return Evidence(min(range(3), key=errors.__getitem__), _shares(*rows))
 
 
 def norm_scales(subject: Subject) -> Evidence:
-    """The stream ten times as long: what does the norm before the FFN put out?
+    """The stream is made ten times as long: what becomes of the output of the norm?
 
     Raises:
         NotForThisNetwork: if there is no norm before the FFN.
@@ -184,53 +180,56 @@ def norm_scales(subject: Subject) -> Evidence:
     if norm is None:
         raise NotForThisNetwork(f"Not for {subject.model.card.label}: no norm before its FFN.")
     x = subject.trace.blocks[subject.block].middle[subject.token]
-    lengths = [float(each.norm()) for each in (x, LOUDER * x, norm(x), norm(LOUDER * x))]
-    times = lengths[3] / lengths[2]
-    answer = min(range(3), key=lambda at: abs((LOUDER, 1.0, 1 / LOUDER)[at] - times))
+    lengths = [float(vector.norm()) for vector in (x, LOUDER * x, norm(x), norm(LOUDER * x))]
+    ratio = lengths[3] / lengths[2]
+    answer = min(range(3), key=lambda option: abs((LOUDER, 1.0, 1 / LOUDER)[option] - ratio))
     names = ("stream", "stream, ten times as long", "norm of the stream", "norm of the longer one")
     return Evidence(answer, _shares(*zip(names, lengths, strict=True)))
 
 
 def most_work(subject: Subject) -> Evidence:
-    """Multiply-adds of this sentence in attention and in the FFNs."""
+    """The multiply-adds for this sentence in attention and in the FFNs."""
     shape = shape_of(subject.ours.encoder.config, len(subject.trace.tokens))
     work = multiply_adds(shape)
     attention, ffn = float(work["attention"]), float(work["FFN"])
     both = attention + ffn
-    longest = 2.0 * subject.model.sizes.max_tokens
-    longer = multiply_adds(replace(shape, n_tokens=int(longest)))
+    n_longer = 2 * subject.model.sizes.max_tokens
+    longer = multiply_adds(replace(shape, n_tokens=n_longer))
     share = longer["FFN"] / (longer["FFN"] + longer["attention"])
     return Evidence(1 if ffn > attention else 0 if attention > ffn else 2, (
         ("attention", f"{attention / both:.0%}", attention / both),
         ("FFNs", f"{ffn / both:.0%}", ffn / both),
-        (f"FFNs, were it {longest:,.0f} tokens", f"{share:.0%}", share),
+        (f"FFNs, were it {n_longer:,} tokens", f"{share:.0%}", share),
     ))  # fmt: skip
 
 
 @torch.inference_mode()
 def neuron_order(subject: Subject) -> Evidence:
-    """The hidden neurons change places: in both matrices, and in W₁ alone."""
+    """The hidden neurons are permuted: in both matrices, and in W₁ alone."""
     ffn, x = subject.ffn, subject.ffn_input
-    hidden, whole = ffn.hidden(x), ffn(x).output
+    hidden, output = ffn.hidden(x), ffn(x).output
     order = torch.randperm(hidden.shape[-1], generator=torch.Generator().manual_seed(SEED))
     weight, bias = ffn.compress.weight, ffn.compress.bias
-    both, first = (F.linear(hidden[..., order], each, bias) for each in (weight[:, order], weight))
-    off = [float((each - whole).norm() / whole.norm()) for each in (both, first)]
-    rows = _shares(("shuffled in W₁ and W₂ alike: off by", off[0]),
-                   ("shuffled in W₁ alone: off by", off[1]))  # fmt: skip
-    return Evidence(0 if off[0] < ROUNDING else 1, rows)
+    both, first = (_error(F.linear(hidden[..., order], w2, bias), output)
+                   for w2 in (weight[:, order], weight))  # fmt: skip
+    rows = _shares(("shuffled in W₁ and W₂ alike: off by", both),
+                   ("shuffled in W₁ alone: off by", first))  # fmt: skip
+    return Evidence(0 if both < ROUNDING else 1, rows)
 
 
 def logits_shifted(subject: Subject) -> Evidence:
     """10 is added to every logit: what becomes of the likeliest word's probability?"""
     logits = subject.trace.logits_at(subject.token).double()
-    chances = [float(each.softmax(dim=-1).max()) for each in (logits, logits + LOUDER, 2 * logits)]
-    same = abs(chances[1] - chances[0]) < 1e-9
-    names = ("as it is", "10 added to every logit", "every logit doubled")
-    rows = tuple((name, f"{each:.1%}", each) for name, each in zip(names, chances, strict=True))
-    return Evidence(1 if same else 0 if chances[1] > chances[0] else 2, rows)
+    variants = {"as it is": logits, "10 added to every logit": logits + LOUDER,
+                "every logit doubled": 2 * logits}  # fmt: skip
+    likeliest = {name: float(each.softmax(dim=-1).max()) for name, each in variants.items()}
+    before, shifted, _ = likeliest.values()
+    rows = tuple((name, f"{p:.1%}", p) for name, p in likeliest.items())
+    answer = 1 if abs(shifted - before) < 1e-9 else 0 if shifted > before else 2
+    return Evidence(answer, rows)
 
 
-def _hidden(subject: Subject) -> tuple[Tensor, float]:
+def _fires(subject: Subject) -> Tensor:
+    """Whether each neuron is active on each token, (T, d_ff)."""
     hidden = subject.trace.blocks[subject.block].ffn.hidden
-    return hidden, threshold_for(subject.model.card.phi)
+    return active(hidden, threshold_for(subject.model.card.phi))

@@ -1,1 +1,1 @@
-"""Neurons: what the page of this idea measures."""
+"""Measurements for the page Neurons."""

@@ -5,7 +5,7 @@ from functools import partial
 
 from torch import Tensor
 
-from ffnviz.analysis.exercises.block_lines import CODE, RIGHT, Ran, lines_of, off_by, shaped
+from ffnviz.analysis.exercises.block_lines import CODE, RIGHT, LineResult, lines_of, off_by, shaped
 from ffnviz.analysis.exercises.block_lines import run as run_lines
 from ffnviz.analysis.exercises.planted import BUGS, COLUMNS, Bug, Case, Numbers, fitting, numbers
 from ffnviz.analysis.lab.experiment import Subject
@@ -77,7 +77,7 @@ def code_of(run: Run, name: str) -> str:
     return CODE[name].replace("phi(y)", run.card.phi.torch.replace("z", "y"))
 
 
-def _values(ran: Ran, real: Ran, n_tokens: int) -> list[Value]:
+def _values(ran: LineResult, real: LineResult, n_tokens: int) -> list[Value]:
     if ran.value is None or real.value is None:
         return []
     off = off_by(ran.value, real.value, n_tokens)
@@ -90,7 +90,7 @@ def _value(text: str, real: str) -> Value:
     return Value(text, "" if text == real else real)
 
 
-def _built(ran: Sequence[Ran], real: dict[str, Ran], n_tokens: int) -> Sentence:
+def _built(ran: Sequence[LineResult], real: dict[str, LineResult], n_tokens: int) -> Sentence:
     at = next((place for place, each in enumerate(ran) if each.fault), None)
     if at is not None:
         return ["Line ", number(str(at + 1)), " cannot run on what the lines above it make."]

@@ -83,8 +83,8 @@ def steps_of(ffn: SmallFfn) -> list[Step]:
 
 
 def gap_of(blank: Blank) -> Gap:
-    """A blank as the picture takes it."""
-    slips = [(slip.value, slip.said) for slip in blank.slips]
+    """A blank as the picture has it."""
+    slips = [(slip.value, slip.message) for slip in blank.slips]
     return Gap(blank.name, blank.right, slips, blank.tolerance, blank.reads, blank.plus, blank.relu,
                blank.uses)  # fmt: skip
 

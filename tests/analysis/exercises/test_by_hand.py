@@ -79,9 +79,9 @@ def test_which_rule_was_broken_is_always_told(exercises: list[SmallFfn]) -> None
             for rule, values in wrong.items():
                 for value in values:
                     assert value != blank.right
-                    said = next(slip for slip in blank.slips if slip.value == value)
-                    assert said.rule == rule
-                    assert said.said.lower().startswith(rule)
+                    slip = next(slip for slip in blank.slips if slip.value == value)
+                    assert slip.rule == rule
+                    assert slip.message.lower().startswith(rule)
 
 
 def test_the_written_solutions_are_sums_that_come_out(exercises: list[SmallFfn]) -> None:
