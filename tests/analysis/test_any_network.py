@@ -186,12 +186,12 @@ def test_what_wakes_a_neuron_and_what_it_writes(net: Network) -> None:
 
 def test_how_few_neurons_carry_it(net: Network) -> None:
     trace = net.trace(TEXT)
-    found = concentration(net, trace, 0)
+    shares = concentration(net, trace, 0)
     strength = np.abs(f64(trace.blocks[0].ffn.hidden)) * np.linalg.norm(
         f64(net.ffn(0).values), axis=1
     )
     ranked = -np.sort(-strength, axis=1)
-    assert_allclose(found.shares, ranked.sum(0).cumsum() / ranked.sum(), rtol=1e-4)
+    assert_allclose(shares, ranked.sum(0).cumsum() / ranked.sum(), rtol=1e-4)
     if not net.card.has_word_head:
         refused(lambda: keep_strongest(net, trace, 0, TOKEN, 3), "no word head")
         return
@@ -223,7 +223,7 @@ def test_what_a_trace_alone_tells(net: Network) -> None:
     trace = net.trace(TEXT)
     stages = trace.blocks[0].ffn
     hidden, before = f64(stages.hidden), f64(stages.pre_activation)
-    edges = np.linspace(*value_range([trace], 0), 20)
+    edges = np.linspace(*value_range(trace, 0), 20)
     landed = landing(trace, 0, TOKEN, edges, 0.1)
     assert landed.shares.sum() == pytest.approx(1)
     assert landed.below_zero == pytest.approx((before < 0).mean(), abs=1e-6)
@@ -232,7 +232,7 @@ def test_what_a_trace_alone_tells(net: Network) -> None:
     )
     assert threshold_for(net.card.phi) in (0.0, 0.1)
     open_ = before > 0 if net.card.gated else hidden > 0
-    assert reached(trace, 0).never.tolist() == np.flatnonzero(~open_.any(0)).tolist()
+    assert reached(trace, 0)[1].tolist() == np.flatnonzero(~open_.any(0)).tolist()
     shares = share_against_threshold(trace, 0, np.array([0.0, 0.5]))
     assert_allclose(shares, [(np.abs(hidden) > t).mean() for t in (0.0, 0.5)], atol=1e-6)
     assert_allclose(neuron_values(trace, 0, NEURON), hidden[:, NEURON])
@@ -250,12 +250,12 @@ def test_in_how_many_directions_the_values_vary(net: Network) -> None:
     trace, found = net.trace(TEXT), directions(net, 0)
     biased = net.ffn(0).key_bias is not None
     assert found.directions.shape == (net.sizes.d_ff, net.sizes.d_model + biased)
-    outside = out_of_reach(found, trace, 0)
-    assert outside.before < 1e-4
+    before, after = out_of_reach(found, trace, 0)
+    assert before < 1e-4
     hidden = f64(trace.blocks[0].ffn.hidden)
     q, _ = np.linalg.qr(f64(found.directions))
     inside = np.square(hidden @ q).sum() / np.square(hidden).sum()
-    assert outside.after == pytest.approx(1 - inside, abs=1e-3)
+    assert after == pytest.approx(1 - inside, abs=1e-3)
     expected = np.linalg.svd(hidden, compute_uv=False)
     assert_allclose(spectra(trace, 0)["after φ"].singular_values, expected, atol=1e-4)
 

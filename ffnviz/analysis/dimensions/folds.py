@@ -45,18 +45,11 @@ def layer_at(x: Array, bends: Array, slope_changes: Array) -> Array:
 def switches(
     model: Network, trace: ForwardPass, block: int, ends: tuple[int, int], n: int = PLACES
 ) -> list[NDArray[np.int64]]:
-    """How many neurons have switched along the line from one token's stream to another's.
-
-    Args:
-        model: a pre-LN network.
-        trace: of the sentence.
-        block: the first block, from 0; the next one is included if there is one.
-        ends: the two tokens.
-        n: points on the line.
+    """How many neurons have switched at each of n points between two tokens' streams.
 
     Returns:
-        For the first block alone, and for both, (n,) each, starting at 0: the number of pieces is
-        one more than the last entry.
+        For a block of a pre-LN network, and for it with the next one if there is one, (n,) each,
+        starting at 0: the number of pieces is one more than the last entry.
     """
     counts: list[NDArray[np.int64]] = [np.zeros(n, dtype=np.int64)]
     for above_zero in _above_zero(model, trace, block, ends, n):

@@ -44,14 +44,6 @@ def spectra(trace: ForwardPass, block: int) -> dict[str, Spectrum]:
 
 
 @dataclass(frozen=True)
-class OutOfReach:
-    """Shares of squared length outside the span that x W1 + b1 can reach, from 0 to 1."""
-
-    before: float  # of the pre-activations
-    after: float  # of the hidden values
-
-
-@dataclass(frozen=True)
 class Reach:
     """The span that x W1 + b1 can reach, whatever x is."""
 
@@ -72,8 +64,8 @@ def reach(model: Network, block: int) -> Reach:
 
 
 @torch.inference_mode()
-def out_of_reach(span: Reach, trace: ForwardPass, block: int) -> OutOfReach:
-    """The part of a sentence's hidden layer outside the span that x W1 + b1 can reach.
+def out_of_reach(span: Reach, trace: ForwardPass, block: int) -> tuple[float, float]:
+    """The shares of squared length before and after φ outside the span that x W1 + b1 can reach.
 
     That span has d_model + 1 of d_ff directions, one fewer without a bias. Without φ all values
     stay inside it, so expanding alone adds nothing; φ puts outside what is there.
@@ -89,4 +81,4 @@ def out_of_reach(span: Reach, trace: ForwardPass, block: int) -> OutOfReach:
         return float((1 - inside / total).clamp(0, 1)) if total > 0 else 0.0
 
     ffn = trace.blocks[block].ffn
-    return OutOfReach(outside(ffn.pre_activation), outside(ffn.hidden))
+    return outside(ffn.pre_activation), outside(ffn.hidden)

@@ -69,14 +69,8 @@ def separate(points: Points, phi: str, d_ff: int, draw: int, trained: bool) -> S
 
     W₁ and b₁ are random: each unit bends along a line of a random direction that crosses the
     square; a wider network contains the units of a narrower one. The read-out is the least-squares
-    fit to ±1. With `trained`, Adam then trains all weights on the logistic loss.
-
-    Args:
-        points: of two classes.
-        phi: a name in PHIS.
-        d_ff: hidden units.
-        draw: which of the random draws.
-        trained: whether W₁ is trained too.
+    fit to ±1. With `trained`, Adam then trains all weights on the logistic loss. `phi` is a name in
+    PHIS, and `draw` numbers the random draws.
     """
     x, target = _as_tensors(points)
     layers = _random_layers(d_ff, phi, draw, x, target)

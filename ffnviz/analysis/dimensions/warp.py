@@ -63,14 +63,9 @@ class Warp:
 def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons: int) -> Warp:
     """Carry a square of the plane through some of the neurons of a plain FFN.
 
-    Each stage is projected onto the two principal axes of the bent square.
-
-    Args:
-        model: whose FFN.
-        block: from 0.
-        inputs: one to three FFN inputs, (n, d_model); directions missing for a plane are random.
-        phi: the activation function, the network's or another.
-        n_neurons: how many neurons take part: those whose terms vary most over the square.
+    The plane goes through one to three FFN inputs, (n, d_model); missing directions are random. The
+    neurons that take part are those whose terms vary most over the square. Each stage is projected
+    onto the two principal axes of the bent square.
 
     Raises:
         NotForThisNetwork: for a gated FFN.
@@ -115,9 +110,9 @@ def _plane(inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """The first input, two orthonormal axes, (2, d_model), and three points on them, (3, 2)."""
     generator, origin = torch.Generator().manual_seed(SEED), inputs[0]
     length = origin.norm().clamp_min(1e-6)
-    drawn = torch.randn(3, len(origin), generator=generator, dtype=torch.float64)
+    random = torch.randn(3, len(origin), generator=generator, dtype=torch.float64)
     axes, basis = torch.zeros(0, len(origin), dtype=torch.float64), [origin]
-    for other in (*inputs[1:3], *(origin + length * F.normalize(drawn, dim=-1))):
+    for other in (*inputs[1:3], *(origin + length * F.normalize(random, dim=-1))):
         step = other - origin
         rest = step - step @ axes.mT @ axes
         if len(axes) < 2 and rest.norm() > 1e-6 * length:

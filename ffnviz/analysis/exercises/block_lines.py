@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from ffnviz.models.encoder.block import Block
 
@@ -55,11 +56,6 @@ WRITES_X = "hm"
 WRITES_HEADS = "b"
 
 
-def padded(x: Tensor) -> Tensor:
-    """The sentence's rows, (T, d_model), with PADDING rows of zeros behind them."""
-    return torch.cat([x, x.new_zeros(PADDING, x.shape[-1])])
-
-
 def allowed(n_tokens: int, causal: bool) -> Tensor:
     """The attention mask, (N, N): no padding is attended to; causal, no later token either."""
     n = n_tokens + PADDING
@@ -102,9 +98,6 @@ def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
         q, k = _present(given.q, "q"), _present(given.k, "k")
         return replace(given, y=q @ k.mT / math.sqrt(d_head))
 
-    def masked(given: Variables) -> Variables:
-        return replace(given, y=y_of(given, heads, n, n).masked_fill(~mask, -math.inf))
-
     def mixed(given: Variables) -> Variables:
         v = _present(given.v, "v")
         return replace(given, y=y_of(given, heads, n, n) @ v)
@@ -120,7 +113,7 @@ def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
         "a": lambda given: replace(given, y=block.attention_norm(given.x)),
         "b": split,
         "c": scores,
-        "d": masked,
+        "d": lambda given: replace(given, y=y_of(given, heads, n, n).masked_fill(~mask, -math.inf)),
         "e": lambda given: replace(given, y=y_of(given).softmax(dim=-1)),
         "f": mixed,
         "g": joined,
@@ -156,7 +149,7 @@ class LineResult:
 @torch.inference_mode()
 def run(lines: Mapping[str, Line], order: Sequence[str], x: Tensor) -> list[LineResult]:
     """Run all lines in an order on the block's input, (T, d_model), up to the first fault."""
-    variables, results = Variables(padded(x)), []
+    variables, results = Variables(F.pad(x, (0, 0, 0, PADDING))), []
     for place, name in enumerate(order):
         try:
             variables = lines[name](variables)

@@ -1,6 +1,5 @@
 """A small FFN of whole numbers to compute by hand: y = ReLU(x W₁ + b₁) W₂ + b₂, from a seed."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -63,9 +62,9 @@ def small_ffn(seed: int) -> SmallFfn:
 
 
 def _draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-    numbers = [(1 + int(rng.random() * LARGEST)) * (1 if rng.random() < 0.5 else -1)
-               for _ in range(math.prod(shape))]  # fmt: skip
-    return np.array(numbers).reshape(shape)
+    uniform = rng.random((*shape, 2))
+    magnitude = 1 + (uniform[..., 0] * LARGEST).astype(np.int64)
+    return np.where(uniform[..., 1] < 0.5, magnitude, -magnitude)
 
 
 def _teaches(ffn: SmallFfn) -> bool:

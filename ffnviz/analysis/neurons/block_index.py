@@ -1,4 +1,4 @@
-"""What wakes each neuron of one block."""
+"""The index of one block: what activates each of its neurons."""
 
 from dataclasses import dataclass
 
@@ -13,41 +13,38 @@ from ffnviz.analysis.neurons.index_part import EXAMPLES
 class Example:
     """A text in which a neuron fired."""
 
-    value: float  # the neuron's furthest from zero in it, of one side
-    text: int  # which, as a place in NeuronIndex.texts
-    token: int  # at which of its tokens
+    value: float  # the neuron's furthest from zero in the text, on one side
+    text: int  # its index in NeuronIndex.texts
+    token: int  # the token of that value
 
 
 @dataclass(frozen=True)
 class BlockIndex:
-    """One block's neurons."""
+    """What activates the neurons of one block."""
 
     # tokens at each position on which a neuron fired, (n_positions, d_ff)
     by_position: NDArray[np.integer]
     by_class: NDArray[np.integer]  # tokens of each class on which it fired, (n_classes, d_ff)
     texts: NDArray[np.integer]  # texts in which it fired above zero at least once, (d_ff,)
     by_tag: NDArray[np.integer]  # of these, those with each tag, (n_tags, d_ff)
-    # mean, deviation: of its values on all tokens, (d_ff,)
-    mean: NDArray[np.float64]
-    deviation: NDArray[np.float64]
+    mean: NDArray[np.float64]  # of its values on all tokens, (d_ff,)
+    deviation: NDArray[np.float64]  # their standard deviation, (d_ff,)
     histogram: NDArray[np.integer]  # its values by the bins of histogram.py, (d_ff, BINS)
     # its largest value in each of the texts where that is largest, the largest first, (k, d_ff);
     # −inf where it fired above zero in fewer texts
     values: NDArray[np.float32]
-    examples: NDArray[np.int32]  # which texts, as places in NeuronIndex.texts, (k, d_ff)
-    tokens: NDArray[np.int32]  # at which of the text's tokens, (k, d_ff)
+    examples: NDArray[np.int32]  # these texts, as indices in NeuronIndex.texts, (k, d_ff)
+    tokens: NDArray[np.int32]  # the token of that value in its text, (k, d_ff)
     # the neurons that fire most like it, (SHOWN, d_ff); −1 where there are no more
     partners: NDArray[np.int32]
     alike: NDArray[np.float32]  # the estimated cosine between its firing and theirs, (SHOWN, d_ff)
-    # low_values, low_examples, low_tokens: as values, examples and tokens, of its lowest values,
-    # the lowest first; ∞ where it fired below zero in fewer texts. (0, d_ff) where hidden cannot be
-    # below zero, or nobody looked
+    # low_values, low_examples, low_tokens: the same for its lowest values, the lowest first; ∞
+    # where it fired below zero in fewer texts, (0, d_ff) where that was not counted
     low_values: NDArray[np.float32]
     low_examples: NDArray[np.int32]
     low_tokens: NDArray[np.int32]
-    # low_texts, low_by_tag: as texts and by_tag, below zero; low_by_tag may be (0, d_ff), too
-    low_texts: NDArray[np.integer]
-    low_by_tag: NDArray[np.integer]
+    low_texts: NDArray[np.integer]  # texts in which it fired below zero at least once, (d_ff,)
+    low_by_tag: NDArray[np.integer]  # of these, those with each tag, (n_tags, d_ff) or (0, d_ff)
     both_texts: NDArray[np.integer]  # texts in which it fired on both sides, (d_ff,)
 
     @property
@@ -57,7 +54,7 @@ class BlockIndex:
 
     @property
     def sides(self) -> dict[int, tuple[NDArray[np.integer], NDArray[np.integer]]]:
-        """Texts and by_tag of each side that was looked at: of 1, above zero, and of −1, below."""
+        """`texts` and `by_tag` of each side that was counted: 1 is above zero, −1 below."""
         above = {1: (self.texts, self.by_tag)}
         below = {-1: (self.low_texts, self.low_by_tag)}
         return above | (below if len(self.low_values) else {})
@@ -73,7 +70,7 @@ class BlockIndex:
         return np.asarray(self.low_values.min(axis=0, initial=0.0), np.float64)
 
     def examples_of(self, neuron: int, side: int) -> list[Example]:
-        """Of one side, 1 above zero and −1 below, the furthest first."""
+        """A neuron's examples of one side, 1 above zero and −1 below, the furthest first."""
         values, texts, tokens = {
             1: (self.values, self.examples, self.tokens),
             -1: (self.low_values, self.low_examples, self.low_tokens),
@@ -84,16 +81,16 @@ class BlockIndex:
         ]
 
     def strongest(self, neuron: int, at_least: int = 0) -> tuple[Example, ...]:
-        """The texts in which a neuron is furthest from zero, on either side, the furthest first.
+        """The examples in which a neuron is furthest from zero on either side, the furthest first.
 
         Args:
-            neuron: its number.
-            at_least: so many of each side, if there are as many, in place of the others' nearest.
+            neuron: within the block.
+            at_least: of each side to include, if there are as many.
         """
         high, low = (self.examples_of(neuron, side) for side in (1, -1))
-        sure = high[:at_least] + low[:at_least]
+        included = high[:at_least] + low[:at_least]
         others = sorted(high[at_least:] + low[at_least:], key=lambda each: -abs(each.value))
-        best = sure + others[: EXAMPLES - len(sure)]
+        best = included + others[: EXAMPLES - len(included)]
         return tuple(sorted(best, key=lambda each: -abs(each.value)))
 
     @property

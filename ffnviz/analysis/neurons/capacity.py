@@ -1,7 +1,7 @@
-"""How much fits: random pairs of words put into an FFN's second matrix by least squares.
+"""An FFN's capacity: random pairs of words stored in its second matrix by least squares.
 
-W₁ and φ stay the network's. A hidden layer H, (N, d_ff), of N inputs can be mapped onto any N
-outputs exactly as long as rank H ≥ N: so many pairs fit (Cover 1965; Bubeck et al. 2020).
+W₁ and φ stay the network's. The hidden layer H, (N, d_ff), of N inputs can be mapped onto any N
+outputs exactly if rank H = N (Cover 1965; Bubeck et al. 2020).
 """
 
 import math
@@ -23,21 +23,21 @@ COUNTS = (
     3584, 4096,
 )  # fmt: skip
 SEED = 29
-RIDGE = 1e-12  # of the mean eigenvalue: without it, what is singular could not be solved
+RIDGE = 1e-12  # of the mean eigenvalue, so that singular systems can be solved
 SINGULAR = 1e-13  # of R's largest diagonal entry: less is rounding in float64
-EXACT = 1e-3  # of the outputs' length: what is off by less is met
+EXACT = 1e-3  # relative error below which outputs count as exact
 
 Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Stored:
-    """What of N pairs is found again, for one kind of hidden layer.
+    """How well N pairs are recalled from one kind of hidden layer.
 
     Attributes:
         recall: share of pairs whose output is closest to its own word, (n_counts,).
         off: ‖H W − Y‖ / ‖Y‖, (n_counts,).
-        rank: of all inputs' hidden layer.
+        rank: of the hidden layer of all inputs.
     """
 
     recall: Array
@@ -45,9 +45,9 @@ class Stored:
     rank: int
 
     def exact_up_to(self, counts: NDArray[np.int64]) -> int:
-        """The largest N up to which all are met exactly; 0 if none is."""
-        met = np.logical_and.accumulate(self.off < EXACT)
-        return int(counts[met][-1]) if met.any() else 0
+        """The largest N up to which all outputs are exact; 0 if there is none."""
+        exact = np.logical_and.accumulate(self.off < EXACT)
+        return int(counts[exact].max(initial=0))
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Capacity:
     Attributes:
         counts: numbers of pairs, (n_counts,).
         with_phi: with the network's W₁ and φ.
-        without: with W₁ alone; whatever W₁ is, its columns are mixtures of the inputs and a 1.
-        words: among so many the right one must be the closest.
+        without: with W₁ alone, whose outputs are mixtures of the input's entries and a 1.
+        words: the words among which the right one must be the closest.
     """
 
     counts: NDArray[np.int64]
@@ -69,10 +69,10 @@ class Capacity:
 
 @torch.inference_mode()
 def capacity(model: Network, block: int, progress: Progress) -> Capacity:
-    """Put up to 4,096 random pairs into one block's FFN.
+    """Store up to 4,096 random pairs in one block's FFN.
 
-    An input is a word's vector, alone in the stream, as the FFN gets it; an output is the direction
-    of another word's output vector.
+    An input is a word's vector, alone in the stream, as the FFN reads it; an output is the
+    direction of another word's output vector.
 
     Raises:
         NotForThisNetwork: for a gated FFN, or without a plain word head.
@@ -95,54 +95,54 @@ def capacity(model: Network, block: int, progress: Progress) -> Capacity:
 
 
 def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> Stored:
-    """The least squares W for the first N rows of a hidden layer and of y, for each N.
+    """Fit W by least squares to the first N rows of a hidden layer and of y, for each N.
 
     Args:
         hidden: (n, m).
-        y: of length 1 each, (n, d); all are words that an output is compared with.
+        y: vectors of length 1, (n, d); outputs are compared with all of them.
         counts: the numbers N, rising.
-        progress: told the share that is done.
+        progress: called with the share that is done.
     """
     width = hidden.shape[1]
     narrow = hidden[: max((n for n in counts if n <= width), default=0)]
     pairs = narrow @ narrow.mT
-    gram, seen = hidden.new_zeros(width, width), 0
+    gram, n_in_gram = hidden.new_zeros(width, width), 0
     recall, off = [], []
-    for place, n in enumerate(counts):
-        rows, wanted = hidden[:n], y[:n]
+    for done, n in enumerate(counts, start=1):
+        rows, target = hidden[:n], y[:n]
         if n <= width:  # W = Hᵀ (H Hᵀ)⁻¹ Y
-            outputs = pairs[:n, :n] @ _solved(pairs[:n, :n], wanted)
-            if _off(outputs, wanted) > EXACT:  # H Hᵀ is too near to singular; H may not be
-                outputs = min(outputs, _by_qr(rows, wanted), key=lambda each: _off(each, wanted))
+            outputs = pairs[:n, :n] @ _solve(pairs[:n, :n], target)
+            if _off(outputs, target) > EXACT:  # H Hᵀ is too close to singular; H may not be
+                outputs = min(outputs, _by_qr(rows, target), key=lambda each: _off(each, target))
         else:  # W = (Hᵀ H)⁻¹ Hᵀ Y
-            gram += hidden[seen:n].mT @ hidden[seen:n]
-            seen = n
-            outputs = rows @ _solved(gram, rows.mT @ wanted)
+            gram += hidden[n_in_gram:n].mT @ hidden[n_in_gram:n]
+            n_in_gram = n
+            outputs = rows @ _solve(gram, rows.mT @ target)
         closest = (outputs.float() @ y.float().mT).argmax(dim=-1)
         recall.append(float((closest == torch.arange(n)).double().mean()))
-        off.append(_off(outputs, wanted))
-        progress((place + 1) / len(counts))
-    values = torch.linalg.eigvalsh(gram if seen else pairs)
-    rank = int((values > 1e-11 * values[-1]).sum())
+        off.append(_off(outputs, target))
+        progress(done / len(counts))
+    eigenvalues = torch.linalg.eigvalsh(gram if n_in_gram else pairs)
+    rank = int((eigenvalues > 1e-11 * eigenvalues[-1]).sum())
     return Stored(np.array(recall), np.array(off), rank)
 
 
-def _off(outputs: Tensor, wanted: Tensor) -> float:
-    off = float((outputs - wanted).norm() / wanted.norm())
+def _off(outputs: Tensor, target: Tensor) -> float:
+    off = float((outputs - target).norm() / target.norm())
     return off if math.isfinite(off) else math.inf
 
 
-def _by_qr(rows: Tensor, wanted: Tensor) -> Tensor:
-    """H W for the shortest W with H W = Y, without H Hᵀ, whose condition number is H's squared."""
+def _by_qr(rows: Tensor, target: Tensor) -> Tensor:
+    """H W for the shortest W with H W = Y, without H Hᵀ, which squares H's condition number."""
     q, r = torch.linalg.qr(rows.mT)
     sizes = r.diagonal().abs()
     if float(sizes.min()) < SINGULAR * float(sizes.max()):
-        return torch.full_like(wanted, torch.inf)
-    outputs: Tensor = rows @ (q @ torch.linalg.solve_triangular(r.mT, wanted, upper=False))
+        return torch.full_like(target, torch.inf)
+    outputs: Tensor = rows @ (q @ torch.linalg.solve_triangular(r.mT, target, upper=False))
     return outputs
 
 
-def _solved(matrix: Tensor, right: Tensor) -> Tensor:
+def _solve(matrix: Tensor, right: Tensor) -> Tensor:
     ridge = RIDGE * matrix.diagonal().mean()
     raised = matrix + ridge * torch.eye(len(matrix), dtype=matrix.dtype)
     factor, failed = torch.linalg.cholesky_ex(raised)

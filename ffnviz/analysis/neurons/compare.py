@@ -1,4 +1,4 @@
-"""Two sentences side by side: which tokens correspond, and which neurons differ on them."""
+"""Two sentences compared: which tokens correspond, and which neurons differ most on them."""
 
 from dataclasses import dataclass
 from difflib import SequenceMatcher
@@ -11,10 +11,10 @@ from ffnviz.models.trace import ForwardPass
 
 @dataclass(frozen=True)
 class Comparison:
-    """One block's hidden values on the pairs of tokens."""
+    """One block's hidden values on pairs of tokens."""
 
-    pairs: NDArray[np.int64]  # token of the first sentence, token of the second; (n_pairs, 2)
-    neurons: NDArray[np.int64]  # those that differ most on any pair, the most different first, (k,)
+    pairs: NDArray[np.int64]  # a token of the first and one of the second sentence, (n_pairs, 2)
+    neurons: NDArray[np.int64]  # those that differ most, the most different first, (k,)
     # first, second: their hidden values on the pairs, (n_pairs, k)
     first: NDArray[np.float32]
     second: NDArray[np.float32]
@@ -26,18 +26,18 @@ class Comparison:
 
 
 def pairs(first: list[int], second: list[int]) -> NDArray[np.int64]:
-    """The tokens that correspond, by their ids: equal ones, and those put in place of others.
+    """The tokens that correspond, by their ids: equal ones, and those that replace others.
 
-    Where more tokens stand on one side than on the other, those left over have no partner.
+    Where one side has more tokens than the other, the rest have no partner.
     """
     matcher = SequenceMatcher(a=first, b=second, autojunk=False)
-    places = [
+    matched = [
         (a + step, b + step)
-        for what, a, a_end, b, b_end in matcher.get_opcodes()
-        if what in ("equal", "replace")
+        for tag, a, a_end, b, b_end in matcher.get_opcodes()
+        if tag in ("equal", "replace")
         for step in range(min(a_end - a, b_end - b))
     ]
-    return np.array(places, dtype=np.int64).reshape(-1, 2)
+    return np.array(matched, dtype=np.int64).reshape(-1, 2)
 
 
 def compare(
@@ -45,12 +45,8 @@ def compare(
 ) -> Comparison:
     """The k neurons of a block that differ most between two sentences.
 
-    Args:
-        first: the trace of one sentence.
-        second: of the other, by the same model.
-        block: from 0.
-        k: how many neurons.
-        pair: rank them by this pair of tokens only, by its place in `pairs`.
+    They are ranked by their largest difference on any pair of tokens, or by that on `pair`, an
+    index of `pairs`.
     """
     matched = pairs(first.ids.tolist(), second.ids.tolist())
     a = first.blocks[block].ffn.hidden.cpu().numpy()[matched[:, 0]]  # (n_pairs, d_ff)
@@ -58,7 +54,7 @@ def compare(
     if not len(matched):
         nothing = np.zeros((0, 0), np.float32)
         return Comparison(matched, np.zeros(0, np.int64), nothing, nothing)
-    apart = np.abs(b - a)
-    ranked_by = apart.max(axis=0) if pair is None else apart[pair]
+    difference = np.abs(b - a)
+    ranked_by = difference.max(axis=0) if pair is None else difference[pair]
     neurons = np.argsort(-ranked_by, kind="stable")[:k]
     return Comparison(matched, neurons, a[:, neurons], b[:, neurons])

@@ -1,4 +1,4 @@
-"""Descriptions of neurons as Neuronpedia exports them: JSONL, one description a line.
+"""Descriptions of neurons as Neuronpedia exports them: JSONL, one description per line.
 
 https://docs.neuronpedia.org/api-and-data/exports; the columns are those of its table Explanation.
 """
@@ -13,15 +13,15 @@ from pathlib import Path
 from typing import IO, Any
 
 from ffnviz.analysis.neurons.descriptions import Description, Descriptions, Score
-from ffnviz.analysis.neurons.names import SURROGATE
+from ffnviz.analysis.neurons.names import SURROGATE, cut
 from ffnviz.models.encoder.atomic import replace_file
 
-LONGEST_LINE = 2**20  # characters: a line may hold an embedding
-LONGEST_TEXT = 1_000  # characters; what a description says beyond is left out
+LONGEST_LINE = 2**20  # characters; a line may contain an embedding
+LONGEST_TEXT = 1_000  # characters; longer descriptions are cut
 LONGEST_ID = 120
 MOST_SCORES = 20
 MOST = 300_000  # descriptions
-MOST_SAID = 100  # of the lines that are left out
+MOST_REASONS = 100  # for lines that are left out
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 
 
@@ -30,18 +30,18 @@ class DescriptionsError(ValueError):
 
 
 def read_descriptions(path: Path | str) -> Descriptions:
-    """The descriptions of neurons in a file as Neuronpedia exports them, or in a folder of such.
+    """Read descriptions of neurons from a file as Neuronpedia exports it, or from a folder of such.
 
     A line is an object with layer, index and description, and mostly modelId, explanationModelName,
-    typeName and scores; further fields are passed over. What its interface exports, one list of the
-    same objects, is read too. Lines that are none are left out and named by their numbers; texts
-    are cut after 1,000 characters.
+    typeName and scores; other fields are ignored. A single list of such objects, as its interface
+    exports it, is read too. Invalid lines are left out and named by their numbers; texts are cut
+    after 1,000 characters.
 
     Args:
         path: .jsonl, .json, either with .gz, or a folder.
 
     Raises:
-        DescriptionsError: a ValueError, if there is no description in it, or too many are.
+        DescriptionsError: a ValueError, if there is no description in it, or too many.
         OSError: if it cannot be read.
 
     Examples:
@@ -53,13 +53,13 @@ def read_descriptions(path: Path | str) -> Descriptions:
     path = Path(path)
     files = [path]
     if path.is_dir():
-        files = sorted(each for each in path.iterdir() if each.name.endswith(ENDINGS))
+        files = sorted(file for file in path.iterdir() if file.name.endswith(ENDINGS))
     lines = ((f"{file.name}, {place}", line) for file in files for place, line in _lines(file))
     return _gathered(str(path), lines)
 
 
 def descriptions_in(name: str, text: str) -> Descriptions:
-    """As `read_descriptions`, from the text of a file.
+    """As `read_descriptions`, for the text of a file.
 
     Raises:
         DescriptionsError: if there is no description in it.
@@ -76,7 +76,7 @@ def _gathered(name: str, lines: Iterable[tuple[str, object]]) -> Descriptions:
             rows.append(_description(line))
         except DescriptionsError as error:
             n_left_out += 1
-            if len(left_out) < MOST_SAID:
+            if len(left_out) < MOST_REASONS:
                 left_out.append(f"{place}: {error}")
         if len(rows) > MOST:
             raise DescriptionsError(f"{name} has more than {MOST:,} descriptions.")
@@ -87,14 +87,14 @@ def _gathered(name: str, lines: Iterable[tuple[str, object]]) -> Descriptions:
 
 
 def write_descriptions(descriptions: Descriptions | Iterable[Description], path: Path | str) -> int:
-    """Write descriptions as Neuronpedia's exports have them, one line of JSON each.
+    """Write descriptions as Neuronpedia exports them, one line of JSON each.
 
     Args:
         descriptions: of neurons or features.
         path: of the file; compressed if it ends in .gz.
 
     Returns:
-        How many were written.
+        The number written.
 
     Raises:
         OSError: if it cannot be written; what was there before is there still.
@@ -113,7 +113,7 @@ def write_descriptions(descriptions: Descriptions | Iterable[Description], path:
 
 
 def to_lines(rows: Iterable[Description]) -> str:
-    """The lines of such a file."""
+    """The lines of a file of descriptions."""
     return "".join(json.dumps(_fields(row), ensure_ascii=False) + "\n" for row in rows)
 
 
@@ -135,7 +135,7 @@ def _fields(row: Description) -> dict[str, Any]:
 
 
 def _lines(file: Path) -> Iterator[tuple[str, object]]:
-    """What stands on each line and which it is: a value of JSON, or the error that it is none."""
+    """Each line's number, and its JSON value or the error."""
     opened = gzip.open if file.suffix == ".gz" else open
     try:
         with opened(file, "rt", encoding="utf-8-sig", errors="replace") as lines:
@@ -205,12 +205,11 @@ def _index(value: object) -> int:
 def _text(value: object, longest: int) -> str:
     if not isinstance(value, (str, int)) or isinstance(value, bool):
         return ""
-    text = SURROGATE.sub("\ufffd", " ".join(str(value).split()))
-    return text if len(text) <= longest else text[: longest - 1] + "…"
+    return cut(SURROGATE.sub("\ufffd", " ".join(str(value).split())), longest)
 
 
 def _scores(values: object) -> Iterator[Score]:
-    """Those that are numbers; of a score that is none nothing is said."""
+    """The valid scores; others are ignored."""
     for each in islice(values if isinstance(values, list) else [], MOST_SCORES):
         value = each.get("value") if isinstance(each, dict) else None
         if isinstance(value, (int, float)) and abs(value) < math.inf:

@@ -1,4 +1,4 @@
-"""What others say that neurons stand for: a person or a program, with how well that was scored."""
+"""Descriptions of what neurons stand for, by people or programs, and their scores."""
 
 import re
 from collections.abc import Mapping
@@ -8,11 +8,11 @@ from functools import cached_property
 
 @dataclass(frozen=True)
 class Score:
-    """How well a description does, as its file says."""
+    """A score of a description, from its file."""
 
-    value: float  # 1 is best, of most methods
-    method: str = ""  # what was scored, as “recall_alt”
-    by: str = ""  # the model that scored it
+    value: float  # 1 is best for most methods
+    method: str = ""  # for example “recall_alt”
+    by: str = ""  # the model that scored
 
 
 @dataclass(frozen=True)
@@ -25,35 +25,35 @@ class Description:
         (1, 'A. Reader')
     """
 
-    # the block's number from 0 as a text, "3", of a neuron of its FFN; of a feature the name of its
+    # for a neuron of an FFN, its block's number from 0 as text, "3"; for a feature, the name of its
     # dictionary, "6-res-jb"
     layer: str
     index: int  # of the neuron or feature
-    text: str  # what is said
-    model: str = ""  # the network's name there
-    by: str = ""  # the model that said it
-    method: str = ""  # how that was asked, as “oai_token-act-pair”
+    text: str
+    model: str = ""  # the network's name
+    by: str = ""  # the author, mostly a model
+    method: str = ""  # by which it was made, for example “oai_token-act-pair”
     scores: tuple[Score, ...] = ()
 
     @property
     def block(self) -> int | None:
-        """The block, from 0, of which it describes a neuron; None of a feature."""
+        """The block, from 0, of the neuron; None for a feature."""
         return int(self.layer) if re.fullmatch("[0-9]+", self.layer) else None
 
     @property
     def who(self) -> str:
-        """Who said so, in a few words; empty if the file does not tell."""
+        """The author and the method; empty if the file does not tell."""
         return f"{self.by} ({self.method})" if self.by and self.method else self.by or self.method
 
     @property
     def best(self) -> Score | None:
-        """The highest of its scores, if it has any."""
+        """The highest of its scores, if there is one."""
         return max(self.scores, key=lambda score: score.value, default=None)
 
 
 @dataclass(frozen=True)
 class Descriptions:
-    """Those of one or several files.
+    """The descriptions of one or several files.
 
     Examples:
         >>> said = ffnviz.Descriptions((ffnviz.Description("1", 1709, "things that are held"),))
@@ -62,19 +62,19 @@ class Descriptions:
     """
 
     rows: tuple[Description, ...]  # in the files' order
-    left_out: tuple[str, ...] = ()  # which lines are none, and why; the first of them
-    n_left_out: int = 0  # how many lines are none
+    left_out: tuple[str, ...] = ()  # the first invalid lines, and why
+    n_left_out: int = 0  # the number of invalid lines
 
     def of(self, block: int, neuron: int) -> tuple[Description, ...]:
-        """Those of a neuron of a block's FFN, both from 0, the best scored first."""
+        """The descriptions of a neuron, by its block and number from 0, the best first."""
         return self.in_layer(str(block), neuron)
 
     def in_layer(self, layer: str, index: int) -> tuple[Description, ...]:
-        """Those of a neuron or a feature by the layer's name, the best scored first."""
+        """The descriptions of a neuron or a feature, by its layer's name, the best first."""
         return self._by_place.get((layer, index), ())
 
     def __add__(self, other: "Descriptions") -> "Descriptions":
-        """Those of both."""
+        """The descriptions of both."""
         return Descriptions(
             self.rows + other.rows,
             self.left_out + other.left_out,

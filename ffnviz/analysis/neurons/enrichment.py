@@ -1,4 +1,4 @@
-"""On which tags a neuron fires more often than chance would have it."""
+"""Tags on which a neuron fires more often than by chance."""
 
 from dataclasses import dataclass
 
@@ -15,12 +15,11 @@ class TagCount:
     """How often a neuron fired on the texts of one tag."""
 
     tag: str
-    # fired, n: texts of that tag in which it fired, and all of them
-    fired: int
-    n: int
-    share_elsewhere: float  # of the texts without the tag, those in which it fired, from 0 to 1
-    p: float  # how likely so many or more are by chance (Fisher's exact test, one-sided)
-    corrected: float  # the same, after Holm's correction for the number of tags
+    fired: int  # texts with the tag in which it fired
+    n: int  # texts with the tag
+    share_elsewhere: float  # share of the other texts in which it fired, from 0 to 1
+    p: float  # of so many or more by chance (Fisher's exact test, one-sided)
+    corrected: float  # p after Holm's correction for the number of tags
 
     @property
     def share(self) -> float:
@@ -36,26 +35,16 @@ class TagCount:
 def tag_counts(index: NeuronIndex, block: int, neuron: int, side: int = 1) -> list[TagCount]:
     """All tags for one neuron above zero, or for side −1 below, the least likely by chance first.
 
-    On either side it writes the opposite of what it writes on the other: they are kept apart.
+    The sides are kept apart: on one, a neuron writes the opposite of what it writes on the other.
     """
-    texts, tagged = index.by_number[block].sides[side]
-    by_tag, fired = tagged[:, neuron], int(texts[neuron])  # (n_tags,)
-    tails = [
-        hypergeometric_tail(int(both), index.n_texts, int(n), fired)
-        for both, n in zip(by_tag, index.with_tag, strict=True)
-    ]
-    corrected = holm(np.array(tails))
+    texts, by_tag = index.by_number[block].sides[side]
+    fired, n_texts = int(texts[neuron]), index.n_texts
+    tags = list(zip(index.tags, by_tag[:, neuron].tolist(), index.with_tag.tolist(), strict=True))
+    tails = [hypergeometric_tail(both, n_texts, n, fired) for _, both, n in tags]
     counts = [
-        TagCount(
-            tag,
-            int(both),
-            int(n),
-            (fired - int(both)) / max(index.n_texts - int(n), 1),
-            tail,
-            c,
-        )
-        for tag, both, n, tail, c in zip(
-            index.tags, by_tag, index.with_tag, tails, corrected.tolist(), strict=True
+        TagCount(tag, both, n, (fired - both) / max(n_texts - n, 1), p, corrected)
+        for (tag, both, n), p, corrected in zip(
+            tags, tails, holm(np.array(tails)).tolist(), strict=True
         )
         if n
     ]
@@ -63,13 +52,13 @@ def tag_counts(index: NeuronIndex, block: int, neuron: int, side: int = 1) -> li
 
 
 def hypergeometric_tail(both: int, n_all: int, n_tag: int, n_fired: int) -> float:
-    """P(X ≥ both), if the n_fired were drawn blindly from n_all, of which n_tag have the tag.
+    """P(X ≥ both), if n_fired were drawn at random from n_all, of which n_tag have the tag.
 
     Fisher 1935, "The logic of inductive inference".
     """
     most = min(n_tag, n_fired)
     counts = np.arange(max(both, n_fired + n_tag - n_all), most + 1)
-    logs = _log_factorials(n_all)
+    logs = np.concatenate([[0.0], np.log(np.arange(1, n_all + 1)).cumsum()])  # of factorials
     log_p = (
         logs[n_tag] - logs[counts] - logs[n_tag - counts]
         + logs[n_all - n_tag] - logs[n_fired - counts] - logs[n_all - n_tag - n_fired + counts]
@@ -79,7 +68,7 @@ def hypergeometric_tail(both: int, n_all: int, n_tag: int, n_fired: int) -> floa
 
 
 def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """p-values corrected for their number: at most a share p of families has a false one.
+    """Correct p-values for their number: a family has a false one with probability p at most.
 
     Holm 1979, "A simple sequentially rejective multiple test procedure".
     """
@@ -88,7 +77,3 @@ def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
     corrected = np.empty_like(p)
     corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
     return corrected
-
-
-def _log_factorials(n: int) -> NDArray[np.float64]:
-    return np.concatenate([[0.0], np.log(np.arange(1, n + 1)).cumsum()])

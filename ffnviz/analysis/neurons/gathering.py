@@ -1,4 +1,4 @@
-"""A network goes over texts: batch by batch, what its neurons do is counted."""
+"""Running a network over texts, and counting batch by batch when its neurons fire."""
 
 from collections.abc import Callable, Iterable, Sequence
 
@@ -15,17 +15,17 @@ from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.models.network import Network
 
 NEEDS: tuple[Capability, ...] = ()
-LONGEST = 128  # tokens of a text, if nobody says more; a longer one is cut
+LONGEST = 128  # default for the most tokens of a text; a longer one is cut
 BATCH_VALUES = 2**24  # hidden values of a batch: 64 MiB as float32
 
 
 class Gatherer:
-    """A network, and what is counted of it.
+    """Counts on texts when the neurons of a network fire.
 
     Attributes:
-        threshold: a neuron fires where hidden is further than this from zero.
-        blocks: which of its blocks are looked at, from 0.
-        network: its fingerprint.
+        threshold: a neuron fires where |hidden| is above it.
+        blocks: the blocks that are counted, from 0.
+        network: the network's fingerprint.
     """
 
     def __init__(
@@ -35,9 +35,9 @@ class Gatherer:
         blocks: Sequence[int] | None = None,
         longest: int = LONGEST,
     ) -> None:
-        """Look at these blocks, at all if none are named, on texts of at most so many tokens."""
+        """Count in these blocks, or in all, on texts of at most `longest` tokens."""
         self._model = model
-        self._row_of = {tag: row for row, tag in enumerate(tags)}
+        self._column_of = {tag: column for column, tag in enumerate(tags)}
         self._classes = torch.from_numpy(token_classes(model.tokenizer))
         self._max_tokens = min(longest, model.sizes.max_tokens)
         self.threshold = threshold_for(model.card.phi)
@@ -46,10 +46,10 @@ class Gatherer:
         self.blocks = tuple(range(model.sizes.n_blocks) if blocks is None else sorted(set(blocks)))
 
     def empty(self) -> IndexPart:
-        """Nothing counted yet."""
+        """A part without any text."""
         return empty(
             len(self.blocks), self._model.sizes.d_ff, self._max_tokens, len(TokenClass),
-            len(self._row_of), signed=self._signed,
+            len(self._column_of), signed=self._signed,
         )  # fmt: skip
 
     @torch.inference_mode()
@@ -59,15 +59,15 @@ class Gatherer:
         first: int,
         progress: Callable[[int], None] = lambda _tokens: None,
     ) -> IndexPart:
-        """What is counted on texts, read once and in their order.
+        """Count on texts, which are read once and in their order.
 
-        Which texts make a batch follows from these texts alone, and with it the last bit of every
-        value. So the same texts give the same part, wherever and beside whatever they are counted.
+        The batches, and with them the last bit of every value, follow from these texts alone. So
+        the same texts give the same part, wherever and beside whatever they are counted.
 
         Args:
             texts: longer ones are cut into pieces.
-            first: where the first piece stands in the corpus; the others follow.
-            progress: told after each batch how many tokens are done.
+            first: the place of the first piece in the corpus; the others follow.
+            progress: called after each batch with the number of tokens done.
 
         Raises:
             ValueError: if a text has a tag that was not announced.
@@ -76,18 +76,18 @@ class Gatherer:
         d_ff = self._model.sizes.d_ff
         batch_tokens = max(1, min(BATCH_TOKENS, BATCH_VALUES // d_ff))
         for batch in batches(texts, self._model.tokenizer, self._max_tokens, batch_tokens):
-            see = tally.opened(self._about(batch, first))
-            self._model.show_hidden(batch.ids.to(self._model.device), self.blocks, see)
+            add_block = tally.begin(self._batch(batch, first))
+            self._model.show_hidden(batch.ids.to(self._model.device), self.blocks, add_block)
             progress(tally.n_tokens)
         return tally.part()
 
-    def _about(self, batch: TextBatch, first: int) -> Batch:
-        tagged = torch.zeros(len(batch.probes), len(self._row_of))
+    def _batch(self, batch: TextBatch, first: int) -> Batch:
+        tagged = torch.zeros(len(batch.probes), len(self._column_of))
         for row, probe in enumerate(batch.probes):
-            unknown = [tag for tag in probe.tags if tag not in self._row_of]
+            unknown = [tag for tag in probe.tags if tag not in self._column_of]
             if unknown:
                 raise ValueError(f"The tag “{unknown[0]}” is not among those announced.")
-            tagged[row, [self._row_of[tag] for tag in probe.tags]] = 1
+            tagged[row, [self._column_of[tag] for tag in probe.tags]] = 1
         return Batch(
             tuple(probe.text for probe in batch.probes),
             first + np.array(batch.numbers, dtype=np.int64), batch.ids, tagged,

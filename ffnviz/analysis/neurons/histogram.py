@@ -1,7 +1,7 @@
-"""How a neuron's values are spread: counts in bins that never change, so that counts can be added.
+"""Histograms of a neuron's values in fixed bins, so that counts can be added.
 
-A bin is a range of magnitudes of one sign, two an octave: [2ᵉ, 1.5·2ᵉ) and [1.5·2ᵉ, 2ᵉ⁺¹). They are
-read off the bits of a float32, so the same value falls into the same bin on every machine.
+A bin is a range of magnitudes of one sign, two per octave: [2ᵉ, 1.5·2ᵉ) and [1.5·2ᵉ, 2ᵉ⁺¹). It is
+read off the bits of a float32, so a value falls into the same bin on every machine.
 """
 
 import numpy as np
@@ -9,14 +9,14 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-LEAST, MOST = -12, 12  # smaller than 2**LEAST counts as near zero; 2**MOST and more as one bin
+LEAST, MOST = -12, 12  # below 2**LEAST is near zero; 2**MOST and more is one bin
 SIDE = 2 * (MOST - LEAST) + 1  # bins of one sign
 BINS = 2 * SIDE + 1  # negative from large to small, near zero, positive from small to large
 
 _MANTISSA, _BIAS = 23, 127
-_SIGN = 9  # bits of exponent and half octave, below the sign's
+_SIGN = 9  # bits of exponent and half octave, below the sign bit
 _MAGNITUDE = 2**_SIGN - 1
-_COLUMNS = 512  # neurons whose values are worked on at a time: what is counted stays in a cache
+_COLUMNS = 512  # neurons at a time, so that the counts stay in the processor's cache
 
 
 def edges() -> NDArray[np.float64]:
@@ -26,22 +26,14 @@ def edges() -> NDArray[np.float64]:
     return np.concatenate([-side[::-1], side])
 
 
-def counted(hidden: Tensor) -> Tensor:
-    """How many of (n, d_ff) values of each neuron fall into each bin, (d_ff, BINS)."""
-    counts = torch.zeros(hidden.shape[1], BINS, dtype=torch.int64, device=hidden.device)
-    size = max(hidden.numel(), 2 * len(hidden))
-    add_to(counts, hidden, torch.empty(size, dtype=torch.int32, device=hidden.device))
-    return counts
-
-
 def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True) -> None:
-    """Count values more.
+    """Count more values.
 
     Args:
         counts: (d_ff, BINS), added to in place.
         hidden: the values, (n, d_ff).
-        scratch: as many int32, and two a row at least, which are written over.
-        signed: whether any value may be below zero; without, it is faster.
+        scratch: as many int32 values, at least two per row, to be overwritten.
+        signed: whether any value may be below zero; False is faster.
     """
     n, d_ff = hidden.shape
     bits = hidden.float().contiguous().view(torch.int32)
@@ -55,11 +47,11 @@ def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True)
 
 
 def _add_to(counts: Tensor, bits: Tensor, places: Tensor, signs: Tensor | None) -> None:
-    """Count the values of some neurons; places and signs are scratch of the same shape."""
+    """Count the values of some neurons; places and signs are scratch of the shape of bits."""
     width = SIDE + 1  # near zero, and the bins of one sign
     stride = width if signs is None else 2 * width
     first = torch.arange(0, stride * len(counts), stride, dtype=torch.int32, device=bits.device)
-    low = 2 * (LEAST + _BIAS) - 1  # exponent and half octave of what is near zero, at most
+    low = 2 * (LEAST + _BIAS) - 1  # the largest exponent and half octave of values near zero
     torch.bitwise_right_shift(bits, _MANTISSA - 1, out=places)
     if signs is not None:
         torch.bitwise_right_shift(places, _SIGN, out=signs)  # -1 below zero, else 0
@@ -77,7 +69,7 @@ def _add_to(counts: Tensor, bits: Tensor, places: Tensor, signs: Tensor | None) 
 def quantile(counts: NDArray[np.integer], share: float) -> float:
     """The value that this share of one neuron's values does not exceed, to within its bin.
 
-    Within a bin values count as evenly spread; a value near zero as 0, and one beyond the last
+    Values count as evenly spread within their bin, those near zero as 0, and those beyond the last
     edge as that edge.
 
     Args:

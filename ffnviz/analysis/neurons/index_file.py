@@ -14,6 +14,7 @@ from ffnviz.analysis.neurons.block_index import BlockIndex
 from ffnviz.analysis.neurons.histogram import BINS
 from ffnviz.analysis.neurons.index_part import EXAMPLES
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.neuron_set import runs
 from ffnviz.analysis.neurons.partners import SHOWN
 from ffnviz.analysis.neurons.token_class import TokenClass
 from ffnviz.models.assets import ASSETS
@@ -21,46 +22,34 @@ from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.index_registry import VERSION
 
 INDEXES = ASSETS / "index"  # of the twins
-NEW = {"low_values", "low_examples", "low_tokens", "low_texts", "low_by_tag", "both_texts"}
+ABOUT = ("source", "threshold", "n_texts", "tags", "texts", "numbers", "problems", "network")
+COUNTS = ("at_position", "of_class", "with_tag")
+# of the side below zero; files before version 3 have none of these
+LOW = {"low_values", "low_examples", "low_tokens", "low_texts", "low_by_tag", "both_texts"}
 
 
 class IndexFileError(ValueError):
-    """A file that is not an index of this model: says why."""
+    """A file that is no index of this network: says why."""
 
 
 def write_index(index: NeuronIndex, path: Path) -> None:
-    """Write the index; values are kept to half precision.
+    """Write an index; its values are kept in half precision.
 
     Raises:
         OSError: if it cannot be written; what was there before is there still.
     """
-    about = {
-        "version": VERSION,
-        "source": index.source,
-        "threshold": index.threshold,
-        "n_texts": index.n_texts,
-        "tags": index.tags,
-        "texts": index.texts,
-        "numbers": index.numbers,
-        "problems": dict(index.problems),
-        "network": index.network,
-    }
-    arrays: dict[str, Any] = {
-        "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
-        "at_position": index.at_position,
-        "of_class": index.of_class,
-        "with_tag": index.with_tag,
-    }
-    for number, block in zip(index.numbers, index.blocks, strict=True):
-        for name, values in asdict(block).items():
-            arrays[f"{number}.{name}"] = _small(values)
+    about = {"version": VERSION} | {name: getattr(index, name) for name in ABOUT}
+    arrays: dict[str, Any] = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
+    arrays |= {name: getattr(index, name) for name in COUNTS}
+    for number, block in index.by_number.items():
+        arrays |= {f"{number}.{name}": _small(values) for name, values in asdict(block).items()}
     content = io.BytesIO()
     np.savez_compressed(content, **arrays)
     replace_file(path, content.getbuffer())
 
 
 def _small(values: NDArray[Any]) -> NDArray[Any]:
-    """In as few bytes as it fits in."""
+    """The same in fewer bytes: float32 for float64, half precision for float32, small integers."""
     if values.dtype.kind == "f":
         return values.astype(np.float32 if values.dtype == np.float64 else np.float16)
     return values.astype(np.result_type(np.min_scalar_type(values.max(initial=0)),
@@ -68,19 +57,18 @@ def _small(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _check(index: NeuronIndex) -> None:
-    """What a page relies on: another's file may hold anything.
+    """Check what pages rely on, as somebody else's file may hold anything.
 
     Raises:
         ValueError: naming what does not fit.
     """
-    n_tags, n_classes = len(index.tags), len(TokenClass)
-    numbers = index.numbers
+    n_tags, numbers = len(index.tags), index.numbers
     if not numbers or any(type(n) is not int or n < 0 for n in numbers):
         raise ValueError("it does not say which blocks it has")
     if list(numbers) != sorted(set(numbers)):
         raise ValueError("its blocks are not in order")
     wanted: dict[str, tuple[int, ...]] = {
-        "by_position": (len(index.at_position),), "by_class": (n_classes,), "texts": (),
+        "by_position": (len(index.at_position),), "by_class": (len(TokenClass),), "texts": (),
         "by_tag": (n_tags,), "mean": (), "deviation": (), "values": (EXAMPLES,),
         "examples": (EXAMPLES,), "tokens": (EXAMPLES,), "partners": (SHOWN,), "alike": (SHOWN,),
     }  # fmt: skip
@@ -110,24 +98,24 @@ def _check(index: NeuronIndex) -> None:
 def read_index(
     path: Path | str, d_ff: int | None = None, n_blocks: int | None = None
 ) -> NeuronIndex:
-    """The index of neurons in a file that `ffnviz index` made: of all blocks, or of some.
+    """Read an index of neurons that `ffnviz index` wrote: of all blocks, or of some.
 
     `index.by_number[block]` has arrays with d_ff in their last dimension: `fired` (d_ff,), `values`
     and `examples` (12, d_ff), `by_tag` (n_tags, d_ff), …; `index.to_pandas()` is a table of them.
 
     Args:
         path: of the file, .npz.
-        d_ff: of the network that it is to be of; not compared if absent.
+        d_ff: of the network it should belong to; not compared if absent.
         n_blocks: likewise.
 
     Raises:
-        IndexFileError: a ValueError, if the file is none, or is of a network of other sizes.
+        IndexFileError: a ValueError, if it is no index, or of a network of other sizes.
 
     Examples:
         >>> index = ffnviz.read_index(ffnviz.load("relu").card.provenance.index)
         >>> index.numbers, index.by_number[1].fired.shape
         ((0, 1), (2048,))
-        >>> len(index.to_pandas())  # a row a neuron
+        >>> len(index.to_pandas())  # a row per neuron
         4096
     """
     path = Path(path)
@@ -145,7 +133,7 @@ def read_index(
                 str(about.get("network", "")),
             )  # fmt: skip
             _check(index)
-    except Exception as error:  # of a damaged file, zipfile, zlib and NumPy raise a dozen kinds
+    except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds for a damaged file
         raise IndexFileError(f"{path} is not an index of neurons ({error}).") from error
     widths = sorted({block.values.shape[1] for block in blocks})
     wide, deep = d_ff or widths[0], n_blocks or index.numbers[-1] + 1
@@ -159,25 +147,20 @@ def read_index(
 
 
 def _array(arrays: Mapping[str, NDArray[Any]], number: int, name: str) -> NDArray[Any]:
-    """A block's; a file of before version 3 has none of what is below zero."""
-    if name in NEW and f"{number}.{name}" not in arrays:
+    """One of a block's arrays; in an older file, no text fired below zero."""
+    if name in LOW and f"{number}.{name}" not in arrays:
         d_ff = arrays[f"{number}.values"].shape[-1]
         return np.zeros(d_ff if name.endswith("_texts") else (0, d_ff), dtype=np.int32)
     return arrays[f"{number}.{name}"]
 
 
 def in_words(numbers: Sequence[int]) -> str:
-    """Blocks as people count them, from 1, in their order: 0, 2, 3, 4 is “1 and 3–5”."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
+    """Block numbers as people count them, from 1: 0, 2, 3, 4 is “1 and 3–5”."""
+    shown = []
+    for first, last in runs(numbers):
+        # Two neighbours read better as two than as a range.
+        if last - first > 1:
+            shown.append(f"{first + 1}–{last + 1}")
         else:
-            runs.append([number])
-    # Two neighbours read better as two than as a range.
-    shown = [
-        name
-        for run in runs
-        for name in ([f"{run[0] + 1}–{run[-1] + 1}"] if len(run) > 2 else [f"{n + 1}" for n in run])
-    ]
+            shown += [f"{number + 1}" for number in range(first, last + 1)]
     return " and ".join([", ".join(shown[:-1])] * (len(shown) > 1) + shown[-1:])

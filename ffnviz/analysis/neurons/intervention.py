@@ -1,4 +1,4 @@
-"""What changes when neurons are switched off, and which matter for a word."""
+"""The effect of switching neurons off, and which neurons matter for a word."""
 
 from dataclasses import dataclass
 
@@ -18,26 +18,26 @@ DIRECT_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NO
 
 @dataclass(frozen=True)
 class Change:
-    """An edited trace against the plain one, at one token."""
+    """How far an edited trace is from the plain one, at one token."""
 
     # ‖edited − plain‖ / ‖plain‖ of each block's FFN output, (n_blocks,)
     output: NDArray[np.float64]
-    stream: NDArray[np.float64]  # the same of the residual stream after each block, (n_blocks,)
+    stream: NDArray[np.float64]  # the same for the residual stream after each block, (n_blocks,)
     divergence: float  # KL(plain ‖ edited) between the softmaxes, in nats
 
 
 @torch.inference_mode()
 def change(plain: ForwardPass, edited: ForwardPass, token: int) -> Change:
-    """How far an edited pass over the same tokens went from the plain one."""
+    """Compare an edited pass over the same tokens with the plain one."""
     pairs = list(zip(plain.blocks, edited.blocks, strict=True))
     return Change(
-        np.array([_apart(a.ffn.output[token], b.ffn.output[token]) for a, b in pairs]),
-        np.array([_apart(a.output[token], b.output[token]) for a, b in pairs]),
+        np.array([_distance(a.ffn.output[token], b.ffn.output[token]) for a, b in pairs]),
+        np.array([_distance(a.output[token], b.output[token]) for a, b in pairs]),
         divergence(plain.logits_at(token), edited.logits_at(token)),
     )
 
 
-def _apart(plain: Tensor, edited: Tensor) -> float:
+def _distance(plain: Tensor, edited: Tensor) -> float:
     return float((edited - plain).norm() / plain.norm().clamp_min(1e-30))
 
 
@@ -45,10 +45,10 @@ def _apart(plain: Tensor, edited: Tensor) -> float:
 def direct_contributions(
     model: Network, trace: ForwardPass, token: int, word: int
 ) -> NDArray[np.float32]:
-    """What each neuron itself adds to a word's logit at a token, (n_blocks, d_ff).
+    """What each neuron directly adds to a word's logit at a token, (n_blocks, d_ff).
 
-    hidden · E_w · (γ ⊙ (value − mean(value))) / σ, with σ of the whole stream held as it was; what
-    later blocks make of it is not counted (Elhage et al. 2021, "direct path"; Geva et al. 2022,
+    hidden · E_w · (γ ⊙ (value − mean(value))) / σ, with σ of the whole stream held fixed; effects
+    through later blocks are not counted (Elhage et al. 2021, "direct path"; Geva et al. 2022,
     eq. 5).
 
     Raises:

@@ -1,4 +1,4 @@
-"""The FFN as a memory: a neuron's key, what wakes it, and its value, what it writes.
+"""The FFN as a memory: a neuron's key, which activates it, and its value, which it writes.
 
 FFN(x) = Σ φ(x · key_n + b_n) value_n + b2, summed over the neurons n (Geva et al. 2021,
 arXiv:2012.14913, eq. 2).
@@ -17,48 +17,37 @@ from ffnviz.models.network import Network
 
 NEEDS: tuple[Capability, ...] = ()
 WRITES_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
-OFTEN_ENOUGH = 200
+OFTEN_ENOUGH = 200  # times a word stood in the training text, to be ranked
 
 
 @dataclass(frozen=True)
 class RankedWords:
     """Entries of the vocabulary, the highest score first."""
 
-    words: tuple[str, ...]  # how each reads
+    words: tuple[str, ...]
     ids: NDArray[np.int64]  # their rows in the vocabulary, (k,)
     scores: NDArray[np.float32]  # (k,)
 
 
 @dataclass(frozen=True)
 class Similar:
-    """Neurons of the same block, the most similar first."""
+    """The neurons of a block that are most similar to one of them, the most similar first."""
 
-    neurons: NDArray[np.int64]  # which, (k,)
-    cosines: NDArray[np.float32]  # between their vectors and this neuron's, (k,)
-
-
-def key(model: Network, block: int, neuron: int) -> Tensor:
-    """What wakes a neuron: its column of W1, (d_model,)."""
-    return model.ffn(block).keys[neuron]
-
-
-def value(model: Network, block: int, neuron: int) -> Tensor:
-    """What a neuron writes: its row of W2, (d_model,)."""
-    return model.ffn(block).values[neuron]
+    neurons: NDArray[np.int64]  # (k,)
+    cosines: NDArray[np.float32]  # between their vectors and that neuron's, (k,)
 
 
 @torch.inference_mode()
 def key_matches(model: Network, block: int, neuron: int, k: int = 10) -> RankedWords:
-    """The words whose embedding, alone in the stream, would wake a neuron most.
+    """The words whose embeddings, alone in the stream, would activate a neuron most.
 
     The score is the pre-activation: LN(E_w) · key + b, with the LayerNorm before this FFN. Only
-    words that stood at least OFTEN_ENOUGH times in the training text are ranked; where nobody
-    counted, all that are text.
+    words that stood at least OFTEN_ENOUGH times in the training text are ranked; where this is not
+    known, all but special tokens.
     """
     ffn, words = model.ffn(block), model.input_words
-    own = ffn.keys[neuron]
-    norm = ffn.word_norm
-    scores = words.vectors @ own if norm is None else norm.words_along(words, own)
+    key, norm = ffn.keys[neuron], ffn.word_norm
+    scores = words.vectors @ key if norm is None else norm.words_along(words, key)
     if ffn.key_bias is not None:
         scores = scores + ffn.key_bias[neuron]
     return _ranked(model, scores, k)
@@ -68,19 +57,19 @@ def key_matches(model: Network, block: int, neuron: int, k: int = 10) -> RankedW
 def written_words(
     model: Network, block: int, neuron: int, k: int = 10
 ) -> tuple[RankedWords, RankedWords]:
-    """The words a neuron promotes most and those it suppresses most, by one unit of activation.
+    """The words that one unit of a neuron's activation promotes and suppresses most.
 
-    Its value is read through the final LayerNorm's centring and gain and the output matrix, before
+    Its value is read through the final LayerNorm's centring and gain and the output matrix, without
     the division by the stream's standard deviation.
 
     Raises:
         NotForThisNetwork: without a plain word head.
     """
-    return words_of(model, value(model, block, neuron), k)
+    return words_of(model, model.ffn(block).values[neuron], k)
 
 
 def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, RankedWords]:
-    """The words that what is written into the stream, (d_model,), promotes and suppresses most.
+    """The words that a vector written into the stream, (d_model,), promotes and suppresses most.
 
     Raises:
         NotForThisNetwork: without a plain word head.
@@ -97,13 +86,12 @@ def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, Rank
 def value_norms(model: Network, block: int, neuron: int) -> tuple[float, float]:
     """‖value‖ of a neuron, and the share of the block's neurons whose values are shorter."""
     norms = model.ffn(block).values.norm(dim=-1)  # (d_ff,)
-    own = norms[neuron]
-    return float(own), float((norms < own).float().mean())
+    return float(norms[neuron]), float((norms < norms[neuron]).float().mean())
 
 
 @torch.inference_mode()
 def similar(model: Network, block: int, neuron: int, k: int = 8) -> tuple[Similar, Similar]:
-    """The neurons whose keys are most like this one's, and those whose values are."""
+    """The neurons with the most similar keys, and those with the most similar values."""
     ffn = model.ffn(block)
     return _nearest(ffn.keys, neuron, k), _nearest(ffn.values, neuron, k)
 
@@ -116,16 +104,13 @@ def _nearest(vectors: Tensor, neuron: int, k: int) -> Similar:
 
 
 def _ranked(model: Network, scores: Tensor, k: int) -> RankedWords:
-    known = model.card.provenance
-    ranked = len(scores)
-    if known is not None and known.token_counts is not None:
-        often = known.token_counts.to(scores.device) >= OFTEN_ENOUGH
-        scores, ranked = scores.masked_fill(~often, -torch.inf), int(often.sum())
+    provenance = model.card.provenance
+    if provenance is not None and provenance.token_counts is not None:
+        ranked = provenance.token_counts.to(scores.device) >= OFTEN_ENOUGH
     else:
-        none = [id_ for id_ in model.tokenizer.special_ids if id_ < len(scores)]
-        scores = scores.index_fill(0, torch.tensor(none, device=scores.device).long(), -torch.inf)
-        ranked -= len(none)
-    best = scores.topk(min(k, ranked))
+        ranked = torch.ones_like(scores, dtype=torch.bool)
+        ranked[[id_ for id_ in model.tokenizer.special_ids if id_ < len(scores)]] = False
+    best = scores.masked_fill(~ranked, -torch.inf).topk(min(k, int(ranked.sum())))
     ids = best.indices.cpu().numpy()
     words = tuple(model.tokenizer.label(int(i)) for i in ids)
     return RankedWords(words, ids, best.values.float().cpu().numpy())

@@ -1,16 +1,16 @@
-"""Names that a person gave, as descriptions that others can read; and theirs as names."""
+"""Converting the names that a person gave neurons to descriptions, and descriptions to names."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from ffnviz.analysis.neurons.descriptions import Description, Descriptions, Score
-from ffnviz.analysis.neurons.names import LONGEST, Name, Reading
+from ffnviz.analysis.neurons.names import LONGEST, Name, Reading, cut
 from ffnviz.models.card import NetworkSize
 
 
 def as_descriptions(names: Iterable[Name]) -> Iterator[Description]:
-    """What each name says of its neuron, and who said it if that is known."""
+    """Each name as a description, with its author if that is known."""
     for name in names:
         by, method = re.fullmatch(r"(.*?)(?: \((.*)\))?", name.by, re.DOTALL).groups()  # type: ignore[union-attr]
         number = re.match(r"-?\d+(?:\.\d+)?", name.score)
@@ -24,12 +24,9 @@ def as_descriptions(names: Iterable[Name]) -> Iterator[Description]:
 def as_names(
     descriptions: Descriptions, networks: Mapping[str, NetworkSize], usual: str
 ) -> Reading:
-    """The best description of each neuron as its name; what is of no neuron here is left out.
+    """The best description of each neuron as its name; those of no neuron here are left out.
 
-    Args:
-        descriptions: what was read.
-        networks: those at hand, by name.
-        usual: the one that is meant where a description names none of them.
+    A description that names none of the networks at hand is taken to mean the usual one.
     """
     names: dict[tuple[str, int, int], Name] = {}
     left_out = list(descriptions.left_out)
@@ -40,16 +37,14 @@ def as_names(
             left_out.append(f"Layer {row.layer}, {row.index}: {network} has no such neuron.")
             continue
         best = descriptions.of(row.block, row.index)[0]
-        name = credit(Name(network, row.block + 1, row.index, _cut("name", best.text)), best)
+        name = credit(
+            Name(network, row.block + 1, row.index, cut(best.text, LONGEST["name"])), best
+        )
         names.setdefault(name.of, name)
     return Reading(tuple(names.values()), tuple(left_out))
 
 
 def credit(name: Name, row: Description) -> Name:
-    """The name with who said it, and how it was scored."""
+    """The name with a description's author and best score."""
     score = "" if row.best is None else f"{row.best.value:.4g} {row.best.method}".strip()
-    return replace(name, by=_cut("by", row.who), score=_cut("score", score))
-
-
-def _cut(key: str, text: str) -> str:
-    return text if len(text) <= LONGEST[key] else text[: LONGEST[key] - 1] + "…"
+    return replace(name, by=cut(row.who, LONGEST["by"]), score=cut(score, LONGEST["score"]))

@@ -12,58 +12,61 @@ LONGEST_FILE = 200_000
 LONGEST_NAME = 120
 LONGEST_TAG = 60
 LONGEST_WORDS = 480
-LONGEST_SOURCE = 120
 LONGEST = {"twin": LONGEST_TAG, "name": LONGEST_NAME, "tag": LONGEST_TAG, "words": LONGEST_WORDS,
-           "by": LONGEST_SOURCE, "score": LONGEST_TAG}  # fmt: skip
+           "by": 120, "score": LONGEST_TAG}  # fmt: skip
 KEYS = ("twin", "block", "neuron", "name", "tag", "words", "by", "score")
 NEEDED = 4  # twin, block, neuron, name
-SURROGATE = re.compile("[\ud800-\udfff]")  # alone in no valid text, yet JSON can spell one
+SURROGATE = re.compile("[\ud800-\udfff]")  # invalid alone, yet JSON can contain one
 
 
 @dataclass(frozen=True)
 class Name:
     """What somebody thinks a neuron stands for."""
 
-    # twin, block, neuron: which; blocks count from 1 here, as on the page
-    twin: str
-    block: int
+    twin: str  # the network's name
+    block: int  # from 1 here, as on the page
     neuron: int
     name: str  # in their own words
-    tag: str = ""  # the tag that is to tell where it fires; empty where words do
-    words: str = ""  # the words that are to tell; empty where a tag does
-    by: str = ""  # who said so, if it was not whoever keeps it
-    score: str = ""  # that it had there
+    tag: str = ""  # of the sentences on which it should fire; empty if words say so
+    words: str = ""  # on which it should fire; empty if a tag says so
+    by: str = ""  # who gave the name, if it was somebody else
+    score: str = ""  # given there
 
     @property
     def of(self) -> tuple[str, int, int]:
-        """The neuron it is a name for."""
+        """The neuron that it names."""
         return self.twin, self.block, self.neuron
 
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read."""
+    """The names in a text."""
 
-    names: tuple[Name, ...]  # at most one a neuron; of several the last
-    left_out: tuple[str, ...] = ()  # for each entry that is no name, which it is and why
+    names: tuple[Name, ...]  # at most one per neuron, the last of several
+    left_out: tuple[str, ...] = ()  # each invalid entry, and why
 
 
 class NamesError(ValueError):
     """A text that holds no list of names: says why."""
 
 
+def cut(text: str, longest: int) -> str:
+    """A text of at most so many characters; "…" is in place of the rest."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
 def with_name(names: Sequence[Name], new: Name) -> tuple[Name, ...]:
-    """The names, this one in the place of an older one for the same neuron."""
+    """The names with this one, which replaces any other for the same neuron."""
     return (*(name for name in names if name.of != new.of), new)
 
 
 def to_file(names: Sequence[Name]) -> str:
-    """As JSON to keep."""
+    """Names as JSON for a file."""
     return json.dumps([asdict(name) for name in names], ensure_ascii=False, indent=1) + "\n"
 
 
 def to_line(names: Sequence[Name]) -> str:
-    """As one short line of JSON; what is empty at the end is left out."""
+    """Names as one short line of JSON, without empty fields at the end."""
     rows = []
     for name in names:
         row = list(asdict(name).values())
@@ -74,14 +77,10 @@ def to_line(names: Sequence[Name]) -> str:
 
 
 def read_names(text: str, networks: Mapping[str, NetworkSize]) -> Reading:
-    """What `to_file` or `to_line` wrote.
-
-    Args:
-        text: a file's, or a line's; anybody can have written it.
-        networks: those there are, by name; a name for a neuron of another is left out.
+    """Read what `to_file` or `to_line`, or anybody, wrote; names for other networks are left out.
 
     Raises:
-        NamesError: if it is no list.
+        NamesError: if it is no list of names.
     """
     if len(text) > LONGEST_FILE:
         raise NamesError(f"It is longer than {LONGEST_FILE:,} characters.")
@@ -126,16 +125,9 @@ def _name(row: object, networks: Mapping[str, NetworkSize]) -> Name:
         known = ", ".join(networks)
         raise NamesError(f"there is no network {shortened(texts['twin'])} here; there is {known}.")
     size = networks[texts["twin"]]
-    return Name(
-        texts["twin"],
-        _whole("block", fields["block"], 1, size.n_blocks),
-        _whole("neuron", fields["neuron"], 0, size.d_ff - 1),
-        texts["name"],
-        texts["tag"],
-        texts["words"],
-        texts["by"],
-        texts["score"],
-    )
+    block = _whole("block", fields["block"], 1, size.n_blocks)
+    neuron = _whole("neuron", fields["neuron"], 0, size.d_ff - 1)
+    return Name(block=block, neuron=neuron, **texts)
 
 
 def _text(key: str, value: object) -> str:

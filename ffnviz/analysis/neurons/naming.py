@@ -1,4 +1,4 @@
-"""Is a name for a neuron any good? It must say where the neuron fires on sentences not seen yet."""
+"""Scoring a guess at what a neuron stands for, by where it fires on unseen sentences."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -22,49 +22,49 @@ WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 @dataclass(frozen=True)
 class Unit:
-    """A sentence or a word of one: what a name is to say "it fires here" about."""
+    """A sentence or a word: what a guess says the neuron fires on, or not."""
 
     text: str
-    sentence: int
+    sentence: int  # the number of its sentence
 
 
 @dataclass(frozen=True)
 class Score:
-    """How well a guess says where a neuron fires."""
+    """How well a guess says on which units a neuron fires."""
 
-    guessed: int  # places the guess names
-    fired: int  # places where it fires
-    both: int  # places that are both
-    n: int  # all places
-    missed: tuple[Unit, ...]  # some where it fires and the guess does not say so
-    wrong: tuple[Unit, ...]  # some that the guess names and where it does not fire
+    guessed: int  # units that the guess names
+    fired: int  # units on which the neuron fires
+    both: int  # units for which both is true
+    n: int  # all units
+    missed: tuple[Unit, ...]  # some on which it fires, and which the guess does not name
+    wrong: tuple[Unit, ...]  # some that the guess names, and on which it does not fire
 
     @property
     def precision(self) -> float | None:
-        """Share of the places named at which it fires; None if none is named."""
+        """Share of the guessed units on which it fires; None if none is guessed."""
         return self.both / self.guessed if self.guessed else None
 
     @property
     def recall(self) -> float | None:
-        """Share of the places where it fires that are named; None if it fires nowhere."""
+        """Share of the units on which it fires that are guessed; None if it never fires."""
         return self.both / self.fired if self.fired else None
 
     @property
     def chance(self) -> float:
-        """The precision of naming places blindly."""
+        """The precision of guessing at random."""
         return self.fired / self.n
 
 
 @dataclass(frozen=True)
 class ProbeInputs:
-    """What the FFNs read on a set of sentences, from which any neuron is soon computed.
+    """The FFNs' inputs on a set of sentences, from which any neuron is computed fast.
 
     Attributes:
-        inputs: one tensor a block, all tokens one after the other, (n_tokens, d_model).
+        inputs: of each block, on all tokens of all sentences, (n_tokens, d_model).
         words: all words of all sentences.
-        word_of_token: the place in `words` of each token's word, (n_tokens,).
+        word_of_token: the index of each token's word in `words`, (n_tokens,).
         tags: of each sentence.
-        n_sentences: how many.
+        sentences: their texts.
     """
 
     inputs: tuple[Tensor, ...]
@@ -76,61 +76,63 @@ class ProbeInputs:
 
 @torch.inference_mode()
 def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
-    """One pass over the sentences."""
+    """Run the network over the sentences once."""
     max_tokens = model.sizes.max_tokens
     inputs: list[list[Tensor]] = [[] for _ in range(model.sizes.n_blocks)]
     words: list[Unit] = []
     word_of_token: list[int] = []
-    seen: list[Probe] = []
+    in_order: list[Probe] = []
     for batch in batches(probes, model.tokenizer, max_tokens):
-        for kept, block in zip(inputs, model.walk(batch.ids.to(model.device)), strict=True):
-            kept.append(block.ffn.input.flatten(0, 1))
+        for of_block, block in zip(inputs, model.walk(batch.ids.to(model.device)), strict=True):
+            of_block.append(block.ffn.input.flatten(0, 1))
         for probe in batch.probes:
             matches = list(WORD.finditer(probe.text))
             ends = [match.end() for match in matches]
             for token in model.tokenizer.encode(probe.text, max_tokens).tokens:
-                # A token belongs to the word in which it ends; a blank, to the word behind it.
-                place = int(np.searchsorted(ends, token.end))
-                word_of_token.append(len(words) + min(place, len(matches) - 1))
-            words += [Unit(match.group(), len(seen)) for match in matches]
-            seen.append(probe)
+                # A token belongs to the word in which it ends; a blank, to the next word.
+                word = int(np.searchsorted(ends, token.end))
+                word_of_token.append(len(words) + min(word, len(matches) - 1))
+            words += [Unit(match.group(), len(in_order)) for match in matches]
+            in_order.append(probe)
     return ProbeInputs(
-        tuple(torch.cat(kept) for kept in inputs), tuple(words), np.array(word_of_token),
-        tuple(probe.tags for probe in seen), tuple(probe.text for probe in seen),
+        tuple(map(torch.cat, inputs)), tuple(words), np.array(word_of_token),
+        tuple(probe.tags for probe in in_order), tuple(probe.text for probe in in_order),
     )  # fmt: skip
 
 
 @torch.inference_mode()
-def word_values(model: Network, read: ProbeInputs, block: int, neuron: int) -> NDArray[np.float32]:
-    """How far from zero a neuron is on each word: the furthest on its tokens, (n_words,)."""
-    hidden = model.ffn(block).neuron(read.inputs[block], neuron)
-    sizes = np.zeros(len(read.words), np.float32)
-    np.maximum.at(sizes, read.word_of_token, hidden.float().abs().cpu().numpy())
-    return sizes
+def word_values(
+    model: Network, probed: ProbeInputs, block: int, neuron: int
+) -> NDArray[np.float32]:
+    """A neuron's largest |hidden| on the tokens of each word, (n_words,)."""
+    hidden = model.ffn(block).neuron(probed.inputs[block], neuron)
+    magnitudes = np.zeros(len(probed.words), np.float32)
+    np.maximum.at(magnitudes, probed.word_of_token, hidden.float().abs().cpu().numpy())
+    return magnitudes
 
 
 def score_tag(
-    read: ProbeInputs, sizes: NDArray[np.floating], level: float, tag: str, k: int = 5
+    probed: ProbeInputs, magnitudes: NDArray[np.floating], level: float, tag: str, k: int = 5
 ) -> Score:
-    """A tag as the guess: it fires, beyond `level`, in the sentences of that tag."""
-    strongest = np.zeros(len(read.sentences))
-    np.maximum.at(strongest, [word.sentence for word in read.words], sizes)
-    units = [Unit(text, number) for number, text in enumerate(read.sentences)]
-    guessed = np.array([tag in tags for tags in read.tags])
+    """Score the guess that a neuron fires, beyond `level`, in the sentences with a tag."""
+    strongest = np.zeros(len(probed.sentences))
+    np.maximum.at(strongest, [word.sentence for word in probed.words], magnitudes)
+    units = [Unit(text, number) for number, text in enumerate(probed.sentences)]
+    guessed = np.array([tag in tags for tags in probed.tags])
     return _score(units, guessed, active(strongest, level), k)
 
 
 def score_words(
-    read: ProbeInputs,
-    sizes: NDArray[np.floating],
+    probed: ProbeInputs,
+    magnitudes: NDArray[np.floating],
     level: float,
     words: Collection[str],
     k: int = 5,
 ) -> Score:
-    """A list of words as the guess: it fires, beyond `level`, on these words."""
-    wanted = {as_read(word).lower() for word in words}
-    guessed = np.array([as_read(word.text).lower() in wanted for word in read.words])
-    return _score(read.words, guessed, active(sizes, level), k)
+    """Score the guess that a neuron fires, beyond `level`, on a list of words."""
+    guess = {as_read(word).lower() for word in words}
+    guessed = np.array([as_read(word.text).lower() in guess for word in probed.words])
+    return _score(probed.words, guessed, active(magnitudes, level), k)
 
 
 def _score(

@@ -1,4 +1,4 @@
-"""What wakes each neuron on a set of texts: what the counts come to, ready to be read."""
+"""The index of neurons: what activates each of them on a set of texts."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,25 +21,24 @@ NEEDS: tuple[Capability, ...] = ()
 
 @dataclass(frozen=True)
 class NeuronIndex:
-    """All neurons of a model on a set of texts."""
+    """All neurons of a network on a set of texts."""
 
-    source: str  # what the texts are
-    threshold: float  # a neuron fires where hidden is further than this from zero
-    n_texts: int  # how many texts
+    source: str  # of the texts
+    threshold: float  # a neuron fires where |hidden| is above it
+    n_texts: int
     at_position: NDArray[np.int64]  # tokens at each position, (n_positions,)
     of_class: NDArray[np.int64]  # tokens of each class, (n_classes,)
     tags: tuple[str, ...]  # all tags, sorted
-    with_tag: NDArray[np.int64]  # texts with each, (n_tags,)
-    texts: tuple[str, ...]  # those that are somebody's example
-    blocks: tuple[BlockIndex, ...]  # one for each block that was looked at
-    numbers: tuple[int, ...]  # which blocks those are, from 0
-    # what could not be read as it stands, and how often
-    problems: Mapping[str, int] = field(default_factory=dict)
-    network: str = ""  # its fingerprint; empty if that is not known
+    with_tag: NDArray[np.int64]  # texts with each tag, (n_tags,)
+    texts: tuple[str, ...]  # the examples of any neuron
+    blocks: tuple[BlockIndex, ...]  # those that were counted
+    numbers: tuple[int, ...]  # of these blocks, from 0
+    problems: Mapping[str, int] = field(default_factory=dict)  # of reading, with their counts
+    network: str = ""  # its fingerprint; empty if unknown
 
     @property
     def both_sides(self) -> bool:
-        """Whether values below zero were looked at for examples, and counted as firing."""
+        """Whether values below zero count as firing, with examples of their own."""
         return len(self.blocks[0].low_values) > 0
 
     @property
@@ -49,7 +48,7 @@ class NeuronIndex:
 
     @property
     def by_number(self) -> Mapping[int, BlockIndex]:
-        """The blocks that were looked at, by their places in the network, from 0."""
+        """The blocks by their numbers in the network, from 0."""
         return dict(zip(self.numbers, self.blocks, strict=True))
 
     def to_pandas(self, examples: bool = False) -> Any:
@@ -59,12 +58,12 @@ class NeuronIndex:
             examples: a row for each strongest example, with the levels block, neuron, side (1 above
                 zero, −1 below) and rank (0 is the furthest), and the columns value, token (its
                 place in the text) and text. Otherwise a row for each neuron, with the levels block
-                and neuron: on how many tokens and texts it fired and which share of all these are;
-                mean, deviation, 0.99 quantile, most and least of its values; the tag it is most at
-                home on, with F1; the neuron that fires most like it (−1: none), with the cosine.
+                and neuron: the tokens and texts on which it fired, and their shares of all; mean,
+                deviation, 0.99 quantile, largest and lowest of its values; the tag with the highest
+                F1, and that F1; the neuron that fires most like it (−1: none), with the cosine.
 
         Returns:
-            Blocks × d_ff rows; of examples, at most 12 a neuron and side.
+            Blocks × d_ff rows; of examples, at most 12 per neuron and side.
 
         Raises:
             ImportError: in a sentence, without pandas.
@@ -74,10 +73,10 @@ class NeuronIndex:
         return examples_table(self) if examples else neurons_table(self)
 
     def save_table(self, path: Path | str, examples: bool = False) -> None:
-        """Write what `to_pandas` gives as .csv or .parquet; its levels are columns there.
+        """Write the table of `to_pandas` as .csv or .parquet, with its levels as columns.
 
         Raises:
-            ValueError: if the name has another ending.
+            ValueError: if the name ends otherwise.
             ImportError: in a sentence, without pandas.
             OSError: if it cannot be written.
         """
@@ -88,37 +87,37 @@ class NeuronIndex:
 
 
 def finish(part: IndexPart, source: str, tags: tuple[str, ...], gatherer: Gatherer) -> NeuronIndex:
-    """What the counts of all texts come to.
+    """Make an index of the counts on all texts.
 
     Raises:
         ValueError: if there were no texts.
     """
     if not part.n_texts:
         raise ValueError("There are no texts to make an index of.")
-    place_of = {place: at for at, place in enumerate(part.texts)}
+    row_of = {place: row for row, place in enumerate(part.texts)}
     n_positions = int((part.at_position > 0).sum())
     return NeuronIndex(
         source, gatherer.threshold, part.n_texts, part.at_position[:n_positions], part.of_class,
         tags, part.with_tag, tuple(part.texts.values()),
-        tuple(_finish(block, n_positions, part.n_tokens, place_of) for block in part.blocks),
+        tuple(_finish(block, n_positions, part.n_tokens, row_of) for block in part.blocks),
         gatherer.blocks, dict(sorted(part.problems.items())), gatherer.network,
     )  # fmt: skip
 
 
 def _finish(
-    part: BlockPart, n_positions: int, n_tokens: int, place_of: Mapping[int, int]
+    part: BlockPart, n_positions: int, n_tokens: int, row_of: Mapping[int, int]
 ) -> BlockIndex:
     mean = part.total / 2.0**FINE / n_tokens
     square = part.squares / 2.0**COARSE / n_tokens
-    who, alike = partners(part.sketch, part.sampled)
+    neurons, alike = partners(part.sketch, part.sampled)
     both = np.concatenate([part.places, part.low_places])
-    places, back = np.unique(both, return_inverse=True)
-    at = np.array([place_of[place] if place != NOWHERE else 0 for place in places.tolist()])
-    high, low = np.split(at[back].reshape(both.shape).astype(np.int32), [len(part.places)])
+    places, inverse = np.unique(both, return_inverse=True)
+    rows = np.array([row_of[place] if place != NOWHERE else 0 for place in places.tolist()])
+    high, low = np.split(rows[inverse].reshape(both.shape).astype(np.int32), [len(part.places)])
     return BlockIndex(
         part.by_position[:n_positions], part.by_class, part.texts, part.by_tag, mean,
         np.sqrt(np.maximum(square - mean**2, 0.0)), part.histogram, part.values,
-        high, part.tokens, who, alike, -part.low_values, low, part.low_tokens,
+        high, part.tokens, neurons, alike, -part.low_values, low, part.low_tokens,
         part.low_texts, part.low_by_tag, part.both_texts,
     )  # fmt: skip
 
@@ -131,15 +130,10 @@ def build_index(
     progress: Callable[[int], None] = lambda _tokens: None,
     blocks: Sequence[int] | None = None,
 ) -> NeuronIndex:
-    """One pass over texts, of which there may be any number, in this process.
+    """Run a network over any number of texts, read once, in this process.
 
-    Args:
-        model: whose neurons.
-        texts: read once; longer ones are cut into pieces.
-        tags: all that may occur.
-        source: what the texts are, in a few words.
-        progress: told after each batch how many tokens are done.
-        blocks: which are looked at, from 0; all, if none are named.
+    Longer texts are cut into pieces. `progress` is called after each batch with the number of
+    tokens done. Without `blocks`, from 0, all are counted.
 
     Raises:
         ValueError: if there are no texts, or one has a tag that is not in `tags`.

@@ -2,25 +2,26 @@
 
 import re
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 
 ONE = re.compile(r"(?:([0-9]{1,3}):)?([0-9]{1,6})(?:[-\u2013]([0-9]{1,6}))?", re.ASCII)
 
 
 class NeuronSetError(ValueError):
-    """What was written names no set of neurons: says which piece, and what to write."""
+    """A text that names no set of neurons: says which piece, and what to write."""
 
 
 def read_set(text: str, n_blocks: int, d_ff: int, block: int) -> dict[int, tuple[int, ...]]:
-    """The neurons of each block that a text names.
+    """The neurons that a text names, by block.
 
-    Pieces are divided by commas, semicolons or blanks: "17" is a neuron of the given block, "2:17"
-    one of the second, "2:40-49" ten of them. Blocks count from 1, neurons from 0, as on the page.
+    Commas, semicolons or spaces separate pieces: "17" is a neuron of the given block, "2:17" one
+    of the second, "2:40-49" ten of them. Blocks count from 1, neurons from 0, as on the page.
 
     Returns:
-        block, from 0 → its neurons, sorted.
+        The neurons, sorted, by the number of their block, from 0.
 
     Raises:
-        NeuronSetError: naming the piece that is none, or what is not there.
+        NeuronSetError: naming the piece that is invalid.
     """
     by_block: dict[int, set[int]] = {}
     for piece in re.split(r"[\s,;]+", text.strip()):
@@ -32,28 +33,31 @@ def read_set(text: str, n_blocks: int, d_ff: int, block: int) -> dict[int, tuple
                 f"“{piece}” names no neuron. Write 17 for a neuron of this block, 2:17 for one of "
                 "block 2, 2:40-49 for ten of them."
             )
-        where = block if match[1] is None else int(match[1]) - 1
+        number = block if match[1] is None else int(match[1]) - 1
         first = int(match[2])
         last = first if match[3] is None else int(match[3])
-        if not 0 <= where < n_blocks:
+        if not 0 <= number < n_blocks:
             raise NeuronSetError(f"“{piece}”: the blocks are 1 to {n_blocks}.")
         if last >= d_ff or first >= d_ff:
             raise NeuronSetError(f"“{piece}”: a block's neurons are 0 to {d_ff - 1}.")
         if last < first:
             raise NeuronSetError(f"“{piece}”: the first of a range comes before the last.")
-        by_block.setdefault(where, set()).update(range(first, last + 1))
-    return {where: tuple(sorted(neurons)) for where, neurons in sorted(by_block.items())}
+        by_block.setdefault(number, set()).update(range(first, last + 1))
+    return {number: tuple(sorted(neurons)) for number, neurons in sorted(by_block.items())}
 
 
 def written_set(neurons: Mapping[int, Iterable[int]]) -> str:
-    """A set as `read_set` reads it, ranges joined."""
-    pieces = []
-    for block, members in sorted(neurons.items()):
-        ordered = sorted(set(members))
-        start = 0
-        for place in range(1, len(ordered) + 1):
-            if place == len(ordered) or ordered[place] != ordered[place - 1] + 1:
-                first, last = ordered[start], ordered[place - 1]
-                pieces.append(f"{block + 1}:{first}" + (f"-{last}" if last > first else ""))
-                start = place
+    """A set as `read_set` reads it, with consecutive neurons as ranges."""
+    pieces = [
+        f"{block + 1}:{first}" + (f"-{last}" if last > first else "")
+        for block, members in sorted(neurons.items())
+        for first, last in runs(members)
+    ]
     return ", ".join(pieces)
+
+
+def runs(numbers: Iterable[int]) -> list[tuple[int, int]]:
+    """The runs of consecutive numbers, in order, each as its first and last."""
+    by_offset = groupby(enumerate(sorted(set(numbers))), lambda pair: pair[1] - pair[0])
+    members = ([number for _, number in run] for _, run in by_offset)
+    return [(run[0], run[-1]) for run in members]

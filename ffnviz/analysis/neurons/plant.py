@@ -1,4 +1,4 @@
-"""One neuron more in an FFN: its key read off a token, its value pointing at a word.
+"""One more neuron in an FFN: its key is read off a token, its value points at a word.
 
 FFN(x) + φ(x · key + b) value: the same as an FFN of d_ff + 1 neurons with one more column of W1,
 one more number in b1, one more row of W2 (Geva et al. 2021, eq. 2; so are facts written into a
@@ -19,11 +19,11 @@ from ffnviz.models.trace import ForwardPass
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN)
 AWAKE = 4.0  # its pre-activation at the token it was planted for
 LONGEST_WORD = 40
-LIKE_IT, SHORTEST = 3, 3  # words offered for one that is none, and their letters
+OFFERED, SHORTEST = 3, 3  # words offered instead, and the least number of their letters
 
 
 class PlantError(ValueError):
-    """What was typed is no word that the network can say: says why, and what to type."""
+    """A text that is no word of the network's vocabulary: says why, and what to type."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,16 +32,16 @@ class Planted:
 
     key: Float[Tensor, "d_model"]  # (d_model,)
     bias: float  # added to x · key
-    value: Float[Tensor, "d_model"]  # what it writes by one unit of activation, (d_model,)
-    phi: Activation  # the φ of the FFN it is planted in
-    word: int  # the vocabulary entry its value points at
+    value: Float[Tensor, "d_model"]  # what one unit of activation writes, (d_model,)
+    phi: Activation  # the FFN's φ
+    word: int  # the vocabulary entry that its value points at
 
     def hidden(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows"]:
         """Its activation φ(x · key + bias) on rows of the FFN's input, (…, d_model) -> (…)."""
         return self.phi.function(x @ self.key + self.bias)
 
     def writes(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
-        """What it adds to the FFN's output for rows of its input."""
+        """What it adds to the FFN's output, (…, d_model), for rows of its input."""
         return self.hidden(x)[..., None] * self.value
 
 
@@ -49,7 +49,7 @@ def word_id(model: Network, typed: str) -> int:
     """The vocabulary entry of a typed word.
 
     Raises:
-        PlantError: if there is no word, or the network has it in pieces only.
+        PlantError: if there is no word, or the network has it only in pieces.
     """
     word = typed.strip()
     if not word:
@@ -60,16 +60,16 @@ def word_id(model: Network, typed: str) -> int:
     if len(tokens) == 1:
         return tokens[0].id
     pieces = [piece for token in tokens if (piece := token.text.strip())]
-    like = _like(model, pieces[0].lower())
-    hint = f" Words it has whole: {', '.join(like)}." if like else " Type a more common word."
+    offered = _beginning_with(model, pieces[0].lower())
+    hint = f" Words it has whole: {', '.join(offered)}." if offered else " Type a more common word."
     raise PlantError(f"This network has “{word}” only in pieces: {' + '.join(pieces)}.{hint}")
 
 
-def _like(model: Network, beginning: str) -> list[str]:
-    """Some words that begin as a text does, the shortest first."""
-    candidates = (model.tokenizer.word(id_) for id_ in range(model.tokenizer.vocab_size))
-    words = (word.strip() for word in candidates if word.startswith(f" {beginning}"))
-    return sorted((w for w in words if w.isalpha() and len(w) >= SHORTEST), key=len)[:LIKE_IT]
+def _beginning_with(model: Network, text: str) -> list[str]:
+    """Some words that begin with a text, the shortest first."""
+    vocabulary = map(model.tokenizer.word, range(model.tokenizer.vocab_size))
+    words = (word.strip() for word in vocabulary if word.startswith(f" {text}"))
+    return sorted((w for w in words if w.isalpha() and len(w) >= SHORTEST), key=len)[:OFFERED]
 
 
 @torch.inference_mode()
@@ -82,10 +82,10 @@ def plant(
     strength: float,
     choosiness: float,
 ) -> Planted:
-    """A neuron that wakes at a token and writes towards a word.
+    """A neuron that is active at a token and writes towards a word.
 
     With x the FFN's input at the token, the pre-activation at any input y is 4 at y = x, and 0
-    where y reaches along x only the share `choosiness`:
+    where the part of y along x has only the share `choosiness` of x's length:
 
         4 · (x·y / x·x − choosiness) / (1 − choosiness).
 
@@ -93,12 +93,12 @@ def plant(
     average word's: gain ⊙ (E_w − mean(E)), centred as the final norm centres.
 
     Args:
-        model: whatever has a plain FFN and a plain word head.
+        model: a network with a plain FFN and a plain word head.
         trace: its pass over the sentence.
         block: from 0.
         token: whose FFN input makes the key.
         word: the vocabulary entry.
-        strength: how long what it writes at the token is, in lengths of the FFN's own output.
+        strength: length of what it writes at the token, relative to the FFN's own output.
         choosiness: below 1; taken as 0 where the FFN has no biases.
 
     Raises:
@@ -111,23 +111,17 @@ def plant(
     least = choosiness if ffn.key_bias is not None else 0.0
     key = AWAKE / (1 - least) * x / x.square().sum().clamp_min(1e-12)
     bias = -AWAKE * least / (1 - least)
-    towards = words.vectors[word] - words.vectors.mean(dim=0)
+    direction = words.vectors[word] - words.vectors.mean(dim=0)
     if head.norm is not None:
-        towards = head.norm.undivided_along(towards)
-    towards = towards / towards.norm().clamp_min(1e-12)
+        direction = head.norm.undivided_along(direction)
+    direction = direction / direction.norm().clamp_min(1e-12)
     awake = float(ffn.phi.function(x @ key + bias))
     length = strength * record.output[token].norm() / awake
-    return Planted(key, bias, length * towards, ffn.phi, word)
+    return Planted(key, bias, length * direction, ffn.phi, word)
 
 
 @torch.inference_mode()
 def output_with(trace: ForwardPass, block: int, planted: Planted) -> Tensor:
-    """What the block's FFN would write with the neuron in it, (*batch, T, d_model)."""
+    """The output of the block's FFN with the neuron in it, (*batch, T, d_model)."""
     record = trace.blocks[block].ffn
     return record.output + planted.writes(record.input)
-
-
-@torch.inference_mode()
-def values_of(trace: ForwardPass, block: int, planted: Planted) -> Tensor:
-    """The neuron's activation on each token, (*batch, T)."""
-    return planted.hidden(trace.blocks[block].ffn.input)

@@ -1,4 +1,4 @@
-"""How far a planted neuron spreads: where else it wakes, and what is said there instead."""
+"""Side effects of a planted neuron: where else it is active, and what is predicted there."""
 
 import heapq
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.neurons.plant import NEEDS as PLANT_NEEDS
-from ffnviz.analysis.neurons.plant import Planted, output_with, values_of
+from ffnviz.analysis.neurons.plant import Planted, output_with
 from ffnviz.analysis.neurons.probe_loss import MaskedBatch, ProbeLoss, losses_of, masked_batches
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.sparsity.awake import active
@@ -22,11 +22,11 @@ SHOWN = 10
 
 
 @dataclass(frozen=True)
-class Woken:
-    """A token of another sentence that wakes the neuron."""
+class ActivatingToken:
+    """A token of another sentence that activates the neuron."""
 
-    value: float  # its activation there
-    # before, at, after: the text as the network read it; it wakes at `at`
+    value: float  # the neuron's activation
+    # before, at, after: the sentence as the network read it; `at` is the token
     before: str
     at: str
     after: str
@@ -41,8 +41,8 @@ class PlantSpread:
     said_before: int
     said_after: int
     awake: int  # tokens on which it is active
-    n_tokens: int  # all tokens
-    strongest: tuple[Woken, ...]  # those on which it is furthest from zero, the furthest first
+    n_tokens: int
+    strongest: tuple[ActivatingToken, ...]  # those with the largest |activation|, largest first
 
 
 @torch.inference_mode()
@@ -54,15 +54,7 @@ def spread(
     threshold: float,
     progress: Progress = lambda _: None,
 ) -> PlantSpread:
-    """One pass over the sentences; what lies before the neuron is computed once.
-
-    Args:
-        model: the network it was planted in.
-        probes: other sentences.
-        block: where it was planted, from 0.
-        planted: the neuron.
-        threshold: beyond which it is active.
-        progress: told the share of the sentences that are done.
+    """Run other sentences without the neuron and with it; blocks before it run once.
 
     Raises:
         NotForThisNetwork: for a gated FFN, without a plain word head or a mask token.
@@ -70,48 +62,49 @@ def spread(
     require(model, NEEDS)
     losses: tuple[list[NDArray[np.float64]], ...] = ([], [])
     said, awake, n_tokens = [0, 0], 0, 0
-    strongest: list[tuple[float, int, Woken]] = []
+    strongest: list[tuple[float, int, ActivatingToken]] = []
     for batch in masked_batches(model, probes):
         run = model.run(batch.ids.to(model.device))
-        values = values_of(run, block, planted)
-        at = batch.rows, batch.places.to(model.device)
+        values = planted.hidden(run.blocks[block].ffn.input)
+        masked = batch.rows, batch.places.to(model.device)
         changed = model.stream_with(run, block, output_with(run, block, planted))
-        for place, stream in enumerate((run.blocks[-1].output, changed)):
-            logits = model.logits(stream[at])
-            losses[place].append(losses_of(logits, batch.targets))
-            said[place] += int((logits.argmax(dim=-1) == planted.word).sum())
+        for with_it, stream in enumerate((run.blocks[-1].output, changed)):
+            logits = model.logits(stream[masked])
+            losses[with_it].append(losses_of(logits, batch.targets))
+            said[with_it] += int((logits.argmax(dim=-1) == planted.word).sum())
         awake += int(active(values, threshold).sum())
         n_tokens += values.numel()
-        activated = _woken(model, batch, values.float().cpu().numpy(), threshold, n_tokens)
-        strongest = heapq.nlargest(SHOWN, [*strongest, *activated])
+        tokens = _strongest(model, batch, values.float().cpu().numpy(), threshold, n_tokens)
+        strongest = heapq.nlargest(SHOWN, [*strongest, *tokens])
         progress(batch.done / len(probes))
-    plain, edited = (np.concatenate(each) for each in losses)
+    plain, edited = map(np.concatenate, losses)
     return PlantSpread(
         ProbeLoss(plain, edited), said[0], said[1], awake, n_tokens,
-        tuple(woken for _, _, woken in strongest),
+        tuple(token for *_, token in strongest),
     )  # fmt: skip
 
 
-def _woken(
+def _strongest(
     model: Network, batch: MaskedBatch, values: NDArray[np.float32], threshold: float, number: int
-) -> list[tuple[float, int, Woken]]:
-    """A batch's strongest, each with a number of its own, so that no two are compared further."""
+) -> list[tuple[float, int, ActivatingToken]]:
+    """A batch's strongest tokens, behind |activation| and a unique number to sort them by."""
     strongest, fires = [], active(values, threshold)
     for cell in np.argsort(-np.abs(values), axis=None)[:SHOWN]:
         text, token = divmod(int(cell), values.shape[1])
-        value = float(values[text, token])
         if not fires[text, token]:
             break
-        words = _as_read(model, batch, text)
+        value, words = float(values[text, token]), _as_read(model, batch, text)
         at = words[token]
         before = "".join(words[:token]) + at[: len(at) - len(at.lstrip())]
-        woken = Woken(value, before.lstrip(), at.strip(), "".join(words[token + 1 :]))
-        strongest.append((abs(value), -number - int(cell), woken))
+        activating = ActivatingToken(
+            value, before.lstrip(), at.strip(), "".join(words[token + 1 :])
+        )
+        strongest.append((abs(value), -number - int(cell), activating))
     return strongest
 
 
 def _as_read(model: Network, batch: MaskedBatch, text: int) -> list[str]:
-    """A text's tokens as the network read them; a mask has the blank of the word it hides."""
+    """A text's tokens as the network read them; a mask has the space before the word it hides."""
     words = [model.tokenizer.word(int(id_)) for id_ in batch.ids[text]]
     for place, target in zip(batch.places[text], batch.targets[text], strict=True):
         if model.tokenizer.word(int(target)).startswith(" "):

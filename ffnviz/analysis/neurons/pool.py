@@ -1,4 +1,4 @@
-"""Many sentences at once: what each has for a guess, and the neurons that most of them activate."""
+"""A network on many sentences: its guess in each, and the neurons that most of them activate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,39 +13,36 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
 
-WORDS = 3  # of a neuron: the tokens that wake it most, each in another spelling
+WORDS = 3  # shown of a neuron's strongest tokens, each in another spelling
 NEURONS = 12
 
 
 @dataclass(frozen=True)
-class Woken:
-    """A neuron and the sentences that wake it."""
+class SharedNeuron:
+    """A neuron and the sentences that activate it."""
 
-    neuron: int  # its number
-    sentences: int  # in how many it is awake on a token at least
-    mean: float  # over all sentences, of its largest value in each, or zero where that is negative
-    # at which tokens it is strongest, as sentence and token, the strongest first
-    strongest: tuple[tuple[int, int], ...]
+    neuron: int
+    sentences: int  # the number of those in which it is active on at least one token
+    mean: float  # over all sentences, of its largest |hidden| in each
+    strongest: tuple[tuple[int, int], ...]  # sentence and token, the strongest first
 
 
 @dataclass(frozen=True)
 class Pool:
     """One network on all sentences."""
 
-    # of the neurons awake, mean over a sentence's tokens, (n,), from 0 to 1
-    shares: NDArray[np.float64]
-    # of each sentence, the likeliest word at its first [MASK], or after its end for a network that
-    # reads from left to right, and its probability; None where there is none
+    shares: NDArray[np.float64]  # of active values in each sentence, (n,), from 0 to 1
+    # for each sentence, the likeliest word at its first [MASK], or after its end for a causal
+    # network, and its probability; None where there is none
     guesses: tuple[tuple[str, float] | None, ...]
-    # the neurons that most sentences wake, most first; of as many, the stronger first
-    woken: tuple[Woken, ...]
+    shared: tuple[SharedNeuron, ...]  # active in most sentences first, then the strongest
 
 
 @torch.inference_mode()
 def read_pool(
     network: Network, texts: Sequence[str], block: int, progress: Progress = lambda _: None
 ) -> Pool:
-    """What a block makes of each of the sentences; none may be empty."""
+    """Run a network on each sentence; none may be empty."""
     threshold = threshold_for(network.card.phi)
     d_ff = network.sizes.d_ff
     shares, strongest = np.zeros(len(texts)), torch.zeros(len(texts), d_ff)
@@ -61,15 +58,15 @@ def read_pool(
     fires = active(strongest, threshold)  # (n, d_ff)
     fired, totals = fires.sum(dim=0), strongest.sum(dim=0)
     order = sorted(range(d_ff), key=lambda n: (-int(fired[n]), -float(totals[n])))[:NEURONS]
-    woken = [
-        Woken(
+    shared = [
+        SharedNeuron(
             neuron, int(fired[neuron]), float(totals[neuron]) / len(texts),
             _strongest(strongest[:, neuron].where(fires[:, neuron], 0), tokens[:, neuron]),
         )
         for neuron in order
         if fired[neuron] > 0
     ]  # fmt: skip
-    return Pool(shares, tuple(guesses), tuple(woken))
+    return Pool(shares, tuple(guesses), tuple(shared))
 
 
 def _guess(network: Network, trace: Trace) -> tuple[str, float] | None:

@@ -1,4 +1,4 @@
-"""How much worse the network guesses masked words of the probe sentences after an edit."""
+"""How much worse a network predicts masked tokens of the probe sentences after an edit."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class ProbeLoss:
-    """The same masked tokens, guessed by the plain and by the edited network."""
+    """The loss of the plain and of the edited network at the same masked tokens."""
 
     # plain, edited: cross-entropy at each masked token, in nats, (n_masked,)
     plain: NDArray[np.float64]
@@ -31,12 +31,12 @@ class ProbeLoss:
 
     @property
     def worse(self) -> float:
-        """By how many nats a masked token the edited network is worse, on average."""
+        """The mean increase of the loss by the edit, in nats per masked token."""
         return float((self.edited - self.plain).mean())
 
     @property
     def error(self) -> float:
-        """The standard error of `worse`: the spread of the paired differences over √n."""
+        """The standard error of `worse`: the paired differences' standard deviation over √n."""
         differences = self.edited - self.plain
         return float(differences.std(ddof=1) / np.sqrt(len(differences)))
 
@@ -46,9 +46,9 @@ class MaskedBatch:
     """Texts of equal length with some of their tokens masked."""
 
     ids: Tensor  # what the network reads, (B, T)
-    places: Tensor  # which tokens are masked, (B, k)
-    targets: Tensor  # what stood there, (B, k)
-    done: int  # how many texts there are up to its end
+    places: Tensor  # the masked tokens, (B, k)
+    targets: Tensor  # the ids that they replace, (B, k)
+    done: int  # texts in this and all earlier batches
 
     @property
     def rows(self) -> Tensor:
@@ -57,9 +57,7 @@ class MaskedBatch:
 
 
 def masked_batches(model: Network, probes: Sequence[Probe]) -> Iterator[MaskedBatch]:
-    """The probe sentences with a fifth of each one's tokens masked, at least one.
-
-    Always the same ones.
+    """The probe sentences with a fifth of the tokens of each masked, always the same, at least one.
 
     Raises:
         NotForThisNetwork: without a mask token.
@@ -77,9 +75,10 @@ def masked_batches(model: Network, probes: Sequence[Probe]) -> Iterator[MaskedBa
 
 
 def losses_of(logits: Tensor, targets: Tensor) -> NDArray[np.float64]:
-    """Cross-entropy of each target, (B, k), by its logits, (B, k, vocab_size); in nats, (B·k,)."""
-    wanted = targets.flatten().to(logits.device)
-    losses = F.cross_entropy(logits.flatten(0, 1), wanted, reduction="none")
+    """Cross-entropy of each target, (B, k), by its logits, (B, k, vocab_size), in nats, (B·k,)."""
+    losses = F.cross_entropy(
+        logits.flatten(0, 1), targets.flatten().to(logits.device), reduction="none"
+    )
     return losses.cpu().double().numpy()
 
 
@@ -92,8 +91,8 @@ def masked_loss(
 ) -> NDArray[np.float64]:
     """Cross-entropy at every masked token, in nats, (n_masked,).
 
-    A fifth of each sentence's tokens, at least one, is masked; always the same ones. Edits are
-    made at every token, whatever tokens they name.
+    The tokens are those of `masked_batches`. Edits are made at every token, whatever tokens they
+    name.
 
     Raises:
         NotForThisNetwork: without a mask token or a word head.

@@ -13,9 +13,9 @@ HELD_BACK_EVERY = 4
 
 @dataclass(frozen=True)
 class Probe:
-    """A text and what is said of it."""
+    """A text with its tags."""
 
-    text: str  # a sentence of ours, or a paragraph of a corpus
+    text: str  # a probe sentence, or a paragraph of a corpus
     tags: tuple[str, ...]  # themes and forms, or the name of the book
 
 
@@ -24,10 +24,10 @@ class ProbesError(ValueError):
 
 
 def read_probes(path: Path = PROBES) -> tuple[Probe, ...]:
-    """The sentences of a table: a header, then on each line a sentence, a tab, tags with commas.
+    """Read a table: a header, then on each line a sentence, a tab, and tags between commas.
 
     Raises:
-        ProbesError: naming the line that is none.
+        ProbesError: naming the line that is invalid.
     """
     try:
         header, *lines = path.read_text(encoding="utf-8").splitlines()
@@ -45,7 +45,7 @@ def read_probes(path: Path = PROBES) -> tuple[Probe, ...]:
 
 
 def split(probes: Sequence[Probe]) -> tuple[tuple[Probe, ...], tuple[Probe, ...]]:
-    """Those that are shown, and every fourth, held back to test what was guessed from them.
+    """Split sentences into those shown, and every fourth, held back to test guesses.
 
     Neighbours in the table are alike, so both parts have some of every kind.
     """

@@ -1,10 +1,10 @@
-"""Sketches (partners.py) of many batches: rows wait until a matrix product is worth it.
+"""Sketches (partners.py) over many batches: rows wait until a matrix product is worth it.
 
-A token's signs are ones and zeros to a product, three to a float32: 1, 2⁸ and 2¹⁶ times as much.
-So few rows are multiplied that each of the three sums stays below 2⁸, and all three below 2²⁴: a
-float32 holds them exactly, and the product has a third of the columns. Where a processor or a GPU
-multiplies so much faster that taking them apart would cost more, signs are multiplied as they are;
-a bfloat16 holds whole numbers up to 2⁸, and the sketch is the same to the bit.
+For the product, a token's signs are ones and zeros, packed three to a float32 with weights 1, 2⁸
+and 2¹⁶. Few enough rows are multiplied at a time that each of the three sums stays below 2⁸, and
+all together below 2²⁴: a float32 holds them exactly, and the product has a third of the columns.
+Where a processor or a GPU multiplies so fast that unpacking would cost more, signs are multiplied
+unpacked; a bfloat16 holds whole numbers up to 2⁸, and the sketch is the same to the bit.
 """
 
 from dataclasses import dataclass
@@ -16,20 +16,20 @@ from torch import Tensor
 from ffnviz.analysis.neurons import partners
 
 WAITING = 2**8 - 1  # rows: sums of so many ones are below 2**8
-EXACT = 2**24  # rows until sums are moved to where there is more room
-FIELDS, BITS = 3, 8  # sums in a float32, and the bits of one
+EXACT = 2**24  # rows until sums are moved to int64
+FIELDS, BITS = 3, 8  # sums in a float32, and the bits of each
 COLUMNS = -(-(partners.M + 1) // FIELDS)  # the signs, and a one that counts how often it fires
 
 
 @dataclass(frozen=True)
 class Signs:
-    """Those of some tokens."""
+    """The signs of some tokens."""
 
     plain: Tensor  # −1 and 1, (n, M)
 
     @cached_property
     def packed(self) -> Tensor:
-        """The same with 0 for −1, and a one more, three to a number: (n, COLUMNS)."""
+        """The signs with 0 for −1, and a 1 behind them, packed three to a number, (n, COLUMNS)."""
         ones = torch.ones(len(self.plain), FIELDS * COLUMNS)
         ones[:, : partners.M] = self.plain > 0
         weights = 2.0 ** (BITS * torch.arange(FIELDS))
@@ -37,10 +37,10 @@ class Signs:
 
 
 class Sketching:
-    """One block's; its memory does not grow."""
+    """The sketches of one block's neurons; its memory does not grow."""
 
     def __init__(self, d_ff: int, device: torch.device) -> None:
-        """Begin with nothing; of more than partners.MOST neurons it stays so."""
+        """Begin with empty sketches; those of more than partners.MOST neurons stay empty."""
         self._kept = d_ff if d_ff <= partners.MOST else 0
         bfloat16 = device.type == "cpu" and torch.cpu.get_capabilities().get("amx_bf16", False)
         self._packs = device.type == "cpu" and not bfloat16
@@ -54,7 +54,7 @@ class Sketching:
         self._n_waiting = self._n_recent = 0
 
     def add(self, fires: Tensor, signs: Signs) -> None:
-        """Tokens more: whether each neuron fires, (n, d_ff), and their signs."""
+        """Add tokens: whether each neuron fires on them, (n, d_ff), and their signs."""
         if not self._kept:
             return
         bits = signs.packed if self._packs else signs.plain.to(fires.device)
@@ -83,7 +83,7 @@ class Sketching:
             own += (sums >> BITS * field) & (2**BITS - 1)
 
     def total(self) -> Tensor:
-        """What there is by now, (d_ff, M), or (0, M)."""
+        """The sketches so far, (d_ff, M) or (0, M)."""
         if self._n_waiting:
             self._multiply()
         sums = (self._before + self._recent).mT

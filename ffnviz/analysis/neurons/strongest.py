@@ -1,4 +1,4 @@
-"""One hidden neuron on a sentence."""
+"""A neuron's values on a sentence, and the strongest neurons on a token."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,7 +7,7 @@ from ffnviz.models.trace import ForwardPass
 
 
 def neuron_values(trace: ForwardPass, block: int, neuron: int) -> NDArray[np.float32]:
-    """A neuron's hidden value on each token, (T,)."""
+    """A neuron's hidden values, (T,)."""
     return trace.blocks[block].ffn.hidden[:, neuron].cpu().numpy()
 
 

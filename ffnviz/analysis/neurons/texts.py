@@ -1,4 +1,4 @@
-"""Many texts through an encoder, in batches of equal length, one batch in memory at a time."""
+"""Many texts in batches of equal length, of which one is in memory at a time."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -13,17 +13,17 @@ from ffnviz.models.network import TokenizerLike
 
 BATCH_TOKENS = 2_048
 TEXTS_AT_ONCE = 512
-CHARACTERS = 6  # a token, to begin with; English has some four
+CHARACTERS = 6  # per token, as a first estimate; English has about four
 MARGIN = 8  # tokens
-AHEAD = 256  # characters; of a word of more than 100 WordPiece makes one [UNK]
+AHEAD = 256  # characters; WordPiece makes one [UNK] of a word of more than 100
 
 
 @dataclass(frozen=True)
 class TextBatch:
     """Texts of equal length."""
 
-    probes: tuple[Probe, ...]  # the texts
-    numbers: tuple[int, ...]  # their places among all texts, from 0
+    probes: tuple[Probe, ...]
+    numbers: tuple[int, ...]  # their numbers among all texts, from 0
     ids: Tensor  # (B, T)
 
 
@@ -33,16 +33,16 @@ def batches(
     max_tokens: int,
     batch_tokens: int = BATCH_TOKENS,
 ) -> Iterator[TextBatch]:
-    """All texts, those of one length together; the encoder needs no padding then.
+    """Batches of texts of one length, so that no padding is needed.
 
-    Longer ones are cut into pieces of at most max_tokens. What waits for a full batch is at most
-    batch_tokens for each length, however many texts there are.
+    Longer texts are cut into pieces of at most max_tokens. At most batch_tokens of each length wait
+    for a full batch, however many texts there are.
     """
     waiting: dict[int, list[tuple[int, Probe, list[int]]]] = defaultdict(list)
     for number, (probe, ids) in enumerate(_pieces(texts, tokenizer, max_tokens)):
-        same = waiting[len(ids)]
-        same.append((number, probe, ids))
-        if (len(same) + 1) * len(ids) > batch_tokens:
+        of_length = waiting[len(ids)]
+        of_length.append((number, probe, ids))
+        if (len(of_length) + 1) * len(ids) > batch_tokens:
             yield _batch(waiting.pop(len(ids)))
     for length in sorted(waiting):
         yield _batch(waiting[length])
@@ -72,9 +72,9 @@ def _cut(
     while at < len(text):
         end = at + _length(text, at, tokenizer, max_tokens)
         if end == at:
-            return  # what is left is no text to this tokenizer
+            return  # the tokenizer makes no token of the rest
         piece = text[at:end]
-        # A piece is a text of its own: cut off, its last word may be split in another way.
+        # A piece is tokenized anew: cut off, its last word may be split differently.
         yield Probe(piece, probe.tags), tokenizer.encode(piece, max_tokens).ids
         at = end
         while at < len(text) and text[at].isspace():
@@ -82,12 +82,12 @@ def _cut(
 
 
 def _length(text: str, at: int, tokenizer: TokenizerLike, max_tokens: int) -> int:
-    """How many characters the first max_tokens tokens of text[at:] take.
+    """The number of characters in the first max_tokens tokens of text[at:].
 
-    Found without all that follows, or a long text would be read again for each of its pieces. How
-    a text is split depends on what follows in the same word at most, so it is read as far as
-    between two words and some tokens too many. Where no word ends, as in Chinese, it is read twice
-    as far, until that changes nothing.
+    Only a stretch is tokenized, or a long text would be tokenized again for each of its pieces. How
+    a text is split depends at most on the rest of the same word, so the stretch ends between words,
+    some tokens later than needed. Where no word ends, as in Chinese, its length is doubled until
+    that changes nothing.
     """
     size, before = CHARACTERS * max_tokens, None
     while True:
@@ -103,7 +103,7 @@ def _length(text: str, at: int, tokenizer: TokenizerLike, max_tokens: int) -> in
 
 
 def _stop(text: str, first: int, last: int) -> tuple[int, bool]:
-    """The last place in a stretch that is between two words, and whether there is any."""
+    """The last place between two words in a stretch, or else its end, and whether there is one."""
     if last >= len(text):
         return len(text), True
     place = text.rfind(" ", first, last)

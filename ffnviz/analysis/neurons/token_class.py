@@ -1,4 +1,4 @@
-"""What kind of token each entry of a vocabulary is."""
+"""The kinds of tokens in a vocabulary."""
 
 from enum import IntEnum
 
@@ -9,20 +9,20 @@ from ffnviz.models.network import TokenizerLike
 
 
 class TokenClass(IntEnum):
-    """The kinds; the order stands in index files."""
+    """Kinds of tokens; index files depend on their order."""
 
     WORD = 0  # begins a word
-    REST = 1  # goes on with one
+    REST = 1  # continues one
     NUMBER = 2
     SIGN = 3
-    OTHER = 4  # neither letters nor digits nor signs: bytes, blanks, tokens with a task
+    OTHER = 4  # bytes, blanks, special tokens
 
 
 LABELS = ("starts of words", "rests of words", "numbers", "signs", "other")
 
 
 def token_classes(tokenizer: TokenizerLike) -> NDArray[np.int64]:
-    """The class of every entry, (vocab_size,)."""
+    """The class of every entry of the vocabulary, (vocab_size,)."""
     return np.array([_class_of(tokenizer.word(id_)) for id_ in range(tokenizer.vocab_size)])
 
 

@@ -21,11 +21,11 @@ NEEDS = (Capability.OURS,)
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """All that one memory writes at one token, entry by entry.
+    """What one memory writes at one token, entry by entry.
 
     Attributes:
         match: q · k / √d_head, or x · k + b, (…).
-        weight: softmax or φ of it; of a gated FFN, times its value projection, (…).
+        weight: softmax or φ of it; in a gated FFN times the value projection, (…).
         written: weight times value, (…, d_model).
         bias: added once, (d_model,).
     """
@@ -37,11 +37,11 @@ class Memory:
 
     @property
     def output(self) -> Tensor:
-        """All of it, (d_model,)."""
+        """The sum of all entries and the bias, (d_model,)."""
         return self.written.flatten(0, -2).sum(dim=0) + self.bias
 
     def strongest(self, k: int) -> NDArray[np.int64]:
-        """The entries that write most, ‖weight · value‖, by their places, (k, dimensions)."""
+        """Indices of the entries with the largest ‖weight · value‖, (k, dimensions)."""
         lengths = self.written.norm(dim=-1)
         best = lengths.flatten().topk(min(k, lengths.numel())).indices
         return torch.stack(torch.unravel_index(best, lengths.shape), dim=-1).cpu().numpy()
@@ -61,10 +61,8 @@ def attention_memory(model: Network, trace: ForwardPass, block: int, token: int)
     weight = record.weights[:, token]  # (n_heads, T)
     heads = module.project_out.weight.view(-1, n_heads, d_head)  # (d_model, n_heads, d_head)
     values = torch.einsum("htd,mhd->htm", record.values, heads)
-    bias = dict(module.project_out.named_parameters()).get("bias")
-    return Memory(
-        match, weight, weight[..., None] * values, 0 * values[0, 0] if bias is None else bias
-    )
+    bias = dict(module.project_out.named_parameters()).get("bias", 0 * values[0, 0])
+    return Memory(match, weight, weight[..., None] * values, bias)
 
 
 @torch.inference_mode()
@@ -80,18 +78,12 @@ def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Me
 def keys_moved(
     before: ForwardPass, after: ForwardPass, block: int, pairs: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """How far attention's keys are from those of another sentence, as shares of their lengths.
+    """‖k′ − k‖ / ‖k‖ for attention's keys on pairs of tokens of two sentences, (n, 2) -> (n,).
 
-    Args:
-        before: of one sentence, with all tokens.
-        after: of the other, by the same network.
-        block: from 0.
-        pairs: tokens of the one and the other that belong together, (n, 2).
-
-    Returns:
-        (n,): ‖k′ − k‖ / ‖k‖, with all heads' keys of a token side by side.
+    The keys of a token are those of all heads, side by side; both traces are of all tokens.
     """
-    one, two = (own_attention(each.blocks[block]).keys.transpose(0, 1).flatten(1).cpu().double()
-                for each in (before, after))  # fmt: skip
-    first, second = one[pairs[:, 0]], two[pairs[:, 1]]
+    first, second = (
+        own_attention(trace.blocks[block]).keys.transpose(0, 1).flatten(1).cpu().double()[tokens]
+        for trace, tokens in zip((before, after), pairs.T, strict=True)
+    )
     return np.asarray((second - first).norm(dim=1) / first.norm(dim=1))

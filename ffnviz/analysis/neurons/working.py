@@ -1,6 +1,5 @@
-"""Showing the working: one number of the network as the sum that it is."""
+"""One number of the network as the sum of products that it is."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -18,43 +17,38 @@ LOGIT_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 
 @dataclass(frozen=True)
 class DotProduct:
-    """left · right + bias = total, with its largest terms named."""
+    """left · right + bias = total, with its largest terms."""
 
     # left, right: the factors, (n,)
     left: NDArray[np.float32]
     right: NDArray[np.float32]
-    bias: float  # what is added
+    bias: float
     total: float  # as the network computed it
-    # the places of the terms shown, the most positive first, then the most negative last, (k,)
-    largest: NDArray[np.int64]
+    largest: NDArray[np.int64]  # indices of the largest terms, most positive to most negative, (k,)
 
     @property
     def terms(self) -> NDArray[np.float64]:
-        """All n products, in float64."""
+        """All products, (n,), in float64."""
         return self.left.astype(np.float64) * self.right
 
     @property
     def rest(self) -> float:
-        """The sum of the terms that are not shown."""
+        """The sum of all but the largest terms."""
         return float(self.terms.sum() - self.terms[self.largest].sum())
 
     @property
     def residue(self) -> float:
-        """What rounding leaves between the sum and the network's number."""
+        """The difference between the sum and the network's number, due to rounding."""
         return float(self.terms.sum()) + self.bias - self.total
 
-    def arrays(self) -> Mapping[str, NDArray[np.float32]]:
-        """All it takes to compute the number again."""
-        return {"left": self.left, "right": self.right, "bias": np.array([self.bias], np.float32)}
 
-
-def _taken_apart(left: Tensor, right: Tensor, bias: float, total: float, k: int) -> DotProduct:
+def _dot_product(left: Tensor, right: Tensor, bias: float, total: float, k: int) -> DotProduct:
     a, b = left.float().cpu().numpy(), right.float().cpu().numpy()
     terms = a.astype(np.float64) * b
     order = np.argsort(-terms, kind="stable")
-    above = [place for place in order[:k] if terms[place] > 0]
-    below = [place for place in order[::-1][:k] if terms[place] < 0]
-    return DotProduct(a, b, bias, total, np.array(above + below[::-1], dtype=np.int64))
+    above, below = order[:k], order[-k:]
+    largest = np.concatenate([above[terms[above] > 0], below[terms[below] < 0]])
+    return DotProduct(a, b, bias, total, largest)
 
 
 @torch.inference_mode()
@@ -63,7 +57,7 @@ def pre_activation(
 ) -> DotProduct:
     """x · key + b for one neuron at one token: d_model terms."""
     record, ffn = trace.blocks[block].ffn, model.ffn(block)
-    return _taken_apart(
+    return _dot_product(
         record.input[token], ffn.keys[neuron], _entry(ffn.key_bias, neuron),
         float(record.pre_activation[token, neuron]), k,
     )  # fmt: skip
@@ -75,7 +69,7 @@ def output_component(
 ) -> DotProduct:
     """hidden · W2[:, component] + b2 for one component of the FFN's output: d_ff terms."""
     record, ffn = trace.blocks[block].ffn, model.ffn(block)
-    return _taken_apart(
+    return _dot_product(
         record.hidden[token], ffn.values[:, component], _entry(ffn.output_bias, component),
         float(record.output[token, component]), k,
     )  # fmt: skip
@@ -92,7 +86,7 @@ def logit(model: Network, trace: ForwardPass, token: int, word: int, k: int = 6)
     total = float(trace.logits_at(token)[word])
     stream = trace.blocks[-1].output[token]
     final = stream if head.norm is None else head.norm(stream)
-    return _taken_apart(final, words.vectors[word], _entry(head.bias, word), total, k)
+    return _dot_product(final, words.vectors[word], _entry(head.bias, word), total, k)
 
 
 def _entry(bias: Tensor | None, place: int) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.activations import Activation
 from ffnviz.models.trace import ForwardPass
 
 NEAR_ZERO = 0.1
@@ -37,9 +37,8 @@ class Awake:
         return float(self.shares.mean())
 
 
-def threshold_for(activation: str | Activation) -> float:
-    """The |hidden| above which a neuron is active, for a φ or its name."""
-    phi = activation if isinstance(activation, Activation) else ACTIVATIONS[activation]
+def threshold_for(phi: Activation) -> float:
+    """The |hidden| above which a neuron is active, for a φ."""
     return 0.0 if phi.exact_zeros else NEAR_ZERO
 
 

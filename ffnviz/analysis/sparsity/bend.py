@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.activations import Activation
 from ffnviz.models.trace import ForwardPass
 
 
@@ -31,9 +31,8 @@ class Landing:
     exactly_zero: float  # share of the hidden values that are 0
 
 
-def curve(activation: str | Activation, low: float, high: float, n: int = 241) -> Curve:
+def curve(phi: Activation, low: float, high: float, n: int = 241) -> Curve:
     """φ and φ′ at n points from low to high; of a gated activation, its φ without the gate."""
-    phi = activation if isinstance(activation, Activation) else ACTIVATIONS[activation]
     with torch.inference_mode(False), torch.enable_grad():
         x = torch.linspace(low, high, n, requires_grad=True)
         value = phi.function(x)
@@ -41,12 +40,10 @@ def curve(activation: str | Activation, low: float, high: float, n: int = 241) -
     return Curve(x.detach().numpy(), value.detach().numpy(), slope.numpy())
 
 
-def value_range(traces: list[ForwardPass], block: int) -> tuple[float, float]:
-    """A range in half units around the pre-activations of a block in several traces."""
-    values = [trace.blocks[block].ffn.pre_activation for trace in traces]
-    low = min(float(value.min()) for value in values)
-    high = max(float(value.max()) for value in values)
-    return np.floor(low * 2) / 2 - 0.5, np.ceil(high * 2) / 2 + 0.5
+def value_range(trace: ForwardPass, block: int) -> tuple[float, float]:
+    """A range in half units around the pre-activations of a block."""
+    values = trace.blocks[block].ffn.pre_activation
+    return np.floor(float(values.min()) * 2) / 2 - 0.5, np.ceil(float(values.max()) * 2) / 2 + 0.5
 
 
 def landing(
@@ -54,12 +51,8 @@ def landing(
 ) -> Landing:
     """A histogram of a block's pre-activations, (T, d_ff), and how many φ leaves near zero.
 
-    Args:
-        trace: of one sentence.
-        block: from 0.
-        token: the chosen token.
-        edges: of the bins; all pre-activations lie between the first and the last.
-        threshold: a hidden value is near zero where |hidden| is at most this.
+    All pre-activations must lie between the first and the last edge, (n + 1,). A hidden value is
+    near zero where |hidden| is at most the threshold.
     """
     record = trace.blocks[block].ffn
     values = record.pre_activation.cpu().numpy()  # (T, d_ff)

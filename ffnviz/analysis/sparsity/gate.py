@@ -51,11 +51,11 @@ def gate(n_draws: int, seed: int) -> Gate:
     generator = torch.Generator().manual_seed(seed)
     x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
     share = torch.special.ndtr(x)  # Φ(x)
-    drawn = torch.bernoulli(share.expand(n_draws, -1), generator=generator) * x
+    draws = torch.bernoulli(share.expand(n_draws, -1), generator=generator) * x
     error = (x.square() * share * (1 - share) / n_draws).sqrt()
     return Gate(
-        x.numpy(), (x * share).numpy(), drawn.mean(dim=0).numpy(), error.numpy(),
-        drawn[:SINGLE].numpy(),
+        x.numpy(), (x * share).numpy(), draws.mean(dim=0).numpy(), error.numpy(),
+        draws[:SINGLE].numpy(),
     )  # fmt: skip
 
 

@@ -17,14 +17,6 @@ RANDOM_SEED = 0
 
 
 @dataclass(frozen=True)
-class Concentration:
-    """The share of what the FFN writes that its strongest neurons carry."""
-
-    kept: NDArray[np.int64]  # the number of each token's strongest neurons, 1 … d_ff, (d_ff,)
-    shares: NDArray[np.float64]  # their share of Σ |hidden| · ‖value‖, (d_ff,), rising to 1
-
-
-@dataclass(frozen=True)
 class Kept:
     """One block's FFN with all but n neurons of each token set to zero."""
 
@@ -45,12 +37,14 @@ def strengths(model: Network, trace: ForwardPass, block: int) -> Tensor:
 
 
 @torch.inference_mode()
-def concentration(model: Network, trace: ForwardPass, block: int) -> Concentration:
-    """The share that the n strongest neurons of each token carry, for every n."""
+def concentration(model: Network, trace: ForwardPass, block: int) -> NDArray[np.float64]:
+    """The share of Σ |hidden| · ‖value‖ that each token's n strongest neurons carry, (d_ff,).
+
+    The entries are for n = 1 … d_ff, and rise to 1.
+    """
     ordered = strengths(model, trace, block).sort(dim=-1, descending=True).values  # (T, d_ff)
     by_rank = ordered.sum(dim=0).cpu().double().cumsum(dim=0)
-    shares = (by_rank / by_rank[-1].clamp_min(1e-30)).numpy()
-    return Concentration(np.arange(1, len(shares) + 1), shares)
+    return (by_rank / by_rank[-1].clamp_min(1e-30)).numpy()
 
 
 def keep_strongest(model: Network, trace: ForwardPass, block: int, token: int, n: int) -> Kept:

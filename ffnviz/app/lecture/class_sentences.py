@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from ffnviz.analysis.neurons.pool import WORDS, Pool, Woken, read_pool
+from ffnviz.analysis.neurons.pool import WORDS, Pool, SharedNeuron, read_pool
 from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.app import measuring
 from ffnviz.app.lecture.classroom import BRAIN, lecturer_of
@@ -134,20 +134,20 @@ def line_of(run: Run, sentence: Sentence, pools: dict[str, Pool], place: int) ->
 
 def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Cell:
     """The neurons that most sentences activate, each with the words that do."""
-    woken, block = pool.woken, run.state.block
+    shared, block = pool.shared, run.state.block
     sentence: Words = ["They share no active neuron."]
-    if woken:
+    if shared:
         sentence = [
-            "What they share: neuron ", number(neuron_name(block, woken[0].neuron)),
-            " is active in ", number(f"{woken[0].sentences} of {len(texts)}"),
+            "What they share: neuron ", number(neuron_name(block, shared[0].neuron)),
+            " is active in ", number(f"{shared[0].sentences} of {len(texts)}"),
             ". Click a bar to meet its neuron.",
         ]  # fmt: skip
     bars = Bars(
-        "", [neuron_name(block, each.neuron) for each in woken],
-        np.array([each.mean for each in woken]), run.card.colour,
-        np.array([each.neuron for each in woken], dtype=np.int64),
+        "", [neuron_name(block, each.neuron) for each in shared],
+        np.array([each.mean for each in shared]), run.card.colour,
+        np.array([each.neuron for each in shared], dtype=np.int64),
         said=[f"in {each.sentences} of {len(texts)}: "
-              f"{isolated(shortened(words_of(run, texts, each), LONGEST))}" for each in woken],
+              f"{isolated(shortened(words_of(run, texts, each), LONGEST))}" for each in shared],
     )  # fmt: skip
     return bars_cell(
         Head(sentence, "class-neurons", run.card.colour),
@@ -160,10 +160,10 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
     )
 
 
-def words_of(run: Run, texts: Sequence[str], woken: Woken) -> str:
+def words_of(run: Run, texts: Sequence[str], shared: SharedNeuron) -> str:
     """The words at which a neuron is strongest, each once whatever its case."""
     labels: dict[str, str] = {}
-    for place, token in woken.strongest:
+    for place, token in shared.strongest:
         tokens = run.model.tokenizer.encode(texts[place], run.model.sizes.max_tokens).tokens
         label = token_labels(tokens)[token]
         labels.setdefault(label.lower(), label)

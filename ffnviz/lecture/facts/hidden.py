@@ -45,7 +45,7 @@ def exact_zeros(run: Run, traced: TracedModel) -> str:
 @fact_of_both
 def strongest_carry(run: Run, traced: TracedModel) -> str:
     """How much of the FFN's output the strongest 5% of the neurons carry."""
-    shares = concentration(traced.network, traced.trace, run.state.block).shares
+    shares = concentration(traced.network, traced.trace, run.state.block)
     return percent(float(shares[max(1, round(FEW * len(shares))) - 1]))
 
 

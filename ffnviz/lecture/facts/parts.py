@@ -82,8 +82,8 @@ def _linearity(run: Run) -> Linearity:
 @fact
 def out_of_reach(run: Run) -> str:
     """The share of the hidden layer that φ put outside what W₁x + b₁ reaches."""
-    outside = rank.out_of_reach(reached_by_first_layer(run), run.trace, run.state.block)
-    return percent(outside.after)
+    _, after = rank.out_of_reach(reached_by_first_layer(run), run.trace, run.state.block)
+    return percent(after)
 
 
 facts({

@@ -28,12 +28,12 @@ def reached_by_first_layer(run: Run) -> Reach:
 def singular_values(run: Run, stages: dict[str, Spectrum]) -> Cell:
     """The network's spectra, with what φ alone adds."""
     block = run.state.block
-    outside = out_of_reach(reached_by_first_layer(run), run.trace, block)
+    before, after = out_of_reach(reached_by_first_layer(run), run.trace, block)
     sizes = run.model.sizes
     sentence: Sentence = [
         f"W₁ can reach only {sizes.d_model + 1:,} of {sizes.d_ff:,} directions. Outside them "
-        f"lies {outside.before:.1%} of the squared length before φ, and ",
-        number(percent(outside.after)), " after it.",
+        f"lies {before:.1%} of the squared length before φ, and ",
+        number(percent(after)), " after it.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "spectra", run.card.colour),

@@ -160,9 +160,10 @@ def the_terms(run: Run, shown: Shown) -> Cell:
 
 def saved(shown: Shown) -> bytes:
     """The bytes of a NumPy file with the factors and the bias."""
-    arrays, (left, right) = shown.product.arrays(), shown.factors
-    named: dict[str, Any] = {left: arrays["left"], right: arrays["right"], "bias": arrays["bias"]}
     file = io.BytesIO()
+    product, (left, right) = shown.product, shown.factors
+    bias = np.array([product.bias], np.float32)
+    named: dict[str, Any] = {left: product.left, right: product.right, "bias": bias}
     np.savez(file, **named)
     return file.getvalue()
 

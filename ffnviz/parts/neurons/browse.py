@@ -4,8 +4,8 @@ import numpy as np
 
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.neurons.browsing import HIGH, Overview, overview
+from ffnviz.analysis.neurons.interpretable_neurons import words_at
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons.words_at import words_at
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.neurons import spread as figures
 from ffnviz.figures.wording import Sentence, number, percent
@@ -94,10 +94,10 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
         "tag": [rows.tag[neuron] for neuron in shown],
         "F1": _short(rows.selective[shown]),
         "strongest at": [rows.words[neuron] for neuron in shown],
-        "mean": _short(rows.mean[shown]),
+        "mean": _short(rows.counts.mean[shown]),
         f"p{100 * HIGH:.0f}": _short(rows.high[shown]),
-        "max": _short(rows.most[shown]),
-        **({"min": _short(rows.least[shown])} if index.both_sides else {}),
+        "max": _short(rows.counts.most[shown]),
+        **({"min": _short(rows.counts.least[shown])} if index.both_sides else {}),
     }
     first = f", the first {DRAWN} in the table" if len(shown) > DRAWN else ""
     sentence: Sentence = [

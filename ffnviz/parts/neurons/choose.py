@@ -8,10 +8,13 @@ from pathlib import Path
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words, read_index
-from ffnviz.analysis.neurons.interpretable_neurons import InterpretableNeuron, interpretable_neurons
+from ffnviz.analysis.neurons.interpretable_neurons import (
+    InterpretableNeuron,
+    interpretable_neurons,
+    words_at,
+)
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.strongest import strongest_neurons
-from ffnviz.analysis.neurons.words_at import words_at
 from ffnviz.figures.wording import signed
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row

@@ -11,7 +11,6 @@ from ffnviz.analysis.neurons.plant import (
     PlantError,
     output_with,
     plant,
-    values_of,
     word_id,
 )
 from ffnviz.analysis.neurons.plant_spread import PlantSpread, spread
@@ -99,7 +98,8 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
 
 def on_this_sentence(run: Run, planted: Planted) -> Cell:
     """Its activation on every token."""
-    values = values_of(run.trace, run.state.block, planted).float().cpu().numpy()
+    hidden = planted.hidden(run.trace.blocks[run.state.block].ffn.input)
+    values = hidden.float().cpu().numpy()
     threshold = threshold_for(run.card.phi)
     others = int(active(np.delete(values, run.token), threshold).sum())
     sentence: Sentence = ["Made for ", quoted(run.labels[run.token])]

@@ -25,7 +25,7 @@ def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
 def one_network(run: Run, traced: TracedModel) -> Cell:
     """One network's φ and its pre-activations in the chosen block."""
     block, card, token = run.block_of(traced), traced.card, int(run.tokens_of(traced)[run.token])
-    reaches = [value_range([each.trace], run.block_of(each)) for each in run.both]
+    reaches = [value_range(each.trace, run.block_of(each)) for each in run.both]
     low, high = min(low for low, _ in reaches), max(high for _, high in reaches)
     edges = np.linspace(low, high, round((high - low) / BIN) + 1)
     threshold = threshold_for(card.phi)

@@ -28,7 +28,7 @@ def what_they_carry(run: Run, share: float) -> Cell:
     """The share of the written norms that the strongest neurons carry."""
     block = run.state.block
     curves = {
-        traced.card: concentration(traced.network, traced.trace, run.block_of(traced)).shares
+        traced.card: concentration(traced.network, traced.trace, run.block_of(traced))
         for traced in run.both
     }
     sentence: Sentence = [f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry "]

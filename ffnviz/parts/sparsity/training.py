@@ -69,11 +69,11 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
             f"{card.label}, block {block + 1}, never above zero on "
             f"{records[card].final_n_tokens:,} tokens of books it did not train on: {shown}{more}. "
         )
-    sentence = _dead_sentence(run, len(reach[here].never), len(never[here]))
+    sentence = _dead_sentence(run, len(reach[here][1]), len(never[here]))
     chart = chart_cell(
         Head(sentence, "never", here.colour, under=under),
         figures.reached(
-            {card: each.shares for card, each in reach.items()},
+            {card: shares for card, (shares, _) in reach.items()},
             {card: 1 - len(units) / d_ff for card, units in never.items()},
             run.labels,
         ),

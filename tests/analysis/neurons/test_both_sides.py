@@ -70,11 +70,11 @@ def test_what_a_class_counts_and_what_an_index_counts_are_the_same(
         never = (np.abs(hidden).max(axis=0) <= threshold).tolist()
         rows = overview(index, number, lambda text, token: f"{text}{token}")
         assert rows.never == sum(never)
-        np.testing.assert_allclose(rows.least, np.where(
+        np.testing.assert_allclose(rows.counts.least, np.where(
             hidden.min(0) < -threshold, hidden.min(0), 0), rtol=1e-3)  # fmt: skip
         pool = read_pool(external_network, [TEXT], number)
         assert pool.shares[0] == pytest.approx(here.share)
-        assert all(not never[each.neuron] for each in pool.woken)
+        assert all(not never[each.neuron] for each in pool.shared)
 
 
 def test_the_strongest_examples_are_those_furthest_from_zero_with_some_of_each_side(

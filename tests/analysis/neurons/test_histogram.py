@@ -12,10 +12,15 @@ from ffnviz.analysis.neurons.histogram import (
     MOST,
     SIDE,
     add_to,
-    counted,
     edges,
     quantile,
 )
+
+
+def counted(hidden: torch.Tensor) -> torch.Tensor:
+    counts = torch.zeros(hidden.shape[1], BINS, dtype=torch.int64)
+    add_to(counts, hidden, torch.empty(max(hidden.numel(), 2 * len(hidden)), dtype=torch.int32))
+    return counts
 
 
 @given(some.lists(some.floats(width=32, allow_nan=False), min_size=1, max_size=50))

@@ -12,7 +12,7 @@ import pytest
 from ffnviz.analysis.neurons.gathering import LONGEST
 from ffnviz.analysis.neurons.index_file import (
     INDEXES,
-    NEW,
+    LOW,
     IndexFileError,
     in_words,
     read_index,
@@ -171,7 +171,7 @@ def of_version_2(path: Path) -> None:
     """What a file had before both sides were counted."""
     with np.load(path) as arrays:
         about = json.loads(arrays["about"].tobytes()) | {"version": 2}
-        new = [f"{n}.{name}" for n in about["numbers"] for name in NEW]
+        new = [f"{n}.{name}" for n in about["numbers"] for name in LOW]
         kept = {name: values for name, values in arrays.items() if name not in new}
     kept["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
     np.savez_compressed(path, **kept)

@@ -1,7 +1,7 @@
 """Parts of an index: added up in any order and from any split, they give the same, bit for bit."""
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields, replace
 from itertools import pairwise
 
@@ -26,7 +26,7 @@ from ffnviz.analysis.neurons.index_part import (
 )
 from ffnviz.analysis.neurons.partners import mixed, signs
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.neurons.tally import Tally, counted
+from ffnviz.analysis.neurons.tally import Tally
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
@@ -69,6 +69,20 @@ def made_up(seed: int) -> tuple[Batch, list[torch.Tensor]]:
     return batch, hidden
 
 
+def add(to: Tally, batch: Batch, hidden: Iterable[torch.Tensor]) -> None:
+    add_block = to.begin(batch)
+    for block in hidden:
+        add_block(block)
+
+
+def counted(
+    batch: Batch, hidden: Iterable[torch.Tensor], threshold: float, empty_part: IndexPart
+) -> IndexPart:
+    alone = Tally(empty_part, torch.device("cpu"), threshold)
+    add(alone, batch, hidden)
+    return alone.part()
+
+
 def part(seed: int) -> IndexPart:
     return replace(counted(*made_up(seed), 0.0, nothing()), problems={f"file {seed % 3}": 1})
 
@@ -103,7 +117,7 @@ def test_adding_in_place_is_merging(drawn: list[int], small: bool) -> None:
             patch.setattr(tally, "TEXTS", 1)
         together = Tally(nothing(), torch.device("cpu"), 0.0)
         for seed in drawn:
-            together.add(*made_up(seed))
+            add(together, *made_up(seed))
         made = together.part()
     assert same(made, merged([replace(part(seed), problems={}) for seed in drawn]))
 

@@ -9,7 +9,6 @@ from ffnviz.analysis.neurons.plant import (
     PlantError,
     output_with,
     plant,
-    values_of,
     word_id,
 )
 from ffnviz.analysis.neurons.plant_spread import spread
@@ -63,7 +62,7 @@ def test_the_words_are_those_of_a_network_with_one_neuron_more(
         assert not torch.allclose(built.logits, trace.logits, atol=1e-2), "or this could not fail"
         torch.testing.assert_close(found, built.logits, rtol=1e-4, atol=1e-4)
         torch.testing.assert_close(
-            values_of(trace, where, planted), built.blocks[where].ffn.hidden[:, -1]
+            planted.hidden(trace.blocks[where].ffn.input), built.blocks[where].ffn.hidden[:, -1]
         )
 
 

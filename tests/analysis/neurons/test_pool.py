@@ -17,7 +17,7 @@ def test_shares_and_neurons_are_those_of_each_sentence_alone() -> None:
         shares = [float((h.abs() > threshold).double().mean()) for h in hidden]
         assert torch.allclose(torch.tensor(pool.shares), torch.tensor(shares).double(), atol=1e-6)
         fired = torch.stack([(h.abs() > threshold).any(dim=0) for h in hidden]).sum(dim=0)
-        assert [each.sentences for each in pool.woken] == fired.topk(NEURONS).values.tolist()
+        assert [each.sentences for each in pool.shared] == fired.topk(NEURONS).values.tolist()
         for text, guess in zip(TEXTS, pool.guesses, strict=True):
             if "[MASK]" not in text:
                 assert guess is None
@@ -28,7 +28,7 @@ def test_shares_and_neurons_are_those_of_each_sentence_alone() -> None:
             assert guess is not None
             assert guess[0] == model.tokenizer.label(int(words.argmax()))
             assert abs(guess[1] - float(words.max())) < 1e-4
-        for each in pool.woken:
+        for each in pool.shared:
             largest = [float(h[:, each.neuron].abs().max()) for h in hidden]
             assert abs(each.mean - sum(largest) / len(TEXTS)) < 1e-4
             assert fired[each.neuron] == each.sentences

@@ -45,6 +45,5 @@ def test_the_terms_shown_are_the_most_positive_then_the_most_negative(
 
 def test_the_arrays_alone_give_the_number_again(taken_apart: tuple[DotProduct, float]) -> None:
     found, number = taken_apart
-    arrays = found.arrays()
-    again = float(arrays["left"] @ arrays["right"] + arrays["bias"][0])
+    again = float(found.left @ found.right + np.float32(found.bias))
     assert again == pytest.approx(number, abs=1e-5)

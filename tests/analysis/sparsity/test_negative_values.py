@@ -48,4 +48,4 @@ def test_awake_begins_at_zero_for_just_those_activations_that_give_exact_zeros(
 ) -> None:
     values = ACTIVATIONS[activation].function(torch.linspace(-6, -0.1, 60))
     exact = bool((values == 0).all())
-    assert (threshold_for(activation) == 0) == exact
+    assert (threshold_for(ACTIVATIONS[activation]) == 0) == exact

@@ -9,6 +9,7 @@ from hypothesis.extra import numpy as hnp
 from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
 from ffnviz.analysis.journey.path import ffn_path
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.model import Model, load
 
 HIDDEN = hnp.arrays(
@@ -34,8 +35,8 @@ def test_awake_neurons_are_counted_as_numpy_counts_them(model: Model, threshold:
 
 
 def test_only_relu_has_exact_zeros() -> None:
-    assert threshold_for("relu") == 0.0
-    assert threshold_for("gelu") > 0.0
+    assert threshold_for(ACTIVATIONS["relu"]) == 0.0
+    assert threshold_for(ACTIVATIONS["gelu"]) > 0.0
 
 
 @given(hidden=HIDDEN, by=st.sampled_from(ORDERS))

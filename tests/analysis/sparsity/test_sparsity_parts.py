@@ -12,6 +12,7 @@ from ffnviz.analysis.sparsity.awake import awake, share_against_threshold
 from ffnviz.analysis.sparsity.bend import curve, landing, value_range
 from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -32,14 +33,14 @@ def trace(model: Model) -> Trace:
 
 
 def test_relu_and_its_slope_are_those_of_the_textbook() -> None:
-    drawn = curve("relu", -2, 2, n=41)
+    drawn = curve(ACTIVATIONS["relu"], -2, 2, n=41)
     np.testing.assert_array_equal(drawn.value, np.maximum(drawn.x, 0))
     away = np.abs(drawn.x) > 1e-6
     np.testing.assert_array_equal(drawn.slope[away], (drawn.x > 0)[away])
 
 
 def test_gelu_and_its_slope_follow_from_the_normal_distribution() -> None:
-    drawn = curve("gelu", -4, 4, n=81)
+    drawn = curve(ACTIVATIONS["gelu"], -4, 4, n=81)
     for x, value, slope in zip(drawn.x.astype(float), drawn.value, drawn.slope, strict=True):
         phi = 0.5 * (1 + math.erf(x / math.sqrt(2)))
         density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi)
@@ -48,7 +49,7 @@ def test_gelu_and_its_slope_follow_from_the_normal_distribution() -> None:
 
 
 def test_every_pre_activation_lands_in_a_bin(trace: Trace) -> None:
-    low, high = value_range([trace], 1)
+    low, high = value_range(trace, 1)
     edges = np.linspace(low, high, 12)
     landed = landing(trace, 1, 2, edges, 0.1)
     assert landed.shares.sum() == pytest.approx(1)
@@ -81,10 +82,10 @@ def test_the_threshold_curve_meets_the_share_the_page_shows(trace: Trace) -> Non
 
 def test_a_neuron_once_reached_stays_reached(trace: Trace) -> None:
     hidden = trace.blocks[1].ffn.hidden.numpy()
-    found = reached(trace, 1)
-    for n, share in enumerate(found.shares, start=1):
+    shares, never = reached(trace, 1)
+    for n, share in enumerate(shares, start=1):
         assert share == pytest.approx((hidden[:n] > 0).any(axis=0).mean())
-    assert found.never.tolist() == [i for i in range(32) if not (hidden[:, i] > 0).any()]
+    assert never.tolist() == [i for i in range(32) if not (hidden[:, i] > 0).any()]
 
 
 @pytest.mark.parametrize("twin", ["relu", "gelu"])

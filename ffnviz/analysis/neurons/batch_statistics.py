@@ -1,4 +1,4 @@
-"""What is counted of one batch's hidden values, fast: most of an index's time goes here."""
+"""Sums and strongest examples of one batch's hidden values, on which an index spends its time."""
 
 import numpy as np
 import torch
@@ -7,17 +7,17 @@ from torch import Tensor
 
 from ffnviz.analysis.neurons.index_part import COARSE, EXAMPLES, FINE, NOWHERE, Strongest
 
-ROWS = 64  # tokens whose values are worked on at a time
-SMALL = (2.0 ** (24 - COARSE) / ROWS) ** 0.5  # ROWS squares of smaller values, exactly in float32
-FEW = 8  # times as long takes a value that is picked out of a batch than one in its turn
+ROWS = 64  # tokens at a time
+SMALL = (2.0 ** (24 - COARSE) / ROWS) ** 0.5  # a float32 holds ROWS squares of less exactly
+FEW = 8  # how much longer a value takes that is picked out of a batch
 
 
 def sums(values: Tensor, small: bool) -> tuple[Tensor, Tensor]:
     """The sums of (n, d_ff) values and of their squares, in units of 2⁻ᶠᴵᴺᴱ and 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,).
 
-    A product with a power of two is exact, so each value is rounded once, and a float64 holds the
-    sums of such whole numbers exactly; where values are small, as nearly all are, a float32 does,
-    and is faster. Some rows at a time stay in the processor's cache.
+    A product with a power of two is exact, so each value is rounded once. A float64 holds the sums
+    of such whole numbers exactly; for small values, and nearly all are, a float32 does too, and is
+    faster. ROWS at a time stay in the processor's cache.
 
     Args:
         values: any.
@@ -44,21 +44,21 @@ def strongest(
     least: Tensor,
     scratch: Tensor,
 ) -> tuple[NDArray[np.int64], Strongest]:
-    """Of each neuron that has any, the strongest texts that may be among its strongest of one side.
+    """For each neuron that has any, the batch's candidates for its strongest examples of one side.
 
-    Of equal values the earlier comes first: value and row make one number, which no other has.
+    Of equal values the earlier comes first: value and row make one unique key.
 
     Args:
         hidden: (B, T, d_ff).
         best: the largest of sign · hidden in each text, (B, d_ff).
         sign: 1 for the side above zero, −1 for the one below.
-        threshold: a neuron fires further than this from zero.
+        threshold: a neuron fires where |hidden| is above it.
         places: of the texts, (B,).
-        least: what a value must reach to be of interest, (d_ff,).
-        scratch: (B, T, d_ff), written over.
+        least: the value that a candidate must reach, (d_ff,).
+        scratch: (B, T, d_ff), overwritten.
 
     Returns:
-        Which neurons, (c,), and values, places and tokens, (k, c), as a BlockPart has them.
+        The neurons, (c,), and their examples, (k, c) each.
     """
     wanted = (best > threshold) & (best >= least)
     columns = wanted.any(dim=0).nonzero().flatten()
@@ -83,7 +83,7 @@ def strongest(
 
 
 def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
-    """Where each text's peak stands first, (B, d_ff): several times as fast as argmax."""
+    """The first token at which each text has its peak, (B, d_ff): much faster than argmax."""
     n_tokens = hidden.shape[1]
     left = torch.arange(n_tokens, 0, -1, dtype=hidden.dtype, device=hidden.device)[:, None]
     most = torch.empty_like(peaks)
