@@ -9,19 +9,15 @@ from ffnviz.analysis.neurons.index_part import COARSE, EXAMPLES, FINE, NOWHERE, 
 
 ROWS = 64  # tokens at a time
 SMALL = (2.0 ** (24 - COARSE) / ROWS) ** 0.5  # a float32 holds ROWS squares of less exactly
-FEW = 8  # how much longer a value takes that is picked out of a batch
+FEW = 8  # a value picked out of a batch takes so many times as long as another
 
 
 def sums(values: Tensor, small: bool) -> tuple[Tensor, Tensor]:
     """The sums of (n, d_ff) values and of their squares, in units of 2⁻ᶠᴵᴺᴱ and 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,).
 
     A product with a power of two is exact, so each value is rounded once. A float64 holds the sums
-    of such whole numbers exactly; for small values, and nearly all are, a float32 does too, and is
-    faster. ROWS at a time stay in the processor's cache.
-
-    Args:
-        values: any.
-        small: whether all are below SMALL.
+    of such whole numbers exactly; if all values are below SMALL, as nearly always, a float32 does
+    too, and is faster. ROWS at a time stay in the processor's cache.
     """
     kind = torch.float32 if small else torch.float64
     total = torch.zeros(values.shape[1], dtype=torch.float64, device=values.device)
