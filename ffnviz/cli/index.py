@@ -7,7 +7,7 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.analysis.neurons.describe import described
+from ffnviz.analysis.neurons.browsing import described
 from ffnviz.analysis.neurons.description_file import write_descriptions
 from ffnviz.analysis.neurons.gathering import LONGEST
 from ffnviz.analysis.neurons.index_file import write_index

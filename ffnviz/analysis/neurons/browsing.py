@@ -1,16 +1,25 @@
-"""All neurons of a block as rows of a table: how often each fires, on what, and how strongly."""
+"""All neurons of a block as rows of a table, and as descriptions of our own."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.neurons.block_index import BlockIndex
-from ffnviz.analysis.neurons.interpretable_neurons import WordAt, best_tags, common_words
+from ffnviz.analysis.neurons.descriptions import Description, Score
+from ffnviz.analysis.neurons.interpretable_neurons import (
+    WordAt,
+    best_tags,
+    common_words,
+    words_at,
+)
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.models.network import Network
 
 WORDS = 4
 HIGH = 0.99
+BY, METHOD, SCORE = "ffnviz", "tag and words", "F1 of the tag"  # of our own descriptions
 
 
 @dataclass(frozen=True)
@@ -46,3 +55,17 @@ def overview(index: NeuronIndex, block: int, word_at: WordAt) -> Overview:
         np.array([counts.quantile(neuron, HIGH) for neuron in neurons]),
         counts,
     )
+
+
+def described(index: NeuronIndex, network: Network) -> Iterator[Description]:
+    """A description of each neuron that fired: its tag with the F1, and its commonest words."""
+    word_at = words_at(network)
+    for block in index.numbers:
+        rows = overview(index, block, word_at)
+        for neuron, (tag, words) in enumerate(zip(rows.tag, rows.words, strict=True)):
+            texts = [f"texts tagged “{tag}”"] * bool(tag) + [f"words: {words}"] * bool(words)
+            if rows.awake[neuron] and texts:
+                scores = (Score(float(rows.selective[neuron]), SCORE, BY),) if tag else ()
+                yield Description(
+                    str(block), neuron, "; ".join(texts), network.card.id, BY, METHOD, scores
+                )

@@ -34,7 +34,7 @@ class InterpretableNeuron:
 def interpretable_neurons(
     index: NeuronIndex, block: int, word_at: WordAt, most: int = 4
 ) -> tuple[InterpretableNeuron, ...]:
-    """At most so many neurons of a block, the clearest first, each of another tag.
+    """The neurons of a block that people can interpret best, at most `most`, each of another tag.
 
     The score is the F1 between "it fires in this text" and "the text has this tag", times the share
     of its strongest examples at its commonest words.

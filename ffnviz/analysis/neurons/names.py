@@ -51,7 +51,7 @@ class NamesError(ValueError):
 
 
 def cut(text: str, longest: int) -> str:
-    """A text of at most so many characters; "…" is in place of the rest."""
+    """A text cut to at most `longest` characters, with "…" at the end if it was longer."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
 
 

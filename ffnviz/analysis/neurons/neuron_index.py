@@ -132,8 +132,8 @@ def build_index(
 ) -> NeuronIndex:
     """Run a network over any number of texts, read once, in this process.
 
-    Longer texts are cut into pieces. `progress` is called after each batch with the number of
-    tokens done. Without `blocks`, from 0, all are counted.
+    Long texts are cut into pieces. `progress` is called after each batch with the number of tokens
+    done. `blocks` are counted from 0; by default all are indexed.
 
     Raises:
         ValueError: if there are no texts, or one has a tag that is not in `tags`.

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 M = 512  # signs per token
-SAMPLED = 4  # one token in so many is sampled
+SAMPLED = 4  # one token in four
 SHOWN = 8
 SURE = 4.0  # standard errors above zero from which a partnership counts
 MOST = 2**14  # neurons: all pairs of more would take too long

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ffnviz
 from ffnviz import Description, Descriptions
 from ffnviz.analysis.neurons import description_file
-from ffnviz.analysis.neurons.describe import described
+from ffnviz.analysis.neurons.browsing import described
 from ffnviz.analysis.neurons.description_file import DescriptionsError, descriptions_in, to_lines
 from ffnviz.analysis.neurons.descriptions import Score
 from ffnviz.analysis.neurons.index_file import INDEXES
