@@ -11,7 +11,8 @@ from ffnviz import analysis
 from ffnviz.analysis.lab import EXPERIMENTS
 from ffnviz.analysis.needs import Capability, missing, require
 from ffnviz.analysis.sparsity.record import record_of
-from ffnviz.models.encoder.model import MODELS, RECORD, TWINS, load
+from ffnviz.models.encoder.folder import TRAINING
+from ffnviz.models.encoder.model import MODELS, TWINS, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network as network_of
@@ -82,5 +83,5 @@ def test_every_experiment_of_the_lab_says_what_it_needs() -> None:
 
 @pytest.mark.parametrize("twin", TWINS)
 def test_a_twins_record_is_found_by_its_card(twin: str) -> None:
-    saved = json.loads((MODELS / twin / RECORD).read_text(encoding="utf-8"))
+    saved = json.loads((MODELS / twin / TRAINING).read_text(encoding="utf-8"))
     assert record_of(load(twin)).tokens.tolist() == [each["tokens"] for each in saved["points"]]
