@@ -103,13 +103,21 @@ def _nearest(vectors: Tensor, neuron: int, k: int) -> Similar:
     return Similar(best.indices.cpu().numpy(), best.values.cpu().numpy())
 
 
-def _ranked(model: Network, scores: Tensor, k: int) -> RankedWords:
+def can_be_ranked(model: Network, n_words: int, device: torch.device) -> Tensor:
+    """Whether each word is ranked, (n_words,): those that stood OFTEN_ENOUGH in the training text.
+
+    Where this is not known, all but special tokens.
+    """
     provenance = model.card.provenance
     if provenance is not None and provenance.token_counts is not None:
-        ranked = provenance.token_counts.to(scores.device) >= OFTEN_ENOUGH
-    else:
-        ranked = torch.ones_like(scores, dtype=torch.bool)
-        ranked[[id_ for id_ in model.tokenizer.special_ids if id_ < len(scores)]] = False
+        return provenance.token_counts.to(device) >= OFTEN_ENOUGH
+    ranked = torch.ones(n_words, dtype=torch.bool, device=device)
+    ranked[[id_ for id_ in model.tokenizer.special_ids if id_ < n_words]] = False
+    return ranked
+
+
+def _ranked(model: Network, scores: Tensor, k: int) -> RankedWords:
+    ranked = can_be_ranked(model, len(scores), scores.device)
     best = scores.masked_fill(~ranked, -torch.inf).topk(min(k, int(ranked.sum())))
     ids = best.indices.cpu().numpy()
     words = tuple(model.tokenizer.label(int(i)) for i in ids)

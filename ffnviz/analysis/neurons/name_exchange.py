@@ -28,15 +28,20 @@ def as_names(
 
     A description that names none of the networks at hand is taken to mean the usual one.
     """
+
+    def network_of(row: Description) -> str:
+        return row.model if row.model in networks else usual
+
     names: dict[tuple[str, int, int], Name] = {}
     left_out = list(descriptions.left_out)
     for row in descriptions.rows:
-        network = row.model if row.model in networks else usual
+        network = network_of(row)
         size = networks[network]
         if row.block is None or row.block >= size.n_blocks or row.index >= size.d_ff:
             left_out.append(f"Layer {row.layer}, {row.index}: {network} has no such neuron.")
             continue
-        best = descriptions.of(row.block, row.index)[0]
+        rows = descriptions.of(row.block, row.index)
+        best = next(each for each in rows if network_of(each) == network)
         name = credit(
             Name(network, row.block + 1, row.index, cut(best.text, LONGEST["name"])), best
         )

@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import word_head
-from ffnviz.analysis.neurons.memory import OFTEN_ENOUGH
+from ffnviz.analysis.neurons.memory import can_be_ranked
 from ffnviz.models.network import Network
 
 AT_ONCE = 2**25  # scores in memory
@@ -40,11 +40,9 @@ def promoted_ids(network: Network, written: Tensor, k: int) -> NDArray[np.int64]
         NotForThisNetwork: without a plain word head.
     """
     head, words = word_head(network)
-    provenance = network.card.provenance
-    rows = torch.arange(len(words.vectors), device=words.vectors.device)
-    if provenance is not None and provenance.token_counts is not None:
-        rows = rows[provenance.token_counts.to(rows.device) >= OFTEN_ENOUGH]
+    vectors = words.vectors
+    rows = can_be_ranked(network, len(vectors), vectors.device).nonzero().flatten()
     if head.norm is not None:
         written = head.norm.undivided(written)
-    best = (written @ words.vectors[rows].mT).topk(min(k, len(rows)), dim=-1).indices
+    best = (written @ vectors[rows].mT).topk(min(k, len(rows)), dim=-1).indices
     return rows[best].cpu().numpy()

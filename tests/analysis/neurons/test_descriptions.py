@@ -162,6 +162,13 @@ def test_names_become_descriptions_and_back() -> None:
     ]  # fmt: skip
 
 
+def test_each_twin_gets_its_own_name_back() -> None:
+    networks = {"relu": NetworkSize(2, 10), "gelu": NetworkSize(2, 10)}
+    names = (Name("relu", 1, 3, "numbers"), Name("gelu", 1, 3, "verbs"))
+    written = descriptions_in("It", to_lines(as_descriptions(names)))
+    assert as_names(written, networks, "relu").names == names
+
+
 def test_ours_say_the_tag_its_f1_and_the_words() -> None:
     model, index = ffnviz.load("relu"), ffnviz.read_index(INDEXES / "relu.npz")
     rows = Descriptions(tuple(described(index, model)))

@@ -8,6 +8,7 @@ import torch
 
 from ffnviz.analysis.neurons import memory
 from ffnviz.analysis.neurons.memory import key_matches, similar, written_words
+from ffnviz.analysis.neurons.written import written_ids
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
@@ -33,6 +34,12 @@ def test_promoted_and_suppressed_words_are_those_the_value_vector_moves_most(mod
         assert told.ids.tolist() == best.tolist()
         assert told.words == tuple(model.tokenizer.label(int(i)) for i in best)
         np.testing.assert_allclose(told.scores, scores[best], rtol=1e-4)
+
+
+def test_many_neurons_promote_what_each_does(model: Model) -> None:
+    neurons, k = np.arange(4), model.encoder.config.vocab_size
+    for neuron, ids in zip(neurons, written_ids(model, 1, neurons, k), strict=True):
+        assert ids.tolist() == written_words(model, 1, int(neuron), k)[0].ids.tolist()
 
 
 def test_a_key_matches_the_words_that_alone_in_the_stream_would_wake_it_most(model: Model) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 
+import numpy as np
 import pytest
 import torch
 from click.testing import CliRunner
@@ -17,7 +18,8 @@ from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import try_width
-from ffnviz.analysis.needs import missing
+from ffnviz.analysis.needs import missing, word_head
+from ffnviz.analysis.neurons.written import written_ids
 from ffnviz.cli.lab import lab
 from ffnviz.models.edit import Edit
 from ffnviz.models.external.network import ExternalNetwork
@@ -135,3 +137,15 @@ def test_the_command_tests_a_network_of_ones_own(
     refused = CliRunner().invoke(lab, ["--model", str(llama), "--text", TEXT, "--device", "cpu"])
     assert refused.exit_code == 1
     assert "plain FFNs, and SwiGLU is gated" in refused.output
+
+
+def test_no_special_token_is_promoted_where_nobody_counted_words(
+    guest_of: OPEN,
+) -> None:
+    llama = guest_of("Llama")
+    special = {*llama.tokenizer.special_ids}
+    vocabulary = len(word_head(llama)[1].vectors)
+    ids = written_ids(llama, 0, np.arange(4), vocabulary)
+    assert special
+    assert ids.shape == (4, vocabulary - len(special))
+    assert not {*ids.flatten().tolist()} & special
