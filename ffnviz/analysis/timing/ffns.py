@@ -1,4 +1,4 @@
-"""What the FFNs of any network take, beside the whole of its pass."""
+"""The time of each FFN of any network, beside that of its whole pass."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ NEEDS: tuple[Capability, ...] = ()
 
 @dataclass(frozen=True)
 class FfnTimes:
-    """What the FFNs took."""
+    """The times of the FFNs."""
 
     ffns: tuple[Spread, ...]  # each block's milliseconds, in order
     whole: Spread  # of the whole pass, word head included, measured in the same rounds
@@ -32,7 +32,7 @@ class FfnTimes:
 def time_ffns(
     network: Network, trace: Trace, repeats: int, progress: Progress = lambda _: None
 ) -> FfnTimes:
-    """Each block's FFN on what it got, over repeated runs in turn with the whole pass."""
+    """Time each block's FFN on its recorded input, in turn with the whole pass."""
     text = trace.text[: trace.tokens[-1].end]
 
     def whole() -> object:
@@ -44,5 +44,5 @@ def time_ffns(
         for number, block in enumerate(trace.blocks)
     }
     spreads = in_turn(tasks | {WHOLE: whole}, repeats, device=network.device, progress=progress)
-    took = spreads.pop(WHOLE)
-    return FfnTimes(tuple(spreads.values()), took)
+    *ffns, whole_pass = spreads.values()
+    return FfnTimes(tuple(ffns), whole_pass)

@@ -5,6 +5,7 @@ blocks on its diagonal, 1 / g of its numbers. With as many groups as inputs it i
 et al. 2017); shuffling the channels in between lets groups mix again (Zhang et al. 2018).
 """
 
+import copy
 from dataclasses import dataclass
 from functools import partial
 from math import gcd
@@ -17,6 +18,7 @@ from torch import Tensor, nn
 from ffnviz.analysis.needs import Capability, encoder_of, require
 from ffnviz.analysis.prediction import Prediction, predict_with_ffn_output
 from ffnviz.analysis.spread import Progress, Spread, in_turn
+from ffnviz.analysis.timing.pointwise import as_convolution
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
@@ -39,7 +41,8 @@ class Grouped:
     # ‖output − the whole FFN's‖ / ‖the whole FFN's‖ over the sentence, (k,)
     errors: NDArray[np.float64]
     times: tuple[Spread, ...]  # milliseconds on the sentence, (k,)
-    told: tuple[Prediction, ...]  # what the network then says at the chosen token, (k,)
+    # what the network then predicts at the chosen token, (k,); empty without a word head
+    predictions: tuple[Prediction, ...]
 
 
 class GroupedFfn(nn.Module):
@@ -53,15 +56,16 @@ class GroupedFfn(nn.Module):
 
     def __init__(self, ffn: FeedForward, groups: int, shuffle: bool = False) -> None:
         super().__init__()
-        self.first, self.second = _blocks(ffn.expand, groups), _blocks(ffn.compress, groups)
+        self.first = as_convolution(ffn.expand, groups)
+        self.second = as_convolution(ffn.compress, groups)
         self.phi, self.groups, self.shuffle = ffn.activation.function, groups, shuffle
 
     def forward(self, x: Tensor) -> Tensor:
-        """The output for inputs of one channel a row."""
+        """The output for x, (B, d_model, T)."""
         hidden = self.phi(self.first(x))
         if self.shuffle:
-            dealt = torch.unflatten(hidden, -2, (self.groups, -1)).transpose(-3, -2)
-            hidden = dealt.flatten(-3, -2)
+            in_groups = torch.unflatten(hidden, -2, (self.groups, -1))
+            hidden = in_groups.transpose(-3, -2).flatten(-3, -2)
         output: Tensor = self.second(hidden)
         return output
 
@@ -83,20 +87,20 @@ def grouped(
     require(model, NEEDS)
     ffn = encoder_of(model).blocks[block].ffn
     record = trace.blocks[block].ffn
-    numbers = group_numbers(ffn.expand.in_features, ffn.expand.out_features)
-    ffns = [GroupedFfn(ffn, number) for number in numbers]
+    group_counts = group_numbers(ffn.expand.in_features, ffn.expand.out_features)
+    ffns = [GroupedFfn(ffn, n) for n in group_counts]
     x = record.input.mT[None]  # (1, d_model, T)
-    outputs = [each(x)[0].mT for each in ffns]
-    tasks = {str(number): partial(each, x) for number, each in zip(numbers, ffns, strict=True)}
+    outputs = [cut(x)[0].mT for cut in ffns]
+    tasks = {str(cut.groups): partial(cut, x) for cut in ffns}
     times = in_turn(tasks, repeats, device=model.device, progress=progress)
-    length = record.output.norm()
+    norm = record.output.norm()
     return Grouped(
-        numbers,
-        np.array([each.first.weight.numel() + each.second.weight.numel() for each in ffns]),
-        np.array([_heard(each) for each in ffns]),
-        np.array([_heard(GroupedFfn(ffn, number, shuffle=True)) for number in numbers]),
-        np.array([float((output - record.output).norm() / length) for output in outputs]),
-        tuple(times[str(number)] for number in numbers),
+        group_counts,
+        np.array([cut.first.weight.numel() + cut.second.weight.numel() for cut in ffns]),
+        np.array([_reach(cut) for cut in ffns]),
+        np.array([_reach(GroupedFfn(ffn, n, shuffle=True)) for n in group_counts]),
+        np.array([float((output - record.output).norm() / norm) for output in outputs]),
+        tuple(times.values()),
         tuple(predict_with_ffn_output(model, trace, block, output, token, WORDS)
               for output in outputs) if model.card.has_word_head else (),
     )  # fmt: skip
@@ -108,38 +112,16 @@ def group_numbers(d_model: int, d_ff: int) -> tuple[int, ...]:
     return tuple(2**k for k in range(MOST_STEPS) if most % 2**k == 0)
 
 
-def _blocks(layer: nn.Linear, groups: int) -> nn.Conv1d:
-    """The blocks on the diagonal of a layer's matrix as a convolution of kernel 1."""
-    d_in, d_out = layer.in_features, layer.out_features
-    convolution = nn.Conv1d(
-        d_in, d_out, 1, groups=groups, bias=layer.bias is not None, device="meta"
-    )
-    cut = torch.unflatten(torch.unflatten(layer.weight, 0, (groups, -1)), -1, (groups, -1))
-    # (groups, d_out / groups, groups, d_in / groups): those where both groups are the same.
-    own = cut.diagonal(dim1=0, dim2=2).movedim(-1, 0)
-    convolution.weight = nn.Parameter(own.reshape(d_out, d_in // groups, 1), requires_grad=False)
-    if layer.bias is not None:
-        convolution.bias = nn.Parameter(layer.bias, requires_grad=False)
-    return convolution
-
-
-def _heard(ffn: GroupedFfn) -> float:
+def _reach(ffn: GroupedFfn) -> float:
     """Share of the pairs of channels in which the output one depends on the input one.
 
     Followed through the layers' groups by a pass with ones for weights and no φ.
     """
-    first, second = ffn.first, ffn.second
-    follow = GroupedFfn.__new__(GroupedFfn)
-    nn.Module.__init__(follow)
-    follow.first, follow.second = (_of_ones(layer) for layer in (first, second))
-    follow.phi, follow.groups, follow.shuffle = nn.Identity(), ffn.groups, ffn.shuffle
-    one_each = torch.eye(first.in_channels)  # (d_model, inputs): a column an input channel
-    return float((follow(one_each[None])[0] > 0).float().mean())
-
-
-def _of_ones(layer: nn.Conv1d) -> nn.Conv1d:
-    convolution = nn.Conv1d(
-        layer.in_channels, layer.out_channels, 1, groups=layer.groups, bias=False, device="meta"
-    )
-    convolution.weight = nn.Parameter(torch.ones(layer.weight.shape), requires_grad=False)
-    return convolution
+    connections = copy.deepcopy(ffn)
+    connections.phi = nn.Identity()
+    for layer in (connections.first, connections.second):
+        layer.weight.fill_(1)
+        layer.bias = None
+    d_model = ffn.first.in_channels
+    one_hot = torch.eye(d_model, device=ffn.first.weight.device)  # a column an input channel
+    return float((connections(one_hot[None])[0] > 0).float().mean())

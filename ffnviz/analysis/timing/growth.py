@@ -1,5 +1,6 @@
 """How time grows with the sequence and with d_ff; and the FFN as a convolution."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
@@ -7,6 +8,7 @@ import torch
 
 from ffnviz.analysis.needs import Capability, encoder_of, require
 from ffnviz.analysis.spread import Progress, Spread, in_turn
+from ffnviz.analysis.timing.memory import at_once
 from ffnviz.analysis.timing.pointwise import as_convolution as kernel_1
 from ffnviz.models.encoder.feed_forward import feed_forward
 from ffnviz.models.encoder.model import Model
@@ -37,12 +39,12 @@ def grow_with_length(
 ) -> Growth:
     """One block's attention and FFN on (B, T, d_model) of random values, T growing."""
     encoder = encoder_of(model)
-    module, width = encoder.blocks[block], encoder.config.d_model
+    module, d_model = encoder.blocks[block], encoder.config.d_model
     generator = torch.Generator().manual_seed(SEED)
     tasks = {}
     for batch in BATCHES:
         for n in LENGTHS:
-            x = torch.randn(batch, n, width, generator=generator).to(model.device)
+            x = torch.randn(batch, n, d_model, generator=generator).to(model.device)
             tasks[f"FFN, batch {batch}", n] = partial(module.ffn, x)
             tasks[f"attention, batch {batch}", n] = partial(module.attention, x)
     return _grow(tasks, LENGTHS, repeats, model.device, progress)
@@ -65,7 +67,7 @@ def grow_with_width(model: Model, repeats: int, progress: Progress = lambda _: N
 
 
 def _grow(
-    tasks: dict[tuple[str, int], "partial[object]"],
+    tasks: dict[tuple[str, int], partial[object]],
     sizes: tuple[int, ...],
     repeats: int,
     device: torch.device,
@@ -84,10 +86,9 @@ class Convolution:
     """The FFN as two Linear layers and as two convolutions with kernel 1."""
 
     difference: float  # the largest between their outputs
-    largest: float  # the largest output in magnitude, to compare it with
-    # linear, convolution: milliseconds
-    linear: Spread
-    convolution: Spread
+    largest: float  # the largest output in magnitude, to compare the difference with
+    linear: Spread  # milliseconds
+    convolution: Spread  # milliseconds
 
 
 @torch.inference_mode()
@@ -107,17 +108,14 @@ def as_convolution(
     first, second = (kernel_1(layer) for layer in (ffn.expand, ffn.compress))
     x = trace.blocks[block].ffn.input[None]  # (B, T, d_model)
 
-    def linear() -> torch.Tensor:
-        output: torch.Tensor = ffn.compress(ffn.activation.function(ffn.expand(x)))
-        return output
+    linear = partial(at_once, ffn, x)
 
     def convolution() -> torch.Tensor:
         output: torch.Tensor = second(ffn.activation.function(first(x.mT))).mT
         return output
 
-    times = in_turn({"linear": linear, "convolution": convolution}, repeats, device=model.device,
-                    progress=progress)  # fmt: skip
-    difference = (linear() - convolution()).abs().max()
-    return Convolution(
-        float(difference), float(linear().abs().max()), times["linear"], times["convolution"]
-    )
+    tasks: dict[str, Callable[[], torch.Tensor]] = {"linear": linear, "convolution": convolution}
+    times = in_turn(tasks, repeats, device=model.device, progress=progress)
+    outputs = linear()
+    difference = (outputs - convolution()).abs().max()
+    return Convolution(float(difference), float(outputs.abs().max()), *times.values())

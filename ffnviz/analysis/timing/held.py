@@ -1,23 +1,21 @@
-"""What a computation holds in memory: the bytes of all tensors, operation by operation."""
+"""How many bytes of tensors a computation holds, operation by operation."""
 
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, TypeVar
+from typing import Any
 
 import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
-R = TypeVar("R")
 
+class _HeldBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
+    """Counts the bytes of the storages that operations allocate, until each is released."""
 
-class _Held(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """Counts the storages that operations make, until nobody refers to them any more."""
-
-    def __init__(self, there: Iterable[Tensor]) -> None:
+    def __init__(self, existing: Iterable[Tensor]) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
-        self._there = {tensor.untyped_storage()._cdata for tensor in there}
+        self._existing = {tensor.untyped_storage()._cdata for tensor in existing}
         self._alive: set[int] = set()
         self.now: int = 0
         self.peak: int = 0
@@ -28,42 +26,42 @@ class _Held(TorchDispatchMode):  # type: ignore[no-untyped-call]
         result = func(*args, **(kwargs or {}))
         for leaf in tree_leaves(result):
             if isinstance(leaf, Tensor):
-                self._note(leaf.untyped_storage())
+                self._add(leaf.untyped_storage())
         return result
 
-    def _note(self, storage: torch.UntypedStorage) -> None:
+    def _add(self, storage: torch.UntypedStorage) -> None:
         name = storage._cdata
-        if name in self._there or name in self._alive:
+        if name in self._existing or name in self._alive:
             return
         self._alive.add(name)
         self.now += storage.nbytes()
         self.peak = max(self.peak, self.now)
-        weakref.finalize(storage, self._gone, name, storage.nbytes())
+        weakref.finalize(storage, self._release, name, storage.nbytes())
 
-    def _gone(self, name: int, size: int) -> None:
+    def _release(self, name: int, size: int) -> None:
         self._alive.discard(name)
         self.now -= size
 
 
-def peak_of(work: Callable[[], object], there: Iterable[Tensor]) -> int:
-    """The most bytes that tensors made by some work take at one time, its result included.
+def peak_of(work: Callable[[], object], existing: Iterable[Tensor]) -> int:
+    """The most bytes that tensors allocated by some work take at one time, its result included.
 
     What an operation needs inside itself is not seen.
 
     Args:
         work: what to run.
-        there: tensors that are there before, such as weights and inputs; they do not count.
+        existing: tensors that exist before, such as weights and inputs; they do not count.
     """
-    with _Held(there) as held:
+    with _HeldBytes(existing) as held:
         result = work()
         del result
     peak: int = held.peak
     return peak
 
 
-def kept_for_backward(work: Callable[[], object], there: Iterable[Tensor]) -> int:
+def kept_for_backward(work: Callable[[], object], existing: Iterable[Tensor]) -> int:
     """The bytes of the tensors that some work keeps for its gradients, each storage once."""
-    known = {tensor.untyped_storage().data_ptr() for tensor in there}
+    known = {tensor.untyped_storage().data_ptr() for tensor in existing}
     kept: dict[int, int] = {}
 
     def note(tensor: Tensor) -> Tensor:

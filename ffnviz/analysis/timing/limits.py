@@ -1,4 +1,4 @@
-"""What no pass can undercut: reading the weights once, and doing the multiply-adds.
+"""The least time of a pass: reading the weights once, and doing the multiply-adds.
 
 Both limits are those of the roofline model (Williams, Waterman & Patterson 2009, section 3).
 """
@@ -22,7 +22,7 @@ READS = 10  # of which the quickest counts
 
 @dataclass(frozen=True)
 class Speed:
-    """What a machine reaches at its best."""
+    """The best rates that a machine reaches."""
 
     bytes: float  # read from memory, a second
     multiply_adds: float  # in a large square product, a second
@@ -30,7 +30,7 @@ class Speed:
 
 @dataclass(frozen=True)
 class Work:
-    """What a part of the pass cannot do without."""
+    """The least work of one part of the pass."""
 
     kind: str  # as in Stage
     weight_bytes: int  # each weight once
@@ -51,33 +51,33 @@ class Work:
 
 @torch.inference_mode()
 def speed(device: torch.device, progress: Progress = lambda _: None) -> Speed:
-    """A machine's best, with as many threads as PyTorch has now."""
+    """The device's best rates, with the number of threads that PyTorch uses now."""
     numbers = torch.ones(READ, device=device)
     square = torch.ones(BEST_SIZE, BEST_SIZE, device=device)
     tasks: dict[str, Callable[[], object]] = {
         "read": numbers.sum,
         "multiply": lambda: linear(square, square),
     }
-    took = in_turn(tasks, READS, warm_up=1, device=device, progress=progress)
-    read, multiply = (took[name].least / 1_000 for name in tasks)
+    times = in_turn(tasks, READS, warm_up=1, device=device, progress=progress)
+    read, multiply = (spread.least / 1_000 for spread in times.values())
     return Speed(numbers.nbytes / read, BEST_SIZE**3 / multiply)
 
 
 def work(model: Model, n_tokens: int) -> tuple[Work, ...]:
-    """What a pass over so many tokens with all logits needs: attention, FFN and output."""
+    """The work of attention, FFNs and output in a pass over n_tokens with all logits."""
     encoder = encoder_of(model)
-    weighing = n_tokens**2 * encoder.config.d_model  # scores; and as much again to mix
+    scores = n_tokens**2 * encoder.config.d_model  # and as much again to mix the values
     attention: list[nn.Module] = [block.attention for block in encoder.blocks]
     ffns: list[nn.Module] = [block.ffn for block in encoder.blocks]
     return (
-        _work("attention", attention, n_tokens, 2 * weighing),
+        _work("attention", attention, n_tokens, 2 * scores),
         _work("FFN", ffns, n_tokens),
         _work("output", [encoder.token_embedding], n_tokens),
     )
 
 
-def _work(kind: str, modules: Sequence[nn.Module], n_tokens: int, more: int = 0) -> Work:
+def _work(kind: str, modules: Sequence[nn.Module], n_tokens: int, extra: int = 0) -> Work:
     weights = [weight for module in modules for weight in module.parameters()]
     in_matrices = sum(weight.numel() for weight in weights if weight.dim() == 2)
     held = sum(weight.nbytes for weight in weights)
-    return Work(kind, held, n_tokens * in_matrices + len(modules) * more)
+    return Work(kind, held, n_tokens * in_matrices + len(modules) * extra)

@@ -1,4 +1,4 @@
-"""How long a trace takes, and how much of that its FFNs."""
+"""How long a trace takes, and how long its FFNs."""
 
 import time
 from collections.abc import Callable
@@ -14,9 +14,9 @@ NEEDS: tuple[Capability, ...] = ()
 
 
 def timed_trace(model: Network, text: str) -> tuple[Trace, float, float]:
-    """A text's trace, and the milliseconds that it and its FFNs took, measured once as it happened.
+    """A text's trace, and the milliseconds that it and its FFNs took, each measured once.
 
-    The whole is: tokenise, embed, blocks, and, with a word head, the logits at the usual token.
+    Measured are: tokenise, embed, blocks, and, with a word head, the logits at the usual token.
     """
     traces: list[Trace] = []
 
@@ -31,10 +31,7 @@ def timed_trace(model: Network, text: str) -> tuple[Trace, float, float]:
 
 @torch.inference_mode()
 def ffn_milliseconds(model: Network, trace: ForwardPass) -> float:
-    """The milliseconds that the FFNs of all blocks take on what they get of a trace's stream.
-
-    The trace keeps nothing of it.
-    """
+    """The milliseconds that all FFNs take on a trace's stream; the trace keeps no result."""
     views = [model.ffn(number) for number in range(len(trace.blocks))]
     inputs = [views[number].reads(block.middle) for number, block in enumerate(trace.blocks)]
 

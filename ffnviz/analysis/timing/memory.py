@@ -4,6 +4,7 @@ The FFN treats each token alone, so the tokens may go through in chunks (Kitaev 
 "Reformer", section 3): the result is the same, and only one chunk's d_ff numbers a token exist.
 """
 
+import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -12,7 +13,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, encoder_of, require
-from ffnviz.analysis.spread import Progress, Spread, in_turn, subprogress
+from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.analysis.timing.held import kept_for_backward, peak_of
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model
@@ -42,11 +43,11 @@ def in_chunks(ffn: FeedForward, x: Tensor, chunk: int) -> Tensor:
     output = torch.empty_like(x)
     for first in range(0, len(x), chunk):
         rows = slice(first, first + chunk)
-        output[rows] = ffn.compress(ffn.activation.function(ffn.expand(x[rows])))
+        output[rows] = at_once(ffn, x[rows])
     return output
 
 
-def whole(ffn: FeedForward, x: Tensor) -> Tensor:
+def at_once(ffn: FeedForward, x: Tensor) -> Tensor:
     """A plain FFN on all tokens at once, (T, d_model) -> (T, d_model)."""
     output: Tensor = ffn.compress(ffn.activation.function(ffn.expand(x)))
     return output
@@ -83,20 +84,19 @@ def memory(
     generator = torch.Generator().manual_seed(SEED)
     x = torch.randn(n_tokens, sizes.d_model, generator=generator).to(model.device)
     chunks = chunk_sizes(n_tokens)
-    tasks: dict[int, Callable[[], Tensor]] = {n_tokens: partial(whole, ffn, x)}
-    tasks |= {chunk: partial(in_chunks, ffn, x, chunk) for chunk in chunks[1:]}
-    there = [x, *ffn.parameters()]
+    tasks: dict[str, Callable[[], Tensor]] = {str(n_tokens): partial(at_once, ffn, x)}
+    tasks |= {str(chunk): partial(in_chunks, ffn, x, chunk) for chunk in chunks[1:]}
+    inputs = [x, *ffn.parameters()]
     with torch.inference_mode():
-        peaks = tuple(peak_of(task, there) for task in tasks.values())
-        named = {str(chunk): task for chunk, task in tasks.items()}
-        times = in_turn(named, repeats, 1, model.device, subprogress(progress, 0, 1))
-        difference = float((tasks[chunks[0]]() - tasks[chunks[-1]]()).abs().max())
+        peaks = tuple(peak_of(task, inputs) for task in tasks.values())
+        times = in_turn(tasks, repeats, 1, model.device, progress)
+        difference = float((at_once(ffn, x) - in_chunks(ffn, x, chunks[-1])).abs().max())
     return Memory(
         n_tokens,
         chunks,
         peaks,
         tuple(peak_by_hand(n_tokens, chunk, sizes.d_model, sizes.d_ff) for chunk in chunks),
-        tuple(times[str(chunk)] for chunk in chunks),
+        tuple(times.values()),
         difference,
         _kept(ffn, x),
         sum(weight.nbytes for weight in ffn.parameters()),
@@ -104,19 +104,9 @@ def memory(
 
 
 def _kept(ffn: FeedForward, x: Tensor) -> int:
-    """What a step keeps, of weights that learn: copies, as the model's own never change."""
+    """What a training step keeps, measured on a copy: the model's own weights never learn."""
     with torch.inference_mode(mode=False):
-        own = {name: weight.detach().clone().requires_grad_() for name, weight in
-               ffn.named_parameters()}  # fmt: skip
+        learning = copy.deepcopy(ffn).requires_grad_()
         inputs = x.clone()
-
-        def step() -> Tensor:
-            before = torch.nn.functional.linear(
-                inputs, own["expand.weight"], own.get("expand.bias")
-            )
-            after = ffn.activation.function(before)
-            return torch.nn.functional.linear(
-                after, own["compress.weight"], own.get("compress.bias")
-            )
-
-        return kept_for_backward(step, [inputs, *own.values()])
+        existing = [inputs, *learning.parameters()]
+        return kept_for_backward(lambda: at_once(learning, inputs), existing)

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
-from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.spread import Progress, Spread, in_turn
@@ -29,7 +28,7 @@ class Stage:
 
 @dataclass(frozen=True)
 class StageTimes:
-    """What the stages took."""
+    """The times of the stages."""
 
     times: dict[str, Spread]  # each stage's milliseconds, in the order of the pass
     kinds: dict[str, str]  # as in Stage, by the name of the stage
@@ -49,12 +48,8 @@ def stages(model: Model, trace: Trace) -> list[Stage]:
         Stage("tokenise", "text", partial(model.tokenizer.encode, text)),
         Stage("embed", "stream", partial(encoder.embed, ids)),
     ]
-    for number, (module, record) in enumerate(
-        zip(encoder.blocks, trace.blocks, strict=True), start=1
-    ):
-        result += [
-            Stage(f"block {number} {name}", kind, run) for name, kind, run in _block(module, record)
-        ]
+    for number, (block, record) in enumerate(zip(encoder.blocks, trace.blocks, strict=True), 1):
+        result += _block_stages(f"block {number}", block, record)
     last = trace.blocks[-1].output
     if model.card.pre_norm:
         result.append(Stage("final norm", "norm", partial(encoder.final_norm, last)))
@@ -62,28 +57,29 @@ def stages(model: Model, trace: Trace) -> list[Stage]:
     return result
 
 
-def _block(
-    block: Block, record: BlockStages
-) -> list[tuple[str, str, Callable[[], Tensor | object]]]:
+def _block_stages(name: str, block: Block, record: BlockStages) -> list[Stage]:
     x, middle = record.input, record.middle
     mixed, written = record.attention.output, record.ffn.output
-    pre = block.norm_first
+    to_norm_1, to_norm_2 = (x, middle) if block.norm_first else (x + mixed, middle + written)
     ffn = block.ffn
-    gate: list[tuple[str, str, Callable[[], Tensor | object]]] = []
+    gate: list[Stage] = []
     if isinstance(ffn, GatedFeedForward):
         value = partial(ffn.gated_value, record.ffn.input)
-        bent = ffn.activation.function(record.ffn.pre_activation)
-        gate = [("value", "FFN", value), ("gate", "FFN", partial(torch.mul, bent, value()))]
+        activated = ffn.activation.function(record.ffn.pre_activation)
+        gate = [
+            Stage(f"{name} value", "FFN", value),
+            Stage(f"{name} gate", "FFN", partial(torch.mul, activated, value())),
+        ]
     return [
-        ("norm 1", "norm", partial(block.attention_norm, x if pre else x + mixed)),
-        ("attention", "attention", partial(block.attention, record.attention.input)),
-        ("add 1", "stream", partial(torch.add, x, mixed)),
-        ("norm 2", "norm", partial(block.ffn_norm, middle if pre else middle + written)),
-        ("expand", "FFN", partial(ffn.expand, record.ffn.input)),
-        ("φ", "FFN", partial(ffn.activation.function, record.ffn.pre_activation)),
+        Stage(f"{name} norm 1", "norm", partial(block.attention_norm, to_norm_1)),
+        Stage(f"{name} attention", "attention", partial(block.attention, record.attention.input)),
+        Stage(f"{name} add 1", "stream", partial(torch.add, x, mixed)),
+        Stage(f"{name} norm 2", "norm", partial(block.ffn_norm, to_norm_2)),
+        Stage(f"{name} expand", "FFN", partial(ffn.expand, record.ffn.input)),
+        Stage(f"{name} φ", "FFN", partial(ffn.activation.function, record.ffn.pre_activation)),
         *gate,
-        ("compress", "FFN", partial(ffn.compress, record.ffn.hidden)),
-        ("add 2", "stream", partial(torch.add, middle, written)),
+        Stage(f"{name} compress", "FFN", partial(ffn.compress, record.ffn.hidden)),
+        Stage(f"{name} add 2", "stream", partial(torch.add, middle, written)),
     ]
 
 
@@ -91,7 +87,7 @@ def _block(
 def time_stages(
     model: Model, trace: Trace, repeats: int, progress: Progress = lambda _: None
 ) -> StageTimes:
-    """Each stage's time over repeated runs in turn with the others and with the whole pass."""
+    """Time each stage over repeated runs, in turn with the others and with the whole pass."""
     every_stage = stages(model, trace)
     text = trace.text[: trace.tokens[-1].end]
     tasks = {stage.name: stage.run for stage in every_stage}

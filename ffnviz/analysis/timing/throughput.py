@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from math import prod
 
 import torch
 from torch.nn import functional as F
@@ -56,36 +57,32 @@ def throughput(
     encoder, record = encoder_of(model), trace.blocks[block]
     module, attention = encoder.blocks[block], own_attention(record)
     n, d_model, d_ff = len(trace.tokens), encoder.config.d_model, encoder.config.d_ff
-    mixed = F.scaled_dot_product_attention(attention.queries, attention.keys, attention.values)
-    rows = mixed.transpose(-3, -2).flatten(-2)
+    mixing = partial(
+        F.scaled_dot_product_attention, attention.queries, attention.keys, attention.values
+    )
+    mixed = mixing().transpose(-3, -2).flatten(-2)
     generator = torch.Generator().manual_seed(SEED)
     large = torch.randn(BEST_SIZE, BEST_SIZE, generator=generator).to(model.device)
-    vocab = encoder.config.vocab_size
-    products: dict[str, tuple[str, int, Callable[[], object]]] = {
-        "W_Q, W_K, W_V": (f"({n}, {d_model}, {3 * d_model})", 3 * n * d_model**2,
+    # By name: how many products, of which (rows, inner, columns), and what computes them.
+    products: dict[str, tuple[int, tuple[int, int, int], Callable[[], object]]] = {
+        "W_Q, W_K, W_V": (1, (n, d_model, 3 * d_model),
                           partial(module.attention.project_in, attention.input)),
-        "scores and mixing": (f"2 × ({n}, {n}, {d_model})", 2 * n * n * d_model,
-                              partial(F.scaled_dot_product_attention, attention.queries,
-                                      attention.keys, attention.values,
-                                      is_causal=attention.causal)),
-        "W_O": (f"({n}, {d_model}, {d_model})", n * d_model**2,
-                partial(module.attention.project_out, rows)),
-        "W₁ (expand)": (f"({n}, {d_model}, {d_ff})", n * d_model * d_ff,
-                        partial(module.ffn.expand, record.ffn.input)),
-        "W₂ (compress)": (f"({n}, {d_ff}, {d_model})", n * d_model * d_ff,
+        "scores and mixing": (2, (n, n, d_model), partial(mixing, is_causal=attention.causal)),
+        "W_O": (1, (n, d_model, d_model), partial(module.attention.project_out, mixed)),
+        "W₁ (expand)": (1, (n, d_model, d_ff), partial(module.ffn.expand, record.ffn.input)),
+        "W₂ (compress)": (1, (n, d_ff, d_model),
                           partial(module.ffn.compress, record.ffn.hidden)),
-        "output": (f"({n}, {d_model}, {vocab})", n * d_model * vocab,
+        "output": (1, (n, d_model, encoder.config.vocab_size),
                    partial(encoder.unembed, trace.final)),
-        BEST: (f"({BEST_SIZE}, {BEST_SIZE}, {BEST_SIZE})", BEST_SIZE**3,
-               partial(linear, large, large)),
+        BEST: (1, (BEST_SIZE, BEST_SIZE, BEST_SIZE), partial(linear, large, large)),
     }  # fmt: skip
     if isinstance(module.ffn, GatedFeedForward):
-        gate = (f"({n}, {d_model}, {d_ff})", n * d_model * d_ff,
-                partial(module.ffn.gated_value, record.ffn.input))  # fmt: skip
-        products = {"V (gate)": gate, **products}
+        value = partial(module.ffn.gated_value, record.ffn.input)
+        products = {"V (gate)": (1, (n, d_model, d_ff), value), **products}
     tasks = {name: run for name, (_, _, run) in products.items()}
     times = in_turn(tasks, repeats, device=model.device, progress=progress)
-    result = [
-        Product(name, shape, work, times[name]) for name, (shape, work, _) in products.items()
+    *measured, best = [
+        Product(name, f"{f'{count} × ' * (count > 1)}{shape}", count * prod(shape), times[name])
+        for name, (count, shape, _) in products.items()
     ]
-    return Throughput(tuple(result[:-1]), result[-1])
+    return Throughput(tuple(measured), best)

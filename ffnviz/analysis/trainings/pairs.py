@@ -15,19 +15,12 @@ HIGHEST = 2.0**40  # of the quantiles looked for
 
 @dataclass(frozen=True)
 class Pairs:
-    """Trainings that differ in one thing only, and each pair in its seed.
+    """Trainings of two variants, one of each from every seed."""
 
-    Attributes:
-        seeds: of the pairs, in order, (n,).
-        losses: of the one and of the other, in nats, (2, n).
-        parameters: how many each trains.
-        steps: of each training.
-    """
-
-    seeds: tuple[int, ...]
-    losses: NDArray[np.float64]
-    parameters: tuple[int, int]
-    steps: int
+    seeds: tuple[int, ...]  # of the pairs, in order, (n,)
+    losses: NDArray[np.float64]  # of the one variant and of the other, in nats, (2, n)
+    parameters: tuple[int, int]  # how many each variant trains
+    steps: int  # of each training
 
     @property
     def n(self) -> int:
@@ -36,7 +29,7 @@ class Pairs:
 
     @property
     def differences(self) -> NDArray[np.float64]:
-        """By how much the one's loss is higher than the other's, (n,)."""
+        """The one's loss minus the other's, (n,)."""
         difference: NDArray[np.float64] = self.losses[0] - self.losses[1]
         return difference
 
@@ -46,9 +39,9 @@ class Pairs:
         return float(self.differences.mean())
 
     def interval(self, missed: float) -> tuple[float, float]:
-        """Where the true mean difference lies but for this share of the cases: paired t.
+        """The confidence interval of the mean difference by the paired t-test, level 1 − missed.
 
-        It takes the differences for normally distributed; one pair says nothing.
+        The differences are taken as normally distributed; one pair gives no bounds.
         """
         if self.n < 2:
             return -math.inf, math.inf
@@ -58,47 +51,47 @@ class Pairs:
 
     @property
     def higher(self) -> int:
-        """In how many pairs the one's loss is the higher."""
+        """The number of pairs in which the one's loss is the higher."""
         return int((self.differences > 0).sum())
 
     @property
     def sign_p(self) -> float:
-        """The sign test: how often chance alone is as one-sided, or more. Ties are left out."""
+        """The two-sided p of the sign test; ties are left out."""
         return sign_test(self.higher, int((self.differences != 0).sum()))
 
 
 def pairs(rows: Sequence[Row], one: str, other: str) -> Pairs | None:
-    """What two variants lost from the same seeds in as many steps; None if no seed has both.
+    """The trainings of two variants from the same seeds in as many steps; None if there are none.
 
-    Of a table with trainings of several lengths, those of which there are most pairs.
+    Of a table with trainings of several lengths, the length with most pairs.
     """
-    losses = {(row.variant, row.steps, row.seed): row for row in rows}
+    trained = {(row.variant, row.steps, row.seed): row for row in rows}
     common: dict[int, list[int]] = {}
-    for variant, steps, seed in losses:
-        if variant == one and (other, steps, seed) in losses:
+    for variant, steps, seed in trained:
+        if variant == one and (other, steps, seed) in trained:
             common.setdefault(steps, []).append(seed)
     if not common:
         return None
-    steps = max(common, key=lambda each: (len(common[each]), each))
+    steps = max(common, key=lambda steps: (len(common[steps]), steps))
     seeds = tuple(sorted(common[steps]))
-    by_name = [[losses[name, steps, seed] for seed in seeds] for name in (one, other)]
+    both = [[trained[name, steps, seed] for seed in seeds] for name in (one, other)]
     return Pairs(
         seeds,
-        np.array([[row.loss for row in each] for each in by_name]),
-        (by_name[0][0].parameters, by_name[1][0].parameters),
+        np.array([[row.loss for row in each] for each in both]),
+        (both[0][0].parameters, both[1][0].parameters),
         steps,
     )
 
 
 def sign_test(above: int, n: int) -> float:
-    """The exact two-sided p of so many of n signs, were both signs as likely."""
+    """The exact two-sided p of `above` positive signs of n, were both signs equally likely."""
     tail = sum(math.comb(n, k) for k in range(min(above, n - above) + 1))
     return min(1.0, float(2 * tail / 2**n))
 
 
 @cache
 def t_quantile(share: float, freedom: int) -> float:
-    """What Student's t stays below in a share of the cases, from ½ to 1."""
+    """The quantile of Student's t for a share from ½ to 1."""
     low, high = 0.0, 1.0
     while t_below(high, freedom) < share and high < HIGHEST:
         low, high = high, 2 * high
@@ -108,7 +101,7 @@ def t_quantile(share: float, freedom: int) -> float:
 
 
 def t_below(t: float, freedom: int) -> float:
-    """How often Student's t is at most t (Abramowitz & Stegun 1964, 26.7.3 and 26.7.4)."""
+    """P(Student's t ≤ t) (Abramowitz & Stegun 1964, 26.7.3 and 26.7.4)."""
     angle = math.atan(t / math.sqrt(freedom))
     odd = freedom % 2
     term, total = (math.cos(angle) if odd else 1.0), 0.0

@@ -1,4 +1,4 @@
-"""The table of small trainings: a row each, every variant from the same seeds."""
+"""The table of small trainings, one a row; every variant is trained from the same seeds."""
 
 import csv
 import io
@@ -13,40 +13,31 @@ TABLE = ASSETS / "trainings.csv"  # made by: ffnviz study --out assets/trainings
 
 
 class StudyError(ValueError):
-    """A file that is no such table."""
+    """A file that is no table of trainings."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One finished training.
+    """One finished training, measured on the held-out sentences."""
 
-    Attributes:
-        variant: its name.
-        seed, steps: of its plan.
-        parameters: that are trained.
-        loss, top5: on the held-out sentences, in nats and as a share.
-        active_1, active_2: share of the activations above zero, in the first block and the last.
-        dead_1, dead_2: share of the neurons that are above zero on none of these tokens.
-    """
-
-    variant: str
+    variant: str  # its name
     seed: int
     steps: int
-    parameters: int
-    loss: float
-    top5: float
-    active_1: float
-    active_2: float
-    dead_1: float
-    dead_2: float
+    parameters: int  # that are trained
+    loss: float  # in nats
+    top5: float  # share of the masked words among the five likeliest
+    active_1: float  # share of the first block's activations above zero
+    active_2: float  # of the last block's
+    dead_1: float  # share of the first block's neurons that are above zero on no token
+    dead_2: float  # of the last block's
 
 
-NAMES = [field.name for field in fields(Row)]
+COLUMNS = [field.name for field in fields(Row)]
 
 
 @cache
 def trainings() -> tuple[Row, ...]:
-    """The trainings that the package brings."""
+    """The trainings that come with the package."""
     return tuple(read_table(TABLE))
 
 
@@ -60,8 +51,8 @@ def read_table(path: Path) -> list[Row]:
     types: dict[Any, Any] = {field.name: field.type for field in fields(Row)}
     try:
         table = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
-        if table.fieldnames != NAMES:
+        if table.fieldnames != COLUMNS:
             raise ValueError("its columns are others")
-        return [Row(**{name: types[name](each[name]) for name in NAMES}) for each in table]
+        return [Row(**{name: types[name](row[name]) for name in COLUMNS}) for row in table]
     except (ValueError, TypeError) as error:
         raise StudyError(f"{path} is no table of this study: choose another file.") from error

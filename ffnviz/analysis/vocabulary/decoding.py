@@ -20,7 +20,7 @@ class Strategy:
     top_k: int = 0  # only the k likeliest entries stay; 0 keeps all
     top_p: float = 1.0  # only the likeliest entries that together reach p stay; 1 keeps all
     sample: bool = False  # pick by chance instead of the likeliest
-    seed: int = 0  # of the chance
+    seed: int = 0  # of the sampling
 
     def __post_init__(self) -> None:
         if not SMALLEST_TEMPERATURE <= self.temperature <= 100:
@@ -40,11 +40,11 @@ class Distribution:
     order: NDArray[np.int64]  # ids, the likeliest first, (vocab_size,)
     softmax: NDArray[np.float64]  # softmax(logits / temperature) by id, (vocab_size,)
     n_kept: int  # how many entries stay
-    cut: NDArray[np.float64]  # the same after the cut, summing to 1 again, by id, (vocab_size,)
+    cut: NDArray[np.float64]  # the softmax after the cut, summing to 1 again, (vocab_size,)
 
     @property
     def kept_share(self) -> float:
-        """What the entries that stay had together before the cut, from 0 to 1."""
+        """The probability that the kept entries had together before the cut, from 0 to 1."""
         return float(self.softmax[self.order[: self.n_kept]].sum())
 
 
@@ -67,11 +67,11 @@ def distribution(
     softmax = exponentials / exponentials.sum()
     order = np.argsort(-softmax, kind="stable")
     ranked = softmax[order]
-    n_kept = min(strategy.top_k or len(order), len(order))
+    n_kept = strategy.top_k or len(order)
     if strategy.top_p < 1:
         reached = ranked[:n_kept].cumsum() / ranked[:n_kept].sum()
         n_kept = int(np.searchsorted(reached, strategy.top_p)) + 1
-    kept = order[: min(n_kept, len(order))]
+    kept = order[:n_kept]
     cut = np.zeros_like(softmax)
     cut[kept] = softmax[kept] / softmax[kept].sum()
     return Distribution(order, softmax, len(kept), cut)
@@ -83,11 +83,11 @@ def entropy(probabilities: NDArray[np.floating]) -> float:
     return float(-(positive * np.log2(positive)).sum()) + 0.0
 
 
-def pick(each: Distribution, strategy: Strategy, step: int = 0) -> int:
+def pick(choices: Distribution, strategy: Strategy, step: int = 0) -> int:
     """The id that a strategy picks; the same seed and step always pick the same."""
     if not strategy.sample:
-        return int(each.order[0])
+        return int(choices.order[0])
     chance = np.random.default_rng([strategy.seed, step]).random()
-    kept = each.order[: each.n_kept]
-    place = int(np.searchsorted(each.cut[kept].cumsum(), chance, side="right"))
+    kept = choices.order[: choices.n_kept]
+    place = int(np.searchsorted(choices.cut[kept].cumsum(), chance, side="right"))
     return int(kept[min(place, len(kept) - 1)])

@@ -20,11 +20,11 @@ PARTS_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NOR
 
 @dataclass(frozen=True)
 class Reading:
-    """What the stream says if it is read at once."""
+    """The prediction read from the stream at one stage."""
 
     stage: str  # after which part: "embedding", "attention 1", "FFN 1", …
     prediction: Prediction  # the likeliest words there
-    probability: float  # of the word that is followed, from 0 to 1
+    probability: float  # of the followed word, from 0 to 1
     rank: int  # of that word among all entries, from 1
 
 
@@ -43,8 +43,8 @@ def read_early(model: Network, trace: ForwardPass, token: int, word: int, k: int
     for stage, stream in _stages(trace, token):
         logits = model.logits(stream)
         rank = 1 + int((logits > logits[word]).sum())
-        share = float(logits.softmax(dim=-1)[word])
-        readings.append(Reading(stage, likeliest(model, logits, k), share, rank))
+        probability = float(logits.softmax(dim=-1)[word])
+        readings.append(Reading(stage, likeliest(model, logits, k), probability, rank))
     return readings
 
 
@@ -82,7 +82,7 @@ class Contributions:
 
 @torch.inference_mode()
 def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> Contributions:
-    """The logit of a word at a token, taken apart into what was written into the stream.
+    """The logit of a word at a token as a sum over the parts that were added to the stream.
 
     The last LayerNorm divides by the standard deviation of the whole stream, which is held as it
     was; all else is linear: logit = Σ E_w · (g ⊙ (part − mean(part))) / σ + E_w · b (Elhage et al.
@@ -102,14 +102,14 @@ def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> 
         )
         written[f"attention {number}"] = middle - before
         written[f"FFN {number}"] = after - middle
-    reads = along = words.vectors[word].cpu().double()
+    vector = direction = words.vectors[word].cpu().double()
     norm = None if head.norm is None else head.norm.double()
     if norm is not None:
-        along = norm.undivided_along(reads)
-        along = along / norm.scale(trace.blocks[-1].output[token].cpu().double())
-    added = {name: float(along @ part.cpu().double()) for name, part in written.items()}
+        direction = norm.undivided_along(vector)
+        direction = direction / norm.scale(trace.blocks[-1].output[token].cpu().double())
+    added = {name: float(direction @ part.cpu().double()) for name, part in written.items()}
     if norm is not None and norm.bias is not None:
-        added["LayerNorm's bias"] = float(reads @ norm.bias)
+        added["LayerNorm's bias"] = float(vector @ norm.bias)
     if head.bias is not None:
         added["the word's bias"] = float(head.bias[word])
     logit = float(trace.logits_at(token)[word])

@@ -4,7 +4,7 @@ A network without a mask that reads from left to right goes on from the last tok
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -37,7 +37,7 @@ class Writing:
     start: str  # the text as typed, without a [MASK] and blanks at its end
     ids: tuple[int, ...]  # all tokens so far; unknown to a person, read by the network
     steps: tuple[Step, ...]  # what was written, in order
-    full: bool  # whether there is no room for another token
+    full: bool  # whether no further token fits
     # what the tokenizer puts behind any text, such as [SEP]; read behind the mask
     ends: tuple[int, ...] = ()
 
@@ -48,12 +48,12 @@ class Writing:
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """The whole text."""
         return self.start + self.written if self.start else self.written.lstrip(" ")
 
 
 def begin(model: Network, text: str) -> Writing:
-    """Nothing written yet; a [MASK] at the end of the text is what will be filled first."""
+    """The text before anything is written; a [MASK] at its end will be filled first."""
     start = text.rstrip()
     if start.upper().endswith(MASK) and model.card.has_mask:
         start = start[: -len(MASK)].rstrip()
@@ -67,9 +67,9 @@ def begin(model: Network, text: str) -> Writing:
 
 @torch.inference_mode()
 def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
-    """The same with one more word or piece of one, or unchanged if there is no room.
+    """The text with one more word or piece of one, or unchanged if there is no room.
 
-    What is no text by itself, [MASK] and single bytes of a character, is never chosen.
+    Never chosen are [MASK] and single bytes of a character, which are no text by themselves.
 
     Raises:
         NotForThisNetwork: without a word head; with neither a mask nor a reading direction; or
@@ -79,15 +79,13 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
     if writing.full:
         return writing
     logits = _logits(model, writing.ids, writing.ends)
-    plain = replace(strategy, top_k=0, top_p=1.0)
-    never = no_text(model)
-    probabilities = distribution(logits, strategy, never)
+    probabilities = distribution(logits, strategy, no_text(model))
     chosen = pick(probabilities, strategy, step=len(writing.steps))
     step = Step(
         chosen,
         model.tokenizer.word(chosen),
         float(probabilities.cut[chosen]),
-        entropy(distribution(logits, plain, never).softmax),
+        entropy(probabilities.softmax),
         probabilities.n_kept,
     )
     so_far = (*writing.ids, chosen)
@@ -97,9 +95,9 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
 
 @torch.inference_mode()
 def logits_before(model: Network, writing: Writing, step: int) -> NDArray[np.float32]:
-    """Everything that a step's entry was chosen from, (vocab_size,), computed again.
+    """The logits that a step's entry was chosen from, (vocab_size,), computed again.
 
-    Kept for every step it would be a hundred times as much as the text.
+    Kept for every step, they would take a hundred times the memory of the text.
     """
     before = writing.ids[: len(writing.ids) - len(writing.steps) + step]
     return _logits(model, before, writing.ends)
@@ -110,15 +108,15 @@ def _is_full(model: Network, ids: Sequence[int], ends: Sequence[int]) -> bool:
 
 
 def _logits(model: Network, ids: tuple[int, ...], ends: tuple[int, ...]) -> NDArray[np.float32]:
-    asked = _asked(model, ids)
-    behind = list(ends) if model.card.has_mask else []
-    run = model.run(torch.tensor([*asked, *behind], device=model.device))
-    logits: NDArray[np.float32] = run.logits_at(len(asked) - 1).float().cpu().numpy()
+    prompt = _prompt(model, ids)
+    behind = ends if model.card.has_mask else ()
+    run = model.run(torch.tensor([*prompt, *behind], device=model.device))
+    logits: NDArray[np.float32] = run.logits_at(len(prompt) - 1).float().cpu().numpy()
     return logits
 
 
-def _asked(model: Network, ids: tuple[int, ...]) -> list[int]:
-    """What the network reads; it answers at the last of it."""
+def _prompt(model: Network, ids: tuple[int, ...]) -> list[int]:
+    """The ids that the network reads; the next word is predicted at the last."""
     if model.card.has_mask or not model.card.causal:
         return [*ids, masked_id(model)]
     if not ids:

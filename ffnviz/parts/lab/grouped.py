@@ -28,7 +28,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         result = measured.result
         at = nearest(result.groups, values[GROUPS])
         right = [the_times(run, result, at, measured_on(measured))]
-        if result.told:
+        if result.predictions:
             right.append(what_is_said(run, result, at))
         left = [*outdated(measured, setup), what_is_left(run, result, at)]
         return [row(left, right)]
@@ -81,7 +81,7 @@ def the_times(run: Run, result: Grouped, at: int, under: Sentence) -> Cell:
 
 def what_is_said(run: Run, result: Grouped, at: int) -> Cell:
     """The likeliest words with the whole FFN and in groups."""
-    whole, cut, n = result.told[0], result.told[at], result.groups[at]
+    whole, cut, n = result.predictions[0], result.predictions[at], result.groups[at]
     name = f"{n:,} group{'s' * (n > 1)}"
     sentence: Sentence = [
         "At ", quoted(run.labels[run.token]), f" the network predicts {whole.words[0]}; "

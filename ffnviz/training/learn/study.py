@@ -5,7 +5,7 @@ import io
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from ffnviz.analysis.trainings.table import NAMES, Row, read_table
+from ffnviz.analysis.trainings.table import COLUMNS, Row, read_table
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.training.learn.learner import STEPS_A_MINUTE, Learner, Plan
@@ -62,6 +62,6 @@ def _trained(plan: Plan) -> Row:
 def _written(rows: Sequence[Row]) -> bytes:
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
-    table.writerow(NAMES)
-    table.writerows([getattr(row, name) for name in NAMES] for row in rows)
+    table.writerow(COLUMNS)
+    table.writerows([getattr(row, name) for name in COLUMNS] for row in rows)
     return text.getvalue().encode()

@@ -8,7 +8,7 @@ import pytest
 
 from ffnviz.analysis.lab.experiment import Finding, Verdict
 from ffnviz.analysis.lab.trained import QUESTIONS, Question, compare_trainings
-from ffnviz.analysis.trainings.table import NAMES, Row, StudyError, read_table, trainings
+from ffnviz.analysis.trainings.table import COLUMNS, Row, StudyError, read_table, trainings
 from ffnviz.training.learn.variants import VARIANTS
 
 ROW = Row("relu", 0, 3_000, 230_144, 3.5, 0.5, 0.3, 0.1, 0.0, 0.0)
@@ -68,7 +68,7 @@ def test_the_table_of_the_package_is_of_these_variants() -> None:
 
 def test_another_table_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
     path = tmp_path / "other.csv"
-    for text in ("a,b\n1,2\n", ",".join(NAMES) + "\nrelu,x\n"):
+    for text in ("a,b\n1,2\n", ",".join(COLUMNS) + "\nrelu,x\n"):
         path.write_text(text)
         with pytest.raises(StudyError, match="choose another file"):
             read_table(path)

@@ -46,8 +46,8 @@ def test_groups_are_the_blocks_on_the_diagonal(tokenizer: Tokenizer, norm: str) 
         rows = model.stream_with(trace, 1, output.float())
         logits = model.logits(rows[2]).softmax(-1)
         best = logits.topk(5)
-        assert found.told[place].ids.tolist() == best.indices.tolist()
-        assert_allclose(found.told[place].probabilities, best.values, rtol=1e-3)
+        assert found.predictions[place].ids.tolist() == best.indices.tolist()
+        assert_allclose(found.predictions[place].probabilities, best.values, rtol=1e-3)
     assert_allclose(found.weights, 2 * 16 * 32 / np.array(found.groups))
     assert found.errors[0] < 1e-5 < found.errors[1]
     assert [spread.repeats for spread in found.times] == [2] * 5

@@ -6,7 +6,7 @@ from torch import nn
 
 from ffnviz.analysis.needs import encoder_of
 from ffnviz.analysis.timing.held import kept_for_backward, peak_of
-from ffnviz.analysis.timing.memory import in_chunks, memory, peak_by_hand, whole
+from ffnviz.analysis.timing.memory import at_once, in_chunks, memory, peak_by_hand
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network
@@ -64,8 +64,8 @@ def test_chunks_of_any_size_give_the_same(tokenizer: Tokenizer, chunk: int) -> N
     model = small_model(tokenizer, "pre")
     ffn, x = encoder_of(model).blocks[0].ffn, torch.randn(30, 16)
     with torch.inference_mode():
-        torch.testing.assert_close(in_chunks(ffn, x, chunk), whole(ffn, x))
-        torch.testing.assert_close(whole(ffn, x), ffn(x).output)
+        torch.testing.assert_close(in_chunks(ffn, x, chunk), at_once(ffn, x))
+        torch.testing.assert_close(at_once(ffn, x), ffn(x).output)
     assert peak_by_hand(30, chunk, 16, 32) <= peak_by_hand(30, 30, 16, 32) + FLOAT * 30 * 16
 
 
