@@ -20,18 +20,14 @@ Moment = tuple[Record, ...]  # one a network, of the same step
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read.
+    """What is read."""
 
-    Attributes:
-        guessing: how well guessing by frequency does there.
-        n_sentences, n_held_out: to train on, and unseen.
-        labels: the entries of the vocabulary, by their ids.
-    """
-
+    # how well guessing by frequency does there
     guessing: Guessing = field(default_factory=lambda: Guessing(0.0, 0.0))
+    # n_sentences, n_held_out: to train on, and unseen
     n_sentences: int = 0
     n_held_out: int = 0
-    labels: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()  # the entries of the vocabulary, by their ids
 
 
 class Channel(Protocol):
@@ -44,19 +40,12 @@ class Channel(Protocol):
 
 @dataclass(frozen=True)
 class Learned:
-    """Networks that have stopped learning, for now or for good.
+    """Networks that have stopped learning, for now or for good."""
 
-    Attributes:
-        learners: pickled; for `learn` to go on with.
-        ended: whether their plan is at its end.
-        spent: whether the processor's time is.
-        folders: a ZIP file of those that can be saved.
-    """
-
-    learners: bytes = field(repr=False)
-    ended: bool
-    spent: bool
-    folders: bytes = field(repr=False)
+    learners: bytes = field(repr=False)  # pickled; for `learn` to go on with
+    ended: bool  # whether their plan is at its end
+    spent: bool  # whether the processor's time is
+    folders: bytes = field(repr=False)  # a ZIP file of those that can be saved
 
 
 def labels_of(own: str) -> tuple[str, ...]:

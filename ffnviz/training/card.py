@@ -1,4 +1,4 @@
-"""The model card of a trained twin, written from its training record."""
+"""The model card of a trained twin, made of its training record."""
 
 import math
 from typing import Any
@@ -14,19 +14,15 @@ SOURCES = {
 def model_card(record: dict[str, Any]) -> str:
     """The card in Markdown: data, recipe, results, limits."""
     label = ACTIVATIONS[record["config"]["activation"]].label
-    return (
-        "\n\n".join(
-            [
-                f"# The {label} twin",
-                _what(record, label),
-                _data(record),
-                _recipe(record),
-                _results(record),
-                _limits(record, label),
-            ]
-        )
-        + "\n"
-    )
+    sections = [
+        f"# The {label} twin",
+        _what(record, label),
+        _data(record),
+        _recipe(record),
+        _results(record),
+        _limits(record, label),
+    ]
+    return "\n\n".join(sections) + "\n"
 
 
 def _what(record: dict[str, Any], label: str) -> str:
@@ -43,7 +39,7 @@ def _what(record: dict[str, Any], label: str) -> str:
 
 def _data(record: dict[str, Any]) -> str:
     corpus = record["corpus"]
-    said = [
+    paragraphs = [
         "## Data",
         f"Books as plain text, named by their files. Trained on {len(corpus['training_books'])} "
         f"({corpus['training_tokens']:,} tokens): {', '.join(corpus['training_books'])}.",
@@ -52,14 +48,11 @@ def _data(record: dict[str, Any]) -> str:
         *_sentences(corpus),
     ]
     for run in record.get("further", []):
-        more = [name for name in run["corpus"]["training_books"] if name not in _books(corpus)]
+        books = {*corpus["training_books"], *corpus["held_out_books"]}
+        more = [name for name in run["corpus"]["training_books"] if name not in books]
         added = f", with {', '.join(map(_sourced, more))} added" if more else ""
-        said += [f"It then went on with these books{added}.", *_sentences(run["corpus"])]
-    return "\n\n".join(said)
-
-
-def _books(corpus: dict[str, Any]) -> list[str]:
-    return [*corpus["training_books"], *corpus["held_out_books"]]
+        paragraphs += [f"It then went on with these books{added}.", *_sentences(run["corpus"])]
+    return "\n\n".join(paragraphs)
 
 
 def _sentences(corpus: dict[str, Any]) -> list[str]:
@@ -80,16 +73,16 @@ def _sourced(name: str) -> str:
 def _recipe(record: dict[str, Any]) -> str:
     further = record.get("further", [])
     first = record["tokens_seen"] - sum(run["tokens_seen"] for run in further)
-    said = ["## Recipe", *_run({**record, "tokens_seen": first}, record["config"])]
+    paragraphs = ["## Recipe", *_run({**record, "tokens_seen": first}, record["config"])]
     for run in further:
-        said += ["Further training, which began with the weights of the above:"]
-        said += _run(run, record["config"])
+        paragraphs += ["Further training, which began with the weights of the above:"]
+        paragraphs += _run(run, record["config"])
         if run.get("kept"):
-            said += [
+            paragraphs += [
                 f"The weights are the mean of those at its end ({1 - run['kept']:.0%}) and at its "
                 f"beginning ({run['kept']:.0%}), as in Wortsman et al. 2022 (arXiv:2109.01903)."
             ]
-    return "\n\n".join(said)
+    return "\n\n".join(paragraphs)
 
 
 def _run(run: dict[str, Any], config: dict[str, Any]) -> list[str]:
@@ -135,10 +128,10 @@ def _results(record: dict[str, Any]) -> str:
 def _on_sentences(final: dict[str, Any]) -> str:
     if "sentences" not in final:
         return ""
-    found = final["sentences"]
+    results = final["sentences"]
     return (
-        f" On one masked word in each of {found['n_masked']:,} held-out sentences: loss "
-        f"{found['loss']:.3f} nats, top-1 {found['top1']:.1%}, top-5 {found['top5']:.1%}."
+        f" On one masked word in each of {results['n_masked']:,} held-out sentences: loss "
+        f"{results['loss']:.3f} nats, top-1 {results['top1']:.1%}, top-5 {results['top5']:.1%}."
     )
 
 

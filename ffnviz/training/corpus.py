@@ -1,4 +1,4 @@
-"""A folder of .txt books as two streams of token ids, to train on and held out; sentences too."""
+"""A corpus as token ids, to train on and held out: a folder of .txt books, and sentences."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,31 +17,25 @@ BATCH_LINES = 512
 
 
 class CorpusError(ValueError):
-    """A folder that cannot be trained on: says what is missing."""
+    """A corpus that cannot be trained on; the message says what is missing."""
 
 
 @dataclass(frozen=True)
 class Book:
-    """A book: its name (the file's, without .txt) and its paragraphs, one line each."""
+    """A book."""
 
-    name: str
-    paragraphs: tuple[str, ...]
+    name: str  # the file's, without .txt
+    paragraphs: tuple[str, ...]  # one line each
 
 
 @dataclass(frozen=True)
 class Sentences:
-    """Single sentences, those of T tokens together as an (n, T) array.
+    """Single sentences, those of one length together."""
 
-    Attributes:
-        name: the file's, without .txt.
-        training, held_out: the sentences of each length T, by T.
-        words: (vocab_size,) whether an entry is a word, or a piece of one, and no punctuation.
-    """
-
-    name: str
-    training: dict[int, IdArray]
-    held_out: dict[int, IdArray]
-    words: NDArray[np.bool_]
+    name: str  # the file's, without .txt
+    training: dict[int, IdArray]  # by length T: ids, (n, T)
+    held_out: dict[int, IdArray]  # likewise
+    words: NDArray[np.bool_]  # whether an entry is a word or a piece of one, (vocab_size,)
 
     @property
     def training_ids(self) -> IdArray:
@@ -56,24 +50,17 @@ class Sentences:
 
 @dataclass(frozen=True)
 class Corpus:
-    """Books as token ids.
+    """Books as token ids."""
 
-    Attributes:
-        training, validation: (n,) ids of all books of that part, one after the other.
-        sentence_starts: positions in `training` at which a sentence starts.
-        training_books, validation_books: their names.
-        sentences: single sentences, if some steps are to be made of them.
-    """
-
-    training: IdArray
-    validation: IdArray
-    sentence_starts: NDArray[np.int64]
-    training_books: tuple[str, ...]
+    training: IdArray  # ids of the books to train on, one after the other, (n,)
+    validation: IdArray  # of the held-out books
+    sentence_starts: NDArray[np.int64]  # positions in `training` at which a sentence starts
+    training_books: tuple[str, ...]  # their names
     validation_books: tuple[str, ...]
-    sentences: Sentences | None = None
+    sentences: Sentences | None = None  # single sentences, if some steps are to be made of them
 
     def to_dict(self) -> dict[str, Any]:
-        """What it is made of, as JSON values."""
+        """The names and the token counts of its parts, as JSON values."""
         values: dict[str, Any] = {
             "training_books": list(self.training_books),
             "training_tokens": len(self.training),
@@ -95,15 +82,10 @@ def read_books(folder: Path) -> list[Book]:
     Raises:
         CorpusError: if there are none, or one cannot be read or is not UTF-8.
     """
-    return [Book(path.stem, _paragraphs(path)) for path in book_paths(folder)]
+    return [Book(path.stem, _paragraphs(path)) for path in _book_paths(folder)]
 
 
-def book_paths(folder: Path) -> list[Path]:
-    """The .txt files of a folder, sorted by name.
-
-    Raises:
-        CorpusError: if there are none, or one is no file.
-    """
+def _book_paths(folder: Path) -> list[Path]:
     with reading(folder):
         paths = sorted(path for path in folder.iterdir() if path.name.endswith(".txt"))
     if not paths:
@@ -121,7 +103,7 @@ def book_paths(folder: Path) -> list[Path]:
 
 @contextmanager
 def reading(path: Path) -> Iterator[None]:
-    """What goes wrong with a file of a corpus, as a CorpusError that names it."""
+    """Raise errors of reading a corpus's file as a CorpusError that names it."""
     try:
         yield
     except UnicodeDecodeError as error:

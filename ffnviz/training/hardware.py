@@ -1,4 +1,4 @@
-"""What a run is made on, and the arithmetic that is fast there."""
+"""The device of a training run, and the arithmetic that is fast there."""
 
 import torch
 
@@ -8,7 +8,7 @@ BFLOAT16 = ("amx_bf16", "avx512_bf16")  # without, a step took 93 s on an AMD EP
 
 
 def fast_bfloat16(device: torch.device) -> bool:
-    """Whether it multiplies matrices of bfloat16 faster than of float32, forwards and backwards."""
+    """Whether matrices of bfloat16 are multiplied faster than of float32, and their gradients."""
     if device.type == "cpu":
         return any(torch.cpu.get_capabilities().get(each, False) for each in BFLOAT16)
     if device.type == "cuda":

@@ -32,31 +32,23 @@ class CheckpointError(ValueError):
 
 @dataclass
 class Progress:
-    """What the loop tells after each step: step done, tokens seen, training loss in nats."""
+    """What the loop reports after each step."""
 
-    step: int
-    tokens: int
-    loss: float
+    step: int  # done
+    tokens: int  # seen
+    loss: float  # of the step's batch, in nats
 
 
 @dataclass
-class _State:
+class TrainingState:
+    """A training run after some steps."""
+
     encoder: Encoder
     optimiser: torch.optim.Optimizer
-    step: int
-    tokens: int
-    seconds: float
-    points: list[dict[str, Any]]
-
-
-@dataclass(frozen=True)
-class TrainingResult:
-    """A finished run: the encoder, tokens seen, seconds spent, and the validation points."""
-
-    encoder: Encoder
-    tokens: int
-    seconds: float
-    points: list[dict[str, Any]]
+    points: list[dict[str, Any]]  # the validation points
+    step: int = 0  # steps done
+    tokens: int = 0  # seen
+    seconds: float = 0.0  # spent
 
 
 def train(
@@ -68,8 +60,8 @@ def train(
     device: torch.device,
     report: Callable[[Progress], None],
     begin_with: Encoder | None = None,
-) -> TrainingResult:
-    """Run the recipe, from its last checkpoint if there is one.
+) -> TrainingState:
+    """Run the recipe to its end, from its last checkpoint if there is one.
 
     It begins with the weights of `begin_with`, or else with those drawn from the recipe's seed.
 
@@ -88,7 +80,7 @@ def train(
     books = validation_batches(
         corpus.validation, recipe, mask_id, config.max_tokens, recipe.point_tokens
     )
-    sentences = sentence_batches(corpus.sentences, recipe, mask_id) if corpus.sentences else []
+    sentences = sentence_batches(corpus.sentences, recipe, mask_id)
     point_steps = recipe.point_steps()
     state.encoder.train()
     while True:
@@ -102,14 +94,15 @@ def train(
             break
         batch = training_batch(corpus, recipe, config.max_tokens, mask_id, state.step)
         torch.manual_seed(recipe.seed + state.step)  # dropout's
-        loss = _step(state, recipe, batch, device)
+        loss = masked_loss(state.encoder, batch, device)
+        nats = descend(state.encoder, state.optimiser, loss, recipe, state.step)
         state.step += 1
         state.tokens += batch.inputs.numel()
         state.seconds += time.perf_counter() - started
         if state.step % CHECKPOINT_STEPS == 0 or state.step == recipe.steps:
             _save(state, checkpoint, fingerprint)
-        report(Progress(state.step, state.tokens, loss))
-    return TrainingResult(state.encoder, state.tokens, state.seconds, state.points)
+        report(Progress(state.step, state.tokens, nats))
+    return state
 
 
 def masked_loss(encoder: Encoder, batch: Batch, device: torch.device) -> Tensor:
@@ -130,21 +123,18 @@ def learning_rate(recipe: Recipe, step: int) -> float:
 
 def _start(
     config: EncoderConfig, recipe: Recipe, device: torch.device, begin_with: Encoder | None
-) -> _State:
+) -> TrainingState:
     encoder = initial_encoder(config, recipe.seed).to(device)
     if begin_with is not None:
         encoder.load_state_dict(begin_with.state_dict())
-    return _State(encoder, optimiser_of(encoder, recipe), step=0, tokens=0, seconds=0.0, points=[])
+    return TrainingState(encoder, optimiser_of(encoder, recipe), points=[])
 
 
 def optimiser_of(encoder: Encoder, recipe: Recipe) -> torch.optim.Optimizer:
     """AdamW as the recipe has it; weight decay is for matrices alone."""
     matrices = [p for p in encoder.parameters() if p.ndim > 1]
     vectors = [p for p in encoder.parameters() if p.ndim == 1]
-    groups: list[dict[str, Any]] = [
-        {"params": matrices},
-        {"params": vectors, "weight_decay": 0.0},
-    ]
+    groups: list[dict[str, Any]] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
     return torch.optim.AdamW(
         groups,
         lr=recipe.learning_rate,
@@ -154,31 +144,33 @@ def optimiser_of(encoder: Encoder, recipe: Recipe) -> torch.optim.Optimizer:
     )
 
 
-def _step(state: _State, recipe: Recipe, batch: Batch, device: torch.device) -> float:
-    for group in state.optimiser.param_groups:
-        group["lr"] = learning_rate(recipe, state.step)
-    state.optimiser.zero_grad(set_to_none=True)
-    loss = masked_loss(state.encoder, batch, device)
+def descend(
+    encoder: Encoder, optimiser: torch.optim.Optimizer, loss: Tensor, recipe: Recipe, step: int
+) -> float:
+    """Update the weights by a step's loss, which is returned as a number, as the recipe says."""
+    for group in optimiser.param_groups:
+        group["lr"] = learning_rate(recipe, step)
+    optimiser.zero_grad(set_to_none=True)
     loss.backward()  # type: ignore[no-untyped-call]
-    torch.nn.utils.clip_grad_norm_(state.encoder.parameters(), recipe.clip)
-    state.optimiser.step()
+    torch.nn.utils.clip_grad_norm_(encoder.parameters(), recipe.clip)
+    optimiser.step()
     return loss.item()
 
 
 def _fingerprint(config: EncoderConfig, recipe: Recipe, corpus: Corpus, first: Encoder) -> str:
     text = json.dumps([config.to_dict(), recipe.to_dict()], sort_keys=True)
-    found = hashlib.sha256(text.encode())
-    found.update(corpus.training.tobytes() + corpus.validation.tobytes())
+    digest = hashlib.sha256(text.encode())
+    digest.update(corpus.training.tobytes() + corpus.validation.tobytes())
     if corpus.sentences:
         for part in (corpus.sentences.training, corpus.sentences.held_out):
             for length, rows in part.items():
-                found.update(f"{length}".encode() + rows.tobytes())
+                digest.update(f"{length}".encode() + rows.tobytes())
     for weights in first.state_dict().values():
-        found.update(weights.cpu().numpy().tobytes())
-    return found.hexdigest()
+        digest.update(weights.cpu().numpy().tobytes())
+    return digest.hexdigest()
 
 
-def _save(state: _State, path: Path, fingerprint: str) -> None:
+def _save(state: TrainingState, path: Path, fingerprint: str) -> None:
     content = io.BytesIO()  # written by PyTorch itself, a full disk would be an error without errno
     torch.save(
         {
@@ -195,16 +187,16 @@ def _save(state: _State, path: Path, fingerprint: str) -> None:
     replace_file(path, content.getbuffer())
 
 
-def _restore(state: _State, path: Path, fingerprint: str, device: torch.device) -> None:
+def _restore(state: TrainingState, path: Path, fingerprint: str, device: torch.device) -> None:
     damaged = f"{path} is damaged. Remove it, and training begins anew."
     try:
         saved = torch.load(io.BytesIO(path.read_bytes()), map_location=device, weights_only=True)
-        found = saved["fingerprint"]
+        saved_fingerprint = saved["fingerprint"]
     except OSError as error:
         raise CheckpointError(f"{path} cannot be read: {error.strerror}.") from error
     except Exception as error:  # the library raises many kinds, with advice that is not for us
         raise CheckpointError(damaged) from error
-    if found != fingerprint:
+    if saved_fingerprint != fingerprint:
         raise CheckpointError(
             f"{path} belongs to a run with another configuration, recipe or corpus. "
             "Remove it to start afresh, or choose another folder with --work."

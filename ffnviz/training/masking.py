@@ -1,4 +1,4 @@
-"""Batches: which stretch of the books, of what length, with which tokens masked.
+"""Batches: stretches of the books or single sentences, with some tokens masked.
 
 Each batch depends on the seed and its step alone, so a resumed run sees what an uninterrupted one
 would have seen. Devlin et al. 2019, section 3.1, without the random and kept tokens; in some
@@ -16,22 +16,16 @@ from ffnviz.training.corpus import Corpus, IdArray, Sentences
 from ffnviz.training.recipe import Recipe
 
 SHORTEST = 6
-ROWS = 64  # that are looked at together in validation
+ROWS = 64  # of a validation batch
 
 
 @dataclass(frozen=True)
 class Batch:
-    """Masked sequences.
+    """Masked sequences."""
 
-    Attributes:
-        inputs: ids with [MASK] in them, (B, T).
-        masked: True where a token was masked, (B, T).
-        targets: the ids that were masked, (n_masked,), in the order of `masked`.
-    """
-
-    inputs: Tensor
-    masked: Tensor
-    targets: Tensor
+    inputs: Tensor  # ids with [MASK] in them, (B, T)
+    masked: Tensor  # True where a token was masked, (B, T)
+    targets: Tensor  # the ids that were masked, (n_masked,), in the order of `masked`
 
 
 def training_batch(
@@ -74,8 +68,10 @@ def validation_batches(
     return _batches(rows, masked, mask_id)
 
 
-def sentence_batches(sentences: Sentences, recipe: Recipe, mask_id: int) -> list[Batch]:
-    """The held-out sentences, those of one length together, in each one word masked for good."""
+def sentence_batches(sentences: Sentences | None, recipe: Recipe, mask_id: int) -> list[Batch]:
+    """The held-out sentences, if any, by length, in each one word masked once and for all."""
+    if sentences is None:
+        return []
     rng = np.random.default_rng(recipe.seed)
     return [
         batch

@@ -1,4 +1,4 @@
-"""A file of single sentences as token ids: to train on, and held out."""
+"""Single sentences as token ids, to train on and held out."""
 
 import hashlib
 from pathlib import Path
@@ -31,21 +31,21 @@ def read_sentences(path: Path, tokenizer: Tokenizer, max_tokens: int) -> Sentenc
 
 
 def sentences_of(lines: list[str], name: str, tokenizer: Tokenizer, max_tokens: int) -> Sentences:
-    """Lines as sentences; left out and held out are the same as of a file."""
+    """The sentences of some lines, left out and held out as by `read_sentences`."""
     lines = [line for line in lines if line.strip()]
     words = np.array([tokenizer.word(i).strip()[:1].isalnum() for i in range(tokenizer.vocab_size)])
-    of_words = frozenset(np.flatnonzero(words).tolist())
+    word_ids = frozenset(np.flatnonzero(words).tolist())
     training: dict[int, list[list[int]]] = {}
     held_out: dict[int, list[list[int]]] = {}
     for line, ids in zip(lines, tokenizer.encode_many(lines), strict=True):
-        if len(ids) <= max_tokens and not of_words.isdisjoint(ids):
+        if len(ids) <= max_tokens and not word_ids.isdisjoint(ids):
             part = held_out if is_held_out(line) else training
             part.setdefault(len(ids), []).append(ids)
     return Sentences(name, _arrays(training), _arrays(held_out), words)
 
 
 def is_held_out(line: str) -> bool:
-    """Whether a sentence is one to look at, and not to train on."""
+    """Whether a sentence is held out."""
     digest = hashlib.sha1(line.encode(errors="replace"), usedforsecurity=False).hexdigest()
     return digest.startswith(HELD_OUT_DIGIT)
 

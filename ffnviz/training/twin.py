@@ -24,7 +24,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.card import model_card
 from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
 from ffnviz.training.hardware import hardware
-from ffnviz.training.loop import Progress, TrainingResult, train
+from ffnviz.training.loop import Progress, train
 from ffnviz.training.masking import sentence_batches, validation_batches
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.validation import look
@@ -38,7 +38,7 @@ def prepare(
     work: Path,
     tokenizer: Tokenizer | None = None,
 ) -> tuple[Tokenizer, Corpus]:
-    """The tokenizer, unless given trained on the training books or kept in `work`, and the corpus.
+    """The tokenizer, if not given read from `work` or trained on the books, and the corpus.
 
     Raises:
         CorpusError: if the folder cannot be trained on, or the tokenizer in `work` does not fit.
@@ -77,7 +77,7 @@ def _kept_tokenizer(path: Path, vocab_size: int) -> Tokenizer:
 
 @dataclass(frozen=True)
 class Earlier:
-    """A finished training to go on from: the encoder, its tokenizer and its record."""
+    """A finished training to continue."""
 
     encoder: Encoder
     tokenizer: Tokenizer
@@ -85,7 +85,7 @@ class Earlier:
 
 
 def read_earlier(folder: Path) -> Earlier:
-    """A trained model folder, to go on from.
+    """A trained model folder, to continue its training.
 
     Raises:
         ModelFolderError: if it cannot be read, or has no record of its training.
@@ -93,19 +93,19 @@ def read_earlier(folder: Path) -> Earlier:
     encoder, tokenizer, _ = read_folder(folder)
     try:
         record = json.loads((folder / TRAINING).read_bytes())
-        model_card(gone_on(record, record))  # which read all that will be needed of it
+        model_card(continued(record, record))  # which read all that will be needed of it
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
         why = "it is no record of a training, which is needed to go on from it"
         raise ModelFolderError(folder / TRAINING, why) from error
     return Earlier(encoder, tokenizer, record)
 
 
-def gone_on(record: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
+def continued(record: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
     """The record of a training with a further run in it.
 
-    Its points go on counting steps and tokens, and the run's first look, which is at the weights of
-    the last point, gives that what it had not looked at. The other facts of the run follow under
-    “further”; tokens seen are those of all.
+    Its points go on counting steps and tokens. The run's first point has the weights of the last
+    one, and adds what was not measured there. The run's other facts follow under “further”;
+    tokens seen are those of all runs.
     """
     *points, last = record["points"]
     first, *others = run["points"]
@@ -137,22 +137,22 @@ def make_twin(
 ) -> dict[str, Any]:
     """Train, measure what will be written on all held-out tokens, and write the model folder.
 
-    Returns the training record, which is also written as training.json. With an earlier training
-    it is that one's record, gone on with.
+    Returns the training record, which is also written as training.json; with an earlier training,
+    that one's record with this run in it.
 
     Args:
         config: of the network.
         recipe: of the training.
         tokenizer: that encoded the corpus.
         corpus: to train on, and held out.
-        checkpoint: where the run is kept on its way.
+        checkpoint: the file from which an interrupted run goes on.
         out: the model folder to write.
         device: that trains.
         report: called now and then.
-        earlier: a finished training to go on from.
-        kept: how much of the earlier weights is in what is written: (1 − kept) of the weights at
-            the end, and kept of those at the beginning (Wortsman et al. 2022, “Robust fine-tuning
-            of zero-shot models”). It keeps what was known before.
+        earlier: a finished training to continue.
+        kept: the share of the earlier weights in what is written: (1 − kept) of the weights at the
+            end, and kept of those at the beginning (Wortsman et al. 2022, “Robust fine-tuning of
+            zero-shot models”), so that less of the earlier training is forgotten.
 
     Raises:
         CheckpointError: if the checkpoint cannot be gone on from.
@@ -167,14 +167,24 @@ def make_twin(
     if corpus.sentences:
         counts += np.bincount(corpus.sentences.training_ids, minlength=config.vocab_size)
     books = validation_batches(corpus.validation, recipe, mask_id, config.max_tokens, None)
-    sentences = sentence_batches(corpus.sentences, recipe, mask_id) if corpus.sentences else []
-    record = _run(recipe, corpus, result, device) | {"points": result.points}
+    sentences = sentence_batches(corpus.sentences, recipe, mask_id)
+    record = {
+        "recipe": recipe.to_dict(),
+        "corpus": corpus.to_dict(),
+        "hardware": hardware(device),
+        "tokens_seen": result.tokens,
+        "seconds": round(result.seconds),
+        "points": result.points,
+    }
     if before and kept:
         record["kept"] = kept
         after = result.encoder.state_dict()
         mixed = {name: torch.lerp(after[name], before[name].to(device), kept) for name in before}
         result.encoder.load_state_dict(mixed)
-    record = gone_on(earlier.record, record) if earlier else {"config": config.to_dict(), **record}
+    if earlier:
+        record = continued(earlier.record, record)
+    else:
+        record = {"config": config.to_dict(), **record}
 
     def describe(shipped: Encoder) -> dict[str, str]:  # the float16 weights a reader will load
         final = look(shipped.to(device), books, sentences, units=True)
@@ -183,15 +193,3 @@ def make_twin(
 
     write_folder(out, result.encoder, tokenizer, counts.tolist(), describe)
     return record
-
-
-def _run(
-    recipe: Recipe, corpus: Corpus, result: TrainingResult, device: torch.device
-) -> dict[str, Any]:
-    return {
-        "recipe": recipe.to_dict(),
-        "corpus": corpus.to_dict(),
-        "hardware": hardware(device),
-        "tokens_seen": result.tokens,
-        "seconds": round(result.seconds),
-    }

@@ -1,4 +1,4 @@
-"""What a training run notes down at each validation point."""
+"""The measurements of a training run at each validation point."""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -15,35 +15,21 @@ NEAR_ZERO = (0.01, 0.1)
 
 @dataclass(frozen=True)
 class BlockActivity:
-    """How sparse one block's FFN is on the validation tokens.
+    """The sparsity of one block's FFN on the validation tokens."""
 
-    Attributes:
-        active: share of hidden values above zero.
-        near_zero: for each threshold, the share of hidden values within it of zero.
-        never_active: share of units that are above zero on no token.
-        never_active_units: which these are.
-    """
-
-    active: float
-    near_zero: dict[str, float]
-    never_active: float
-    never_active_units: list[int]
+    active: float  # share of hidden values above zero
+    near_zero: dict[str, float]  # for each threshold, the share of hidden values within it of zero
+    never_active: float  # share of units that are above zero on no token
+    never_active_units: list[int]  # which these are
 
 
 @dataclass(frozen=True)
 class Point:
-    """One look at the validation books.
+    """The results on some validation batches."""
 
-    Attributes:
-        loss: mean cross-entropy on the masked tokens, in nats.
-        top1, top5: share of masked tokens that are the likeliest, among the five likeliest.
-        n_tokens, n_masked: how many tokens were looked at, how many of them masked.
-        blocks: one a block.
-    """
-
-    loss: float
-    top1: float
-    top5: float
+    loss: float  # mean cross-entropy on the masked tokens, in nats
+    top1: float  # share of masked tokens that are the likeliest
+    top5: float  # share of masked tokens among the five likeliest
     n_tokens: int
     n_masked: int
     blocks: list[BlockActivity]
@@ -60,21 +46,17 @@ class Point:
 def look(
     encoder: Encoder, books: list[Batch], sentences: list[Batch], *, units: bool
 ) -> dict[str, Any]:
-    """A point on the books as JSON values; under “sentences”, if there are any, loss and hits."""
+    """The results on the books as JSON values, and under “sentences” those on any sentences."""
     values = validate(encoder, books).to_dict(units=units)
     if sentences:
-        found = validate(encoder, sentences)
-        values["sentences"] = {
-            "loss": found.loss,
-            "top1": found.top1,
-            "top5": found.top5,
-            "n_masked": found.n_masked,
-        }
+        on_sentences = validate(encoder, sentences)
+        names = ("loss", "top1", "top5", "n_masked")
+        values["sentences"] = {name: getattr(on_sentences, name) for name in names}
     return values
 
 
 class _Activity:
-    """Counts over batches, so memory does not grow with the number of tokens."""
+    """A block's counts over all batches: memory does not grow with the number of tokens."""
 
     def __init__(self, d_ff: int) -> None:
         self.n_tokens = 0
@@ -105,7 +87,7 @@ class _Activity:
 
 @torch.inference_mode()
 def validate(encoder: Encoder, batches: list[Batch]) -> Point:
-    """One look at the validation batches, in float32 and without dropout."""
+    """The results on the validation batches, in float32 and without dropout."""
     was_training = encoder.training
     encoder.eval()
     device = encoder.token_embedding.weight.device

@@ -12,7 +12,7 @@ from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.training import loop
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.hardware import hardware
-from ffnviz.training.loop import Progress, TrainingResult, masked_loss, train
+from ffnviz.training.loop import Progress, TrainingState, masked_loss, train
 from ffnviz.training.masking import Batch, training_batch
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.twin import prepare
@@ -26,7 +26,7 @@ def silent(_: Progress) -> None:
 
 
 @pytest.fixture(scope="module")
-def echoing(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, TrainingResult]:
+def echoing(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, TrainingState]:
     """A run on books whose lines repeat one word: any word tells every other on its line."""
     folder = tmp_path_factory.mktemp("echo")
     rng = np.random.default_rng(1)
@@ -52,14 +52,14 @@ def echoing(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, TrainingR
 
 
 def test_the_loss_starts_at_that_of_a_guess_among_all_entries(
-    echoing: tuple[Corpus, TrainingResult],
+    echoing: tuple[Corpus, TrainingState],
 ) -> None:
     _, result = echoing
     assert result.points[0]["loss"] == pytest.approx(np.log(290), rel=0.05)
 
 
 def test_the_loss_on_unseen_lines_falls_below_what_word_counts_alone_can_reach(
-    echoing: tuple[Corpus, TrainingResult],
+    echoing: tuple[Corpus, TrainingState],
 ) -> None:
     # The entropy of the words is the best loss without looking at the others on the line.
     corpus, result = echoing
@@ -70,7 +70,7 @@ def test_the_loss_on_unseen_lines_falls_below_what_word_counts_alone_can_reach(
 
 
 def test_validation_points_are_taken_at_the_start_the_end_and_between(
-    echoing: tuple[Corpus, TrainingResult],
+    echoing: tuple[Corpus, TrainingState],
 ) -> None:
     _, result = echoing
     assert [point["step"] for point in result.points] == [0, 4, 18, 39, 70]

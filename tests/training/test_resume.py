@@ -12,7 +12,7 @@ from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training import loop
 from ffnviz.training.corpus import Corpus
-from ffnviz.training.loop import CheckpointError, Progress, TrainingResult, train
+from ffnviz.training.loop import CheckpointError, Progress, TrainingState, train
 from ffnviz.training.masking import validation_batches
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.validation import validate
@@ -37,7 +37,7 @@ def run(
     checkpoint: Path,
     stop_after: int | None = None,
     begin_with: Encoder | None = None,
-) -> TrainingResult:
+) -> TrainingState:
     """Train, or be interrupted after a step."""
 
     def report(progress: Progress) -> None:
@@ -47,7 +47,7 @@ def run(
     return train(config, recipe, corpus, MASK_ID, checkpoint, CPU, report, begin_with)
 
 
-def assert_same(one: TrainingResult, other: TrainingResult) -> None:
+def assert_same(one: TrainingState, other: TrainingState) -> None:
     """The same weights to the bit, and the same figures."""
     weights = other.encoder.state_dict()
     for name, tensor in one.encoder.state_dict().items():
@@ -62,7 +62,7 @@ def in_one_go(
     recipe: Recipe,
     corpus: Corpus,
     tmp_path_factory: pytest.TempPathFactory,
-) -> TrainingResult:
+) -> TrainingState:
     return run(config, recipe, corpus, tmp_path_factory.mktemp("one-go") / "checkpoint")
 
 
@@ -73,7 +73,7 @@ def test_an_interrupted_run_ends_with_the_same_weights_and_figures(
     recipe: Recipe,
     corpus: Corpus,
     tmp_path: Path,
-    in_one_go: TrainingResult,
+    in_one_go: TrainingState,
     stops: list[int],
 ) -> None:
     for stop in stops:
@@ -84,7 +84,7 @@ def test_an_interrupted_run_ends_with_the_same_weights_and_figures(
 
 
 def test_training_changes_every_weight(
-    config: EncoderConfig, recipe: Recipe, in_one_go: TrainingResult
+    config: EncoderConfig, recipe: Recipe, in_one_go: TrainingState
 ) -> None:
     # Without this, equal weights above would prove nothing.
     start = initial_encoder(config, recipe.seed).state_dict()
@@ -115,7 +115,7 @@ def test_a_finished_run_has_nothing_left_to_do(
     recipe: Recipe,
     corpus: Corpus,
     tmp_path: Path,
-    in_one_go: TrainingResult,
+    in_one_go: TrainingState,
 ) -> None:
     run(config, recipe, corpus, tmp_path / "checkpoint")
     again = run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=7)
@@ -127,7 +127,7 @@ def test_an_interruption_while_writing_leaves_the_last_whole_checkpoint(
     recipe: Recipe,
     corpus: Corpus,
     tmp_path: Path,
-    in_one_go: TrainingResult,
+    in_one_go: TrainingState,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = os.write

@@ -15,7 +15,7 @@ from ffnviz.training.learn.neurons import Neurons, keys_of, look_at_neurons
 from ffnviz.training.learn.record import HeldOut, Record, Sparsity
 from ffnviz.training.learn.text import MAX_TOKENS, TEXTS, text_read, training_sentences
 from ffnviz.training.learn.variants import VARIANTS, Variant, new_encoder
-from ffnviz.training.loop import learning_rate, optimiser_of
+from ffnviz.training.loop import descend, optimiser_of
 from ffnviz.training.masking import Batch, batch_of_sentences, sentence_batches
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.validation import validate
@@ -29,20 +29,13 @@ K = 5
 
 @dataclass(frozen=True)
 class Plan:
-    """What is trained.
+    """What is to be trained, and on what."""
 
-    Attributes:
-        name: of the variant.
-        text: a sentence with a [MASK] to watch.
-        steps: how many there are; the learning rate falls to zero on the way.
-        seed: of the initial weights and the batches.
-        own: a text of one's own to train on; the everyday sentences, if empty.
-    """
-
-    name: str
-    text: str
-    steps: int = STEPS_A_MINUTE
-    seed: int = 0
+    name: str  # of the variant
+    text: str  # a sentence with a [MASK] to watch
+    steps: int = STEPS_A_MINUTE  # until the learning rate is zero
+    seed: int = 0  # of the initial weights and the batches
+    # a text of one's own to train on; the everyday sentences, if empty
     own: str = field(default="", repr=False)
 
     @property
@@ -61,7 +54,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class _Look:
-    """What the held-out sentences show of a network after so many steps."""
+    """A network's results on the held-out sentences after so many steps."""
 
     step: int
     held_out: HeldOut
@@ -82,47 +75,42 @@ class Learner:
         self._last_look: _Look | None = None
 
     def watch(self, text: str) -> Record:
-        """Watch another sentence from now on; what is noted of it now."""
+        """Watch another sentence from now on, and record it now."""
         self.plan = replace(self.plan, text=text)
-        return self._noted()
+        return self._new_record()
 
     def learn(self, steps: int | None = None) -> Iterator[Record]:
-        """Train for some steps, or to the end of the plan; yields what is noted on the way.
+        """Train for some steps, or to the end of the plan, and yield records on the way.
 
         The first record is of the network as it is, the last after the last step.
         """
         last = self.plan.steps if steps is None else min(self.plan.steps, self.step + steps)
         if self.step == 0:
-            yield self._noted()
+            yield self._new_record()
         while self.step < last:
             with self._timed():
-                self._learn_one()
+                self._take_step()
             if self.step % STEPS_A_RECORD == 0 or self.step == last:
-                yield self._noted()
+                yield self._new_record()
 
-    def _learn_one(self) -> None:
+    def _take_step(self) -> None:
         recipe = self.plan.recipe
         tokenizer, _ = text_read(self.plan.own)
         sentences = training_sentences(self.plan.variant.sentences, self.plan.own)
         rng = np.random.default_rng([recipe.seed, self.step])
         batch = batch_of_sentences(rng, sentences, recipe, tokenizer.mask_id)
-        for group in self._optimiser.param_groups:
-            group["lr"] = learning_rate(recipe, self.step)
         if self.plan.variant.dropout:
             torch.manual_seed(recipe.seed + self.step)
         self.encoder.train()
-        self._optimiser.zero_grad(set_to_none=True)
         record = self.encoder.stream(batch.inputs)
         loss = F.cross_entropy(self.encoder.unembed(record.final[batch.masked]), batch.targets)
-        loss.backward()  # type: ignore[no-untyped-call]
-        torch.nn.utils.clip_grad_norm_(self.encoder.parameters(), recipe.clip)
-        self._optimiser.step()
+        descend(self.encoder, self._optimiser, loss, recipe, self.step)
         self.step += 1
 
-    def _noted(self) -> Record:
+    def _new_record(self) -> Record:
         looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == self.plan.steps
         with self._timed():
-            # What a look finds depends on no text: watching another needs no new one.
+            # A look depends on no text: watching another one needs no new look.
             if self._last_look is None or (looks and self._last_look.step != self.step):
                 self._last_look = self._look()
             record = _record(self, self._last_look.held_out, with_hidden=looks)
@@ -130,10 +118,10 @@ class Learner:
 
     def _look(self) -> _Look:
         batches = _held_out(self.plan.own)
-        found = validate(self.encoder, batches)
-        blocks = tuple(Sparsity(block.active, block.never_active) for block in found.blocks)
+        point = validate(self.encoder, batches)
+        blocks = tuple(Sparsity(block.active, block.never_active) for block in point.blocks)
         neurons = look_at_neurons(self.encoder, self._first_keys, batches)
-        return _Look(self.step, HeldOut(found.loss, found.top5, blocks), neurons)
+        return _Look(self.step, HeldOut(point.loss, point.top5, blocks), neurons)
 
     @contextmanager
     def _timed(self) -> Iterator[None]:
@@ -149,15 +137,15 @@ class Learner:
 
 @dataclass(frozen=True)
 class Guessing:
-    """What guessing by frequency alone gets on the held-out sentences: loss in nats, top-5."""
+    """The result of guessing by frequency alone on the held-out sentences."""
 
-    loss: float
-    top5: float
+    loss: float  # in nats
+    top5: float  # share of the words among the five commonest
 
 
 @lru_cache(maxsize=TEXTS)
 def guessing_by_frequency(own: str = "") -> Guessing:
-    """Each word is guessed as often as it stands in the sentences to train on."""
+    """The result of guessing each word as often as it is in the sentences to train on."""
     tokenizer, sentences = text_read(own)
     ids = sentences.training_ids
     counts = np.bincount(ids[sentences.words[ids]], minlength=tokenizer.vocab_size) + 1
@@ -175,7 +163,7 @@ def _held_out(own: str) -> list[Batch]:
 
 
 def _around_hidden(tokens: Sequence[Token], mask_id: int) -> Sequence[Token]:
-    """As many tokens around the first hidden word as the network reads."""
+    """As many tokens around the first [MASK] as the network reads."""
     ids = [token.id for token in tokens]
     if mask_id not in ids:
         raise ValueError("No word is hidden in the sentence: one must be [MASK].")

@@ -1,4 +1,4 @@
-"""What each neuron does while a small network learns: what activates it, how its key turns."""
+"""The neurons of a small network while it learns: what activates each, how its key turns."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,15 +17,12 @@ SHOWN = 3
 
 @dataclass(frozen=True)
 class Neurons:
-    """Each block's neurons at one moment.
+    """Each block's neurons at one moment."""
 
-    Attributes:
-        strongest: entries of the vocabulary on which each is largest anywhere in the held-out
-            sentences, the largest first, (n_blocks, d_ff, SHOWN).
-        turned: cosine of each row of W₁ with what it was at the beginning, (n_blocks, d_ff).
-    """
-
+    # entries of the vocabulary on which each is largest anywhere in the held-out sentences, the
+    # largest first, (n_blocks, d_ff, SHOWN)
     strongest: NDArray[np.int16]
+    # cosine of each row of W₁ with what it was at the beginning, (n_blocks, d_ff)
     turned: NDArray[np.float16]
 
 

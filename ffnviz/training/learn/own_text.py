@@ -1,4 +1,4 @@
-"""A text of one's own as sentences for a small network, or why it is none."""
+"""Sentences for a small network from a person's own text."""
 
 import re
 
@@ -12,7 +12,7 @@ ENDS = re.compile(r"(?<=[.!?…])[\"'”’)»]*\s+")
 
 
 class OwnTextError(ValueError):
-    """A text that a small network cannot read; the message says why, and what would help."""
+    """A text that a small network cannot be trained on; the message says why, and what helps."""
 
 
 def sentences_in(text: str) -> list[str]:
@@ -25,17 +25,16 @@ def sentences_in(text: str) -> list[str]:
         raise OwnTextError(f"The file has more than {LONGEST:,} characters: take a part of it.")
     if "\0" in text or text.count("\ufffd") > len(text) / 100:
         raise OwnTextError("The file is no text in UTF-8: save it as plain text (.txt, UTF-8).")
-    found: list[str] = []
+    sentences: list[str] = []
     for line in as_read(text).splitlines():
         for sentence in ENDS.split(line):
             words = sentence.split()
-            cut = range(0, len(words), MOST_WORDS)
-            found += [" ".join(words[first : first + MOST_WORDS]) for first in cut]
-    found = [each for each in dict.fromkeys(found) if any(map(str.isalpha, each))]
-    held_out = sum(map(is_held_out, found))
-    if len(found) < FEWEST or not held_out:
+            firsts = range(0, len(words), MOST_WORDS)
+            sentences += [" ".join(words[first : first + MOST_WORDS]) for first in firsts]
+    sentences = [each for each in dict.fromkeys(sentences) if any(map(str.isalpha, each))]
+    if len(sentences) < FEWEST or not any(map(is_held_out, sentences)):
         raise OwnTextError(
-            f"The file has {len(found)} different sentences, and it takes {FEWEST}: "
+            f"The file has {len(sentences)} different sentences, and it takes {FEWEST}: "
             "take a longer one."
         )
-    return found
+    return sentences

@@ -1,4 +1,4 @@
-"""What is noted of a small network on its way."""
+"""Records of a small network in training."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -11,59 +11,35 @@ from ffnviz.training.learn.neurons import Neurons
 
 @dataclass(frozen=True)
 class Sparsity:
-    """One block's FFN on the held-out sentences.
+    """One block's FFN on the held-out sentences."""
 
-    Attributes:
-        active: share of the hidden values above zero.
-        dead: share of the neurons that are above zero on no token.
-    """
-
-    active: float
-    dead: float
+    active: float  # share of the hidden values above zero
+    dead: float  # share of the neurons that are above zero on no token
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A look at sentences that it does not train on, one word hidden in each.
+    """A network's results on sentences that it does not train on, one word masked in each."""
 
-    Attributes:
-        loss: mean cross-entropy, in nats.
-        top5: share of the words that are among its five likeliest.
-        blocks: one a block.
-    """
-
-    loss: float
-    top5: float
-    blocks: tuple[Sparsity, ...]
+    loss: float  # mean cross-entropy, in nats
+    top5: float  # share of the words that are among the five likeliest
+    blocks: tuple[Sparsity, ...]  # one a block
 
 
 @dataclass(frozen=True)
 class Record:
-    """A network after some steps.
+    """A network after some steps."""
 
-    Attributes:
-        name: of the variant.
-        step: steps done.
-        seconds: of the processor, since it began.
-        text: the sentence that was watched, with its [MASK].
-        tokens: what it reads of that, as typed.
-        words: the five likeliest for the hidden word.
-        probabilities: theirs.
-        held_out: what was last seen of the held-out sentences.
-        hidden: of each block on the sentence, (n_blocks, T, d_ff), where that was noted.
-        neurons: what they do, where that was noted.
-    """
-
-    name: str
-    step: int
-    seconds: float
-    text: str
-    tokens: tuple[str, ...]
-    words: tuple[str, ...]
-    probabilities: tuple[float, ...]
-    held_out: HeldOut
-    hidden: NDArray[np.float16] | None
-    neurons: Neurons | None = None
+    name: str  # of the variant
+    step: int  # steps done
+    seconds: float  # of the processor, since it began
+    text: str  # the sentence that was watched, with its [MASK]
+    tokens: tuple[str, ...]  # that it reads of the sentence, as typed
+    words: tuple[str, ...]  # the five likeliest for [MASK]
+    probabilities: tuple[float, ...]  # theirs
+    held_out: HeldOut  # at the last look
+    hidden: NDArray[np.float16] | None  # on the sentence, (n_blocks, T, d_ff), if recorded
+    neurons: Neurons | None = None  # if recorded
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON values, without what differs from run to run."""

@@ -32,10 +32,10 @@ def save(learner: Learner, folder: Path) -> None:
 def zipped(learners: Sequence[Learner]) -> bytes:
     """The model folders of those that can be saved, as one ZIP file; empty if none can."""
     packed = io.BytesIO()
-    with TemporaryDirectory() as place, ZipFile(packed, "w", ZIP_DEFLATED) as file:
+    with TemporaryDirectory() as temporary, ZipFile(packed, "w", ZIP_DEFLATED) as file:
         for learner in learners:
             if learner.plan.variant.can_be_saved:
-                folder = Path(place) / folder_name(learner)
+                folder = Path(temporary) / folder_name(learner)
                 save(learner, folder)
                 for path in sorted(folder.iterdir()):
                     file.write(path, f"{folder.name}/{path.name}")
@@ -44,7 +44,7 @@ def zipped(learners: Sequence[Learner]) -> bytes:
 
 
 def folder_name(learner: Learner) -> str:
-    """What its folder is called."""
+    """The name of the network's folder."""
     plan = learner.plan
     return f"learned-{plan.name}-seed-{plan.seed}-step-{learner.step}"
 

@@ -1,8 +1,9 @@
-"""Many small networks, each variant from the same seeds: a table from which one can judge."""
+"""A table of many small trainings, each variant from the same seeds."""
 
 import csv
 import io
 from collections.abc import Callable, Sequence
+from itertools import product
 from pathlib import Path
 
 from ffnviz.analysis.trainings.table import COLUMNS, Row, read_table
@@ -10,7 +11,7 @@ from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.training.learn.learner import STEPS_A_MINUTE, Learner, Plan
 
-TEXT = f"What {MASK} is it?"  # is watched, and nothing of it noted
+TEXT = f"What {MASK} is it?"  # watched, but not in the table
 
 
 def study(
@@ -20,7 +21,7 @@ def study(
     report: Callable[[int, int, Row], None],
     steps: int = STEPS_A_MINUTE,
 ) -> list[Row]:
-    """Train what the table has not yet, and write the table anew after each.
+    """Train the networks that are not yet in the table, and write it anew after each.
 
     Interrupted at any time, it goes on with the first training that is not in the table. All
     variants come from one seed before the next is begun, so that what is there can be compared.
@@ -29,17 +30,17 @@ def study(
         path: of the table, CSV.
         variants: their names.
         seeds: of each.
-        report: told how many are done, how many there are, and the last row.
+        report: called with how many are done, how many there are, and the last row.
         steps: of each training.
 
     Raises:
-        StudyError: if the file is no such table.
+        StudyError: if the file is no table of trainings.
         OSError: if it cannot be read or written.
     """
     rows = read_table(path) if path.exists() else []
-    wanted = [(name, seed) for seed in seeds for name in variants]
+    wanted = list(product(seeds, variants))
     known = {(row.variant, row.seed, row.steps) for row in rows}
-    for place, (name, seed) in enumerate(wanted, start=1):
+    for place, (seed, name) in enumerate(wanted, start=1):
         if (name, seed, steps) not in known:
             rows.append(_trained(Plan(name, TEXT, steps, seed)))
             replace_file(path, _written(rows))
@@ -52,7 +53,7 @@ def _trained(plan: Plan) -> Row:
     for record in learner.learn():
         last = record.held_out
     first, second = last.blocks[0], last.blocks[-1]
-    n = sum(each.numel() for each in learner.encoder.parameters() if each.requires_grad)
+    n = sum(weights.numel() for weights in learner.encoder.parameters() if weights.requires_grad)
     return Row(
         plan.name, plan.seed, plan.steps, n, last.loss, last.top5,
         first.active, second.active, first.dead, second.dead,

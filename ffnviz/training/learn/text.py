@@ -1,4 +1,4 @@
-"""What a small network reads: the everyday sentences of the package, and its vocabulary."""
+"""The sentences that a small network is trained on, and its vocabulary."""
 
 import json
 import lzma
@@ -27,14 +27,14 @@ TEXTS = 4  # that are kept as read
 
 @cache
 def everyday() -> tuple[Tokenizer, Sentences]:
-    """The tokenizer of a small network, and the sentences; of the held-out ones, 500."""
+    """The tokenizer and the everyday sentences; of the held-out ones, 500."""
     lines = lzma.decompress(EVERYDAY.read_bytes()).decode().splitlines()
     return _read(lines, "everyday-sentences", COUNTED)
 
 
 @lru_cache(maxsize=TEXTS)
 def text_read(own: str = "") -> tuple[Tokenizer, Sentences]:
-    """The same of a text of one's own; of the everyday sentences, if there is none.
+    """The tokenizer and the sentences of a person's own text, or the everyday ones without one.
 
     Raises:
         OwnTextError: if it is too long, no text, or has too few sentences.
@@ -45,15 +45,15 @@ def text_read(own: str = "") -> tuple[Tokenizer, Sentences]:
 def _read(lines: list[str], name: str, every: int) -> tuple[Tokenizer, Sentences]:
     full = Tokenizer.from_json((MODELS / "relu" / TOKENIZER).read_bytes())
     tokenizer = commonest(full, lines[::every], VOCABULARY)
-    read = sentences_of(lines, name, tokenizer, MAX_TOKENS)
-    return tokenizer, replace(read, held_out=_thinned(read.held_out, LOOKED_AT))
+    sentences = sentences_of(lines, name, tokenizer, MAX_TOKENS)
+    return tokenizer, replace(sentences, held_out=_thinned(sentences.held_out, LOOKED_AT))
 
 
 @lru_cache(maxsize=TEXTS)
 def training_sentences(n: int | None, own: str = "") -> Sentences:
-    """The sentences, of those to train on so many, spread evenly over all lengths; None: all."""
-    _, all_ = text_read(own)
-    return all_ if n is None else replace(all_, training=_thinned(all_.training, n))
+    """The sentences with n to train on, spread evenly over all lengths; None keeps all."""
+    _, sentences = text_read(own)
+    return sentences if n is None else replace(sentences, training=_thinned(sentences.training, n))
 
 
 def commonest(full: Tokenizer, lines: list[str], size: int) -> Tokenizer:
@@ -82,7 +82,7 @@ def commonest(full: Tokenizer, lines: list[str], size: int) -> Tokenizer:
 
 
 def _with_parts(name: str, parts: dict[str, tuple[str, str]]) -> set[str]:
-    """A token's name and those of all that it is merged from."""
+    """A token's name and the names of all tokens that it is merged from."""
     if name not in parts:
         return {name}
     first, second = parts[name]
@@ -90,13 +90,13 @@ def _with_parts(name: str, parts: dict[str, tuple[str, str]]) -> set[str]:
 
 
 def _thinned(rows: dict[int, IdArray], n: int) -> dict[int, IdArray]:
-    """So many of the sentences, spread evenly over those of all lengths."""
+    """At most n of the sentences, spread evenly over all lengths."""
     total = sum(map(len, rows.values()))
     chosen = np.linspace(0, total - 1, min(n, total)).astype(int)
-    found, first = {}, 0
-    for length, some in rows.items():
-        here = chosen[(chosen >= first) & (chosen < first + len(some))] - first
-        first += len(some)
-        if len(here):
-            found[length] = some[here]
-    return found
+    thinned, first = {}, 0
+    for length, sentences in rows.items():
+        places = chosen[(chosen >= first) & (chosen < first + len(sentences))] - first
+        first += len(sentences)
+        if len(places):
+            thinned[length] = sentences[places]
+    return thinned

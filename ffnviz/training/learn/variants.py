@@ -1,4 +1,4 @@
-"""In what a small network may differ from the usual one: the two sides of a bet."""
+"""The variants of the small network, which a bet compares with the usual one."""
 
 from dataclasses import dataclass
 
@@ -13,34 +13,22 @@ from ffnviz.training.learn.text import MAX_TOKENS
 
 D_MODEL, D_FF = 64, 256
 FEW = 2_000  # sentences, so that each is read a hundred times
-LARGER = 3.0  # initial weights, than those of a wide network: so small a one learns sooner
+LARGER = 3.0  # initial weights than of a wide network: so small a one then learns sooner
 
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to build the network.
+    """One way to build the network."""
 
-    Attributes:
-        label: what a page calls it.
-        phi: φ of the FFN.
-        d_ff: hidden neurons of each FFN.
-        norm: where LayerNorm stands: "pre", "post" or "none".
-        residual: whether attention and FFN are added to the stream, or replace it.
-        dropout: share of values dropped while it trains.
-        ffn: each block's "own", one "shared" by all, or "none".
-        n_blocks: how many blocks.
-        sentences: how many are trained on; None: all.
-    """
-
-    label: str
-    phi: str = "relu"
-    d_ff: int = D_FF
-    norm: str = "pre"
-    residual: bool = True
-    dropout: float = 0.0
-    ffn: str = "own"
-    n_blocks: int = 2
-    sentences: int | None = None
+    label: str  # on pages
+    phi: str = "relu"  # φ of the FFN
+    d_ff: int = D_FF  # hidden neurons of each FFN
+    norm: str = "pre"  # where LayerNorm stands: "pre", "post" or "none"
+    residual: bool = True  # whether attention and FFN are added to the stream, or replace it
+    dropout: float = 0.0  # share of values dropped while it trains
+    ffn: str = "own"  # each block's "own", one "shared" by all, or "none"
+    n_blocks: int = 2  # how many blocks
+    sentences: int | None = None  # how many are trained on; None: all
 
     @property
     def can_be_saved(self) -> bool:
@@ -48,7 +36,7 @@ class Variant:
         return self.norm != "none" and self.residual
 
     def config(self, vocab_size: int) -> EncoderConfig:
-        """Its shape."""
+        """The encoder's configuration."""
         norm = "pre" if self.norm == "none" else self.norm
         return EncoderConfig(
             vocab_size, MAX_TOKENS, D_MODEL, n_heads=4, d_ff=self.d_ff, n_blocks=self.n_blocks,
@@ -88,7 +76,7 @@ class BlockWithoutResidual(Block):
         x: Float[Tensor, "*batch tokens d_model"],  # noqa: ARG002
         output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """What the attention wrote, alone."""
+        """What attention wrote, without x."""
         written: Tensor = self.dropout(output)
         return written
 
@@ -97,13 +85,13 @@ class BlockWithoutResidual(Block):
         middle: Float[Tensor, "*batch tokens d_model"],  # noqa: ARG002
         output: Float[Tensor, "*batch tokens d_model"],
     ) -> Float[Tensor, "*batch tokens d_model"]:
-        """What the FFN wrote, alone."""
+        """What the FFN wrote, without the stream."""
         written: Tensor = self.dropout(output)
         return written
 
 
 def new_encoder(variant: Variant, vocab_size: int, seed: int) -> Encoder:
-    """An untrained network; what has the usual shape has the usual one's initial weights."""
+    """An untrained network; weights of the usual shape begin as in the usual network."""
     encoder = initial_encoder(variant.config(vocab_size), seed)
     usual = initial_encoder(VARIANTS["relu"].config(vocab_size), seed).state_dict()
     own = encoder.state_dict()
@@ -138,7 +126,7 @@ def _leave_out_residual(blocks: nn.ModuleList, config: EncoderConfig) -> None:
 
 
 def _silence(ffn: nn.Module) -> None:
-    """An FFN that writes nothing, and learns nothing."""
+    """Have an FFN write nothing and learn nothing."""
     ffn.requires_grad_(False)
     with torch.no_grad():
         for weights in ffn.parameters():
