@@ -2,7 +2,8 @@
 
 from collections.abc import Callable
 
-from ffnviz.jobs.job_pool import Contention, Job, JobPool, JobStatus, Order
+from ffnviz.jobs.job import Contention, Job, JobStatus, Order
+from ffnviz.jobs.job_pool import JobPool
 from ffnviz.state.run_factory import make_run
 
 

@@ -16,7 +16,8 @@ import streamlit as st
 
 from ffnviz.app import training
 from ffnviz.app.mounting import mount_cell
-from ffnviz.jobs.job_pool import JOB_POOL, Job, JobStatus, Order, QueueIsFullError
+from ffnviz.jobs.job import Job, JobStatus, Order
+from ffnviz.jobs.job_pool import JOB_POOL, QueueIsFullError
 from ffnviz.parts.results import where
 from ffnviz.parts.sheet import Measured, Measurement
 from ffnviz.pictures.cell import Cell

@@ -10,7 +10,8 @@ from typing import Any
 
 import streamlit as st
 
-from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
+from ffnviz.jobs.job import Job, JobStatus, Order
+from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.jobs.learning import PAUSE, Learned, Moment, Plan, Reading, learn
 from ffnviz.models.config import config
 from ffnviz.models.learned import NoRoomError, keep_learned
@@ -91,7 +92,7 @@ def do(measurement: Measurement[Any], what: str) -> None:
     elif what == "stop":
         _remove(name, _trainings())
     elif what == "pause" and training.job is not None:
-        POOL.say(training.job, PAUSE)
+        POOL.send(training.job, PAUSE)
         if training.status is Status.WAITS:
             POOL.cancel(training.job)
     elif what in ("step", "go") and training.status is Status.PAUSED:
@@ -186,7 +187,7 @@ def _take_in(training: Training) -> None:
     if job is None:
         return
     ended = job.ended  # before its messages are read: none follows after that
-    for message in job.told[training.n_read :]:
+    for message in job.updates[training.n_read :]:
         if isinstance(message, Reading):
             training.reading = message
         elif training.moments and message[0].step == training.moments[-1][0].step:
@@ -200,7 +201,7 @@ def _take_in(training: Training) -> None:
             training.learned = job.result
         elif job.status is JobStatus.FAILED:
             training.problem = job.problem
-        job.told.clear()
+        job.updates.clear()
 
 
 def _watch(training: Training, text: str) -> None:
@@ -212,4 +213,4 @@ def _watch(training: Training, text: str) -> None:
         _submit(training, training.learned.learners, 0)
     elif training.status is Status.RUNS and training.job is not None:
         training.text = text
-        POOL.say(training.job, text)
+        POOL.send(training.job, text)

@@ -1,4 +1,4 @@
-"""What glibc does with freed memory; with another C library, nothing is changed."""
+"""Settings of glibc for freed memory; with another C library, nothing is changed."""
 
 import ctypes
 import sys
@@ -13,8 +13,8 @@ _LARGE = 256 * 1024
 def keep_what_is_free() -> None:
     """Have this process keep freed memory for its next batch.
 
-    Large pieces otherwise go back to the system as soon as they are free, and whoever needs them
-    again pays for every page: a fifth of the time of an index of a network of GPT-2's shape.
+    Large blocks otherwise go back to the system as soon as they are free, and needing them again
+    costs every page: a fifth of the time of an index of a network of GPT-2's shape.
     """
     _call("mallopt", _TRIM_THRESHOLD, _NEVER)
     for size in _LARGEST:
@@ -36,5 +36,5 @@ def give_back() -> None:
 
 
 def _call(name: str, *numbers: int) -> bool:
-    known: Any = getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
-    return known is not None and bool(known(*numbers))
+    function: Any = getattr(ctypes.CDLL(None), name, None) if sys.platform == "linux" else None
+    return function is not None and bool(function(*numbers))

@@ -17,7 +17,7 @@ def repeat(name: str, every_s: float, work: Callable[[], object]) -> None:
         work: what to do.
     """
 
-    def go_on() -> None:
+    def loop() -> None:
         while True:
             time.sleep(every_s)
             try:
@@ -25,4 +25,4 @@ def repeat(name: str, every_s: float, work: Callable[[], object]) -> None:
             except Exception:
                 log.exception("%s goes on after an error.", name)
 
-    threading.Thread(target=go_on, name=name, daemon=True).start()
+    threading.Thread(target=loop, name=name, daemon=True).start()

@@ -6,7 +6,7 @@ from ffnviz.jobs.allocator import give_back
 
 
 def freeze_loaded_objects() -> None:
-    """Exempt all that is loaded by now from garbage collection."""
+    """Exempt everything loaded so far from garbage collection."""
     gc.collect()
     gc.freeze()
 

@@ -1,18 +1,18 @@
-"""Small networks trained side by side, beside the pages: what the page Learn asks for."""
+"""Training small networks side by side, in the worker process: what the page Learn asks for."""
 
 import pickle
 import time
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
-from typing import Any, Protocol
 
+from ffnviz.jobs.channel import Channel
 from ffnviz.jobs.training_cores import training_core
 from ffnviz.training.learn.learner import Guessing, Learner, Plan, guessing_by_frequency
 from ffnviz.training.learn.record import Record
 from ffnviz.training.learn.saving import zipped
 from ffnviz.training.learn.text import text_read
 
-LONGEST_S = 540.0  # of the clock; the pool's own end would lose all
+LONGEST_S = 540.0  # of the clock; when the pool ends a job, all is lost
 PAUSE = "pause"
 
 Moment = tuple[Record, ...]  # one a network, of the same step
@@ -20,22 +20,12 @@ Moment = tuple[Record, ...]  # one a network, of the same step
 
 @dataclass(frozen=True)
 class Reading:
-    """What is read."""
+    """The sentences that networks read, and how well guessing by frequency does on them."""
 
-    # how well guessing by frequency does there
     guessing: Guessing = field(default_factory=lambda: Guessing(0.0, 0.0))
-    # n_sentences, n_held_out: to train on, and unseen
-    n_sentences: int = 0
+    n_sentences: int = 0  # to train on
     n_held_out: int = 0
     labels: tuple[str, ...] = ()  # the entries of the vocabulary, by their ids
-
-
-class Channel(Protocol):
-    """What jobs/worker.py gives: see there."""
-
-    def __call__(self, share: float) -> None: ...
-    def tell(self, something: object) -> None: ...
-    def heard(self) -> list[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -44,7 +34,7 @@ class Learned:
 
     learners: bytes = field(repr=False)  # pickled; for `learn` to go on with
     ended: bool  # whether their plan is at its end
-    spent: bool  # whether the processor's time is
+    spent: bool  # whether the processor's time is used up
     folders: bytes = field(repr=False)  # a ZIP file of those that can be saved
 
 
@@ -62,11 +52,11 @@ def learn(
     steps: int | None,
     seconds: float,
 ) -> Learned:
-    """Train, and tell each Moment; first what guessing by frequency gets, and how many read.
+    """Train, and send each Moment; first what is read, as a Reading.
 
     Args:
-        channel: hears PAUSE, or another sentence to watch.
-        begin: plans of as many steps each, or what was learned before.
+        channel: receives PAUSE, or another sentence to watch.
+        begin: plans of as many steps each, or the learners of an earlier Learned.
         text: the sentence to watch, with a [MASK].
         steps: to do at most; all that are left if None.
         seconds: of the processor, for all networks since they began.
@@ -80,32 +70,32 @@ def learn(
         n, counts = (
             sum(map(len, each.values())) for each in (sentences.training, sentences.held_out)
         )
-        channel.tell(Reading(guessing_by_frequency(own), n, counts, labels_of(own)))
+        channel.send(Reading(guessing_by_frequency(own), n, counts, labels_of(own)))
     if learners[0].plan.text != text:
-        channel.tell(tuple(learner.watch(text) for learner in learners))
-    last = time.monotonic() + LONGEST_S
-    with nullcontext() if steps == 0 else training_core(last):
-        spent = _learn(learners, channel, steps, seconds, last)
+        channel.send(tuple(learner.watch(text) for learner in learners))
+    deadline = time.monotonic() + LONGEST_S
+    with nullcontext() if steps == 0 else training_core(deadline):
+        spent = _learn(learners, channel, steps, seconds, deadline)
     ended = learners[0].step == learners[0].plan.steps
-    only_seen = steps == 0 and not isinstance(begin, bytes)  # as it begins: nothing to be saved
-    folders = b"" if only_seen else zipped(learners)
+    untrained = steps == 0 and not isinstance(begin, bytes)
+    folders = b"" if untrained else zipped(learners)
     return Learned(pickle.dumps(learners), ended, spent, folders)
 
 
 def _learn(
-    learners: list[Learner], channel: Channel, steps: int | None, seconds: float, last: float
+    learners: list[Learner], channel: Channel, steps: int | None, seconds: float, deadline: float
 ) -> bool:
-    """Step after step, until the end or a pause; tells whether the processor's time is spent."""
+    """Train until the end or a pause; returns whether the processor's time is used up."""
     spent = False
     for moment in zip(*(learner.learn(steps) for learner in learners), strict=True):
-        channel.tell(moment)
+        channel.send(moment)
         channel(moment[0].step / learners[0].plan.steps)
-        heard = channel.heard()
-        for sentence in [each for each in heard if each != PAUSE][-1:]:
-            with suppress(ValueError):  # nothing is hidden in what it reads of that: the old stays
-                channel.tell(tuple(learner.watch(sentence) for learner in learners))
+        messages = channel.received()
+        for sentence in [message for message in messages if message != PAUSE][-1:]:
+            with suppress(ValueError):  # it has no [MASK] where the network reads: the old stays
+                channel.send(tuple(learner.watch(sentence) for learner in learners))
         spent = sum(learner.seconds for learner in learners) >= seconds
-        if spent or PAUSE in heard or time.monotonic() > last:
+        if spent or PAUSE in messages or time.monotonic() > deadline:
             break
     return spent
 

@@ -1,11 +1,11 @@
-"""The queue of page runs: one at a time, so that many who type do not slow each other down.
+"""The queue of page runs: one at a time, so that people who type do not slow each other down.
 
 Page runs are arithmetic in one interpreter. Thirty of them side by side take as long as one after
 the other, and each of the thirty then waits for all. Here each waits for its turn and runs alone.
 
-A turn is a slice of time, and nobody has to give it back: who is not done at its end goes on beside
-the next. So nothing can lock up here, whatever a page waits for, and a slow page delays the others
-by one slice.
+A turn is a slice of time that need not be given back: a run that is not done at its end goes on
+beside the next. So nothing can deadlock here, whatever a page waits for, and a slow page delays the
+others by one slice.
 """
 
 import threading
@@ -14,7 +14,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 SLICE_S = 0.3  # six usual page runs
-SETTLED_S = 1.05  # who has asked for nothing new for so long has stopped typing
+SETTLED_S = 1.05  # a visitor who has asked for nothing new for so long has stopped typing
 SOONEST_S = 0.3  # and nobody before that
 PAUSES = 1.3  # whoever types has stopped when so many of their own pauses between keys have passed
 OLDEST_EVERY = 8  # every so many turns go to whoever waits longest
@@ -46,7 +46,7 @@ class RunCounts:
     """Totals of all page runs since the start."""
 
     runs: int  # turns that ended
-    seconds: float  # in which somebody ran, all turns together
+    seconds: float  # of running, all turns together
     waited: float  # seconds of waiting, all turns together
     overran: int  # turns that took longer than their slice
 
@@ -55,11 +55,11 @@ class RunCounts:
 class RunQueue:
     """A queue of visitors, each of whom waits at most once.
 
-    Who has stopped typing comes first, in order: they look at the page, while who goes on would
-    throw it away. Nobody can be told to have stopped before a second has passed, or a little more
-    than the pause between their own last keys; of all others the newest comes first, which may have
-    been the last key. (First come, first served has everybody wait, and the same throughput.) Every
-    eighth turn goes to whoever waits longest, so that nobody starves who never stops.
+    Visitors who have stopped typing come first, in order: they look at the page, while those who go
+    on would throw it away. Nobody is known to have stopped before a second has passed, or a little
+    more than the pause between their own last keys; of all others the newest comes first, whose key
+    may have been the last. (First come, first served makes everybody wait, at the same throughput.)
+    Every eighth turn goes to whoever waits longest, so that nobody starves who never stops.
     """
 
     slice_s: float = SLICE_S

@@ -12,9 +12,9 @@ log = logging.getLogger(__name__)
 
 
 def trace_ahead(run: Run) -> bool:
-    """Begin with the partner's trace, unless other visitors wait for the cores; tells whether.
+    """Begin the partner's trace, unless other visitors wait for the cores; whether it was begun.
 
-    Whoever asks for it waits until it is there, as the cache computes nothing twice.
+    Whoever asks for that trace waits for it, as the cache computes nothing twice.
     """
     partner = run.partner
     if partner is None or RUN_QUEUE.queue or (os.cpu_count() or 1) < 2:
@@ -23,7 +23,7 @@ def trace_ahead(run: Run) -> bool:
     def work() -> None:
         try:
             _ = partner.whole
-        except Exception:  # whoever asks for it is told
+        except Exception:  # it is raised again for whoever asks for the trace
             log.debug("No trace was made ahead.", exc_info=True)
 
     _executor().submit(work)

@@ -1,4 +1,4 @@
-"""One training a core, however many processes the server has: more would only slow each other."""
+"""One training a core, however many processes the server has: more would slow each other."""
 
 import errno
 import os
@@ -20,7 +20,7 @@ def training_core(until: float) -> Iterator[None]:
     A training that dies gives its core back: its process holds the lock.
 
     Args:
-        until: of the monotonic clock: who has waited so long trains beside the others.
+        until: of the monotonic clock; whoever has waited so long trains beside the others.
     """
     folder, held = config().learned, None
     while folder is not None and (held := _free_core(folder)) is None and time.monotonic() < until:
@@ -33,7 +33,7 @@ def training_core(until: float) -> Iterator[None]:
 
 
 def _free_core(folder: Path) -> int | None:
-    """The lock of a core that nobody trains on, one core after the other."""
+    """The lock of the first core that nobody trains on; None if all are taken."""
     for core in range(os.cpu_count() or 1):
         file = folder / f".core-{core}"
         file.touch()

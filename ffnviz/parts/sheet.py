@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
-from ffnviz.jobs.job_pool import Contention
+from ffnviz.jobs.job import Contention
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import Action, Set
 from ffnviz.state.settings import Setting

@@ -8,7 +8,8 @@ import streamlit
 
 from ffnviz.app import measuring
 from ffnviz.app.measuring import Request, Requests
-from ffnviz.jobs.job_pool import Contention, Job, JobPool, Order, QueueIsFullError
+from ffnviz.jobs.job import Contention, Job, Order
+from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.parts.results import measured_on, outdated
 from ffnviz.parts.sheet import Measured, Measurement
 from ffnviz.parts.timing import stages

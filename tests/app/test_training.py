@@ -9,7 +9,8 @@ import pytest
 import streamlit
 
 from ffnviz.app import training
-from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order, QueueIsFullError
+from ffnviz.jobs.job import Job, JobStatus, Order
+from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, Reading, learn
 from ffnviz.models.config import config, use
 from ffnviz.models.learned import NoRoomError
@@ -37,7 +38,7 @@ class Recorder(JobPool):
         self.jobs.append(Job(order, wanted))
         return self.jobs[-1]
 
-    def say(self, job: Job, message: object) -> None:
+    def send(self, job: Job, message: object) -> None:
         assert job is self.jobs[-1]
         self.said.append(message)
 
@@ -75,7 +76,7 @@ def runs(pool: Recorder) -> Job:
     training.do(measurement(), "train")
     job = pool.jobs[-1]
     job.status = JobStatus.RUNS
-    job.told += [READING, moment(0), moment(10)]
+    job.updates += [READING, moment(0), moment(10)]
     return job
 
 
@@ -96,7 +97,7 @@ def test_whoever_comes_sees_the_network_before_its_first_step(pool: Recorder) ->
     (job,) = pool.jobs
     assert job.order.args[2] == 0, "no step is asked for"
     assert training.refresh_s("learn") is not None
-    job.told += [READING, moment(0)]
+    job.updates += [READING, moment(0)]
     job.status, job.result = JobStatus.DONE, Learned(b"nets", False, False, b"")
     found = course()
     assert found.status is Status.NEW
@@ -108,7 +109,7 @@ def test_a_class_that_watches_one_sentence_has_its_beginning_computed_once(
     pool: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     course()
-    pool.jobs[0].told += [READING, moment(0)]
+    pool.jobs[0].updates += [READING, moment(0)]
     pool.jobs[0].status = JobStatus.DONE
     first = course()
     monkeypatch.setattr(streamlit, "session_state", {})
@@ -120,13 +121,13 @@ def test_a_class_that_watches_one_sentence_has_its_beginning_computed_once(
 
 def test_what_it_began_with_stays_while_the_training_begins(pool: Recorder) -> None:
     course()
-    pool.jobs[0].told += [READING, moment(0)]
+    pool.jobs[0].updates += [READING, moment(0)]
     pool.jobs[0].status = JobStatus.DONE
     course()
     training.do(measurement(), "train")
     assert len(course().moments) == 1
     pool.jobs[1].status = JobStatus.RUNS
-    pool.jobs[1].told += [READING, moment(0), moment(10)]
+    pool.jobs[1].updates += [READING, moment(0), moment(10)]
     assert [each[0].step for each in course().moments] == [0, 10]
     kept = training._KNOWN[measurement().args[0]]
     assert len(kept.moments) == 1, "what others see of it is still its beginning"
@@ -142,7 +143,7 @@ def test_a_training_waits_and_runs_and_its_page_runs_with_it_and_no_other(pool: 
     assert found.reading == READING
     assert training.refresh_s("learn") is not None
     assert training.refresh_s("journey") is None
-    job.told.append(moment(20))
+    job.updates.append(moment(20))
     assert len(course().moments) == 3
 
 
@@ -184,7 +185,7 @@ def test_another_sentence_is_watched_while_it_runs_and_after(pool: Recorder) -> 
     job = runs(pool)
     course("Who [MASK] it?")
     assert pool.said == ["Who [MASK] it?"]
-    job.told.append(moment(10, "Who [MASK] it?"))
+    job.updates.append(moment(10, "Who [MASK] it?"))
     assert [each[0].text for each in course("Who [MASK] it?").moments] == [TEXT, "Who [MASK] it?"]
     job.status, job.result = JobStatus.DONE, Learned(b"nets", True, False, b"")
     course("Who [MASK] it?")

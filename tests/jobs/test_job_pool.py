@@ -8,7 +8,9 @@ import pytest
 
 from ffnviz.app.main import build_catalog
 from ffnviz.jobs import job_pool
-from ffnviz.jobs.job_pool import Contention, Job, JobPool, JobStatus, Order, QueueIsFullError, send
+from ffnviz.jobs.channel import send
+from ffnviz.jobs.job import Contention, Job, JobStatus, Order
+from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.models.config import config
 from ffnviz.state.state import Catalog, from_url
 from tests.jobs.works import answers_with, dies, fails, tokens, waits_for_ever

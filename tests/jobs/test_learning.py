@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ffnviz.jobs.job_pool import Job, JobPool, JobStatus, Order
+from ffnviz.jobs.job import Job, JobStatus, Order
+from ffnviz.jobs.job_pool import JobPool
 from ffnviz.jobs.learning import PAUSE, Learned, Plan, Reading, learn
 from ffnviz.training.learn.learner import Learner
 from tests.waiting import until
@@ -36,7 +37,7 @@ def test_two_networks_take_the_same_steps_and_are_told_as_they_do(pool: JobPool)
     plans = (Plan("relu", TEXT, 20), Plan("no-norm", TEXT, 20))
     job = ordered(pool, plans, None)
     learned = done(job)
-    reading, *moments = job.told
+    reading, *moments = job.updates
     assert isinstance(reading, Reading)
     assert reading.n_sentences > 80_000
     assert reading.n_held_out == 500
@@ -53,26 +54,26 @@ def test_two_networks_take_the_same_steps_and_are_told_as_they_do(pool: JobPool)
 
 def test_a_paused_training_goes_on_where_it_stopped_and_hears_what_to_watch(pool: JobPool) -> None:
     job = ordered(pool, (LONG,), None)
-    until(lambda: len(job.told) > 2)
-    pool.say(job, "What [MASK] is it?")
-    until(lambda: job.told[-1][0].text == "What [MASK] is it?")
-    pool.say(job, "Nothing is hidden here.")  # is not watched, and breaks nothing
-    pool.say(job, PAUSE)
+    until(lambda: len(job.updates) > 2)
+    pool.send(job, "What [MASK] is it?")
+    until(lambda: job.updates[-1][0].text == "What [MASK] is it?")
+    pool.send(job, "Nothing is hidden here.")  # is not watched, and breaks nothing
+    pool.send(job, PAUSE)
     paused = done(job)
     assert not paused.ended
-    last = job.told[-1][0].step
+    last = job.updates[-1][0].step
     assert 0 < last < LONG.steps
     one = ordered(pool, paused.learners, 1)
     done(one)
-    assert [moment[0].step for moment in one.told] == [last, last + 1]  # the first: TEXT again
+    assert [moment[0].step for moment in one.updates] == [last, last + 1]  # the first: TEXT again
 
 
 def test_what_was_said_to_one_training_is_not_heard_by_the_next(pool: JobPool) -> None:
     job = ordered(pool, (LONG,), 20)
-    until(lambda: len(job.told) > 1)
-    pool.say(job, PAUSE)
+    until(lambda: len(job.updates) > 1)
+    pool.send(job, PAUSE)
     done(job)
-    pool.say(job, PAUSE)  # which has ended
+    pool.send(job, PAUSE)  # which has ended
     after = ordered(pool, (Plan("relu", TEXT, 30),), None)
     assert done(after).ended
 
@@ -96,7 +97,7 @@ def test_no_step_shows_the_network_as_it_begins(pool: JobPool) -> None:
     job = ordered(pool, (LONG,), 0)
     learned = done(job)
     assert not learned.ended
-    assert [each[0].step for each in job.told if isinstance(each, tuple)] == [0]
+    assert [each[0].step for each in job.updates if isinstance(each, tuple)] == [0]
     after = ordered(pool, learned.learners, 10)
     done(after)
-    assert [each[0].step for each in after.told if isinstance(each, tuple)] == [0, 10]
+    assert [each[0].step for each in after.updates if isinstance(each, tuple)] == [0, 10]
