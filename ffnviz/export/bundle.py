@@ -1,8 +1,8 @@
-"""The pictures' JavaScript as one script, and the files they read as texts.
+"""The pictures' JavaScript as one script, and the files that it reads as texts.
 
 A browser loads no module from a page that was opened as a file, and a page whose scripts are known
-by their sums may load none at all; a served page would ask for each by itself. So each module
-becomes a function, and what it exports and imports the members of objects.
+by their hashes may load none at all; a served page would ask for each by itself. So each module
+becomes a function, and its exports and imports become members of objects.
 """
 
 import json
@@ -16,7 +16,7 @@ ADAPTER = PICTURES.parent / "adapter"
 OWN = Path(__file__).parent
 FIRST = "player.js"
 WIDGET = "view.js"
-HANGS = ("hang_picture.js", "hang_sheet.js")  # into Streamlit
+ADAPTERS = ("hang_picture.js", "hang_sheet.js")
 READ_AT_ONCE = ("*.css", "palettes.json", "glossary.json", "welcome.html")
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(?:\.|\.\./ffnviz\.\w+)/([\w.]+)";$', re.MULTILINE)
@@ -53,17 +53,17 @@ def script(pictures: tuple[str, ...]) -> str:
 
 
 def module(folder: str) -> str:
-    """One module for a served page: `picture` and `sheet`, and the texts that a first page reads.
+    """One module for a served page: `picture`, `sheet`, and the texts that a first page reads.
 
     Args:
-        folder: where all else that is read lies, as an address relative to the module's.
+        folder: of all other files that are read, as an address relative to the module's.
 
     Raises:
         ValueError: as `script` does.
     """
     return (
         f'const beside = new URL("{folder}/", import.meta.url).href;\n'
-        f"{_all_pictures(HANGS, 'beside')}"
+        f"{_all_pictures(ADAPTERS, 'beside')}"
         'export const { picture } = need("hang_picture.js"), { sheet } = need("hang_sheet.js");\n'
     )
 
@@ -78,17 +78,17 @@ def widget_module() -> str:
     return f'{_all_pictures((WIDGET,), "document.baseURI")}export default need("{WIDGET}").view;\n'
 
 
-def _all_pictures(first: Sequence[str], beside: str) -> str:
+def _all_pictures(first: Sequence[str], base: str) -> str:
     """Some scripts, all pictures, and the texts that these read at once."""
     functions = _functions([*first, *(path.name for path in PICTURES.glob("*.js"))])
-    functions = functions.replace("import.meta.url", beside)
+    functions = functions.replace("import.meta.url", base)
     files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
-    read = json.dumps({path.name: path.read_text(encoding="utf-8") for path in files})
-    return f'{functions}need("files.js").keep({read});\n'
+    contents = json.dumps({path.name: path.read_text(encoding="utf-8") for path in files})
+    return f'{functions}need("files.js").keep({contents});\n'
 
 
 def _functions(wanted: Iterable[str]) -> str:
-    """Modules and all that these import, and what loads them."""
+    """A loader, the wanted modules, and all that these import."""
     left, parts = list(wanted), dict[str, str]()
     while left:
         name = left.pop()
@@ -122,8 +122,7 @@ def _as_function(name: str, source: str) -> str:
     source = _EXPORT.sub(r"\1 \2", source)
     source = _IMPORT.sub(lambda match: _needed(*match.groups()), source)
     source = _LAZY.sub(r'later("\1")', source)
-    left = _MODULE_SYNTAX.search(source)
-    if left:
+    if left := _MODULE_SYNTAX.search(source):
         raise ValueError(f"{name} has a line that is not understood here: {left[0]}")
     gets = ", ".join(f"{export}: {{ get: () => {export} }}" for export in exports)
     return (

@@ -1,4 +1,4 @@
-"""One HTML file that needs nothing else: script, data, and the rule that it loads nothing."""
+"""One HTML file that needs nothing else: script, data, font, and the policy to load nothing."""
 
 import base64
 import gzip
@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import plotly
+import streamlit
 from numpy.typing import NDArray
 
 from ffnviz.export.bundle import OWN, script
-from ffnviz.export.font import font_face
 from ffnviz.pictures.payload import pack
 
 LARGEST = 3_000_000  # bytes of a file
+FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
+FONT = "SourceSansVF-Upright*.woff2"  # SIL Open Font License; it may go along with a document
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 NO_SCRIPT = (
     "The pictures are drawn by a script in this file. Your browser does not run scripts: "
@@ -26,12 +28,12 @@ NO_SCRIPT = (
 
 
 class TooLargeError(ValueError):
-    """What was asked for does not fit into a file: a sentence says why, and what to do."""
+    """The contents do not fit into a file; the message says why, and what to do."""
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file shows."""
+    """The contents of a file."""
 
     title: str  # of the browser's tab; it may hold what somebody typed
     pictures: tuple[str, ...]  # that are drawn, by their names in shell.js
@@ -47,9 +49,8 @@ def document(contents: Contents) -> str:
     All that is data is packed and encoded, so that nothing in it can be read as markup.
     """
     code = script(contents.pictures)
-    style = (font_face() if contents.font else "") + (OWN / "player.css").read_text(
-        encoding="utf-8"
-    )
+    player_css = (OWN / "player.css").read_text(encoding="utf-8")
+    style = _font_face() + player_css if contents.font else player_css
     library = [PLOTLY.read_text(encoding="utf-8")] if contents.charts else []
     title = contents.title.encode(errors="replace").decode()  # half a character is none
     packed = gzip.compress(pack(contents.header, contents.arrays), mtime=0)
@@ -67,17 +68,30 @@ def document(contents: Contents) -> str:
 
 
 @cache
+def _font_face() -> str:
+    """A rule of CSS with the page's own font in it; empty if Streamlit brings it no more."""
+    file = next(iter(sorted(FONTS.glob(FONT))), None)
+    if file is None:
+        return ""
+    font = base64.b64encode(file.read_bytes()).decode()
+    return (
+        '@font-face { font-family: "Source Sans"; font-weight: 200 900; font-style: normal; '
+        f'src: url("data:font/woff2;base64,{font}") format("woff2"); }}\n'
+    )
+
+
+@cache
 def _packed_plotly() -> str:
     return base64.b64encode(gzip.compress(PLOTLY.read_bytes(), mtime=0)).decode()
 
 
 def _policy(scripts: Sequence[str], style: str) -> str:
-    """Nothing is loaded from anywhere; only these scripts and this style sheet count."""
+    """The policy to load nothing, and to run these scripts and apply this style sheet alone."""
     rules = {
         "default-src": "'none'",
-        "script-src": " ".join(map(_sum, scripts)),
+        "script-src": " ".join(map(_hash, scripts)),
         # Plotly writes styles as it goes.
-        "style-src": "'unsafe-inline'" if scripts[1:] else _sum(style),
+        "style-src": "'unsafe-inline'" if scripts[1:] else _hash(style),
         "font-src": "data:",
         "connect-src": "data:",  # a saved picture carries the font
         "img-src": "data: blob:",  # what is saved as PNG is drawn from an SVG of its own
@@ -87,5 +101,5 @@ def _policy(scripts: Sequence[str], style: str) -> str:
     return "; ".join(f"{name} {value}" for name, value in rules.items())
 
 
-def _sum(text: str) -> str:
+def _hash(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

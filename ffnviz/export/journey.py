@@ -1,12 +1,11 @@
 """The Journey of one sentence, for every token, block and network, as data for play_journey.js.
 
-The pictures' data are what the page itself would send; the vectors are taken out of them and kept
-once. So the numbers in a file are those of the page.
+The pictures' data are those that the page sends; the vectors are taken out of them and kept once.
+So the numbers in a file are those of the page.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from ffnviz.analysis.needs import missing
 from ffnviz.analysis.neurons.memory import WRITES_NEEDS
 from ffnviz.analysis.neurons.written import written_ids
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.figures.journey import sentences
 from ffnviz.parts.journey.ffn import ffn_of_the_token
 from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
@@ -41,7 +40,7 @@ Arrays = dict[str, NDArray[Any]]
 
 @dataclass(frozen=True)
 class Journey:
-    """What play_journey.js gets."""
+    """The data of play_journey.js."""
 
     header: dict[str, Any]  # JSON values
     arrays: Arrays  # by "network block name": vectors of every token, (T, width), and orders
@@ -54,25 +53,22 @@ def journey_of(
 
     Args:
         run: of the sentence, with one network or two.
-        progress: told which share is done.
-        most_work: products for what neurons write; where all would take more, the words of the
-            strongest alone are in it.
+        progress: called with the share that is done.
+        most_work: products for what neurons write; where all neurons take more, the file has the
+            words of the strongest alone.
     """
     arrays: Arrays = {}
     words: dict[int, int] = {}  # a vocabulary's row → its place among the words of the file
     views, cards = {}, {}
-    total = sum(traced.network.sizes.n_blocks * len(traced.trace.tokens) for traced in run.both)
-    done = 0
-    for traced in run.both:
+    blocks = [(each, n) for each in run.both for n in range(each.network.sizes.n_blocks)]
+    for place, (traced, block) in enumerate(blocks):
         partner = next((other for other in run.both if other is not traced), None)
-        for block in range(traced.network.sizes.n_blocks):
-            here = replace(run, subject=traced, partner=partner, state=replace(
-                run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0],
-            ))  # fmt: skip
-            name = f"{traced.card.id} {block}"
-            views[name] = _view(here, name, arrays, partial(_tell, progress, done, total))
-            cards[name] = _card(here, name, arrays, words, most_work)
-            done += len(traced.trace.tokens)
+        chosen = replace(run, subject=traced, partner=partner, state=replace(
+            run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0],
+        ))  # fmt: skip
+        name = f"{traced.card.id} {block}"
+        views[name] = _view(chosen, name, arrays, subprogress(progress, place, len(blocks)))
+        cards[name] = _card(chosen, name, arrays, words, most_work)
     header = {
         "networks": [
             {"id": traced.card.id, "label": traced.card.label,
@@ -88,10 +84,6 @@ def journey_of(
     return Journey(header, arrays)
 
 
-def _tell(progress: Progress, done: int, total: int, more: int) -> None:
-    progress((done + more) / total)
-
-
 def start_of(run: Run) -> dict[str, Any]:
     """What the Journey shows first."""
     state, chosen = run.state, run.state.neuron
@@ -102,20 +94,21 @@ def start_of(run: Run) -> dict[str, Any]:
 
 
 def _kept(cell: Cell) -> dict[str, Any]:
-    """What a picture gets, without what the browser sets itself."""
+    """The data of a picture, without what the browser sets itself."""
     return {k: v for k, v in cell.data.items() if k not in ("neuron", "order")}
 
 
-def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> dict[str, Any]:
+def _view(run: Run, name: str, arrays: Arrays, progress: Progress) -> dict[str, Any]:
     """The pictures of one block of one network: those of all tokens, and those of each."""
     traced, block = run.subject, run.state.block
     hidden = _hidden(traced, block)
     stages: dict[str, list[NDArray[Any]]] = {}
     ffns, predictions = [], []
-    for token in range(len(traced.trace.tokens)):
-        tell(token)
-        here = replace(run, state=replace(run.state, token=token))
-        ffn, words = ffn_of_the_token(here), what_it_says(here)
+    n_tokens = len(traced.trace.tokens)
+    for token in range(n_tokens):
+        progress(token / n_tokens)
+        chosen = replace(run, state=replace(run.state, token=token))
+        ffn, words = ffn_of_the_token(chosen), what_it_says(chosen)
         for stage, values in ffn.arrays.items():
             stages.setdefault(stage, []).append(values)
         ffns.append(_kept(ffn))
@@ -125,8 +118,8 @@ def _view(run: Run, name: str, arrays: Arrays, tell: Callable[[int], None]) -> d
             arrays[f"{name} {stage}"] = np.stack(rows)
     arrays[f"{name} hidden"] = hidden
     if "pre" not in stages:  # what the neurons of a gated FFN are sorted by
-        before = traced.trace.blocks[block].ffn.pre_activation.float().cpu().numpy()
-        arrays[f"{name} pre"] = before.astype(np.float16)
+        pre_activation = traced.trace.blocks[block].ffn.pre_activation.float().cpu().numpy()
+        arrays[f"{name} pre"] = pre_activation.astype(np.float16)
     for order in ORDERS[:-1]:  # the last is that of the weights
         arrays[f"{name} by {order}"] = as_order(neuron_order(hidden, order))
     return {
@@ -166,17 +159,17 @@ def chips_of(run: Run, on_choose: Callable[[int], Any] = lambda _: None) -> Cell
 def _card(
     run: Run, name: str, arrays: Arrays, words: dict[int, int], most_work: float
 ) -> dict[str, Any]:
-    """What all neurons of a block have in common on their card, and the words of each."""
+    """The parts of the card that all neurons of a block share, and the words of each."""
     traced, block = run.subject, run.state.block
     threshold = threshold_for(traced.card.phi)
-    shown = replace(run, state=replace(run.state, neuron=Neuron(traced.card.id, block, 0)))
-    card = _kept(chosen_neuron(shown))
+    neuron_0 = replace(run.state, neuron=Neuron(traced.card.id, block, 0))
+    card = _kept(chosen_neuron(replace(run, state=neuron_0)))
     if not missing(traced.card, WRITES_NEEDS):
         neurons = _looked_up(traced, block, most_work)
         ids = written_ids(traced.network, block, neurons, WORDS)
-        rows, at = np.unique(ids, return_inverse=True)
+        rows, inverse = np.unique(ids, return_inverse=True)
         places = np.array([words.setdefault(int(row), len(words)) for row in rows])
-        arrays[f"{name} writes"] = as_numbers(places[at].reshape(ids.shape), len(words))
+        arrays[f"{name} writes"] = as_numbers(places[inverse].reshape(ids.shape), len(words))
         arrays[f"{name} writers"] = as_numbers(neurons, traced.network.sizes.d_ff)
     return {
         "title": card["title"],
@@ -189,9 +182,9 @@ def _card(
 
 
 def _template(value: float, threshold: float, block: int) -> list[list[str]]:
-    """What is said of a neuron with such a value, with slots for the token and the value."""
-    said = sentences.of_neuron([SLOT], np.array([value]), threshold, block)
-    return Head(said, "", "").to_json()["spans"]  # type: ignore[no-any-return]
+    """The sentence about a neuron with such a value, with slots for the token and the value."""
+    sentence = sentences.of_neuron([SLOT], np.array([value]), threshold, block)
+    return Head(sentence, "", "").to_json()["spans"]  # type: ignore[no-any-return]
 
 
 def _looked_up(traced: TracedModel, block: int, most_work: float) -> NDArray[np.int64]:

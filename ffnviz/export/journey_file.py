@@ -19,12 +19,12 @@ LEAST_LEFT = 0.6  # of the vectors' bytes, once packed and encoded; of the twins
 
 @dataclass(frozen=True)
 class ExportedJourney:
-    """A file."""
+    """The Journey as a file."""
 
     html: str = field(repr=False)  # its text
     n_tokens: int  # how many tokens are in it
     n_left_out: int  # how many more the sentence has, which had no room
-    notice: str  # what a person must know of a sentence that was cut; empty if it was not
+    notice: str  # that the sentence was cut; empty if it was not
 
 
 def _notice(n_tokens: int, n_left_out: int, largest: int) -> str:
@@ -70,23 +70,23 @@ def journey_file(
 
 
 def _most(run: Run, largest: int) -> int:
-    """More tokens than this never fit: nobody computes in vain for thousands of them."""
-    each = sum(
+    """A number of tokens of which more never fit, so that none of thousands is computed in vain."""
+    token_bytes = sum(
         traced.network.sizes.n_blocks
         * (6 * traced.network.sizes.d_ff + 8 * traced.network.sizes.d_model)
         for traced in run.both
     )
-    return max(1, int((largest - LEAST_BYTES) / (each * LEAST_LEFT)))
+    return max(1, int((largest - LEAST_BYTES) / (token_bytes * LEAST_LEFT)))
 
 
 def _fitting(tried: Sequence[tuple[int, int]], largest: int) -> int:
-    """How many tokens should fit: bytes grow by as many with each."""
+    """How many tokens should fit, if each takes as many bytes."""
     n, size = tried[-1]
     if len(tried) == 1:
         return min(n - 1, n * largest // size)
     before, larger = tried[-2]
-    each = (larger - size) / (before - n)
-    return min(n - 1, int(n - (size - largest) / each))
+    token_bytes = (larger - size) / (before - n)
+    return min(n - 1, int(n - (size - largest) / token_bytes))
 
 
 def _beginning(run: Run, n_tokens: int) -> Run:
@@ -103,17 +103,14 @@ def _html(run: Run, notice: str, progress: Progress) -> str:
         "plays": "journey",
         "files": texts(PICTURES, NOTES),
         "sentence": sentence,
-        "says": [
-            *([notice] if notice else []),
-            made_by([traced.card.label for traced in run.both]),
-        ],
+        "says": list(filter(None, [notice, made_by([traced.card.label for traced in run.both])])),
     }
     title = f"{sentence} · ffnviz"
     return document(Contents(title, ("play_journey", *PICTURES), header, journey.arrays))
 
 
 def made_by(labels: Sequence[str], how: str = CLICKS) -> str:
-    """By what a file was made, when, and what can be done with it."""
+    """Which networks computed a file, when, and what can be done with it."""
     today = date.today()
     networks = " and ".join(labels) + (" networks" if len(labels) > 1 else " network")
     return (

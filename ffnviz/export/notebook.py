@@ -1,4 +1,4 @@
-"""The Journey in a notebook: the same file, in a frame of its own."""
+"""The Journey in a notebook: the file, in a frame of its own."""
 
 from dataclasses import dataclass, field
 from html import escape
@@ -14,14 +14,13 @@ HEIGHT = 960
 
 @dataclass(frozen=True)
 class Shown:
-    """What a notebook shows of a trace."""
+    """The Journey of a trace, as a notebook shows it."""
 
-    # the page, which needs no server; written to a file it can be opened there
-    html: str = field(repr=False)
+    html: str = field(repr=False)  # a page that needs no server, and may be written to a file
     height: int = HEIGHT  # of its frame, in pixels
 
     def _repr_html_(self) -> str:
-        """A frame, whose script can reach nothing of the notebook around it."""
+        """A frame whose script can reach nothing of the notebook around it."""
         return (
             f'<iframe title="ffnviz" sandbox="allow-scripts allow-downloads" '
             f'style="width: 100%; height: {self.height}px; border: 0" '

@@ -1,4 +1,4 @@
-"""A run outside of any session: networks and a sentence, and nobody who looks."""
+"""Runs outside of any session."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
@@ -12,7 +12,7 @@ from ffnviz.state.state import State
 
 
 def network_of(trace: Trace) -> Network:
-    """The network of a trace that is to be shown.
+    """The network of a trace.
 
     Raises:
         ValueError: if the trace was pickled.
@@ -26,10 +26,10 @@ def network_of(trace: Trace) -> Network:
 
 
 def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = None) -> Run:
-    """The Journey's run of a sentence.
+    """A run on the Journey of a sentence.
 
     Args:
-        networks: the one that drives the page, and perhaps one beside it.
+        networks: the one that drives the page, and perhaps a partner.
         text: the sentence.
         traced: the first network's trace of it, if there is one already.
     """
@@ -38,20 +38,19 @@ def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = 
     state = State("journey", "journey", text, first.card.id, first.sizes.n_blocks - 1, None, None,
                   "token")  # fmt: skip
 
-    def watched(network: Network) -> TracedModel:
-        name = network.card.id
-
+    def traced_model(network: Network) -> TracedModel:
         def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
-            return cache.get((name, *key), compute)
+            return cache.get((network.card.id, *key), compute)
 
         def trace() -> Trace:
             return traced if traced is not None and network is first else network.trace(text)
 
-        return TracedModel(network, text, cached, trace, _not_here, _not_here)
+        return TracedModel(network, text, cached, trace, _unavailable, _unavailable)
 
-    both = [watched(network) for network in networks[:2]]
-    return Run(state, first.device.type, both[0], both[1] if both[1:] else None, {}, "", sizes)
+    subject = traced_model(first)
+    partner = traced_model(networks[1]) if networks[1:] else None
+    return Run(state, first.device.type, subject, partner, {}, "", sizes)
 
 
-def _not_here() -> NoReturn:
+def _unavailable() -> NoReturn:
     raise RuntimeError("Neither training nor time is looked at here.")

@@ -1,4 +1,4 @@
-"""What a part of any page shows, for a file: the cells of its sheet, measured where it measures."""
+"""The cells of a part's sheet for a file, with its measurements made."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +14,7 @@ from ffnviz.state.state import Catalog, State
 
 
 def followed(part: Part, state: State, make_run: Callable[[State], Run], catalog: Catalog) -> State:
-    """The state once the part has set what follows from the run."""
+    """The state after the part has set what follows from the run."""
     if part.follow is None:
         return state
     action = part.follow(make_run(state), Values(state.settings))
@@ -24,15 +24,15 @@ def followed(part: Part, state: State, make_run: Callable[[State], Run], catalog
 def cells_shown(
     part: Part, state: State, make_run: Callable[[State], Run], catalog: Catalog
 ) -> list[Cell]:
-    """All cells of a part's sheet, in order; what it measures is measured at once.
+    """All cells of a part's sheet, in order; its measurements are made at once.
 
-    Nothing is trained: a recorded training stands in its place, or what is shown before one.
+    Nothing is trained: shown is a recorded training, or what stands before one.
 
     Args:
         part: of any page.
         state: what is looked at; settings of the part are part of it.
-        make_run: what is computed for a state.
-        catalog: what there is to be looked at.
+        make_run: makes the run of a state.
+        catalog: of all pages, parts and networks.
     """
     state = followed(part, state, make_run, catalog)
     run = make_run(state)

@@ -1,13 +1,11 @@
-"""The page's own pictures in a notebook, alive: a click tells Python, and Python moves them."""
+"""The page's own pictures as widgets in a notebook."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ffnviz.analysis.journey.ordering import ORDERS
 from ffnviz.export.journey import chips_of
 from ffnviz.export.runs import exported_run, network_of
-from ffnviz.models.card import NetworkSize
 from ffnviz.models.trace import Trace
 from ffnviz.parts import journey
 from ffnviz.parts.journey.ffn import ffn_of_the_token
@@ -66,7 +64,7 @@ class Views:
         return widget
 
     def flow(self, trace: Trace) -> "ViewWidget":
-        """A token's way through the FFN of a block."""
+        """The path of a token through the FFN of a block."""
         return _alone(trace, ffn_of_the_token, [chips])
 
 
@@ -97,6 +95,5 @@ def _widget(
             "Living pictures need anywidget: pip install 'ffnviz[notebook]'."
         ) from None
     run = exported_run([network], trace.text, trace)
-    sizes = NetworkSize(run.model.sizes.n_blocks, run.model.sizes.d_ff)
-    catalog = Catalog({"journey": {"journey": ()}}, {run.card.id: sizes}, ORDERS, trace.text)
-    return ViewWidget(replace(run, networks={run.card.id: sizes}), catalog, sheet, above)
+    catalog = Catalog({"journey": {"journey": ()}}, run.networks, ORDERS, trace.text)
+    return ViewWidget(run, catalog, sheet, above)

@@ -1,4 +1,4 @@
-"""The widget: a run, the sheet made of it, and a state that Python and the browser share."""
+"""A notebook's widget: a run, its sheet, and a state that Python and the browser share."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ import traitlets
 
 from ffnviz.export.bundle import OWN, PICTURES, widget_module
 from ffnviz.export.document import PLOTLY
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, cells_of, resolved
+from ffnviz.parts.sheet import Row, Sheet, cells_of, resolved
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sent import entry
@@ -26,8 +26,8 @@ class ViewWidget(anywidget.AnyWidget):
     """Pictures of a trace in a notebook.
 
     Attributes:
-        token, block: which is looked at, from 0.
-        neuron: which of the block's is looked at, from 0; None takes the strongest on the token.
+        token, block: which is shown, from 0.
+        neuron: which of the block's is shown, from 0; None takes the strongest on the token.
     """
 
     _esm = widget_module()
@@ -44,12 +44,12 @@ class ViewWidget(anywidget.AnyWidget):
         sheet: Callable[[Run], Sheet],
         above: Sequence[Callable[[Run], Cell]] = (),
     ) -> None:
-        self._run, self._catalog, self._make, self._above = run, catalog, sheet, above
+        self._run, self._catalog, self._sheet_of, self._above = run, catalog, sheet, above
         self._browser, self._cells = Browser(), dict[str, Cell]()
         super().__init__(token=run.token, block=run.state.block)
         self._draw()
-        self.observe(self._moved, ["token", "block", "neuron"])
-        self.on_msg(self._heard)
+        self.observe(self._on_change, ["token", "block", "neuron"])
+        self.on_msg(self._on_message)
 
     @traitlets.validate("token", "block", "neuron")
     def _within(self, proposal: Mapping[str, Any]) -> int | None:
@@ -61,14 +61,14 @@ class ViewWidget(anywidget.AnyWidget):
             raise traitlets.TraitError(f"There is no {name} {value}: they count from 0 to {n - 1}.")
         return None if value is None else int(value)
 
-    def _moved(self, _: object) -> None:
-        """Python, or the other side, has set what is looked at."""
+    def _on_change(self, _: object) -> None:
+        """Python or the browser has chosen another token, block or neuron."""
         block, neuron = self.block, self.neuron
         chosen = None if neuron is None else Neuron(self._run.card.id, block, neuron)
         self._look_at(replace(self._run.state, token=self.token, block=block, neuron=chosen))
 
-    def _heard(self, _: object, content: Any, __: object) -> None:
-        """The browser asks for a file, or tells what was done."""
+    def _on_message(self, _: object, content: Any, __: object) -> None:
+        """The browser asks for a file, or reports what a person did."""
         name = entry(content, "file")
         if isinstance(name, str) and name in FILES:
             self.send({"file": name}, [FILES[name].read_bytes()])
@@ -95,10 +95,7 @@ class ViewWidget(anywidget.AnyWidget):
         self._draw()
 
     def _draw(self) -> None:
-        def nothing(_: Measurement[Any]) -> Measured[Any] | None:
-            return None
-
-        rows = [_staying(each) for each in resolved(self._make(self._run), nothing).rows]
+        rows = [_staying(each) for each in resolved(self._sheet_of(self._run), lambda _: None).rows]
         above = [_stays_here(make(self._run)) for make in self._above]
         self._cells = {cell.key: cell for cell in (*above, *cells_of(rows))}
         header, arrays = message(self._browser, list(self._cells.values()), self._run.stamp)
@@ -107,12 +104,12 @@ class ViewWidget(anywidget.AnyWidget):
 
 
 def _stays_here(cell: Cell) -> Cell:
-    """The same without what leads elsewhere: a notebook has no other page, and no sentence box."""
+    """The cell without links: a notebook has no other page, and no sentence box."""
     return replace(cell, data={**cell.data, "stays": True})
 
 
 def _staying(each: Row) -> Row:
-    """All cells of a row, without what leads elsewhere."""
+    """The row with all its cells without links."""
     return Row(tuple(
         replace(column, cells=tuple(_stays_here(c) for c in column.cells if isinstance(c, Cell)))
         for column in each.columns

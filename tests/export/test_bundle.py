@@ -24,7 +24,7 @@ def test_a_served_page_gets_all_pictures_and_its_files_keep_their_address() -> N
     assert left == [made.splitlines()[-1]], "the two that hang, and nothing else"
     assert made.count("import.meta.url") == 1
     modules = set(re.findall(r'^modules\["([\w.]+)"\]', made, re.MULTILINE))
-    assert modules == {path.name for path in bundle.PICTURES.glob("*.js")} | set(bundle.HANGS)
+    assert modules == {path.name for path in bundle.PICTURES.glob("*.js")} | set(bundle.ADAPTERS)
     assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= modules
 
 
