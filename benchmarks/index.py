@@ -25,7 +25,7 @@ from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.texts import BATCH_TOKENS, TextBatch, batches
 from ffnviz.jobs.allocator import keep_what_is_free
 from ffnviz.jobs.indexing import sources
-from ffnviz.jobs.indexing.job import Job, count
+from ffnviz.jobs.indexing.job import IndexingJob, count
 from ffnviz.jobs.indexing.local import run_local
 from ffnviz.jobs.indexing.run import Engine, counted
 from ffnviz.jobs.indexing.sources import Piece, pieces_of, texts_of
@@ -143,7 +143,7 @@ def clock(corpus: tuple[Piece, ...], engine: Engine) -> tuple[float, int]:
     """Seconds on the clock from the first to the last piece, and tokens."""
     with tempfile.TemporaryDirectory() as folder:
         start = time.perf_counter()
-        part = counted(Job("relu"), corpus, engine, Path(folder) / "kept")
+        part = counted(IndexingJob("relu"), corpus, engine, Path(folder) / "kept")
         return time.perf_counter() - start, part.n_tokens
 
 
@@ -190,7 +190,7 @@ def nodes(corpus: Path, tokens: int) -> None:
 def memory(corpus: Path, tokens: int) -> None:
     """The most memory that a process held, after more and more tokens."""
     torch.set_num_threads(1)
-    job, done, rows = Job("relu"), 0, []
+    job, done, rows = IndexingJob("relu"), 0, []
     gauge = [tokens * share // 10 for share in (1, 2, 4, 6, 8, 10)]
     for piece in pieces_for(corpus, tokens):
         done += count(job, piece).n_tokens

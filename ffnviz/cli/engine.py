@@ -9,7 +9,7 @@ import click
 
 from ffnviz.cli.network import F
 from ffnviz.cli.number import Number
-from ffnviz.jobs.indexing.cluster import check_room, joined
+from ffnviz.jobs.indexing.cluster import check_places, joined
 from ffnviz.jobs.indexing.local import run_local
 from ffnviz.jobs.indexing.ray_data import run_ray
 from ffnviz.jobs.indexing.run import Engine
@@ -82,6 +82,6 @@ def started_engine(options: EngineOptions) -> Iterator[Engine]:
         return
     with joined(options.address):
         n, cpus, gpus = options.workers, options.cpus_per_worker, options.gpus_per_worker
-        if waiting := check_room(n, cpus, gpus):
+        if waiting := check_places(n, cpus, gpus):
             click.echo(waiting, err=True)
         yield partial(run_ray, workers=n, cpus=cpus, gpus=gpus)

@@ -21,11 +21,11 @@ from ffnviz.cli.index_report import print_written, report_of, write_tables
 from ffnviz.cli.network import model_option, opened
 from ffnviz.cli.output import bar, show_json
 from ffnviz.jobs.indexing.files import Place
-from ffnviz.jobs.indexing.job import Job, gatherer_of, hold
+from ffnviz.jobs.indexing.job import IndexingJob, gatherer_of, hold
 from ffnviz.jobs.indexing.memory_estimate import estimated_memory, too_much
 from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted, with_problems
 from ffnviz.jobs.indexing.sources import Piece, pieces_of
-from ffnviz.jobs.indexing.stores import Address, StoreError, found_at, is_address
+from ffnviz.jobs.indexing.stores import Address, StoreError, parse_place, is_address
 from ffnviz.jobs.indexing.work_splitting import cut, piece_bytes
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.linear import onednn_is_quicker
@@ -48,7 +48,7 @@ class Corpus(click.Path):
         """The path or address."""
         if isinstance(value, str) and is_address(value):
             try:
-                value = found_at(value)
+                value = parse_place(value)
             except StoreError as error:
                 self.fail(str(error), param, ctx)
         if isinstance(value, Address):
@@ -143,7 +143,7 @@ def index(
                     where = options.device or device.type
                     tags = _tags(pieces)
                     values = (name, where, dtype, revision, numbers, tags, column, longest)
-                    job = Job(*values, onednn=onednn_is_quicker())
+                    job = IndexingJob(*values, onednn=onednn_is_quicker())
                     hold(job, network)
                     _print_memory(network, job, options)
                     fitting = cut(pieces, piece_bytes(network.sizes, where))
@@ -175,7 +175,7 @@ def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
     return numbers
 
 
-def _print_memory(network: Network, job: Job, options: EngineOptions) -> None:
+def _print_memory(network: Network, job: IndexingJob, options: EngineOptions) -> None:
     """Print how much memory the job takes, or that this machine has too little."""
     n_blocks = len(job.blocks or range(network.sizes.n_blocks))
     on_cpu = job.device == "cpu"
@@ -214,7 +214,7 @@ def _of_probes(model: Network, blocks: tuple[int, ...] | None) -> NeuronIndex:
 
 
 def _count(
-    job: Job,
+    job: IndexingJob,
     pieces: tuple[Piece, ...],
     engine: Engine,
     path: Path,

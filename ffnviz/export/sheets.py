@@ -27,12 +27,6 @@ def cells_shown(
     """All cells of a part's sheet, in order; its measurements are made at once.
 
     Nothing is trained: shown is a recorded training, or what stands before one.
-
-    Args:
-        part: of any page.
-        state: what is looked at; settings of the part are part of it.
-        make_run: makes the run of a state.
-        catalog: of all pages, parts and networks.
     """
     state = followed(part, state, make_run, catalog)
     run = make_run(state)

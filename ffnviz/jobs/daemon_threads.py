@@ -9,13 +9,7 @@ log = logging.getLogger(__name__)
 
 
 def repeat(name: str, every_s: float, work: Callable[[], object]) -> None:
-    """Repeat the work in a daemon thread; what it raises is logged, and it goes on.
-
-    Args:
-        name: of the thread.
-        every_s: seconds from one time to the next.
-        work: what to do.
-    """
+    """Repeat the work in a daemon thread of that name; errors are logged, and it goes on."""
 
     def loop() -> None:
         while True:

@@ -24,6 +24,7 @@ from ffnviz.training.recipe import Recipe
 from ffnviz.training.validation import look
 
 CHECKPOINT_STEPS = 100
+PROGRESS = ("step", "tokens", "seconds", "points")  # of a TrainingState, as a checkpoint has it
 
 
 class CheckpointError(ValueError):
@@ -177,10 +178,7 @@ def _save(state: TrainingState, path: Path, fingerprint: str) -> None:
             "fingerprint": fingerprint,
             "encoder": state.encoder.state_dict(),
             "optimiser": state.optimiser.state_dict(),
-            "step": state.step,
-            "tokens": state.tokens,
-            "seconds": state.seconds,
-            "points": state.points,
+            **{name: getattr(state, name) for name in PROGRESS},
         },
         content,
     )
@@ -204,7 +202,7 @@ def _restore(state: TrainingState, path: Path, fingerprint: str, device: torch.d
     try:
         state.encoder.load_state_dict(saved["encoder"])
         state.optimiser.load_state_dict(saved["optimiser"])
-        state.step, state.tokens = saved["step"], saved["tokens"]
-        state.seconds, state.points = saved["seconds"], saved["points"]
+        for name in PROGRESS:
+            setattr(state, name, saved[name])
     except Exception as error:
         raise CheckpointError(damaged) from error

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from ffnviz.analysis.neurons.description_file import read_descriptions
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
 from ffnviz.cli import engine, main
-from ffnviz.jobs.indexing.job import Job, count
+from ffnviz.jobs.indexing.job import IndexingJob, count
 from ffnviz.jobs.indexing.sources import Piece
 from ffnviz.models.encoder.model import load
 
@@ -79,7 +79,9 @@ def test_without_a_place_it_goes_to_a_folder_here_and_never_into_the_package(
 def test_ctrl_c_keeps_what_is_counted_and_says_how_to_go_on(
     books: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stopped(job: Job, pieces: Sequence[Piece], *_: object, **__: object) -> Iterator[object]:
+    def stopped(
+        job: IndexingJob, pieces: Sequence[Piece], *_: object, **__: object
+    ) -> Iterator[object]:
         yield [pieces[0].number], count(job, pieces[0])
         raise KeyboardInterrupt
 

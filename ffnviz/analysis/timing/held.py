@@ -46,11 +46,8 @@ class _HeldBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
 def peak_of(work: Callable[[], object], existing: Iterable[Tensor]) -> int:
     """The most bytes that tensors allocated by some work take at one time, its result included.
 
-    What an operation needs inside itself is not seen.
-
-    Args:
-        work: what to run.
-        existing: tensors that exist before, such as weights and inputs; they do not count.
+    Tensors that exist before, such as weights and inputs, do not count; what an operation needs
+    inside itself is not seen.
     """
     with _HeldBytes(existing) as held:
         result = work()

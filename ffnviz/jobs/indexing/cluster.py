@@ -1,6 +1,6 @@
 """Joining a Ray cluster, or starting one on this machine.
 
-Needs the extra `ray`. Whatever is wrong is said before any work begins.
+Needs the extra `ray`. Whatever is wrong is reported before any work begins.
 """
 
 import os
@@ -14,16 +14,16 @@ ANSWERS_WITHIN_S = 10.0  # Ray itself asks a place where nobody listens for many
 
 
 class ClusterError(ValueError):
-    """Ray, the cluster or room on it is missing; the message says what to do."""
+    """Ray, the cluster or places on it are missing; the message says what to do."""
 
 
 @contextmanager
 def joined(address: str | None = None) -> Iterator[None]:
-    """Join a cluster for as long as the block runs; one of this machine's own is then ended.
+    """Join a cluster for as long as the block runs; one started for it is then ended.
 
     Args:
         address: "auto" for the one that this machine is part of, or the head's "host:port"; None
-            makes this machine alone one.
+            starts one on this machine alone.
 
     Raises:
         ClusterError: if Ray is not installed, or nothing answers at the address.
@@ -32,12 +32,12 @@ def joined(address: str | None = None) -> Iterator[None]:
         import ray
     except ImportError as error:
         raise ClusterError(f"--engine ray needs Ray: {install('ray')}.") from error
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # what is counted is nobody else's business
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's makers
     if ray.is_initialized():  # by whoever called
         yield
         return
     _check_address(address)
-    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # else its core talks between our lines
+    os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # or its core writes between our lines
     try:
         ray.init(
             address=address or "local", log_to_driver=False, logging_level="ERROR",
@@ -74,8 +74,8 @@ def _no_cluster(address: str | None, why: str) -> ClusterError:
     )
 
 
-def check_room(workers: int, cpus: float, gpus: float) -> str | None:
-    """Check that the joined cluster has room for so many workers.
+def check_places(workers: int, cpus: float, gpus: float) -> str | None:
+    """Check that the joined cluster has places for so many workers.
 
     Args:
         workers: processes.
@@ -83,23 +83,23 @@ def check_room(workers: int, cpus: float, gpus: float) -> str | None:
         gpus: of each.
 
     Returns:
-        What to tell while others have the places; None if enough are free.
+        A message for as long as others have the places; None if enough are free.
 
     Raises:
-        ClusterError: if it has fewer places, whoever uses them.
+        ClusterError: if it has fewer places, free or not.
     """
     import ray
 
+    wanted = _named(cpus, gpus)
     nodes = [node["Resources"] for node in ray.nodes() if node["Alive"]]
-    room = sum(_places(node, cpus, gpus) for node in nodes)
-    each = _named(cpus, gpus)
-    if room < workers:
+    places = sum(_places(node, cpus, gpus) for node in nodes)
+    if places < workers:
         total = ray.cluster_resources()
-        has = _named(total.get("CPU", 0), total.get("GPU", 0))
-        advice = f"Give --workers {room}, or less to each." if room else "Give less to each."
+        resources = _named(total.get("CPU", 0), total.get("GPU", 0))
+        advice = f"Give --workers {places}, or less to each." if places else "Give less to each."
         raise ClusterError(
-            f"--workers {workers} with {each} each do not fit: there is room for {room}. "
-            f"{len(nodes)} node{'s' * (len(nodes) != 1)} with {has} answered. {advice}"
+            f"--workers {workers} with {wanted} each do not fit: there is room for {places}. "
+            f"{len(nodes)} node{'s' * (len(nodes) != 1)} with {resources} answered. {advice}"
         )
     free = _places(ray.available_resources(), cpus, gpus)
     if free >= workers:
@@ -112,7 +112,7 @@ def check_room(workers: int, cpus: float, gpus: float) -> str | None:
 
 def _places(resources: dict[str, float], cpus: float, gpus: float) -> int:
     shares = [(resources.get("CPU", 0.0), cpus), (resources.get("GPU", 0.0), gpus)]
-    return min((int(has / wanted + 1e-9) for has, wanted in shares if wanted), default=2**16)
+    return min((int(total / each + 1e-9) for total, each in shares if each), default=2**16)
 
 
 def _named(cpus: float, gpus: float) -> str:

@@ -14,45 +14,45 @@ from ffnviz.jobs.indexing.stores import Address, Stored
 PACKED = {".gz": "gzip", ".zst": "zstd"}
 KINDS = (".txt", ".jsonl", ".parquet")
 
-Place = Path | Address  # where texts lie
+Place = Path | Address  # of a file or folder
 File = Path | Stored
 
 
 def files_in(paths: Sequence[Place]) -> Iterator[File]:
     """All files of a corpus: this machine's first, then the stores', each sorted by path.
 
-    What a folder has under a name that begins with a dot is left out, and so is a link that leads
-    out of it: whoever names a folder has not named what lies elsewhere.
+    Left out are names that begin with a dot in a folder, and links that lead out of it: whoever
+    names a folder has not named what lies elsewhere.
 
     Raises:
         StoreError: if a store does not answer, or has not what was asked for.
     """
-    here: list[Path] = []
+    local: list[Path] = []
     stored: list[Stored] = []
     for path in paths:
         if isinstance(path, Address):
             stored += (each for each in path.files() if not _hidden(each.path, path.place))
         elif path.is_dir():
-            inside, top = path.rglob("*"), path.resolve()
-            here += (
+            top = path.resolve()
+            local += (
                 each
-                for each in inside
+                for each in path.rglob("*")
                 if each.is_file() and not _hidden(each, path) and top in each.resolve().parents
             )
         elif path.is_file():
-            here.append(path)
+            local.append(path)
     stored.sort(key=lambda each: (each.path, each.address))
-    files: list[File] = [*sorted(here), *stored]
+    files: list[File] = [*sorted(local), *stored]
     yield from (each for each in files if kind_of(pure(each))[0] in KINDS)
 
 
 def _hidden(path: PurePath, folder: PurePath | str) -> bool:
-    """Whether the file or a folder above it, below the corpus's, begins with a dot."""
+    """Whether the file's path within the folder has a name that begins with a dot."""
     return any(name.startswith(".") for name in path.relative_to(folder).parts)
 
 
 def kind_of(path: PurePath) -> tuple[str, str | None]:
-    """A file's suffix, and its compression if it has one."""
+    """A file's suffix, without that of its compression, and the compression if it has one."""
     packed = PACKED.get(path.suffix)
     return (path.with_suffix("") if packed else path).suffix.lower(), packed
 
@@ -68,13 +68,12 @@ def opened(path: File) -> Iterator[IO[bytes]]:
     if isinstance(path, Stored):
         with path.opened(packed) as file:
             yield file
-        return
-    if not packed:
+    elif packed:
+        with pa.input_stream(str(path), compression=packed) as stream:
+            yield io.BufferedReader(stream)
+    else:
         with path.open("rb") as file:
             yield file
-        return
-    with pa.input_stream(str(path), compression=packed) as stream:
-        yield io.BufferedReader(stream)
 
 
 def table_of(path: File) -> pq.ParquetFile:
@@ -116,7 +115,7 @@ def check_store(path: File) -> None:
     """Check that the file's store can be reached; a lost one ends the run, which can be resumed.
 
     Raises:
-        StoreError: if it is.
+        StoreError: if it cannot.
     """
     if isinstance(path, Stored):
         path.address.check()

@@ -1,4 +1,4 @@
-"""What is counted, as any process on any machine is told it."""
+"""A count as one order, the same for every process on every machine."""
 
 import os
 from collections import Counter
@@ -20,7 +20,7 @@ PLACES = 2**36  # texts that a piece may have
 
 
 @dataclass(frozen=True)
-class Job:
+class IndexingJob:
     """The settings that all pieces of a corpus share."""
 
     network: str  # what `load` takes
@@ -28,28 +28,28 @@ class Job:
     # dtype, revision: of a network that is not ours
     dtype: str | None = None
     revision: str | None = None
-    blocks: tuple[int, ...] | None = None  # which are looked at, from 0; all, if none are named
+    blocks: tuple[int, ...] | None = None  # from 0; None: all
     tags: tuple[str, ...] = ()  # the names of all files, if each is a tag
     column: str = "text"  # of .jsonl and .parquet files
     longest: int = LONGEST  # tokens of a text; a longer one is cut
-    onednn: bool = False  # whose products our networks take, so that all processes count alike
+    onednn: bool = False  # whether our networks take its products: all processes count alike
 
 
-_HELD: dict[Job, Gatherer] = {}
+_HELD: dict[IndexingJob, Gatherer] = {}
 
 
-def gatherer_of(job: Job) -> Gatherer:
+def gatherer_of(job: IndexingJob) -> Gatherer:
     """The job's Gatherer, whose network is loaded once in each process."""
     if job not in _HELD:
         hold(job, load(job.network, job.device, dtype=job.dtype, revision=job.revision))
     return _HELD[job]
 
 
-def hold(job: Job, network: Network) -> None:
+def hold(job: IndexingJob, network: Network) -> None:
     """Have this process count the job with a network that is loaded already.
 
-    One thread: how a matrix product is split among threads changes its last bits, as does who
-    makes it, and more processes use a machine's cores better than more threads.
+    One thread: how a matrix product is split among threads changes its last bits, as does the
+    library, and more processes use a machine's cores better than more threads.
     """
     torch.set_num_threads(1)
     take_onednn(job.onednn)
@@ -58,7 +58,9 @@ def hold(job: Job, network: Network) -> None:
     _HELD[job] = Gatherer(network, job.tags, job.blocks, job.longest)
 
 
-def count(job: Job, piece: Piece, reading: Callable[[int], None] = lambda _: None) -> IndexPart:
+def count(
+    job: IndexingJob, piece: Piece, reading: Callable[[int], None] = lambda _: None
+) -> IndexPart:
     """Count one piece; `reading` is called now and then with the tokens read so far."""
     problems: Counter[str] = Counter()
     tags = (piece.tag,) if job.tags else ()

@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from itertools import islice
 
 from ffnviz.analysis.neurons.index_part import IndexPart
-from ffnviz.jobs.indexing.job import Job, count
+from ffnviz.jobs.indexing.job import IndexingJob, count
 from ffnviz.jobs.indexing.sources import Piece
 
-AHEAD = 2  # pieces handed out to each process; more parts would wait in memory
+AHEAD = 2  # pieces submitted for each process; more parts would wait in memory
 
 
 def run_local(
-    job: Job, pieces: Sequence[Piece], reading: Callable[[int], None], workers: int
+    job: IndexingJob, pieces: Sequence[Piece], reading: Callable[[int], None], workers: int
 ) -> Iterator[tuple[list[int], IndexPart]]:
-    """Each piece's number and what was counted on it, as they come in.
+    """Each piece's number and its counts, as they come in.
 
-    Only one process alone, which is this one, tells how far it is in a piece.
+    Progress within a piece is reported by one worker alone, which is this process.
     """
     if workers == 1:
         for piece in pieces:
@@ -34,8 +34,8 @@ def run_local(
             if not running:
                 return
             done, _ = wait(running, return_when=FIRST_COMPLETED)
-            for each in done:
-                yield [running.pop(each)], each.result()
+            for future in done:
+                yield [running.pop(future)], future.result()
 
 
 @contextmanager

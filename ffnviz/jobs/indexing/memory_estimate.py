@@ -1,4 +1,4 @@
-"""The memory that indexing takes, estimated before anything is counted."""
+"""An estimate of the memory that indexing takes."""
 
 import math
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from ffnviz.models.card import Sizes
 from ffnviz.models.external.memory import gigabytes
 
 PROCESS = 350 * 2**20  # Python, PyTorch and pyarrow themselves
-PARTS = 3  # at a time: what was counted, what comes in, and both together
-BATCHES = 6  # hidden values of a batch, and what is made of them on the way
+PARTS = 3  # at a time: the counts so far, new ones, and their sum
+BATCHES = 6  # hidden values of a batch, and intermediate values as large
 COUNT, VALUE, TOKEN = 8, 4, 4  # bytes: int64, float32, int32
 WAITING = 36  # bytes of a token that waits: a number of Python's, and its place in a list
 
@@ -25,10 +25,10 @@ WAITING = 36  # bytes of a token that waits: a number of Python's, and its place
 class MemoryEstimate:
     """Estimated bytes of each process."""
 
-    part: int  # of what is counted, of all blocks
-    waiting: int  # of what becomes sketches later, of all blocks
+    part: int  # of the counts of all blocks
+    waiting: int  # of buffers for the sketches of all blocks
     weights: int  # of the network
-    batch: int  # of what a pass has at a time
+    batch: int  # of the values of one pass
     processes: int  # that each hold all of these
 
     @property
@@ -61,9 +61,9 @@ def part_bytes(
 
 
 def waiting_bytes(d_ff: int) -> int:
-    """The bytes of what a block's Sketching holds beside the sketch itself."""
-    there = Sketching(d_ff, torch.device("cpu"))  # not written to, it takes no memory yet
-    held = sum(each.nbytes for each in vars(there).values() if isinstance(each, torch.Tensor))
+    """The bytes that a block's Sketching holds beside the sketch itself."""
+    sketching = Sketching(d_ff, torch.device("cpu"))  # not written to, it takes no memory yet
+    held = sum(each.nbytes for each in vars(sketching).values() if isinstance(each, torch.Tensor))
     sketched = partners.M if d_ff <= partners.MOST else 0
     return held - COUNT * sketched * d_ff
 
@@ -81,11 +81,11 @@ def estimated_memory(
 
     Args:
         sizes: the network's.
-        n_blocks: that are looked at.
+        n_blocks: that are counted.
         n_tags: of the corpus.
-        bytes_each: of a weight; 0 if the network is not in this machine's memory but in a GPU's,
-            where then also the buffers are.
-        processes: on this machine, the one that adds up counted.
+        bytes_each: of a weight; 0 if the network and the buffers are not in this machine's memory
+            but in a GPU's.
+        processes: on this machine, with the one that adds up.
         signed: whether hidden can be below zero.
         longest: tokens of a text. One of more than a batch has is a batch of its own, and texts
             wait for others of their length.
@@ -100,15 +100,15 @@ def estimated_memory(
     )  # fmt: skip
 
 
-def too_much(room: MemoryEstimate, n_blocks: int, free: int) -> str | None:
-    """Why it does not fit into so many bytes, and what would; None if it fits."""
-    if room.each * room.processes <= free:
+def too_much(estimate: MemoryEstimate, n_blocks: int, free: int) -> str | None:
+    """Why an estimate does not fit into so many bytes, and what would; None if it fits."""
+    if estimate.each * estimate.processes <= free:
         return None
-    of_blocks = PARTS * room.part + room.waiting
-    fixed = room.each - of_blocks
-    most = math.floor((free / room.processes - fixed) / (of_blocks / n_blocks))
-    said = f"{room.in_words} {gigabytes(max(0, free))} are free on this machine."
+    of_blocks = PARTS * estimate.part + estimate.waiting
+    fixed = estimate.each - of_blocks
+    most = math.floor((free / estimate.processes - fixed) / (of_blocks / n_blocks))
+    problem = f"{estimate.in_words} {gigabytes(max(0, free))} are free on this machine."
     fewer = [f"look at fewer blocks at a time, at most {most}: --blocks"] * (0 < most < n_blocks)
-    fewer += ["use fewer --workers"] * (room.processes > 1)
+    fewer += ["use fewer --workers"] * (estimate.processes > 1)
     advice = " or ".join(fewer) or "take a machine with more memory"
-    return f"{said} It may not fit: {advice}."
+    return f"{problem} It may not fit: {advice}."

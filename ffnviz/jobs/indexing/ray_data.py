@@ -1,4 +1,4 @@
-"""Counting on a Ray cluster: Ray Data hands out the pieces, and again where a node is lost.
+"""Counting on a Ray cluster: Ray Data distributes the pieces, and again where a node is lost.
 
 The items are stretches of files (`sources.Piece`), not rows that Ray has read: `read_text` and its
 kin stop at, or silently drop, what `sources` counts and names; and which texts share a batch must
@@ -19,29 +19,28 @@ from typing import Any
 from ffnviz.analysis.neurons.index_part import IndexPart, merged
 from ffnviz.jobs.indexing.cluster import ClusterError
 from ffnviz.jobs.indexing.files import File
-from ffnviz.jobs.indexing.job import Job, count, gatherer_of
+from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of
 from ffnviz.jobs.indexing.sources import Piece
 from ffnviz.jobs.indexing.stores import Stored, StoreError
 
 VERSION = version_of("ffnviz")
-FAN_IN = 8  # parts, on any node, that become one before they come here
-AT_ONCE = 8  # pieces that one GPU adds up at most before it hands over: some minutes' work
-ON_A_PROCESSOR = 2  # likewise
-ROUNDS = 8  # but every worker hands over so often at least: what is lost with a node is little
+FAN_IN = 8  # parts that are added up on some node before they come here
+MOST_ON_GPU = 8  # pieces that a task adds up: some minutes' work
+MOST_ON_CPU = 2  # likewise
+ROUNDS = 8  # tasks of each worker at least: little is lost with a node
 
 Row = dict[str, Any]
 
 
-def counting(batch: Row, job: Job, version: str, files: Sequence[File]) -> Row:
-    """Count a batch of pieces and add them up, in whichever process has time.
+def counting(batch: Row, job: IndexingJob, version: str, files: Sequence[File]) -> Row:
+    """Count a batch of pieces and add them up, in any free process.
 
-    A task, and no actor that keeps the network: what a lost node owes, any other process can do
-    over, while Ray waits until a lost actor itself has a place again, which is for ever where all
+    A task, and no actor that keeps the network: any other process can repeat the work of a lost
+    node, while Ray waits until a lost actor itself has a place again, which is for ever where all
     places are taken. Ray uses a process again for the next task, and it keeps the network (`hold`).
-    What is wrong with a node is a row of its own, so that it arrives as the sentence it is.
+    A fault of a node is a row of its own, so that it arrives as the sentence it is.
     """
-    wrong = wrong_here(job, version, files)
-    if wrong:
+    if wrong := wrong_here(job, version, files):
         return {"wrong": [wrong]}
     pieces: list[Piece] = pickle.loads(batch["pieces"][0])  # noqa: S301, from `run_ray`
     try:
@@ -51,14 +50,13 @@ def counting(batch: Row, job: Job, version: str, files: Sequence[File]) -> Row:
     return _row([piece.number for piece in pieces], part)
 
 
-def wrong_here(job: Job, version: str, files: Sequence[File]) -> str:
+def wrong_here(job: IndexingJob, version: str, files: Sequence[File]) -> str:
     """The reason why this process cannot count; empty if it can.
 
     Args:
         job: what to count.
-        version: of ffnviz, of whoever asks.
-        files: one from each kind of place: a disk, a store. It is not they that must be there, one
-            file may vanish, but the folder or the store that they are in.
+        version: of ffnviz, where the run was started.
+        files: one from each disk or store. A file may vanish; its folder or store must be there.
     """
     if version != VERSION:
         return f"it has ffnviz {VERSION}, and {version} asks"
@@ -80,17 +78,17 @@ def wrong_here(job: Job, version: str, files: Sequence[File]) -> str:
 
 
 def run_ray(
-    job: Job,
+    job: IndexingJob,
     pieces: Sequence[Piece],
     _reading: Callable[[int], None],
     workers: int,
     cpus: float = 1,
     gpus: float = 0,
 ) -> Iterator[tuple[list[int], IndexPart]]:
-    """The numbers of the pieces that are done and what was counted on them, as they come in.
+    """The numbers of the pieces that are done and their counts, as they come in.
 
     Parts are added up thrice: some pieces in a worker, some workers' sums on a node, the rest by
-    whoever asked. What waits in memory is bounded by Ray Data.
+    the caller. Ray Data bounds what waits in memory.
 
     Args:
         job: what to count; every node must be able to open the network by this name.
@@ -106,15 +104,16 @@ def run_ray(
         return
     import ray.data
 
-    logging.getLogger("ray.data").setLevel(logging.ERROR)  # progress is told by who asked
+    logging.getLogger("ray.data").setLevel(logging.ERROR)  # the caller reports progress
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = context.print_on_execution_start = False
     context.execution_no_progress_timeout_s = -1  # a large network's piece may take an hour
-    job, there = _from_anywhere(job), [_by_whole_path(piece) for piece in pieces]
-    items = [{"pieces": pickle.dumps(some)} for some in _handed_out(there, workers, job.device)]
+    job, pieces = _with_absolute_folder(job), [_with_absolute_path(piece) for piece in pieces]
+    batches = _batches(pieces, workers, job.device)
+    items = [{"pieces": pickle.dumps(batch)} for batch in batches]
     rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         counting, batch_size=1, num_cpus=cpus, num_gpus=gpus,
-        fn_args=(job, VERSION, _one_of_each([piece.path for piece in there])),
+        fn_args=(job, VERSION, _one_of_each([piece.path for piece in pieces])),
         compute=ray.data.TaskPoolStrategy(size=workers),
         max_calls=0,  # a process with a GPU, too, is used again
     )  # fmt: skip
@@ -128,13 +127,13 @@ def run_ray(
         raise ClusterError(f"The cluster gave up: {_last_line(error)}") from error
 
 
-def _from_anywhere(job: Job) -> Job:
+def _with_absolute_folder(job: IndexingJob) -> IndexingJob:
     """A network's folder as an absolute path, since a worker starts in another folder."""
     folder = Path(job.network)
     return replace(job, network=str(folder.absolute())) if folder.exists() else job
 
 
-def _by_whole_path(piece: Piece) -> Piece:
+def _with_absolute_path(piece: Piece) -> Piece:
     if isinstance(piece.path, Stored):
         return piece
     return replace(piece, path=piece.path.absolute())
@@ -152,15 +151,15 @@ def _without_stop(error: Exception) -> str:
     return str(error).rstrip(".")
 
 
-def _handed_out(pieces: Sequence[Piece], workers: int, device: str) -> list[list[Piece]]:
+def _batches(pieces: Sequence[Piece], workers: int, device: str) -> list[list[Piece]]:
     """Batches of neighbouring pieces, most often of one file."""
-    most = ON_A_PROCESSOR if device == "cpu" else AT_ONCE
+    most = MOST_ON_CPU if device == "cpu" else MOST_ON_GPU
     n = max(1, min(most, len(pieces) // (ROUNDS * workers)))
     return [list(pieces[start : start + n]) for start in range(0, len(pieces), n)]
 
 
 def added_up(batch: Row) -> Row:
-    """The sum of several parts, so that less is sent to the process that asked."""
+    """The sum of several parts, so that less is sent to the calling process."""
     for wrong in batch.get("wrong", ()):
         if wrong:
             return {"wrong": [wrong]}
@@ -178,7 +177,7 @@ def _read(batch: Row) -> tuple[list[int], IndexPart]:
     """The pieces' numbers and the sum of the parts in a batch of rows.
 
     Raises:
-        ClusterError: if one says what is wrong with a node.
+        ClusterError: if one tells of a fault of a node.
     """
     parts = []
     for place, wrong in enumerate(batch["wrong"]):

@@ -1,4 +1,4 @@
-"""Counting a whole corpus, resumed where it was stopped."""
+"""Counting a whole corpus; a run that was stopped is resumed."""
 
 import hashlib
 import json
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from ffnviz.analysis.neurons.index_part import IndexPart, merge
 from ffnviz.analysis.neurons.part_file import read_part, write_part
-from ffnviz.jobs.indexing.job import Job, gatherer_of
+from ffnviz.jobs.indexing.job import IndexingJob, gatherer_of
 from ffnviz.jobs.indexing.sources import Piece
 from ffnviz.jobs.indexing.stores import Stored
 from ffnviz.jobs.indexing.work_splitting import largest_first
@@ -18,13 +18,13 @@ from ffnviz.jobs.indexing.work_splitting import largest_first
 SAVE_EVERY_S = 60.0
 
 Engine = Callable[
-    [Job, Sequence[Piece], Callable[[int], None]], Iterator[tuple[list[int], IndexPart]]
+    [IndexingJob, Sequence[Piece], Callable[[int], None]], Iterator[tuple[list[int], IndexPart]]
 ]
 
 
 @dataclass(frozen=True)
 class IndexingReport:
-    """The progress of a run: pieces done, and tokens read so far."""
+    """The progress of a run: pieces done, all pieces, and tokens read so far."""
 
     done: int
     each: int
@@ -32,7 +32,7 @@ class IndexingReport:
 
 
 def counted(
-    job: Job,
+    job: IndexingJob,
     pieces: Sequence[Piece],
     engine: Engine,
     kept: Path,
@@ -44,16 +44,16 @@ def counted(
     Args:
         job: what to count.
         pieces: of the corpus.
-        engine: hands over parts; in which order and for how many pieces each makes no difference.
-            It may say how many tokens are read of a piece that is not done.
-        kept: a file for what is done so far. It is used if it is of the same job and pieces, and
+        engine: yields parts, in any order and each of any number of pieces. It may report how many
+            tokens are read of a piece that is not done.
+        kept: a file for the counts so far. It is used if it is of the same job and pieces, and
             removed at the end.
-        tell: told how far it is.
-        save_every_s: how often it is written; also when the run is broken off.
+        tell: called with the progress.
+        save_every_s: seconds between two writes; it is also written when the run is broken off.
     """
-    each = _description(job, pieces, gatherer_of(job).network)
+    run_id = _run_id(job, pieces, gatherer_of(job).network)
     # One value, so that whatever breaks the run off finds a part and its pieces together.
-    now = written = read_part(kept, each) or (gatherer_of(job).empty(), set())
+    now = written = read_part(kept, run_id) or (gatherer_of(job).empty(), set())
     saved = time.monotonic()
 
     def reading(n_tokens: int) -> None:
@@ -68,13 +68,13 @@ def counted(
             now = merge(now[0], more), now[1] | set(numbers)
             reading(0)
             if time.monotonic() - saved > save_every_s:
-                write_part(*now, each, kept)
+                write_part(*now, run_id, kept)
                 written, saved = now, time.monotonic()
     except BaseException:  # Ctrl-C, a store or a cluster that is lost
         if isinstance(parts, Generator):
             parts.close()  # ends the processes, too, if it is not they that broke off
         if now is not written:
-            write_part(*now, each, kept)
+            write_part(*now, run_id, kept)
         raise
     part, done = now
     if len(done) < len(pieces):
@@ -88,8 +88,8 @@ def with_problems(part: IndexPart, problems: dict[str, int]) -> IndexPart:
     return replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
 
 
-def _description(job: Job, pieces: Sequence[Piece], fingerprint: str) -> str:
-    """What identifies a run: the job, the network's weights, and the files with their sizes."""
+def _run_id(job: IndexingJob, pieces: Sequence[Piece], fingerprint: str) -> str:
+    """A hash of the job, the network's weights, and the files with their sizes."""
     about = [asdict(job) | {"device": "", "fingerprint": fingerprint}]
     for piece in pieces:
         if isinstance(piece.path, Stored):

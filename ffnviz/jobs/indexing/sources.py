@@ -1,7 +1,7 @@
-"""A corpus as pieces of work: which stretch of which file each is, and the texts in it.
+"""A corpus as pieces of work, each a stretch of a file, and the texts in them.
 
-A line of a .txt is a text; of a .jsonl or .parquet, one column is. What cannot be read is counted
-and named, and never stops the others: a run of many hours must not end at one bad line.
+Each line of a .txt is a text; of a .jsonl or .parquet file, each row of one column. What cannot be
+read is counted and named, and never ends a run: one of many hours must survive a bad line.
 """
 
 import json
@@ -30,12 +30,12 @@ from ffnviz.jobs.indexing.files import (
 from ffnviz.jobs.indexing.stores import why
 
 PIECE_BYTES = 2**21  # of a file; about half a million tokens
-LONGEST_LINE = 2**20  # bytes; what a longer line has besides is left out
+LONGEST_LINE = 2**20  # bytes; the rest of a longer line is left out
 _HALF = re.compile("[\ud800-\udfff]")  # as JSON can write of an emoji, and no text can hold
 
 
 class SourcesError(ValueError):
-    """There is nothing to read; the message says why."""
+    """There is nothing to read; the message says where, and what can be read."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,10 @@ class Piece:
     """A stretch of a file."""
 
     number: int  # its place in the corpus, from 0
-    path: File  # the file, on this machine or in a store
+    path: File
     kind: str  # one of files.KINDS
-    # start, end: bytes of a .txt or .jsonl, row groups of a .parquet; end None for a packed file,
-    # which can be read from its start only
-    start: int
-    end: int | None
+    start: int  # in bytes of a .txt or .jsonl, in row groups of a .parquet
+    end: int | None  # likewise; None for a packed file, which is read from its start only
 
     @property
     def name(self) -> str:
@@ -73,14 +71,14 @@ def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]
     for path in files_in(paths):
         kind, packed = kind_of(pure(path))
         try:
-            stretches = _stretches(path, kind, packed)
+            in_file = _stretches_of(path, kind, packed)
         except (OSError, pa.ArrowException) as error:
             check_store(path)
             problems[f"{name_of(path)}: cannot be read ({_short(error)})"] += 1
             continue
-        if not stretches:
+        if not in_file:
             problems[f"{name_of(path)}: is empty"] += 1
-        located += [(path, kind, start, end) for start, end in stretches]
+        located += [(path, kind, start, end) for start, end in in_file]
     if not located:
         raise SourcesError(
             f"{', '.join(map(shown, paths))}: there is no text in it. Give .txt, .jsonl, "
@@ -89,27 +87,27 @@ def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]
     return tuple(Piece(number, *each) for number, each in enumerate(located)), dict(problems)
 
 
-def _stretches(path: File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:
+def _stretches_of(path: File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:
     if kind == ".parquet":
         n_groups = table_of(path).num_row_groups
         return [(group, group + 1) for group in range(n_groups)]
     size = size_of(path)
     if packed:
         return [(0, None)] if size else []
-    return [*stretches(0, size, PIECE_BYTES)]
+    return list(stretches(0, size, PIECE_BYTES))
 
 
 def stretches(start: int, end: int, most: int) -> Iterator[tuple[int, int]]:
-    """The stretches from start to end, each of so many bytes."""
+    """The stretches from start to end, each of at most `most` bytes."""
     for at in range(start, end, most):
         yield at, min(at + most, end)
 
 
 def texts_of(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
-    """The texts of a piece, with single spaces; what is wrong is counted in `problems`.
+    """The texts of a piece, with single spaces; faults are counted in `problems`.
 
     Raises:
-        StoreError: if it is not the file that cannot be read, but all of its store.
+        StoreError: if the file's whole store cannot be read.
     """
     try:
         yield from _texts(piece, column, problems)
@@ -135,17 +133,18 @@ def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
 
 
 def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
-    """Lines that begin in the piece: a line is that piece's in which its first byte lies."""
+    """The lines whose first byte lies in the piece."""
     name, at = piece.name, piece.start
     with opened(piece.path) as file:
         if at:
             file.seek(at - 1)
-            at += sum(_line(file, at - 1, piece.end)[1:]) - 1  # the rest of one that began before
+            line, left_out = _line(file, at - 1, piece.end)  # the rest of one that began before
+            at += len(line) + left_out - 1
         while piece.end is None or at < piece.end:
-            line, size, left_out = _line(file, at, piece.end)
-            if not size:
+            line, left_out = _line(file, at, piece.end)
+            if not line:
                 return
-            at += size + left_out
+            at += len(line) + left_out
             if left_out:
                 problems[f"{name}: lines of more than {LONGEST_LINE:,} bytes, cut"] += 1
             elif not _is_utf8(line):
@@ -153,11 +152,11 @@ def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
             yield line.decode("utf-8", errors="replace")
 
 
-def _line(file: IO[bytes], at: int, end: int | None) -> tuple[bytes, int, int]:
-    """The next line's start, its length, and how many bytes of it were left unread.
+def _line(file: IO[bytes], at: int, end: int | None) -> tuple[bytes, int]:
+    """The next line, or the start of a long one, and how many bytes of it were skipped.
 
-    Of a line that goes on beyond the end of the piece nobody needs to know how far: without that,
-    each of a long line's pieces would read all that follows it.
+    A line that goes on beyond the end of the piece is not read to its end: otherwise each of a long
+    line's pieces would read all that follows.
     """
     line = more = file.readline(LONGEST_LINE)
     left_out = 0
@@ -166,7 +165,7 @@ def _line(file: IO[bytes], at: int, end: int | None) -> tuple[bytes, int, int]:
             break
         more = file.readline(LONGEST_LINE)
         left_out += len(more)
-    return line, len(line), left_out
+    return line, left_out
 
 
 def _column(

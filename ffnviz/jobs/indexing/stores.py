@@ -1,8 +1,8 @@
 """Files in object stores, read through pyarrow's file systems.
 
 Keys come from where each store's own tools look for them: the environment, a file in the home
-folder, the machine's role. What else is needed stands in the address, so that any process can use
-it: `s3://bucket/folder?region=eu-west-1`.
+folder, the machine's role. All other settings are in the address, so that any process can use it:
+`s3://bucket/folder?region=eu-west-1`.
 """
 
 import io
@@ -20,7 +20,7 @@ from pyarrow import fs
 
 SCHEMES = ("s3", "gs")
 READ_BYTES = 2**20  # at a time: a request takes as long as some 100 kB do
-# Whoever begins wants to hear soon that nobody answers; a run of hours bears a busy store.
+# At the start a store that does not answer is reported soon; a run of hours bears a busy one.
 ATTEMPTS = {"soon": 2, "patiently": 6}
 SECONDS = {"soon": 10, "patiently": 120}  # of attempts in all, of Google's client
 _S3_OPTIONS = ("region", "scheme", "endpoint_override")
@@ -72,7 +72,7 @@ class Address:
         """The store's file system, with retries as `how` says.
 
         Raises:
-            StoreError: if the address is none.
+            StoreError: if the address is not valid.
         """
         return _system(self.text, how)
 
@@ -82,7 +82,7 @@ class Address:
         Raises:
             StoreError: if not, or if nobody answers.
         """
-        with _told(self.shown):
+        with _store_errors(self.shown):
             if self.system("soon").get_file_info(self.place).type == fs.FileType.NotFound:
                 raise StoreError(f"{self.shown}: there is no such bucket, folder or file.")
 
@@ -93,14 +93,14 @@ class Address:
             StoreError: if it is not there, or cannot be read.
         """
         self.check()
-        with _told(self.shown):
+        with _store_errors(self.shown):
             info = self.system().get_file_info(self.place)
             if info.type == fs.FileType.File:
                 infos = [info]
             else:
                 infos = self.system().get_file_info(fs.FileSelector(self.place, recursive=True))
             files = [Stored(self, i.path, i.size) for i in infos if i.type == fs.FileType.File]
-            if files:  # whoever may list may not read: better said now than of every file
+            if files:  # listing may be allowed and reading not: better reported once, now
                 with files[0].opened() as file:
                     file.read(1)
         return files
@@ -110,7 +110,7 @@ class Address:
 class Stored:
     """A file in a store."""
 
-    address: Address  # what was asked for
+    address: Address  # under which it was found
     place: str  # the file's, within the store, the bucket first
     size: int  # in bytes
 
@@ -121,7 +121,7 @@ class Stored:
 
     @property
     def shown(self) -> str:
-        """The file's address as messages show it, the same whatever the keys are."""
+        """The file's address as messages show it, without keys."""
         return f"{urlsplit(self.address.text).scheme}://{self.place}"
 
     def random(self) -> Any:
@@ -144,7 +144,7 @@ class Stored:
                 yield io.BufferedReader(stream, READ_BYTES)
             return
         with self.address.system().open_input_stream(self.place, packed, READ_BYTES) as stream:
-            # As small a step as on a disk: as much is read of what is cut off later.
+            # As small a buffer as for a disk: as much is read of what is cut off later.
             yield io.BufferedReader(stream)
 
 
@@ -153,7 +153,7 @@ def is_address(text: str) -> bool:
     return "://" in text
 
 
-def found_at(text: str) -> Address | Path:
+def parse_place(text: str) -> Address | Path:
     """The address that a text names, or the path that `file://` leads to.
 
     Raises:
@@ -161,7 +161,7 @@ def found_at(text: str) -> Address | Path:
     """
     scheme = urlsplit(text).scheme
     if scheme == "file":
-        with _told(text):
+        with _store_errors(text):
             return Path(fs.FileSystem.from_uri(text)[1])
     if scheme not in SCHEMES:
         raise StoreError(f"{scheme}:// leads to no store. Give s3://BUCKET/FOLDER or gs://….")
@@ -174,7 +174,7 @@ def found_at(text: str) -> Address | Path:
 @lru_cache(maxsize=64)
 def _system(text: str, how: str) -> Any:
     address, parts = Address(text), urlsplit(text)
-    with _told(address.shown):
+    with _store_errors(address.shown):
         if parts.scheme == "s3":
             return _s3(address, how)
         if "retry_limit_seconds" not in parts.query:
@@ -202,7 +202,8 @@ def _s3(address: Address, how: str) -> Any:
 
 
 @contextmanager
-def _told(shown: str) -> Iterator[None]:
+def _store_errors(shown: str) -> Iterator[None]:
+    """Raise errors of pyarrow as a StoreError that names the address."""
     try:
         yield
     except (OSError, pa.ArrowException) as error:

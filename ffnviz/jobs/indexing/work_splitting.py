@@ -1,8 +1,8 @@
 """Cutting a corpus into pieces of some minutes' work each, the large ones first.
 
 The larger a network, the smaller its pieces, or a run that is killed loses an hour of each worker's
-and tells nothing for as long. They follow from the corpus, the network and what it computes on,
-never from who counts: which texts share a batch decides the last bits of their values.
+work and reports nothing for as long. They follow from the corpus, the network and its device, never
+from the workers: which texts share a batch decides the last bits of their values.
 """
 
 from collections.abc import Sequence
@@ -19,12 +19,7 @@ LEAST_BYTES = 2**14  # some thousand tokens: adding up a piece costs as much as 
 def piece_bytes(sizes: Sizes, device: str) -> int:
     """The bytes of a text file that make one piece.
 
-    A processor takes the longer, the more weights are in the blocks; a GPU is as fast as hundreds
-    of processors.
-
-    Args:
-        sizes: the network's.
-        device: where it computes.
+    The more weights the blocks have, the longer a CPU takes; a GPU is as fast as hundreds of them.
     """
     if device != "cpu":
         return sources.PIECE_BYTES

@@ -34,13 +34,7 @@ def keys_of(encoder: Encoder) -> Tensor:
 
 @torch.inference_mode()
 def look_at_neurons(encoder: Encoder, first: Tensor, batches: Sequence[Batch]) -> Neurons:
-    """All neurons on some sentences.
-
-    Args:
-        encoder: as it is now, without dropout.
-        first: its keys at the beginning.
-        batches: of sentences.
-    """
+    """All neurons on batches of sentences, without dropout; `first` are the keys at the start."""
     encoder.eval()
     ids = torch.cat([batch.inputs.flatten() for batch in batches]).numpy()
     records = [encoder.stream(batch.inputs).blocks for batch in batches]

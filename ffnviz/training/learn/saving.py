@@ -31,22 +31,18 @@ def save(learner: Learner, folder: Path) -> None:
 
 def zipped(learners: Sequence[Learner]) -> bytes:
     """The model folders of those that can be saved, as one ZIP file; empty if none can."""
+    savable = [learner for learner in learners if learner.plan.variant.can_be_saved]
+    if not savable:
+        return b""
     packed = io.BytesIO()
     with TemporaryDirectory() as temporary, ZipFile(packed, "w", ZIP_DEFLATED) as file:
-        for learner in learners:
-            if learner.plan.variant.can_be_saved:
-                folder = Path(temporary) / folder_name(learner)
-                save(learner, folder)
-                for path in sorted(folder.iterdir()):
-                    file.write(path, f"{folder.name}/{path.name}")
-        empty = not file.namelist()
-    return b"" if empty else packed.getvalue()
-
-
-def folder_name(learner: Learner) -> str:
-    """The name of the network's folder."""
-    plan = learner.plan
-    return f"learned-{plan.name}-seed-{plan.seed}-step-{learner.step}"
+        for learner in savable:
+            plan = learner.plan
+            name = f"learned-{plan.name}-seed-{plan.seed}-step-{learner.step}"
+            save(learner, Path(temporary) / name)
+            for path in sorted((Path(temporary) / name).iterdir()):
+                file.write(path, f"{name}/{path.name}")
+    return packed.getvalue()
 
 
 EVERYDAY = "everyday sentences of Tatoeba (https://tatoeba.org), CC BY 2.0 FR"

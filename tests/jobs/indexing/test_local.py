@@ -13,12 +13,12 @@ from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.jobs.indexing import sources
-from ffnviz.jobs.indexing.job import Job, count, gatherer_of
+from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of
 from ffnviz.jobs.indexing.local import run_local
 from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted
 from ffnviz.jobs.indexing.sources import Piece, pieces_of
 
-JOB = Job("relu", tags=("one", "two"))
+JOB = IndexingJob("relu", tags=("one", "two"))
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def whole(pieces: Sequence[Piece], engine: Engine, kept: Path) -> bytes:
 
 
 def backwards(
-    job: Job, pieces: Sequence[Piece], *_: object
+    job: IndexingJob, pieces: Sequence[Piece], *_: object
 ) -> Iterator[tuple[list[int], IndexPart]]:
     for piece in reversed(pieces):
         yield [piece.number], count(job, piece)
@@ -63,7 +63,9 @@ def test_one_process_and_two_and_any_order_give_the_same_file(
     assert whole(pieces, backwards, tmp_path / "kept") == one
 
 
-def stopped(job: Job, left: Sequence[Piece], *_: object) -> Iterator[tuple[list[int], IndexPart]]:
+def stopped(
+    job: IndexingJob, left: Sequence[Piece], *_: object
+) -> Iterator[tuple[list[int], IndexPart]]:
     """Somebody presses Ctrl+C after three pieces."""
     for piece in left[:3]:
         yield [piece.number], count(job, piece)

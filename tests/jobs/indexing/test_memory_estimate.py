@@ -12,7 +12,7 @@ from ffnviz.analysis.neurons.index_part import BlockPart, empty
 from ffnviz.analysis.neurons.partners import MOST
 from ffnviz.analysis.neurons.sketching import Sketching
 from ffnviz.analysis.neurons.token_class import TokenClass
-from ffnviz.jobs.indexing.job import Job, count, gatherer_of
+from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of
 from ffnviz.jobs.indexing.memory_estimate import (
     PARTS,
     estimated_memory,
@@ -65,7 +65,7 @@ def test_longer_texts_take_more_as_far_as_the_network_reads() -> None:
 def test_what_was_counted_takes_no_more(tmp_path: Path, twin: str) -> None:
     (tmp_path / "a.txt").write_text("The dog ran.\nIt was late.\n", encoding="utf-8")
     pieces, _ = pieces_of([tmp_path])
-    job = Job(twin)
+    job = IndexingJob(twin)
     part = count(job, pieces[0])
     network = gatherer_of(job)
     took = sum(getattr(b, f.name).nbytes for b in part.blocks for f in fields(BlockPart))

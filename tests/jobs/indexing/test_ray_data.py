@@ -20,12 +20,12 @@ from ray.data import DataContext  # noqa: E402
 
 from ffnviz.analysis.neurons.index_part import IndexPart  # noqa: E402
 from ffnviz.jobs.indexing import ray_data  # noqa: E402
-from ffnviz.jobs.indexing.cluster import ClusterError, check_room, joined  # noqa: E402
-from ffnviz.jobs.indexing.job import Job  # noqa: E402
+from ffnviz.jobs.indexing.cluster import ClusterError, check_places, joined  # noqa: E402
+from ffnviz.jobs.indexing.job import IndexingJob  # noqa: E402
 from ffnviz.jobs.indexing.local import run_local  # noqa: E402
 from ffnviz.jobs.indexing.ray_data import run_ray, wrong_here  # noqa: E402
 from ffnviz.jobs.indexing.sources import Piece, pieces_of  # noqa: E402
-from ffnviz.jobs.indexing.stores import Address, Stored, found_at  # noqa: E402
+from ffnviz.jobs.indexing.stores import Address, Stored, parse_place  # noqa: E402
 from tests.jobs.indexing.conftest import Store  # noqa: E402
 from tests.jobs.indexing.test_local import JOB, whole  # noqa: E402
 
@@ -89,7 +89,7 @@ def test_two_nodes_give_it_and_two_of_which_one_is_killed(
     came: list[int] = []
 
     def loses_a_node(
-        job: Job, left: Sequence[Piece], reading: Callable[[int], None]
+        job: IndexingJob, left: Sequence[Piece], reading: Callable[[int], None]
     ) -> Iterator[tuple[list[int], IndexPart]]:
         for numbers, part in run_ray(job, left, reading, workers=2):
             if not came:
@@ -109,7 +109,7 @@ def test_a_store_gives_the_same_file(
 ) -> None:
     here = pieces[0].path
     assert isinstance(here, Path)
-    address = found_at(store.put(here.parent, "ray-books"))
+    address = parse_place(store.put(here.parent, "ray-books"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("ffnviz.jobs.indexing.sources.PIECE_BYTES", 600)
         there, _ = pieces_of([address])
@@ -124,7 +124,9 @@ def test_what_a_node_lacks_is_said_in_a_sentence(pieces: tuple[Piece, ...], tmp_
     here = [pieces[0].path]
     assert wrong_here(JOB, __version__, here) == ""
     assert ", and 99 asks" in wrong_here(JOB, "99", here)
-    assert "the network nobody does not open" in wrong_here(Job("nobody"), __version__, here)
+    assert "the network nobody does not open" in wrong_here(
+        IndexingJob("nobody"), __version__, here
+    )
     nowhere = Stored(Address("s3://books?endpoint_override=127.0.0.1:9&region=x"), "books/a.txt", 1)
     assert wrong_here(JOB, __version__, [*here, nowhere]) == "s3://books: nobody answers there"
 
@@ -132,9 +134,9 @@ def test_what_a_node_lacks_is_said_in_a_sentence(pieces: tuple[Piece, ...], tmp_
 @pytest.mark.usefixtures("cluster")
 def test_more_than_the_cluster_has_is_refused_and_not_waited_for() -> None:
     with pytest.raises(ClusterError, match=r"there is room for 1.* Give --workers 1"):
-        check_room(2, 1, 0)
+        check_places(2, 1, 0)
     with pytest.raises(ClusterError, match=r"1 core and 1 GPU each do not fit: .* room for 0"):
-        check_room(1, 1, 1)
+        check_places(1, 1, 1)
 
 
 @pytest.mark.usefixtures("cluster")

@@ -19,11 +19,11 @@ from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.cli import main
 from ffnviz.jobs.indexing import sources, stores
 from ffnviz.jobs.indexing.files import Place
-from ffnviz.jobs.indexing.job import Job, gatherer_of
+from ffnviz.jobs.indexing.job import IndexingJob, gatherer_of
 from ffnviz.jobs.indexing.local import run_local
 from ffnviz.jobs.indexing.run import counted
 from ffnviz.jobs.indexing.sources import Piece, pieces_of, texts_of
-from ffnviz.jobs.indexing.stores import Address, StoreError, found_at
+from ffnviz.jobs.indexing.stores import Address, StoreError, parse_place
 from tests.jobs.indexing.conftest import Store, serving
 
 
@@ -60,7 +60,7 @@ def read(place: Place) -> tuple[list[tuple[str, str]], dict[str, int]]:
 
 
 def at(address: str) -> Address:
-    found = found_at(address)
+    found = parse_place(address)
     assert isinstance(found, Address)
     return found
 
@@ -89,7 +89,7 @@ def test_the_index_is_that_of_the_folder_to_the_byte(
     assert len(there) == len(here) > 12
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as in test_local.py
     tags = tuple(sorted({piece.tag for piece in here}))
-    job, out = Job("relu", tags=tags, blocks=(0,)), tmp_path / "out"
+    job, out = IndexingJob("relu", tags=tags, blocks=(0,)), tmp_path / "out"
 
     def index_bytes(pieces: tuple[Piece, ...], workers: int) -> bytes:
         part = counted(job, pieces, partial(run_local, workers=workers), tmp_path / "kept")
