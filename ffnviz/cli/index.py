@@ -25,7 +25,7 @@ from ffnviz.jobs.indexing.job import IndexingJob, gatherer_of, hold
 from ffnviz.jobs.indexing.memory_estimate import estimated_memory, too_much
 from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted, with_problems
 from ffnviz.jobs.indexing.sources import Piece, pieces_of
-from ffnviz.jobs.indexing.stores import Address, StoreError, parse_place, is_address
+from ffnviz.jobs.indexing.stores import Address, StoreError, is_address, parse_place
 from ffnviz.jobs.indexing.work_splitting import cut, piece_bytes
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.linear import onednn_is_quicker

@@ -10,7 +10,7 @@ REPORT_EVERY_S = 0.1
 
 
 class Channel:
-    """Between the work on an order and whoever asked for it; called with the share that is done."""
+    """A computation's connection to whoever ordered it; called with the share that is done."""
 
     def __init__(self, answers: IO[bytes], messages: SimpleQueue[Any]) -> None:
         self._answers, self._messages = answers, messages

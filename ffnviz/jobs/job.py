@@ -24,7 +24,7 @@ class JobStatus(Enum):
 
 @dataclass(frozen=True)
 class Order:
-    """What to compute; all of it can be pickled."""
+    """A computation to be made; all of it can be pickled."""
 
     work: Callable[..., object]  # a module's function of a Run, a Channel and the args
     state: State | None  # that the Run is made of; None: work is called with None
@@ -48,7 +48,7 @@ class Contention:
 
 @dataclass(eq=False)
 class Job:
-    """An order on its way."""
+    """An order and its progress."""
 
     order: Order
     wanted: Callable[[], bool] = lambda: True  # whether whoever asked is still there

@@ -168,7 +168,7 @@ class JobPool:
         for job in jobs:
             if job.wanted():
                 job.seen = now
-            # Where somebody waits behind it, it is not kept for who may come back.
+            # A job behind which others wait is not kept for a visitor who may return.
             patience = ABANDONED_AFTER_S if job is jobs[-1] else 0.0
             too_long = job.began is not None and now - job.began > LONGEST_S
             if now - job.seen > patience or too_long:

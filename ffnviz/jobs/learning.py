@@ -66,11 +66,11 @@ def learn(
     else:
         learners = [Learner(plan) for plan in begin]
         own = begin[0].own
-        sentences = text_read(own)[1]
-        n, counts = (
-            sum(map(len, each.values())) for each in (sentences.training, sentences.held_out)
-        )
-        channel.send(Reading(guessing_by_frequency(own), n, counts, labels_of(own)))
+        _, sentences = text_read(own)
+        n_sentences = sum(map(len, sentences.training.values()))
+        n_held_out = sum(map(len, sentences.held_out.values()))
+        guessing = guessing_by_frequency(own)
+        channel.send(Reading(guessing, n_sentences, n_held_out, labels_of(own)))
     if learners[0].plan.text != text:
         channel.send(tuple(learner.watch(text) for learner in learners))
     deadline = time.monotonic() + LONGEST_S

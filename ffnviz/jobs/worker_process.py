@@ -9,7 +9,7 @@ from ffnviz.jobs.channel import close
 
 NICENESS = 10  # of Unix: a page that is waited for comes first
 PACKAGE = Path(__file__).parents[2]
-QUIET = {"STREAMLIT_LOGGER_LEVEL": "error"}  # or it says again and again that there is no session
+QUIET = {"STREAMLIT_LOGGER_LEVEL": "error"}  # or it repeats that there is no session
 
 
 def start_worker() -> subprocess.Popen[bytes]:

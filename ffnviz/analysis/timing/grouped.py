@@ -1,6 +1,6 @@
 """The FFN as grouped and depthwise 1 × 1 convolutions: what is lost when channels do not mix.
 
-In g groups a layer's output channels hear only the d_in / g inputs of their own group: W keeps the
+In g groups a layer's output channels see only the d_in / g inputs of their own group: W keeps the
 blocks on its diagonal, 1 / g of its numbers. With as many groups as inputs it is depthwise (Howard
 et al. 2017); shuffling the channels in between lets groups mix again (Zhang et al. 2018).
 """
@@ -30,14 +30,14 @@ WORDS = 5
 
 @dataclass(frozen=True)
 class Grouped:
-    """One plain FFN in growing numbers of groups, its trained weights cut to their blocks."""
+    """One plain FFN in growing numbers of groups, of whose trained weights the blocks are kept."""
 
-    groups: tuple[int, ...]  # how many, (k,); the first is 1, an FFN as it is
+    groups: tuple[int, ...]  # how many, (k,); the first is 1, the whole FFN
     weights: NDArray[np.int64]  # numbers in W₁ and W₂, (k,)
     # share of the input channels that an output channel depends on, (k,)
-    heard: NDArray[np.float64]
+    reach: NDArray[np.float64]
     # the same with the hidden channels shuffled between the layers, (k,)
-    shuffled: NDArray[np.float64]
+    reach_shuffled: NDArray[np.float64]
     # ‖output − the whole FFN's‖ / ‖the whole FFN's‖ over the sentence, (k,)
     errors: NDArray[np.float64]
     times: tuple[Spread, ...]  # milliseconds on the sentence, (k,)

@@ -16,7 +16,7 @@ NEEDS: tuple[Capability, ...] = ()
 def timed_trace(model: Network, text: str) -> tuple[Trace, float, float]:
     """A text's trace, and the milliseconds that it and its FFNs took, each measured once.
 
-    Measured are: tokenise, embed, blocks, and, with a word head, the logits at the usual token.
+    The trace is timed from the text to the last block or, with a word head, to the usual logits.
     """
     traces: list[Trace] = []
 

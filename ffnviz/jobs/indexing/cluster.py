@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from ffnviz.models.installing import install
 
-ANSWERS_WITHIN_S = 10.0  # Ray itself asks a place where nobody listens for many minutes
+ANSWERS_WITHIN_S = 10.0  # Ray itself tries for many minutes where nobody listens
 
 
 class ClusterError(ValueError):
@@ -33,7 +33,7 @@ def joined(address: str | None = None) -> Iterator[None]:
     except ImportError as error:
         raise ClusterError(f"--engine ray needs Ray: {install('ray')}.") from error
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # nothing is sent to Ray's makers
-    if ray.is_initialized():  # by whoever called
+    if ray.is_initialized():  # by the caller
         yield
         return
     _check_address(address)

@@ -2,9 +2,9 @@
 
 The items are stretches of files (`sources.Piece`), not rows that Ray has read: `read_text` and its
 kin stop at, or silently drop, what `sources` counts and names; and which texts share a batch must
-follow from the files alone, or the last bit of every value would depend on who read what. Each
-worker opens its files itself, so texts never travel. Scheduling, retries, and moving parts about
-are Ray Data's.
+follow from the files alone, or the last bit of every value would depend on which worker read what.
+Each worker opens its files itself, so texts never travel. Ray Data schedules, retries, and moves
+parts.
 """
 
 import json
@@ -72,7 +72,7 @@ def wrong_here(job: IndexingJob, version: str, files: Sequence[File]) -> str:
             )
     try:
         gatherer_of(job)
-    except Exception as error:  # whatever it is, the person who waits is elsewhere
+    except Exception as error:  # of any kind: the person who waits is at another machine
         return f"the network {job.network} does not open there ({error})"
     return ""
 
@@ -177,7 +177,7 @@ def _read(batch: Row) -> tuple[list[int], IndexPart]:
     """The pieces' numbers and the sum of the parts in a batch of rows.
 
     Raises:
-        ClusterError: if one tells of a fault of a node.
+        ClusterError: if one reports a fault of a node.
     """
     parts = []
     for place, wrong in enumerate(batch["wrong"]):

@@ -36,7 +36,7 @@ def counted(
     pieces: Sequence[Piece],
     engine: Engine,
     kept: Path,
-    tell: Callable[[IndexingReport], None] = lambda _: None,
+    report: Callable[[IndexingReport], None] = lambda _: None,
     save_every_s: float = SAVE_EVERY_S,
 ) -> IndexPart:
     """Count all pieces, and add them up.
@@ -48,17 +48,17 @@ def counted(
             tokens are read of a piece that is not done.
         kept: a file for the counts so far. It is used if it is of the same job and pieces, and
             removed at the end.
-        tell: called with the progress.
+        report: called with the progress.
         save_every_s: seconds between two writes; it is also written when the run is broken off.
     """
     run_id = _run_id(job, pieces, gatherer_of(job).network)
-    # One value, so that whatever breaks the run off finds a part and its pieces together.
+    # One value, so that an interrupt at any moment finds a part together with its pieces.
     now = written = read_part(kept, run_id) or (gatherer_of(job).empty(), set())
     saved = time.monotonic()
 
     def reading(n_tokens: int) -> None:
         part, done = now
-        tell(IndexingReport(len(done), len(pieces), part.n_tokens + n_tokens))
+        report(IndexingReport(len(done), len(pieces), part.n_tokens + n_tokens))
 
     reading(0)
     left = largest_first([piece for piece in pieces if piece.number not in now[1]])

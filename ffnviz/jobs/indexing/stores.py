@@ -193,8 +193,8 @@ def _s3(address: Address, how: str) -> Any:
     anywhere = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not (options.keys() & {"region", "endpoint_override"} or anywhere):
         options["region"] = fs.resolve_s3_region(address.place.partition("/")[0])
-    who, _, _ = parts.netloc.rpartition("@")
-    key, _, secret = who.partition(":")
+    credentials, _, _ = parts.netloc.rpartition("@")
+    key, _, secret = credentials.partition(":")
     return fs.S3FileSystem(
         access_key=unquote(key) or None, secret_key=unquote(secret) or None,
         retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS[how]), **options,

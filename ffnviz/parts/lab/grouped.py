@@ -46,7 +46,7 @@ def measure(run: Run, progress: Progress, repeats: int, token: int) -> Grouped:
 def what_is_left(run: Run, result: Grouped, at: int) -> Cell:
     """Weights, channels seen and the output's error."""
     d_model, n = run.model.sizes.d_model, result.groups[at]
-    n_inputs = round(result.heard[at] * d_model)
+    n_inputs = round(result.reach[at] * d_model)
     sentence: Sentence = [
         f"{_name(n, d_model)}, an output channel sees {n_inputs:,} of {d_model:,} inputs, "
         f"{percent(float(result.weights[at] / result.weights[0]))} of the weights are left, and "
@@ -55,8 +55,8 @@ def what_is_left(run: Run, result: Grouped, at: int) -> Cell:
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "grouped", run.card.colour),
-        figures.left(result.groups, result.weights / result.weights[0], result.heard,
-                     result.shuffled, result.errors, at, run.card.colour),
+        figures.left(result.groups, result.weights / result.weights[0], result.reach,
+                     result.reach_shuffled, result.errors, at, run.card.colour),
         "Weights, channels seen and the output's error against the number of groups.",
         height=590,
     )  # fmt: skip

@@ -113,8 +113,7 @@ class Learner:
             # A look depends on no text: watching another one needs no new look.
             if self._last_look is None or (looks and self._last_look.step != self.step):
                 self._last_look = self._look()
-            record = _record(self, self._last_look.held_out, with_hidden=looks)
-            return replace(record, neurons=self._last_look.neurons if looks else None)
+            return _record(self, self._last_look, detailed=looks)
 
     def _look(self) -> _Look:
         batches = _held_out(self.plan.own)
@@ -172,7 +171,7 @@ def _around_hidden(tokens: Sequence[Token], mask_id: int) -> Sequence[Token]:
 
 
 @torch.inference_mode()
-def _record(learner: Learner, held_out: HeldOut, *, with_hidden: bool) -> Record:
+def _record(learner: Learner, look: _Look, *, detailed: bool) -> Record:
     tokenizer, _ = text_read(learner.plan.own)
     tokens = _around_hidden(tokenizer.encode(learner.plan.text).tokens, tokenizer.mask_id)
     ids = [token.id for token in tokens]
@@ -191,6 +190,7 @@ def _record(learner: Learner, held_out: HeldOut, *, with_hidden: bool) -> Record
         tuple(token.text.strip() for token in tokens),
         tuple(tokenizer.label(i) for i in best.indices.tolist()),
         tuple(best.values.tolist()),
-        held_out,
-        hidden if with_hidden else None,
+        look.held_out,
+        hidden if detailed else None,
+        look.neurons if detailed else None,
     )

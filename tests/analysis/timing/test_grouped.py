@@ -64,7 +64,7 @@ def test_a_channel_is_heard_where_its_gradient_is_not_zero(
     slopes = torch.autograd.functional.jacobian(lambda at: made(at).flatten(), x).reshape(16, 16)  # type: ignore[no-untyped-call]
     share = float((slopes != 0).float().mean())
     found = grouped(model, model.trace(TEXT), 0, 0, repeats=1)
-    expected = (found.shuffled if shuffle else found.heard)[found.groups.index(groups)]
+    expected = (found.reach_shuffled if shuffle else found.reach)[found.groups.index(groups)]
     assert expected == pytest.approx(share)
     assert shuffle or share == pytest.approx(1 / groups)
 
