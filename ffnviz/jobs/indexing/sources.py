@@ -99,8 +99,8 @@ def _stretches_of(path: File, kind: str, packed: str | None) -> list[tuple[int, 
 
 def stretches(start: int, end: int, most: int) -> Iterator[tuple[int, int]]:
     """The stretches from start to end, each of at most `most` bytes."""
-    for at in range(start, end, most):
-        yield at, min(at + most, end)
+    for first in range(start, end, most):
+        yield first, min(first + most, end)
 
 
 def texts_of(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
@@ -134,25 +134,26 @@ def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
 
 def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
     """The lines whose first byte lies in the piece."""
-    name, at = piece.name, piece.start
+    name, position = piece.name, piece.start
     with opened(piece.path) as file:
-        if at:
-            file.seek(at - 1)
-            line, left_out = _line(file, at - 1, piece.end)  # the rest of one that began before
-            at += len(line) + left_out - 1
-        while piece.end is None or at < piece.end:
-            line, left_out = _line(file, at, piece.end)
+        if position:  # the rest of a line that began before
+            file.seek(position - 1)
+            line, left_out = _line(file, position - 1, piece.end)
+            position += len(line) + left_out - 1
+        while piece.end is None or position < piece.end:
+            line, left_out = _line(file, position, piece.end)
             if not line:
                 return
-            at += len(line) + left_out
+            position += len(line) + left_out
+            text = line.decode("utf-8", errors="replace")
             if left_out:
                 problems[f"{name}: lines of more than {LONGEST_LINE:,} bytes, cut"] += 1
-            elif not _is_utf8(line):
+            elif text.encode() != line:
                 problems[f"{name}: lines that are not UTF-8, read with � for what is wrong"] += 1
-            yield line.decode("utf-8", errors="replace")
+            yield text
 
 
-def _line(file: IO[bytes], at: int, end: int | None) -> tuple[bytes, int]:
+def _line(file: IO[bytes], position: int, end: int | None) -> tuple[bytes, int]:
     """The next line, or the start of a long one, and how many bytes of it were skipped.
 
     A line that goes on beyond the end of the piece is not read to its end: otherwise each of a long
@@ -161,7 +162,7 @@ def _line(file: IO[bytes], at: int, end: int | None) -> tuple[bytes, int]:
     line = more = file.readline(LONGEST_LINE)
     left_out = 0
     while more and not more.endswith(b"\n"):
-        if left_out and end is not None and at + len(line) + left_out >= end:
+        if left_out and end is not None and position + len(line) + left_out >= end:
             break
         more = file.readline(LONGEST_LINE)
         left_out += len(more)
@@ -193,14 +194,6 @@ def _rows(piece: Piece, column: str, problems: Counter[str]) -> Iterator[object]
         return
     for batch in file.iter_batches(row_groups=[piece.start], columns=[column]):
         yield from batch.column(0).to_pylist()
-
-
-def _is_utf8(line: bytes) -> bool:
-    try:
-        line.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _short(error: Exception) -> str:

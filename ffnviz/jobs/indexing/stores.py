@@ -212,6 +212,6 @@ def _store_errors(shown: str) -> Iterator[None]:
 
 def why(error: Exception) -> str:
     """An error in words, without a full stop."""
-    said = str(error)
-    known = next((sentence for mark, sentence in _WHY.items() if mark in said), None)
-    return known or (said.splitlines() or [type(error).__name__])[0][:160].rstrip(".")
+    message = str(error)
+    known = next((sentence for mark, sentence in _WHY.items() if mark in message), None)
+    return known or (message.splitlines() or [type(error).__name__])[0][:160].rstrip(".")
