@@ -63,7 +63,7 @@ def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]
         "pytorch": torch.__version__,
         "network": network.card.label,
         "tokens": len(trace.tokens),
-        "ffns_ms": [asdict(spread) for spread in times.ffns],
+        "ffns_ms": [asdict(spread) for spread in times.times.values()],
         "ffns_sum_ms": times.total,
         "whole_ms": asdict(times.whole),
     }

@@ -66,7 +66,7 @@ def learn(
     else:
         learners = [Learner(plan) for plan in begin]
         own = begin[0].own
-        _, sentences = text_read(own)
+        sentences = text_read(own)[1]
         n_sentences = sum(map(len, sentences.training.values()))
         n_held_out = sum(map(len, sentences.held_out.values()))
         guessing = guessing_by_frequency(own)

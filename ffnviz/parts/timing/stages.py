@@ -1,11 +1,10 @@
 """Stage by stage: what each part of the pass takes, their sum, and what the machine allows."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.spread import Progress, Spread, subprogress
-from ffnviz.analysis.timing.ffns import FfnTimes, time_ffns
+from ffnviz.analysis.spread import Progress, subprogress
+from ffnviz.analysis.timing.ffns import time_ffns
 from ffnviz.analysis.timing.limits import Speed, Work, speed, work
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
@@ -32,7 +31,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The time of each stage, with when and where it was measured."""
     setup = (run.card.id, run.state.sentence, run.device, values[REPEATS])
 
-    def after(measured: Measured[Staged | FfnTimes]) -> list[Row]:
+    def after(measured: Measured[Staged | StageTimes]) -> list[Row]:
         result, under = measured.result, measured_on(measured)
         if isinstance(result, Staged):
             shown = [*outdated(measured, setup), bars(run, result.times, under)]
@@ -43,7 +42,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     return Sheet([Measurement("stages", setup, measure, after, (values[REPEATS],))])
 
 
-def measure(run: Run, progress: Progress, repeats: int) -> Staged | FfnTimes:
+def measure(run: Run, progress: Progress, repeats: int) -> Staged | StageTimes:
     """The stages of the pass on the sentence; of a network that is not ours, its FFNs."""
     if not run.card.ours:
         return time_ffns(run.model, run.whole, repeats, progress)
@@ -64,7 +63,7 @@ def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
     ]  # fmt: skip
     head = Head(sentence, "stages", run.card.colour, under=under)
     alt = "The median time of each stage of the pass, with quartiles."
-    return _chart(head, result.times, result.kinds, alt)
+    return _chart(head, result, alt)
 
 
 def against_limits(run: Run, result: Staged) -> Cell:
@@ -94,7 +93,7 @@ def against_limits(run: Run, result: Staged) -> Cell:
     )
 
 
-def ffn_bars(run: Run, result: FfnTimes, under: Sentence) -> Cell:
+def ffn_bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
     """A bar an FFN."""
     whole = result.whole
     sentence: Sentence = [
@@ -103,12 +102,11 @@ def ffn_bars(run: Run, result: FfnTimes, under: Sentence) -> Cell:
         f" of the pass in one piece, which took {whole.median:.2f} ms "
         f"({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} runs of each.",
     ]  # fmt: skip
-    times = {f"FFN {block}": spread for block, spread in enumerate(result.ffns, 1)}
     head = Head(sentence, "stages", run.card.colour, under=under)
     alt = "The median time of each block's FFN, with quartiles."
-    return _chart(head, times, dict.fromkeys(times, "FFN"), alt)
+    return _chart(head, result, alt)
 
 
-def _chart(head: Head, times: Mapping[str, Spread], kinds: Mapping[str, str], alt: str) -> Cell:
-    quartiles = {name: spread.quartiles for name, spread in times.items()}
-    return chart_cell(head, figures.stages(quartiles, kinds, head.accent), alt, height=660)
+def _chart(head: Head, result: StageTimes, alt: str) -> Cell:
+    quartiles = {name: spread.quartiles for name, spread in result.times.items()}
+    return chart_cell(head, figures.stages(quartiles, result.kinds, head.accent), alt, height=660)
