@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.analysis.spread import Progress
+from ffnviz.models.encoder.linear import linear
 from ffnviz.models.network import Network
 
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN)
@@ -106,7 +107,8 @@ def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> 
     width = hidden.shape[1]
     narrow = hidden[: max((n for n in counts if n <= width), default=0)]
     pairs = narrow @ narrow.mT
-    gram, n_in_gram = hidden.new_zeros(width, width), 0
+    gram, right, n_summed = hidden.new_zeros(width, width), hidden.new_zeros(width, y.shape[1]), 0
+    words = y.float()
     recall, off = [], []
     for done, n in enumerate(counts, start=1):
         rows, target = hidden[:n], y[:n]
@@ -115,14 +117,16 @@ def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> 
             if _off(outputs, target) > EXACT:  # H Hᵀ is too close to singular; H may not be
                 outputs = min(outputs, _by_qr(rows, target), key=lambda each: _off(each, target))
         else:  # W = (Hᵀ H)⁻¹ Hᵀ Y
-            gram += hidden[n_in_gram:n].mT @ hidden[n_in_gram:n]
-            n_in_gram = n
-            outputs = rows @ _solve(gram, rows.mT @ target)
-        closest = (outputs.float() @ y.float().mT).argmax(dim=-1)
+            more = slice(n_summed, n)
+            gram += hidden[more].mT @ hidden[more]
+            right += hidden[more].mT @ y[more]
+            n_summed = n
+            outputs = rows @ _solve(gram, right)
+        closest = linear(outputs.float(), words).argmax(dim=-1)
         recall.append(float((closest == torch.arange(n)).double().mean()))
         off.append(_off(outputs, target))
         progress(done / len(counts))
-    eigenvalues = torch.linalg.eigvalsh(gram if n_in_gram else pairs)
+    eigenvalues = torch.linalg.eigvalsh(gram if n_summed else pairs)
     rank = int((eigenvalues > 1e-11 * eigenvalues[-1]).sum())
     return Stored(np.array(recall), np.array(off), rank)
 
