@@ -11,6 +11,7 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 from streamlit.starlette import App
 
+from ffnviz.jobs.allocator import give_back
 from ffnviz.jobs.garbage import freeze_loaded_objects
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.store import server_store
@@ -73,7 +74,7 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
         # Before anybody asks: with several workers, it may be another that draws the first chart.
         apply("plotly_file")
         freeze_loaded_objects()
-        loading = asyncio.create_task(asyncio.to_thread(load_networks))
+        loading = asyncio.create_task(asyncio.to_thread(_load_networks))
         if hub is None:
             yield
         else:
@@ -84,6 +85,11 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
         await loading
 
     return ready
+
+
+def _load_networks() -> None:
+    load_networks()
+    give_back()  # 60 MB of what reading them took
 
 
 def _static_files() -> frozenset[str]:
@@ -120,7 +126,8 @@ async def _nothing_here(request: Request) -> Response:
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
     """The routes that answer before Streamlit's, given the names of the pages in the URL."""
-    index, pictures = guarded_html(index_html()), pictures_script()
+    pictures = pictures_script()
+    index = guarded_html(index_html(), pictures.name)
     guard = pictures.told + guard_js()
 
     async def page(_: Request) -> Response:

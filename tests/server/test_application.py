@@ -38,6 +38,7 @@ def test_the_pictures_are_one_script_that_a_browser_keeps(
 ) -> None:
     found = re.search(r"\./(pictures\.[0-9a-f]{16}\.js)", client.get("/guard.js").text)
     assert found
+    assert f'<link rel="modulepreload" href="./{found[1]}">' in client.get("/neurons").text
     answer = client.get(f"/{found[1]}", headers={"Accept-Encoding": encoding})
     assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
     assert answer.headers.get("content-encoding", "identity") == encoding
@@ -56,7 +57,7 @@ def test_streamlit_is_told_that_its_server_is_not_below_a_page(client: TestClien
 
 
 def test_only_the_first_head_is_changed() -> None:
-    assert guarded_html("<head></head><p>&lt;head></p>").count("guard.js") == 1
+    assert guarded_html("<head></head><p>&lt;head></p>", "x.js").count("guard.js") == 1
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])

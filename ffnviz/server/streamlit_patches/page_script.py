@@ -44,12 +44,16 @@ def index_html() -> str:
     return (STATIC / "index.html").read_text(encoding="utf-8")
 
 
-def guarded_html(html: str) -> str:
-    """Streamlit's page with our script as the first of all."""
+def guarded_html(html: str, needed: str) -> str:
+    """Streamlit's page with our script as the first of all, and a module that it will need named.
+
+    The browser then fetches that module with Streamlit's own, not when the first picture comes.
+    """
     before, head, after = html.partition("<head>")
     if not head or is_off("page_script"):
         return html
-    return f'{before}{head}<script src="./{GUARD}"></script>{after}'
+    early = f'<script src="./{GUARD}"></script><link rel="modulepreload" href="./{needed}">'
+    return f"{before}{head}{early}{after}"
 
 
 def guard_js() -> str:

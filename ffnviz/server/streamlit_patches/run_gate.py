@@ -6,7 +6,9 @@ whatever comes in meanwhile is folded into the request, so a run never begins wi
 
 Why: page runs are arithmetic in one interpreter. All at once, each is late; one at a time, most are
 there soon, and what is typed meanwhile costs no run of its own.
-Gains: not measured against Streamlit's own order; docs/deploy.md has the times of a class with it.
+Gains: of 30 people who type at once 95% have their page after 0.30 s, with Streamlit's own order
+after 0.85; of 100 the last has it after 0.76 s, not 0.99, but half after 0.55, not 0.17: who has
+stopped typing is known only after a pause (docs/performance.md).
 For: Streamlit 1.64 to 1.67.
 """
 
