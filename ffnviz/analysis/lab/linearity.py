@@ -121,26 +121,24 @@ def try_map(name: str, f: Map, x: Tensor, factor: float, inner: int) -> Tried:
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(SEED))
     # One token in another order is itself: reverse its components instead.
     y = x[order] if len(x) > 1 else x.flip(-1)
-    zero = f(torch.zeros_like(x))
-
-    def g(v: Tensor) -> Tensor:
-        return f(v) - zero
-
-    size = g(x).norm() + g(y).norm()
-    additivity = float((g(x + y) - g(x) - g(y)).norm() / size)
-    scaling = float((g(factor * x) - factor * g(x)).norm() / (abs(factor) * g(x).norm()))
-    return Tried(name, additivity, scaling, _rounding(f, x, y, factor, float(size), inner))
+    values = [f(v) for v in (torch.zeros_like(x), x, y, x + y, factor * x)]
+    of_x, of_y, of_sum, of_multiple = (value - values[0] for value in values[1:])
+    size = float(of_x.norm() + of_y.norm())
+    additivity = float((of_sum - of_x - of_y).norm()) / size
+    scaling = float((of_multiple - factor * of_x).norm() / (abs(factor) * of_x.norm()))
+    largest = max(float(value.norm()) for value in values)
+    return Tried(name, additivity, scaling, _rounding(largest / size, inner, x.dtype))
 
 
-def _rounding(f: Map, x: Tensor, y: Tensor, factor: float, size: float, inner: int) -> float:
-    """What rounding may make of the tests on a linear f, as a share of `size`.
+def _rounding(reach: float, inner: int, dtype: torch.dtype) -> float:
+    """What rounding may make of the tests on a linear f, as a share of ‖f(x)‖ + ‖f(y)‖.
 
     Each value of f is off by at most γ of all inner dimensions times the sum of its products'
     magnitudes. That this sum is at most √d_ff·√d_model times the value itself is an assumption,
-    which holds where signs are nearly random. Four values enter a test.
+    which holds where signs are nearly random. Four values enter a test; the largest of them is
+    `reach` times as long as that.
     """
-    reach = max(float(f(v).norm()) for v in (x, y, x + y, factor * x, torch.zeros_like(x)))
-    return 4 * gamma(inner, x.dtype) * inner * max(1.0, reach / size)
+    return 4 * gamma(inner, dtype) * inner * max(1.0, reach)
 
 
 def frozen_attention(attention: SelfAttention, x: Tensor) -> Map:
