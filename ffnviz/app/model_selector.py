@@ -36,9 +36,9 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
         controls.append(Choice("Block", blocks, ChooseBlock, state.block, bare=True))
     others = [name for name in names if name != state.network]
     if len(others) > 1:
-        beside = others.index(state.partner) if state.partner in others else 0
+        place = others.index(state.partner) if state.partner in others else 0
         labels = [f"beside {network_label(name)}" for name in others]
-        controls.append(Choice("Beside it", labels, lambda at: ChoosePartner(others[at]), beside,
+        controls.append(Choice("Beside it", labels, lambda at: ChoosePartner(others[at]), place,
                                bare=True))  # fmt: skip
     if run is not None and run.special:
         controls.append(special_tokens(run))

@@ -34,7 +34,7 @@ def external_network(request: pytest.FixtureRequest) -> ExternalNetwork:
 
 
 @pytest.fixture
-def guest_of() -> Callable[[str], ExternalNetwork]:
+def network_of() -> Callable[[str], ExternalNetwork]:
     """One by the name of its family."""
     return _made
 

@@ -60,9 +60,9 @@ def test_patterns_and_values_make_what_the_block_adds(external_network: External
     ("Llama", "model.layers.1.self_attn.o_proj"),
 ])  # fmt: skip
 def test_values_are_what_the_output_projection_reads(
-    family: str, projection: str, guest_of: Callable[[str], ExternalNetwork]
+    family: str, projection: str, network_of: Callable[[str], ExternalNetwork]
 ) -> None:
-    network = guest_of(family)
+    network = network_of(family)
     made = patterns(network.run(IDS).blocks[1])
     gathered = (made.weights @ made.values).transpose(1, 2).flatten(-2)
     with torch.inference_mode():
@@ -72,9 +72,9 @@ def test_values_are_what_the_output_projection_reads(
 
 @pytest.mark.parametrize("family", NAMES)
 def test_after_an_edit_they_are_those_of_the_edited_pass(
-    family: str, guest_of: Callable[[str], ExternalNetwork]
+    family: str, network_of: Callable[[str], ExternalNetwork]
 ) -> None:
-    network = guest_of(family)
+    network = network_of(family)
     for at in ("input", "attention", "hidden", "ffn", "output"):
         run = network.run(IDS, [Edit(0, scale=0.0, at=at)])
         model = deepcopy(hooked(family, 0, at, torch.zeros_like))
@@ -85,9 +85,9 @@ def test_after_an_edit_they_are_those_of_the_edited_pass(
 
 
 def test_one_of_a_batch_and_one_from_a_file_have_theirs(
-    guest_of: Callable[[str], ExternalNetwork], tmp_path: Path
+    network_of: Callable[[str], ExternalNetwork], tmp_path: Path
 ) -> None:
-    network = guest_of("Llama")
+    network = network_of("Llama")
     alone = network.trace("the cat")
     together = list(network.traces(["the cat sat on the mat", "the cat"]))[1]
     assert_allclose(

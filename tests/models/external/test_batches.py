@@ -34,9 +34,9 @@ def test_each_is_what_it_is_alone(external_network: ExternalNetwork, edits: list
 
 @pytest.mark.parametrize("family", sorted(set(NAMES) - {"T5's encoder"}))
 def test_a_batch_is_the_padded_bare_forward(
-    family: str, guest_of: Callable[[str], ExternalNetwork]
+    family: str, network_of: Callable[[str], ExternalNetwork]
 ) -> None:
-    network = guest_of(family)
+    network = network_of(family)
     encodings = [network.tokenizer.encode(text) for text in TEXTS]
     n = max(len(each.ids) for each in encodings)
     ids = torch.tensor([each.ids + [0] * (n - len(each.ids)) for each in encodings])
@@ -47,9 +47,9 @@ def test_a_batch_is_the_padded_bare_forward(
 
 
 def test_one_that_does_not_leave_padding_out_reads_texts_of_one_length_together(
-    guest_of: Callable[[str], ExternalNetwork], monkeypatch: pytest.MonkeyPatch
+    network_of: Callable[[str], ExternalNetwork], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    network = guest_of("BERT")
+    network = network_of("BERT")
     monkeypatch.setitem(network.__dict__, "_ignores_padding", False)
     same = ["the cat sat", "the mat sat", *TEXTS]
     for text, trace in zip(same, network.traces(same), strict=True):

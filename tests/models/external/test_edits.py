@@ -46,9 +46,9 @@ CHANGES = {
 @pytest.mark.parametrize("at", PLACES)
 @pytest.mark.parametrize("family", NAMES)
 def test_an_edit_is_what_a_hook_by_hand_does(
-    family: str, at: str, guest_of: Callable[[str], ExternalNetwork]
+    family: str, at: str, network_of: Callable[[str], ExternalNetwork]
 ) -> None:
-    network = guest_of(family)
+    network = network_of(family)
     for change, how in CHANGES.values():
         run = network.run(IDS, [Edit(1, at=at, **how)])  # type: ignore[arg-type]
         by_hand = logits_of(hooked(family, 1, at, change), IDS)

@@ -38,8 +38,8 @@ def subject(network: ExternalNetwork, token: int = 2) -> Subject:
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "BERT", "OPT", "Falcon"])
-def test_its_ffn_in_float64_is_the_networks_own(family: str, guest_of: OPEN) -> None:
-    network = guest_of(family)
+def test_its_ffn_in_float64_is_the_networks_own(family: str, network_of: OPEN) -> None:
+    network = network_of(family)
     record = network.trace(TEXT).blocks[1].ffn
     told = in_double(network.ffn(1))(record.input.double())
     for name in ("pre_activation", "hidden", "output"):
@@ -47,8 +47,8 @@ def test_its_ffn_in_float64_is_the_networks_own(family: str, guest_of: OPEN) -> 
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "BERT"])
-def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(family: str, guest_of: OPEN) -> None:
-    tried = subject(guest_of(family))
+def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(family: str, network_of: OPEN) -> None:
+    tried = subject(network_of(family))
     for way in ("change", "delete", "shuffle"):
         found = try_positions(tried, way)
         assert [f.verdict for f in found.findings] == [Verdict.HOLDS]
@@ -59,8 +59,8 @@ def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(family: str, guest_of
     assert [f.verdict.kind for f in shared.findings] == ["holds", "only if", "fails", "holds"]
 
 
-def test_a_word_alone_stands_between_what_the_tokenizer_puts_there(guest_of: OPEN) -> None:
-    network = guest_of("BERT")
+def test_a_word_alone_stands_between_what_the_tokenizer_puts_there(network_of: OPEN) -> None:
+    network = network_of("BERT")
     found = try_sharing(subject(network))  # "cat", behind [CLS] and "the"
     assert found.alone
     here, alone = network.trace(TEXT).blocks[1].ffn, network.trace("cat").blocks[1].ffn
@@ -72,8 +72,8 @@ def test_a_word_alone_stands_between_what_the_tokenizer_puts_there(guest_of: OPE
     assert found.blocks[0] == pytest.approx(float((w1[1] - w1[0]).norm() / w1[1].norm()))
 
 
-def test_neurons_are_cut_in_the_network_itself(guest_of: OPEN) -> None:
-    network = guest_of("BERT")
+def test_neurons_are_cut_in_the_network_itself(network_of: OPEN) -> None:
+    network = network_of("BERT")
     whole = network.trace(TEXT)
     part = token_slice(whole, words_among(whole.tokens))
     found = try_width(Subject(network, part, 1, 1), shares=(1.0, 0.25))
@@ -88,9 +88,9 @@ def test_neurons_are_cut_in_the_network_itself(guest_of: OPEN) -> None:
 
 
 def test_a_claim_that_is_broken_does_not_hold(
-    guest_of: OPEN, monkeypatch: pytest.MonkeyPatch
+    network_of: OPEN, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tried = subject(guest_of("GPT-2"))
+    tried = subject(network_of("GPT-2"))
     ffn = tried.ffn
     plain = ffn.activation
     mixing = replace(plain, function=lambda x: plain.function(x) + x.mean(dim=-2, keepdim=True))
@@ -98,8 +98,8 @@ def test_a_claim_that_is_broken_does_not_hold(
     assert [f.verdict for f in try_positions(tried).findings] == [Verdict.FAILS]
 
 
-def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large(guest_of: OPEN) -> None:
-    view = replace(guest_of("GPT-2").ffn(1), phi=RELU_SQUARED)
+def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large(network_of: OPEN) -> None:
+    view = replace(network_of("GPT-2").ffn(1), phi=RELU_SQUARED)
     exact, single = in_double(view), in_double(view).float()
     x = 1e3 * torch.randn(5, 32, generator=torch.Generator().manual_seed(0))
     off = (single(x).output.double() - exact(x.double()).output).abs()
@@ -107,21 +107,21 @@ def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large(guest_of
 
 
 def test_what_is_no_claim_of_the_ffn_says_why_it_is_not_tested(
-    guest_of: OPEN, monkeypatch: pytest.MonkeyPatch
+    network_of: OPEN, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    card = guest_of("GPT-2").card
+    card = network_of("GPT-2").card
     assert {each.name for each in EXPERIMENTS if not missing(card, each.needs)} == OF_THE_FFN
     quick = [each for each in EXPERIMENTS if each.name != "fit"]  # it takes seconds
     monkeypatch.setattr("ffnviz.analysis.lab.EXPERIMENTS", quick)
-    tested = try_all(subject(guest_of("GPT-2")))
+    tested = try_all(subject(network_of("GPT-2")))
     assert {each.experiment.name for each in tested if each.findings} == OF_THE_FFN - {"fit"}
     for each in tested:
         assert bool(each.findings) != bool(each.why_not)
         assert len(each.why_not) < 200
-    headless = try_all(subject(guest_of("BERT without a head")))
+    headless = try_all(subject(network_of("BERT without a head")))
     assert "width" not in {each.experiment.name for each in headless if each.findings}
     with pytest.raises(NotForThisNetwork, match="plain FFNs, and SwiGLU is gated"):
-        try_all(subject(guest_of("Llama")))
+        try_all(subject(network_of("Llama")))
 
 
 def test_the_command_tests_a_network_of_ones_own(
@@ -140,9 +140,9 @@ def test_the_command_tests_a_network_of_ones_own(
 
 
 def test_no_special_token_is_promoted_where_nobody_counted_words(
-    guest_of: OPEN,
+    network_of: OPEN,
 ) -> None:
-    llama = guest_of("Llama")
+    llama = network_of("Llama")
     special = {*llama.tokenizer.special_ids}
     vocabulary = len(word_head(llama)[1].vectors)
     ids = written_ids(llama, 0, np.arange(4), vocabulary)

@@ -166,8 +166,8 @@ def test_batches_are_texts_side_by_side(external_network: ExternalNetwork) -> No
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "Falcon", "ALBERT"])
-def test_threads_do_not_mix(family: str, guest_of: Callable[[str], ExternalNetwork]) -> None:
-    external_network = guest_of(family)
+def test_threads_do_not_mix(family: str, network_of: Callable[[str], ExternalNetwork]) -> None:
+    external_network = network_of(family)
     texts = [torch.randint(5, 90, (n,), generator=torch.Generator().manual_seed(n))
              for n in (5, 9, 13)]  # fmt: skip
     edits = [Edit(1, [2, 30, 7], scale=0.0)]
@@ -202,8 +202,8 @@ def test_only_streams_are_kept(external_network: ExternalNetwork) -> None:
     assert trace.nbytes <= most
 
 
-def test_a_text_that_is_too_long_says_so(guest_of: Callable[[str], ExternalNetwork]) -> None:
-    external_network = guest_of("BERT")
+def test_a_text_that_is_too_long_says_so(network_of: Callable[[str], ExternalNetwork]) -> None:
+    external_network = network_of("BERT")
     trace = external_network.trace("the cat " * 100)
     assert len(trace.tokens) == external_network.sizes.max_tokens == 64
     assert trace.n_left_out == 202 - 64

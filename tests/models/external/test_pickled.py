@@ -69,9 +69,9 @@ def test_a_part_of_a_long_text_is_as_small_as_its_trace() -> None:
 
 
 def test_a_trace_of_anothers_network_is_pickled_too(
-    guest_of: Callable[[str], ExternalNetwork],
+    network_of: Callable[[str], ExternalNetwork],
 ) -> None:
-    trace = guest_of("GPT-2").trace("the cat")
+    trace = network_of("GPT-2").trace("the cat")
     hidden = trace.blocks[1].ffn.hidden
     loaded, _ = again(trace)
     assert torch.equal(loaded.blocks[1].ffn.hidden, hidden)

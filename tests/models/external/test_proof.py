@@ -112,9 +112,9 @@ def test_every_number_of_a_trace_is_the_networks_own(external_network: ExternalN
 
 
 def test_a_probe_of_another_length_proves_the_same(
-    guest_of: Callable[[str], ExternalNetwork],
+    network_of: Callable[[str], ExternalNetwork],
 ) -> None:
-    external_network = guest_of("Gemma 3")
+    external_network = network_of("Gemma 3")
     again = prove(build(FAMILIES["Gemma 3"]), two_texts(2, 5), 2)
     assert [b.ffn.down.name for b in again.blocks] == [
         b.ffn.down.name for b in external_network.proof.blocks

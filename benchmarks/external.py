@@ -67,7 +67,7 @@ def speed() -> str:
     def forward(traced: torch.Tensor) -> None:
         bare(input_ids=traced)
 
-    external_network = as_guest(model, probe)
+    external_network = as_external(model, probe)
     everything = range(external_network.sizes.n_blocks)
 
     @torch.inference_mode()
@@ -105,7 +105,7 @@ def speed() -> str:
     ])  # fmt: skip
 
 
-def as_guest(model: nn.Module, probe: torch.Tensor) -> ExternalNetwork:
+def as_external(model: nn.Module, probe: torch.Tensor) -> ExternalNetwork:
     """The network, proved."""
     tokens: Any = NoTokenizer()
     return proved_network(model, tokens, probe, PROBE_LENGTH - 2, "shape", "shape", "Shape", "text")
@@ -160,7 +160,7 @@ def alive() -> dict[int, int]:
 
 def memory() -> str:
     """Bytes that a trace of Llama 3 8B's shape holds, with the FFN of one block computed."""
-    external_network = as_guest(llama(), two_texts(PROBE_LENGTH, 1_000))
+    external_network = as_external(llama(), two_texts(PROBE_LENGTH, 1_000))
     before = alive()
     trace = external_network.run(two_texts(LENGTH, 1_000)[0])
     streams = trace.nbytes
