@@ -29,7 +29,7 @@ class HideWord:
 class ChooseToken:
     """Another token drives the page."""
 
-    token: int
+    token: int  # its place, from 0
 
 
 @dataclass(frozen=True)
@@ -44,14 +44,14 @@ class ShowSpecial:
 class ChooseOrder:
     """The neurons are shown in another order."""
 
-    order: str
+    order: str  # as analysis.journey.ordering has them
 
 
 @dataclass(frozen=True)
 class ChooseNetwork:
     """Another network drives the page."""
 
-    network: str
+    network: str  # its id
 
 
 @dataclass(frozen=True)

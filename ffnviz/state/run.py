@@ -128,11 +128,6 @@ class Run:
         return self.subject.trace
 
     @property
-    def whole(self) -> Trace:
-        """The subject's trace of all tokens, for further computation."""
-        return self.subject.whole
-
-    @property
     def token(self) -> int:
         """The chosen token's place in `trace`."""
         tokens = self.trace.tokens
@@ -141,8 +136,13 @@ class Run:
         return usual_token(tokens, self.model.tokenizer.mask_id)
 
     @property
+    def whole(self) -> Trace:
+        """The subject's trace of all tokens, for further computation."""
+        return self.subject.whole
+
+    @property
     def place(self) -> int:
-        """The chosen token's place among all tokens."""
+        """The chosen token's place in `whole`."""
         return index_in_full(self.trace, self.token)
 
     @property
