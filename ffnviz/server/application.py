@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import cache
 
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -92,6 +93,7 @@ def _load_networks() -> None:
     give_back()  # 60 MB of what reading them took
 
 
+@cache
 def _static_files() -> frozenset[str]:
     """The files of Streamlit's page, as paths below its address."""
     return frozenset(
@@ -137,7 +139,7 @@ def our_routes(pages: tuple[str, ...]) -> list[Route]:
         return Response(guard, media_type="text/javascript", headers=FRESH)
 
     routes = [Route("/", page), Route(f"/{GUARD}", script), *pictures.routes(),
-              StaticFiles(STATIC / "static")]  # fmt: skip
+              StaticFiles(STATIC, _static_files())]  # fmt: skip
     for name in pages:
         routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
     return routes

@@ -5,6 +5,7 @@ with plotly.js: a tenth of a second each time.
 """
 
 import gzip
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,19 +55,17 @@ def packed_file(path: Path) -> PackedFile:
 
 
 class StaticFiles(Route):
-    """Answers for the scripts and styles below a folder, whose names have a hash, and nothing else.
+    """Answers for scripts and styles in a folder, whose names have a hash, and for nothing else.
 
     Attributes:
-        files: what there is, by its address.
+        folder: where they are.
+        files: what there is, by the path below the folder, which is its address.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: Iterable[str]) -> None:
         super().__init__("/{path:path}", self._answer)
-        self.files = {
-            f"{folder.name}/{path.relative_to(folder).as_posix()}": path
-            for path in folder.rglob("*")
-            if path.suffix in MEDIA_TYPES
-        }
+        self.folder = folder
+        self.files = frozenset(file for file in files if Path(file).suffix in MEDIA_TYPES)
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Whether a file of the folder is at an address."""
@@ -76,4 +75,4 @@ class StaticFiles(Route):
         return Match.NONE, {}
 
     async def _answer(self, request: Request) -> Response:
-        return packed_file(self.files[request.path_params["path"]]).answer(request)
+        return packed_file(self.folder / request.path_params["path"]).answer(request)

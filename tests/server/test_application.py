@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Mapping
 
 import pytest
 from starlette.applications import Starlette
@@ -32,6 +33,12 @@ def test_the_script_is_there(client: TestClient) -> None:
     assert "pushState" in answer.text
 
 
+def assert_kept_for_a_year(headers: Mapping[str, str], encoding: str) -> None:
+    """What a browser is told that takes this encoding: to keep the file."""
+    assert headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert headers.get("content-encoding", "identity") == encoding
+
+
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
 def test_the_pictures_are_one_script_that_a_browser_keeps(
     client: TestClient, encoding: str
@@ -40,8 +47,7 @@ def test_the_pictures_are_one_script_that_a_browser_keeps(
     assert found
     assert f'<link rel="modulepreload" href="./{found[1]}">' in client.get("/neurons").text
     answer = client.get(f"/{found[1]}", headers={"Accept-Encoding": encoding})
-    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert answer.headers.get("content-encoding", "identity") == encoding
+    assert_kept_for_a_year(answer.headers, encoding)
     assert hashlib.sha256(answer.content).hexdigest()[:16] in found[1]
 
 
@@ -74,9 +80,8 @@ def test_what_every_visitor_fetches_is_sent_compressed_and_kept_a_year(
         (f"static/css/{css.name}", css),
     ]:
         answer = client.get(f"/{address}", headers={"Accept-Encoding": encoding})
+        assert_kept_for_a_year(answer.headers, encoding)
         assert answer.content == path.read_bytes()
-        assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
-        assert answer.headers.get("content-encoding", "identity") == encoding
         media_type = answer.headers["content-type"].split(";")[0]
         assert media_type == ("text/css" if path is css else "text/javascript")
         small = int(answer.headers["content-length"]) < path.stat().st_size / 2
