@@ -100,6 +100,7 @@ def test_two_nodes_give_it_and_two_of_which_one_is_killed(
     assert whole(pieces, loses_a_node, tmp_path / "kept") == one
     assert sum(came) == len(pieces)
     assert came[0] < len(pieces) / 2  # it was lost in the middle
+    cluster.wait_for_nodes(timeout=30)  # what the cluster tells of a lost node comes later
     assert sum(node["Alive"] for node in ray.nodes()) == 1
 
 
