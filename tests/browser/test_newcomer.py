@@ -45,6 +45,10 @@ def test_a_term_is_explained_where_it_first_stands_by_pointer_and_key(new_page: 
     terms.filter(has_text="block").first.focus()
     page.keyboard.press("Enter")
     expect(box).to_contain_text("One layer of the network")
+    terms.filter(has_text="FFN").first.evaluate(  # closed, and another asked for at once
+        "term => { term.popoverTargetElement.hidePopover(); term.click(); }"
+    )
+    expect(box).to_contain_text("The part of each block that this app is about")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Glossary").click()
     glossary = page.get_by_role("region", name="Glossary")

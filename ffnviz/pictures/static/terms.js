@@ -52,14 +52,14 @@ const rest = (before, text, next) =>
 export function makeTerms() {
   const title = element("b"), text = element("span");
   const box = element("div", { popover: "auto", class: "term-box", role: "note" }, title, text);
-  let shown = null;
-  box.ontoggle = ({ newState }) => { if (newState === "closed") shown = null; };
+  let shown = null; // what it says, or said last
 
   function open(event, entry) {
     const { currentTarget: button } = event;
     title.textContent = entry.title;
     text.textContent = entry.text;
-    if (shown && shown !== entry) event.preventDefault(); // it is open: it only says something else
+    // Where it is open, it only says something else. Its toggle event comes too late to ask.
+    if (shown !== entry && box.matches(":popover-open")) event.preventDefault();
     shown = entry;
     requestAnimationFrame(() => { if (box.matches(":popover-open")) place(box, button); });
   }
