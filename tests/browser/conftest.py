@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, expect
@@ -50,12 +51,12 @@ def serving(
     """The address of `ffnviz app`, started in a folder, until it is stopped."""
     port = free_port()
     address = f"http://localhost:{port}"
-    with server_log() as log:
+    with server_log() as log, TemporaryDirectory() as temporary:
         log.starts()
         server = subprocess.Popen(
             [*ffnviz, "app", "--port", str(port), *options],
             cwd=folder,
-            env=environment,
+            env={**(environment or os.environ), "TMPDIR": temporary},
             stdout=subprocess.DEVNULL,
             stderr=log.file,
             start_new_session=True,
@@ -67,6 +68,7 @@ def serving(
             log.stops()
             os.killpg(server.pid, signal.SIGTERM)
             server.wait()
+        assert not any(Path(temporary).iterdir()), "a server that was stopped left files behind"
 
 
 @pytest.fixture(scope="session")
