@@ -19,10 +19,7 @@ from ffnviz.models.encoder.linear import linear
 from ffnviz.models.network import Network
 
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN)
-COUNTS = (
-    1, 64, 128, 256, 384, 512, 640, 768, 1024, 1280, 1536, 1792, 1920, 2048, 2304, 2560, 3072,
-    3584, 4096,
-)  # fmt: skip
+COUNTS = (1, 128, 256, 512, 640, 1024, 1536, 1792, 1920, 2048, 2304, 3072, 4096)
 SEED = 29
 RIDGE = 1e-12  # of the mean eigenvalue, so that singular systems can be solved
 SINGULAR = 1e-13  # of R's largest diagonal entry: less is rounding in float64
