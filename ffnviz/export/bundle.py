@@ -23,6 +23,7 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "(?:\.|\.\./ffnviz\.\w+)/([\w.]+
 _LAZY = re.compile(r'import\("\./([\w.]+)"\)')
 _EXPORT = re.compile(r"^export (const|let|async function|function) (\w+)", re.MULTILINE)
 _MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
+_COMMENT = re.compile(r"^ *//[^\n]*\n|^/\*\*$.*?\*/\n", re.MULTILINE | re.DOTALL)
 _ENDS_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 _STYLES = re.compile(r"^export const styles = \[([^\]]*)\];", re.MULTILINE)
 
@@ -121,7 +122,7 @@ def _as_function(name: str, source: str) -> str:
     exports = [name for _, name in _EXPORT.findall(source)]
     source = _EXPORT.sub(r"\1 \2", source)
     source = _IMPORT.sub(lambda match: _needed(*match.groups()), source)
-    source = _LAZY.sub(r'later("\1")', source)
+    source = _COMMENT.sub("", _LAZY.sub(r'later("\1")', source))
     if left := _MODULE_SYNTAX.search(source):
         raise ValueError(f"{name} has a line that is not understood here: {left[0]}")
     gets = ", ".join(f"{export}: {{ get: () => {export} }}" for export in exports)

@@ -21,7 +21,7 @@ SENTENCE = (
 LIMITS = {
     "kB, first visit": 1_500,  # Streamlit's own files come compressed
     "requests of ours, first visit": 6,
-    "kB of ours, first visit": 132,  # 130: the exercises and corners to drag are 20 of them, bets 2
+    "kB of ours, first visit": 120,  # without comments
     "pictures' scripts fetched, second visit": 0,
     "messages, sentence": 20,
     "kB on the wire, sentence": 150,

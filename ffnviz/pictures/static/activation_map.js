@@ -1,5 +1,5 @@
 import { each, element } from "./element.js";
-import { given, took } from "./filling.js";
+import { given, onRoom, took } from "./filling.js";
 import { makeMap } from "./map_canvas.js";
 import { grouped, number, short } from "./numbers.js";
 import { signedScale, signedScaleCss } from "./scale.js";
@@ -106,8 +106,7 @@ export function mount(tell) {
       });
   }
 
-  const heightened = () => { if (shown) paint(); };
-  for (const event of ["resize", "room"]) addEventListener(event, heightened);
+  const leaveRoom = onRoom(root, () => { if (shown) paint(); });
   const resized = new ResizeObserver((entries) => {
     let changed = false;
     for (const { target, contentRect } of entries) {
@@ -129,7 +128,7 @@ export function mount(tell) {
     },
     destroy() {
       resized.disconnect();
-      for (const event of ["resize", "room"]) removeEventListener(event, heightened);
+      leaveRoom();
     },
   };
 }

@@ -1,5 +1,5 @@
 import { each, element } from "./element.js";
-import { given, took } from "./filling.js";
+import { given, onRoom, took } from "./filling.js";
 import { reorder, stretch } from "./motion.js";
 import { number, percent } from "./numbers.js";
 import { makeReplay } from "./replay.js";
@@ -89,7 +89,7 @@ export function mount(tell) {
     for (const list of panels.querySelectorAll("ol")) cut(list);
   }
   const cut = (list) => [...list.children].forEach((item, at) => { item.hidden = at >= count; });
-  for (const event of ["resize", "room"]) addEventListener(event, fit); // filling.js says the second
+  const leaveRoom = onRoom(root, fit);
   const seen = new ResizeObserver(fit); // it is there now, or stands in another width
   seen.observe(panels);
 
@@ -107,7 +107,7 @@ export function mount(tell) {
     destroy() {
       replay.stop();
       seen.disconnect();
-      for (const event of ["resize", "room"]) removeEventListener(event, fit);
+      leaveRoom();
     },
   };
 

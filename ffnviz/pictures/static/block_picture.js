@@ -3,7 +3,7 @@ import { drawLanes, svgElement } from "./block_lanes.js";
 import { layOut } from "./block_layout.js";
 import { makeStation } from "./block_station.js";
 import { each, element } from "./element.js";
-import { given, took } from "./filling.js";
+import { given, onRoom, took } from "./filling.js";
 import { short } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
@@ -155,15 +155,13 @@ export function mount(tell) {
       });
   }
 
-  addEventListener("room", paint); // filling.js says so
   const resized = new ResizeObserver(([{ contentRect }]) => {
     if (contentRect.width === width) return;
     width = contentRect.width;
     paint();
     card.resize();
   });
-  const heightened = () => { paint(); card.resize(); };
-  addEventListener("resize", heightened);
+  const leaveRoom = onRoom(root, () => { paint(); card.resize(); });
 
   return {
     element: root,
@@ -185,8 +183,7 @@ export function mount(tell) {
       clearTimeout(waiting);
       clearInterval(playing);
       resized.disconnect();
-      removeEventListener("room", paint);
-      removeEventListener("resize", heightened);
+      leaveRoom();
     },
   };
 }

@@ -3,7 +3,7 @@ import { fit, heightFor, isNarrow } from "./chart_fit.js";
 import { makeKeys } from "./chart_keys.js";
 import { chartAsSvg, rows, SIZE } from "./chart_save.js";
 import { element } from "./element.js";
-import { given, took } from "./filling.js";
+import { given, onRoom, took } from "./filling.js";
 import { titleOf } from "./head.js";
 import { plotly } from "./plotly.js";
 import { roomOf } from "./spotlight.js";
@@ -57,7 +57,7 @@ export function mount(tell) {
   const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
   const resized = new ResizeObserver(refit);
   resized.observe(plot);
-  for (const event of ["resize", "room"]) addEventListener(event, refit); // filling.js says the second
+  const leaveRoom = onRoom(root, refit);
 
   function paint(view, theme) {
     painting = painting.catch(() => {}).then(() => (gone || shown !== view ? undefined : draw(view, theme)));
@@ -104,7 +104,7 @@ export function mount(tell) {
     destroy() {
       gone = true;
       resized.disconnect();
-      for (const event of ["resize", "room"]) removeEventListener(event, refit);
+      leaveRoom();
       keys.destroy();
       painting.catch(() => {}).then(() => { if (drawn) window.Plotly.purge(plot); });
     },

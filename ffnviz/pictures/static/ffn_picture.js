@@ -1,5 +1,5 @@
 import { element } from "./element.js";
-import { given, took } from "./filling.js";
+import { given, onRoom, took } from "./filling.js";
 import { makeStage, NARROW, WIDE } from "./ffn_stage.js";
 import { playInTurn } from "./motion.js";
 import { short } from "./numbers.js";
@@ -108,8 +108,7 @@ export function mount(tell) {
     width = contentRect.width;
     if (shown && layout() !== before) paint();
   });
-  const refit = () => { if (shown) paint(); };
-  addEventListener("room", refit); // filling.js says so
+  const leaveRoom = onRoom(root, () => { if (shown) paint(); });
   const chosen = () => { willPlay = true; };
   addEventListener("token-chosen", chosen);
 
@@ -132,7 +131,7 @@ export function mount(tell) {
     destroy() {
       resized.disconnect();
       measured.disconnect();
-      removeEventListener("room", refit);
+      leaveRoom();
       removeEventListener("token-chosen", chosen);
     },
   };

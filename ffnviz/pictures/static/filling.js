@@ -15,12 +15,23 @@ const LOWEST_LIST = 150; // pixels
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
 
+const hostOf = (element) => element.getRootNode().host;
+
 // How many pixels the picture with that element is given.
-export const given = (element) => number(element.getRootNode().host?.style.getPropertyValue("--grow"));
+const granted = new WeakMap(); // by its host
+export const given = (element) => granted.get(hostOf(element)) ?? 0;
+
+// Has `act` called when the window has another size, or that picture or list is given another
+// height; call what it returns to end that.
+export function onRoom(element, act) {
+  const heard = ({ detail }) => { if (!detail || detail.has(hostOf(element))) act(); };
+  for (const event of ["resize", "room"]) addEventListener(event, heard);
+  return () => { for (const event of ["resize", "room"]) removeEventListener(event, heard); };
+}
 
 // How many of them it took, and the fewest and most that it can.
 export function took(element, pixels, least, most) {
-  const { host } = element.getRootNode(), said = { grown: pixels, least, most };
+  const host = hostOf(element), said = { grown: pixels, least, most };
   if (!host) return;
   let changed = false;
   for (const [name, value] of Object.entries(said)) {
@@ -30,6 +41,11 @@ export function took(element, pixels, least, most) {
   }
   if (changed) dispatchEvent(new Event("took"));
 }
+
+// Else a list's height would have the browser settle the styles of all its lines.
+try {
+  CSS.registerProperty({ name: "--fits", syntax: "*", inherits: false });
+} catch { /* another copy of this script has */ }
 
 // Lists whose content is another, until the next frame: all are measured in one layout of the page.
 const waiting = new Set();
@@ -50,7 +66,7 @@ function fitWaiting() {
  */
 export function fitList(list, bounds) {
   const fit = () => {
-    const { host } = list.getRootNode();
+    const host = hostOf(list);
     if (!host?.isConnected || !list.checkVisibility()) return;
     list.style.removeProperty("--fits");
     const filled = innerWidth > PHONE && host.closest(".sheet > .rows") && !("scene" in document.documentElement.dataset);
@@ -61,7 +77,7 @@ export function fitList(list, bounds) {
     list.style.setProperty("--fits", `${own + pixels}px`);
     took(list, pixels, least, most);
   };
-  for (const event of ["resize", "room"]) addEventListener(event, fit);
+  const leaveRoom = onRoom(list, fit);
   const seen = new ResizeObserver(fit); // it is there now, or has another width
   seen.observe(list);
   return (gone = false) => {
@@ -72,7 +88,7 @@ export function fitList(list, bounds) {
     }
     waiting.delete(fit);
     seen.disconnect();
-    for (const event of ["resize", "room"]) removeEventListener(event, fit);
+    leaveRoom();
   };
 }
 
@@ -187,29 +203,44 @@ function fitSide(side, left) {
  */
 export function fillWindow(rows, side, below) {
   let asked = 0;
+  let contents = "", fitted = null; // what stands at the side, and how that was when it was fitted last
+  const sideNow = (left) => [contents, left, innerWidth, ...[...side.children].map(({ offsetHeight }) => offsetHeight)].join();
   function fill() {
     fitWaiting(); // they may ask again
     asked = 0;
-    if (!rows.isConnected || innerWidth <= PHONE || heightLeft(rows, below) === null) return;
+    if (!rows.isConnected || innerWidth <= PHONE) return;
+    const left = heightLeft(rows, below);
+    if (left === null) return;
     const scene = "scene" in document.documentElement.dataset; // it brings its picture into the window
-    if (!scene) fitSide(side, heightLeft(rows, below));
-    let changed = false;
-    for (const [host, pixels] of scene ? own(rows) : grants(rows, below)) {
-      if (Math.abs(number(host.style.getPropertyValue("--grow")) - pixels) < 2) continue;
-      host.style.setProperty("--grow", pixels);
-      changed = true;
+    if (!scene && fitted !== sideNow(left)) {
+      fitSide(side, left);
+      fitted = sideNow(left);
     }
-    if (changed) dispatchEvent(new Event("room"));
+    const changed = new Set();
+    for (const [host, pixels] of scene ? own(rows) : grants(rows, below)) {
+      if (Math.abs((granted.get(host) ?? 0) - pixels) < 2) continue;
+      granted.set(host, pixels);
+      changed.add(host);
+    }
+    if (changed.size) dispatchEvent(new CustomEvent("room", { detail: changed }));
   }
   const ask = () => { asked ||= requestAnimationFrame(fill); };
-  const seen = new ResizeObserver(ask);
+  const seen = new ResizeObserver(ask), watched = new Set();
   for (const event of ["resize", "took"]) addEventListener(event, ask);
   return {
-    // The rows hold these cells now.
-    update(hosts) {
-      seen.disconnect();
-      for (const host of [...hosts, below, rows.parentElement]) seen.observe(host);
-      ask();
+    // The rows hold these cells now, and the side something else if `atSide` is another.
+    update(hosts, atSide) {
+      contents = atSide;
+      const now = new Set([...hosts, below, rows.parentElement]);
+      for (const host of watched) if (!now.has(host)) seen.unobserve(host);
+      for (const host of now) if (!watched.has(host)) seen.observe(host);
+      watched.clear();
+      for (const host of now) watched.add(host);
+    },
+    // At once, not with the next frame, for which less is left then.
+    fill() {
+      cancelAnimationFrame(asked);
+      fill();
     },
     stop() {
       seen.disconnect();

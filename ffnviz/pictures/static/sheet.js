@@ -99,7 +99,7 @@ export function mount(parent, tell) {
     });
     for (const [place, keys] of [[above, view.above], [side, view.side], [below, view.below]]) arrange(place, keys.map((key) => cells.get(key).host));
     arrange(rows, lines);
-    filling.update([...above.children, ...rows.querySelectorAll(".cell")]);
+    filling.update([...above.children, ...rows.querySelectorAll(".cell")], view.side.map((key) => view.cells[key][0]).join());
   }
 
   return {
@@ -116,6 +116,7 @@ export function mount(parent, tell) {
       const shown = Object.entries(view.cells).map(([key, [, name]]) => [cellOf(key, name), taken.get(key), name]);
       layOut(view);
       for (const [{ picture }, data, name] of shown) picture.update(data, SILENT.has(name) ? undefined : view.shows);
+      filling.fill();
     },
     destroy() {
       filling.stop();
