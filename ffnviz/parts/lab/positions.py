@@ -40,7 +40,9 @@ SETTINGS = (WAY,)
 def sheet(run: Run, values: Values) -> Sheet:
     """The two maps over the verdicts."""
     way = values[WAY]
-    moved = try_positions(experiment_subject(run), way)
+    moved = run.subject.per_sentence(  # whichever token is chosen
+        ("positions", run.state.block, way), lambda: try_positions(experiment_subject(run), way)
+    )
     verdicts = verdicts_of(run, "lab-positions", moved.findings)
     return Sheet([row(two_maps(run, moved, way)), row(verdicts)])
 
