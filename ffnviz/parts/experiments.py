@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
 from ffnviz.figures.wording import Sentence, number
@@ -22,6 +22,12 @@ def experiment_subject(run: Run) -> Subject:
 def cached_result(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
     """An experiment's result on this block and token, kept so that a slider over it is quick."""
     key = (name, run.state.block, run.token)
+    return run.subject.per_sentence(key, lambda: compute(experiment_subject(run)))
+
+
+def cached_for_block(run: Run, name: tuple[Any, ...], compute: Callable[[Subject], R]) -> R:
+    """An experiment's result on this block, whichever token is chosen."""
+    key = (*name, run.state.block)
     return run.subject.per_sentence(key, lambda: compute(experiment_subject(run)))
 
 

@@ -21,6 +21,7 @@ from ffnviz.models.encoder.feed_forward import FeedForward
 SEED = 23
 EXTRA = 32  # inputs beyond the rank that is expected, which would reveal a larger one
 INPUTS = 2_048 + EXTRA  # for the rank with φ, which may be as large as d_ff
+AS_IT_IS = "as it is"
 WITHOUT_PHI = "without φ"
 WITHOUT_FFN = "without any FFN"
 WITHOUT_ATTENTION = "without any attention"
@@ -55,6 +56,18 @@ class Folded:
     bent: int
 
 
+@dataclass(frozen=True)
+class Streams:
+    """What a sentence and a block give whichever token is chosen, in float64."""
+
+    difference: float  # ‖W₁W₂ folded − one after the other‖
+    allowed: float  # what rounding may make of it
+    # what the output matrix reads: as it is, and with each taken away, (T, d_model)
+    final: Mapping[str, Tensor]
+    stacked: float  # ‖all FFNs without φ, one after the other − one matrix‖
+    stack_allowed: float  # what rounding may make of it
+
+
 @torch.inference_mode()
 def fold(ffn: FeedForward) -> Folded:
     """One plain FFN, in float64, without its φ."""
@@ -68,34 +81,36 @@ def fold(ffn: FeedForward) -> Folded:
 
 @with_claims
 @torch.inference_mode()
-def remove_phi(subject: Subject, words: int = 8, folded: Folded | None = None) -> WithoutPhi:
+def remove_phi(
+    subject: Subject,
+    words: int = 8,
+    folded: Folded | None = None,
+    streams: Streams | None = None,
+) -> WithoutPhi:
     """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and the prediction without φ.
 
-    `folded` is the block's, if it was computed before.
+    `folded` is the block's and `streams` the sentence's, if they were computed before.
     """
-    ffn, x = subject.plain.ffn, subject.ffn_input
-    one = folded or fold(ffn)
-    stepwise = ffn.compress(ffn.expand(x))
-    difference = float((stepwise - (x @ one.matrix + one.bias)).norm())
-    allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT])
-    encoder = subject.own
-    plain = encoder.unembed(encoder.stream(subject.trace.ids.cpu()).final[subject.token])
-    without = _without(subject)
+    one = folded or fold(subject.plain.ffn)
+    streams = streams or all_streams(subject, one)
+    without = _logits(subject, streams)
+    plain = without.pop(AS_IT_IS)
     divergences = {name: divergence(plain, logits) for name, logits in without.items()}
     predictions = {name: likeliest(subject.model, each, words) for name, each in without.items()}
-    stacked, stack_allowed = _stack(subject, x)
-    biased = ffn.expand.bias is not None
+    biased = subject.ours.encoder.config.bias
     reach, most = ("d_model + 1" if biased else "d_model"), len(one.bias) + biased
+    d_ff = subject.ours.encoder.config.d_ff
     findings = (
         Finding(
             "Without φ, W₁ and W₂ fold into one d_model × d_model matrix.",
             "equal outputs, up to rounding",
-            f"outputs differ by {short(difference)}; rounding may make {short(allowed)}",
-            Check(difference, "≤", allowed),
+            f"outputs differ by {short(streams.difference)}; rounding may make "
+            f"{short(streams.allowed)}",
+            Check(streams.difference, "≤", streams.allowed),
         ),
         Finding(
             f"Without φ the hidden layer has at most {reach} dimensions, however wide it is.",
-            f"at most {most}, not {ffn.expand.out_features:,}",
+            f"at most {most}, not {d_ff:,}",
             f"hidden vectors of random inputs: rank {one.flat:,} without φ ({one.n_flat:,} "
             f"inputs), {one.bent:,} with it ({one.n_bent:,} inputs"
             + ("" if one.bent < one.n_bent else ", and so no more could be seen")
@@ -106,13 +121,19 @@ def remove_phi(subject: Subject, words: int = 8, folded: Folded | None = None) -
             "A stack of linear layers is one linear layer.",
             "equal outputs, up to rounding",
             f"all {len(subject.trace.blocks)} FFNs without φ, one after the other, against one "
-            f"matrix: {short(stacked)}; rounding may make {short(stack_allowed)}",
-            Check(stacked, "≤", stack_allowed),
+            f"matrix: {short(streams.stacked)}; rounding may make {short(streams.stack_allowed)}",
+            Check(streams.stacked, "≤", streams.stack_allowed),
         ),
     )
     as_it_is = likeliest(subject.model, subject.trace.logits_at(subject.token), words)
     return WithoutPhi(
-        difference, one.singular, one.rank, as_it_is, predictions, divergences, findings=findings
+        streams.difference,
+        one.singular,
+        one.rank,
+        as_it_is,
+        predictions,
+        divergences,
+        findings=findings,
     )
 
 
@@ -162,23 +183,41 @@ def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:
     return float((stepwise - (x @ folded + bias)).norm()), 2 * product_bound(factors)
 
 
-def _without(subject: Subject) -> dict[str, Tensor]:
-    encoder, token = subject.own, subject.token
+@torch.inference_mode()
+def all_streams(subject: Subject, folded: Folded) -> Streams:
+    """The folded matrix, the stack of FFNs without φ, and the passes with each taken away."""
+    ffn, x = subject.plain.ffn, subject.ffn_input
+    stepwise = ffn.compress(ffn.expand(x))
+    difference = float((stepwise - (x @ folded.matrix + folded.bias)).norm())
+    allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT])
+    encoder = subject.own
     embedding = encoder.embed(subject.trace.ids.cpu())
     straight = with_activation(replace(subject.ours, encoder=encoder), "identity").encoder
-    return {
-        WITHOUT_PHI: straight.unembed(straight.run_blocks(embedding)[1][token]),
-        WITHOUT_FFN: _logits(encoder, embedding, token, ffn=False),
-        WITHOUT_ATTENTION: _logits(encoder, embedding, token, attention=False),
+    final = {
+        AS_IT_IS: encoder.run_blocks(embedding)[1],
+        WITHOUT_PHI: straight.run_blocks(embedding)[1],
+        WITHOUT_FFN: _final(encoder, embedding, ffn=False),
+        WITHOUT_ATTENTION: _final(encoder, embedding, attention=False),
     }
+    return Streams(difference, allowed, final, *_stack(subject, x))
 
 
-def _logits(
-    encoder: Encoder, x: Tensor, token: int, attention: bool = True, ffn: bool = True
-) -> Tensor:
-    """The logits of a pass whose attentions or FFNs all write nothing."""
+def _logits(subject: Subject, streams: Streams) -> dict[str, Tensor]:
+    """The logits of all passes at the chosen token, (vocab_size,) each, in float64.
+
+    A few rows of the output matrix at a time: copying it whole to float64 would take longest.
+    """
+    rows = subject.ours.encoder.token_embedding.weight.cpu().chunk(32)
+    final = torch.stack([each[subject.token] for each in streams.final.values()], dim=-1)
+    logits = torch.cat([each.double() @ final for each in rows])  # (vocab_size, passes)
+    return dict(zip(streams.final, logits.mT.contiguous(), strict=True))
+
+
+def _final(encoder: Encoder, x: Tensor, attention: bool = True, ffn: bool = True) -> Tensor:
+    """The final stream of a pass whose attentions or FFNs all write nothing."""
     for block in encoder.blocks:
         record = block(x)
         middle = record.middle if attention else block.add_attention(x, torch.zeros_like(x))
         x = block.add_ffn(middle, block.feed(middle).output if ffn else torch.zeros_like(x))
-    return encoder.unembed(encoder.final_norm(x)[token])
+    final: Tensor = encoder.final_norm(x)
+    return final

@@ -2,6 +2,7 @@
 
 import copy
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 
@@ -16,10 +17,11 @@ from ffnviz.analysis.lab.claims import with_claims
 from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, within_rounding
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
+from ffnviz.models.encoder.block import Block
 
 P = 0.1
 SEED = 19
-MOST_PASSES, FEWEST_PASSES, ROWS = 400, 50, 6_400
+MOST_PASSES, FEWEST_PASSES, ROWS = 400, 50, 3_200
 ENUMERATED = 12  # neurons whose 2¹² masks are all tried
 
 
@@ -112,9 +114,20 @@ def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
         [block.ffn.compress(_dropped(hidden, kept.to(hidden.device), p)) for kept in masks]
     )  # (n, rows, d_model)
     stream = block.add_ffn(middle.expand(n, -1, -1), outputs)
-    _, final = encoder.run_blocks(stream, first=subject.block + 1)
-    probabilities = encoder.unembed(final[:, place]).cpu().double().softmax(dim=-1)
+    final = encoder.final_norm(_at_token(encoder.blocks[subject.block + 1 :], stream, place))
+    probabilities = encoder.unembed(final).cpu().double().softmax(dim=-1)
     return Passes(outputs[:, place].cpu().double(), probabilities[:, _likeliest(subject)[0]])
+
+
+def _at_token(blocks: Sequence[Block], stream: Tensor, token: int) -> Tensor:
+    """One token's stream after the blocks: the last one's FFN runs on that token alone."""
+    if not blocks:
+        return stream[:, token]
+    *others, last = blocks
+    for block in others:
+        stream = block(stream).output
+    middle = last.add_attention(stream, last.attend(stream).output)[:, token]
+    return last.add_ffn(middle, last.feed(middle).output)
 
 
 def _dropped(hidden: Tensor, kept: Tensor, p: float) -> Tensor:

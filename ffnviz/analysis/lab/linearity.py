@@ -1,6 +1,6 @@
 """Is it linear? Additivity and scaling, tried on every part of a block."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import torch
@@ -36,19 +36,33 @@ class Tried:
 
 
 @dataclass(frozen=True)
+class Sums:
+    """One map's values for the test of additivity, which no factor changes."""
+
+    at_zero: Tensor  # f(0), (T, d_model)
+    at_x: Tensor  # f(x), likewise
+    off: float  # ‖f(x + y) − f(x) − f(y)‖ / size, of f minus f(0)
+    size: float  # ‖f(x)‖ + ‖f(y)‖, likewise
+    largest: float  # the largest norm of f's values
+
+
+@dataclass(frozen=True)
 class Linearity(Result):
     """The tests of all maps."""
 
     tried: tuple[Tried, ...]  # one a map
+    sums: Mapping[str, Sums]  # by the map's name, for a test with another factor
 
 
 @with_claims
 @torch.inference_mode()
-def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
+def try_linearity(
+    subject: Subject, factor: float = FACTOR, sums: Mapping[str, Sums] | None = None
+) -> Linearity:
     """The tests on this sentence's vectors x and the same vectors y in another order.
 
     A layer with a bias is affine, not linear: f(0) ≠ 0 is subtracted first, so that a bias alone
-    fails no test.
+    fails no test. `sums` are those of a test with another factor, if there was one.
     """
     ffn, x = subject.ffn, subject.ffn_input
     maps: dict[str, tuple[Map, Tensor]] = {
@@ -58,8 +72,11 @@ def try_linearity(subject: Subject, factor: float = FACTOR) -> Linearity:
     if subject.model.card.ours:
         maps |= _of_our_block(subject, len(x))
     inner = ffn.expand.in_features + ffn.expand.out_features + len(x)
-    tried = tuple(try_map(name, f, each, factor, inner) for name, (f, each) in maps.items())
-    return Linearity(tried, findings=_findings({each.name: each for each in tried}))
+    sums = sums or {name: try_sums(f, each) for name, (f, each) in maps.items()}
+    tried = {
+        name: try_map(name, f, each, factor, inner, sums[name]) for name, (f, each) in maps.items()
+    }
+    return Linearity(tuple(tried.values()), sums, findings=_findings(tried))
 
 
 def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:
@@ -116,18 +133,28 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
     )
 
 
-def try_map(name: str, f: Map, x: Tensor, factor: float, inner: int) -> Tried:
+def try_map(
+    name: str, f: Map, x: Tensor, factor: float, inner: int, sums: Sums | None = None
+) -> Tried:
     """One map's two tests on rows x, (T, d); `inner` is the number of terms in its sums."""
+    sums = sums or try_sums(f, x)
+    at_multiple, of_x = f(factor * x), sums.at_x - sums.at_zero
+    off = (at_multiple - sums.at_zero - factor * of_x).norm()
+    scaling = float(off / (abs(factor) * of_x.norm()))
+    largest = max(sums.largest, float(at_multiple.norm()))
+    return Tried(name, sums.off, scaling, _rounding(largest / sums.size, inner, x.dtype))
+
+
+def try_sums(f: Map, x: Tensor) -> Sums:
+    """The test of additivity on rows x, (T, d)."""
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(SEED))
     # One token in another order is itself: reverse its components instead.
     y = x[order] if len(x) > 1 else x.flip(-1)
-    values = [f(v) for v in (torch.zeros_like(x), x, y, x + y, factor * x)]
-    of_x, of_y, of_sum, of_multiple = (value - values[0] for value in values[1:])
+    values = [f(v) for v in (torch.zeros_like(x), x, y, x + y)]
+    of_x, of_y, of_sum = (value - values[0] for value in values[1:])
     size = float(of_x.norm() + of_y.norm())
-    additivity = float((of_sum - of_x - of_y).norm()) / size
-    scaling = float((of_multiple - factor * of_x).norm() / (abs(factor) * of_x.norm()))
-    largest = max(float(value.norm()) for value in values)
-    return Tried(name, additivity, scaling, _rounding(largest / size, inner, x.dtype))
+    off = float((of_sum - of_x - of_y).norm()) / size
+    return Sums(values[0], values[1], off, size, max(float(value.norm()) for value in values))
 
 
 def _rounding(reach: float, inner: int, dtype: torch.dtype) -> float:

@@ -22,7 +22,7 @@ from ffnviz.analysis.vocabulary.lens import Contributions, contributions
 from ffnviz.figures.wording import percent, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.dimensions.rank import reached_by_first_layer
-from ffnviz.parts.experiments import cached_result
+from ffnviz.parts.experiments import cached_for_block
 from ffnviz.state.run import Run
 
 
@@ -76,7 +76,7 @@ def _over_attention(count: Callable[[Shape], dict[str, int]], run: Run) -> str:
 
 
 def _linearity(run: Run) -> Linearity:
-    return cached_result(run, "linearity", try_linearity)
+    return cached_for_block(run, ("linearity",), try_linearity)
 
 
 @fact

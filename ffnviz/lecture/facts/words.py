@@ -6,16 +6,13 @@ from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_ATTENTION,
     WITHOUT_FFN,
     WITHOUT_PHI,
-    WithoutPhi,
-    remove_phi,
 )
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.figures.wording import number, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
-from ffnviz.parts.experiments import cached_result
-from ffnviz.parts.lab.without_phi import folded
+from ffnviz.parts.lab.without_phi import without_phi
 from ffnviz.state.run import Run
 
 
@@ -27,17 +24,12 @@ def _without(run: Run) -> Prediction:
     return predict_without_ffn(run.model, run.whole, run.state.block, run.place)
 
 
-def _deleted(run: Run) -> WithoutPhi:
-    matrix = folded(run)
-    return cached_result(run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix))
-
-
 def _word(prediction: Prediction) -> str:
     return f"“{prediction.words[0]}”"
 
 
 def _word_if(run: Run, without: str) -> str:
-    return _word(_deleted(run).predictions[without])
+    return _word(without_phi(run).predictions[without])
 
 
 def _share(prediction: Prediction) -> str:
@@ -54,10 +46,10 @@ def says_share_without_ffn(run: Run) -> str:
 
 
 def _divergence(run: Run, without: str) -> str:
-    return f"{short(_deleted(run).divergences[without])} nats"
+    return f"{short(without_phi(run).divergences[without])} nats"
 
 
-def _without_phi(run: Run) -> tuple[float, float]:
+def _output_without_phi(run: Run) -> tuple[float, float]:
     """This block's FFN output without φ: its norm over that with φ, and the cosine of both."""
     ffn = run.trace.blocks[run.state.block].ffn
     compress = ours(run.model).encoder.blocks[run.state.block].ffn.compress
@@ -91,9 +83,9 @@ facts({
                     lambda run: _divergence(run, WITHOUT_PHI)),
     "no_ffns_nats": ("How far removing every FFN moves the prediction: KL divergence, in nats",
                      lambda run: _divergence(run, WITHOUT_FFN)),
-    "folded_rank": ("The rank of W₁W₂, folded into one matrix", lambda run: _deleted(run).rank),
+    "folded_rank": ("The rank of W₁W₂, folded into one matrix", lambda run: without_phi(run).rank),
     "no_phi_times": ("How many times as long what this block's FFN writes would be without φ",
-                     lambda run: f"{_without_phi(run)[0]:.1f}"),
+                     lambda run: f"{_output_without_phi(run)[0]:.1f}"),
     "no_phi_cosine": ("The cosine of what this block's FFN writes with φ and without it",
-                      lambda run: signed(_without_phi(run)[1])),
+                      lambda run: signed(_output_without_phi(run)[1])),
 })  # fmt: skip

@@ -4,7 +4,7 @@ from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.ladder import ladder
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.parts.experiments import experiment_subject, verdicts_of
+from ffnviz.parts.experiments import cached_for_block, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -27,7 +27,7 @@ y = second(phi(y)).mT                  # {hidden} → {out}, back to (B, L, d)
 
 def sheet(run: Run, _: Values) -> Sheet:
     """The difference over the verdicts and the code."""
-    result = try_convolution(experiment_subject(run))
+    result = cached_for_block(run, ("convolution",), try_convolution)
     refused: Sentence = []
     if result.refused:
         refused = ["Without the transposes PyTorch says: ", quoted(result.refused)]

@@ -7,7 +7,7 @@ from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.experiments import experiment_subject, verdicts_of
+from ffnviz.parts.experiments import cached_for_block, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -40,9 +40,7 @@ SETTINGS = (WAY,)
 def sheet(run: Run, values: Values) -> Sheet:
     """The two maps over the verdicts."""
     way = values[WAY]
-    moved = run.subject.per_sentence(  # whichever token is chosen
-        ("positions", run.state.block, way), lambda: try_positions(experiment_subject(run), way)
-    )
+    moved = cached_for_block(run, ("positions", way), lambda subject: try_positions(subject, way))
     verdicts = verdicts_of(run, "lab-positions", moved.findings)
     return Sheet([row(two_maps(run, moved, way)), row(verdicts)])
 

@@ -6,6 +6,7 @@ from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_PHI,
     Folded,
     WithoutPhi,
+    all_streams,
     fold,
     remove_phi,
 )
@@ -13,7 +14,12 @@ from ffnviz.analysis.number_format import short
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
-from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
+from ffnviz.parts.experiments import (
+    cached_for_block,
+    cached_result,
+    experiment_subject,
+    verdicts_of,
+)
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -29,10 +35,20 @@ def folded(run: Run) -> Folded:
     return run.subject.per_network(name, lambda: fold(experiment_subject(run).double.ffn))
 
 
+def without_phi(run: Run) -> WithoutPhi:
+    """The experiment; a click on a token computes only what the token changes."""
+    matrix = folded(run)
+    streams = cached_for_block(
+        run, ("streams without φ",), lambda subject: all_streams(subject, matrix)
+    )
+    return cached_result(
+        run, "without φ", lambda subject: remove_phi(subject, folded=matrix, streams=streams)
+    )
+
+
 def sheet(run: Run, _: Values) -> Sheet:
     """Four predictions over the verdicts and the folded matrix."""
-    matrix = folded(run)
-    result = cached_result(run, "bend deleted", lambda subject: remove_phi(subject, folded=matrix))
+    result = without_phi(run)
     verdicts = verdicts_of(run, "lab-bend", result.findings)
     below = row(verdicts, spectrum(run, result), widths=(2.4, 1))
     return Sheet([row(predictions(run, result)), below])
