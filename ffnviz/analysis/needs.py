@@ -57,6 +57,12 @@ def missing(
         needs: an analysis' or a part's.
         partner: whether there is a second network.
     """
+    met = capabilities(card, partner)
+    return tuple(need for need in needs if need not in met)
+
+
+def capabilities(card: Card, partner: bool = False) -> frozenset[Capability]:
+    """What a network has, by its card, and whether there is a second one."""
     known = card.provenance or Provenance()
     met = {
         Capability.PARTNER: partner,
@@ -74,7 +80,7 @@ def missing(
         Capability.IN_ORDER: card.in_order,
         Capability.OURS: card.ours,
     }
-    return tuple(need for need in needs if not met[need])
+    return frozenset(capability for capability, has_it in met.items() if has_it)
 
 
 def require(network: Network, needs: Iterable[Capability]) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from ffnviz.analysis.needs import Capability, missing
+from ffnviz.analysis.needs import Capability
 from ffnviz.parts.sheet import Sheet
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
@@ -29,8 +29,10 @@ class Part:
 
     def missing(self, run: Run) -> tuple[Capability, ...]:
         """What the part needs and the network that drives the page lacks."""
-        partner = run.partner is not None
-        lacking = [missing(run.card, (*self.needs, *way), partner) for way in self.ways or ((),)]
+        lacking = [
+            tuple(need for need in (*self.needs, *way) if need not in run.capabilities)
+            for way in self.ways or ((),)
+        ]
         return lacking[0] if all(lacking) else ()
 
 

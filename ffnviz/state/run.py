@@ -3,9 +3,10 @@
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
+from ffnviz.analysis.needs import Capability, capabilities
 from ffnviz.models.card import Card, NetworkSize
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import Network
@@ -111,6 +112,11 @@ class Run:
     def card(self) -> Card:
         """The card of the network that drives the page."""
         return self.subject.card
+
+    @cached_property
+    def capabilities(self) -> frozenset[Capability]:
+        """What it has, and whether there is a partner."""
+        return capabilities(self.card, self.partner is not None)
 
     @property
     def both(self) -> tuple[TracedModel, ...]:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
-from ffnviz.analysis.needs import Capability
+from ffnviz.analysis.needs import Capability, capabilities
 from ffnviz.models.encoder.model import load
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Part
@@ -58,7 +58,8 @@ def test_a_part_has_the_settings_of_all_views_once_and_is_missing_where_none_can
     assert others == [MANY]
     alone = run_of(load("relu"), "The cat sat.")
     assert part().missing(alone) == ()  # one of the views needs no second network
-    headless: Any = SimpleNamespace(card=replace(alone.card, has_word_head=False), partner=None)
+    card = replace(alone.card, has_word_head=False)
+    headless: Any = SimpleNamespace(capabilities=capabilities(card))
     lacking = part().missing(headless)
     assert lacking == (Capability.PARTNER, Capability.WORD_HEAD)  # the first view's
 

@@ -1,6 +1,5 @@
 """Dropout: the mean output of repeated passes against the pass without."""
 
-import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,15 @@ from torch.func import functional_call
 
 from ffnviz.analysis.lab.chance import strays
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, within_rounding
+from ffnviz.analysis.lab.experiment import (
+    Check,
+    Finding,
+    Result,
+    Said,
+    Subject,
+    in_double,
+    within_rounding,
+)
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.block import Block
@@ -115,8 +122,11 @@ def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
     )  # (n, rows, d_model)
     stream = block.add_ffn(middle.expand(n, -1, -1), outputs)
     final = encoder.final_norm(_at_token(encoder.blocks[subject.block + 1 :], stream, place))
-    probabilities = encoder.unembed(final).cpu().double().softmax(dim=-1)
-    return Passes(outputs[:, place].cpu().double(), probabilities[:, _likeliest(subject)[0]])
+    word = _likeliest(subject)[0]
+    # A few passes at a time, as all logits in float64 are tens of megabytes.
+    logits = encoder.unembed(final).cpu().chunk(-(-n // 16))  # (16, vocab_size) each
+    probabilities = [few.double().softmax(dim=-1)[:, word] for few in logits]
+    return Passes(outputs[:, place].cpu().double(), torch.cat(probabilities))
 
 
 def _at_token(blocks: Sequence[Block], stream: Tensor, token: int) -> Tensor:
@@ -142,7 +152,7 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
     all. Exact but for rounding, in float64, without random draws.
     """
     # A copy, as functional_call changes its weights for a moment, while others may use the layer.
-    layer = copy.deepcopy(subject.double.ffn.compress)
+    layer = in_double(subject.ours.encoder.blocks[subject.block].ffn.compress)
     hidden = subject.trace.blocks[subject.block].ffn.hidden[subject.token].cpu().double()
     chosen = (hidden.abs() * layer.weight.norm(dim=0)).topk(min(ENUMERATED, len(hidden))).indices
     values, weight = hidden[chosen], layer.weight[:, chosen]

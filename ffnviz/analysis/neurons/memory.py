@@ -85,8 +85,17 @@ def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, Rank
 @torch.inference_mode()
 def value_norms(model: Network, block: int, neuron: int) -> tuple[float, float]:
     """‖value‖ of a neuron, and the share of the block's neurons whose values are shorter."""
-    norms = model.ffn(block).values.norm(dim=-1)  # (d_ff,)
+    norms = row_norms(model.ffn(block).values)
     return float(norms[neuron]), float((norms < norms[neuron]).float().mean())
+
+
+def row_norms(vectors: Tensor) -> Tensor:
+    """The norms of a block's keys or values, (d_ff, d_model) -> (d_ff,).
+
+    Values are a transposed view, on which this is ten times quicker than vectors.norm(dim=-1).
+    """
+    norms: Tensor = vectors.square().sum(dim=-1).sqrt()
+    return norms
 
 
 @torch.inference_mode()
@@ -97,7 +106,9 @@ def similar(model: Network, block: int, neuron: int, k: int = 8) -> tuple[Simila
 
 
 def _nearest(vectors: Tensor, neuron: int, k: int) -> Similar:
-    cosines = F.cosine_similarity(vectors, vectors[neuron], dim=-1)
+    norms = row_norms(vectors).clamp_min(1e-30)
+    # F.cosine_similarity takes several times as long.
+    cosines = vectors @ vectors[neuron].contiguous() / (norms * norms[neuron])
     cosines[neuron] = -torch.inf
     best = cosines.topk(min(k, len(cosines) - 1))
     return Similar(best.indices.cpu().numpy(), best.values.cpu().numpy())

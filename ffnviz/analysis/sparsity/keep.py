@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability
+from ffnviz.analysis.neurons.memory import row_norms
 from ffnviz.analysis.prediction import Prediction, predict_with_ffn_output
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
@@ -31,9 +32,7 @@ def strengths(model: Network, trace: ForwardPass, block: int) -> Tensor:
     A neuron's value is its row of W2; this is the norm of its term in the sum that makes the
     FFN's output (Geva et al. 2021, eq. 2).
     """
-    values = model.ffn(block).values  # (d_ff, d_model)
-    norms = values.square().sum(dim=-1).sqrt()  # ten times quicker here than values.norm(dim=-1)
-    return trace.blocks[block].ffn.hidden.abs() * norms
+    return trace.blocks[block].ffn.hidden.abs() * row_norms(model.ffn(block).values)
 
 
 @torch.inference_mode()
