@@ -30,7 +30,7 @@ from ffnviz.analysis.sparsity.bend import curve, landing, value_range
 from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest
 from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import record_of
-from ffnviz.analysis.sparsity.swap import swap
+from ffnviz.analysis.sparsity.swap import swapped_pass, swapped_prediction
 from ffnviz.analysis.timing.growth import as_convolution
 from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.analysis.timing.stages import time_stages
@@ -333,13 +333,17 @@ def test_writing_on(net: Network) -> None:
 def test_phi_swapped(net: Network) -> None:
     trace = net.trace(TEXT)
     if not isinstance(net, Model):
-        refused(lambda: swap(net, trace, TOKEN, "gelu"), "own modules")  # type: ignore[arg-type]
+        refused(lambda: swapped_pass(net, trace, "gelu"), "own modules")  # type: ignore[arg-type]
     elif net.card.gated:
-        refused(lambda: swap(net, trace, TOKEN, "gelu"), "gated")
+        refused(lambda: swapped_pass(net, trace, "gelu"), "gated")
     else:
-        assert swap(net, trace, TOKEN, net.card.phi.name).divergence == 0
-        assert swap(net, trace, TOKEN, "identity").divergence > 0
-        refused(lambda: swap(net, trace, TOKEN, "geglu"), "one more matrix")
+        own, other = (
+            swapped_prediction(net, trace, TOKEN, swapped_pass(net, trace, phi)).divergence
+            for phi in (net.card.phi.name, "identity")
+        )
+        assert own == 0
+        assert other > 0
+        refused(lambda: swapped_pass(net, trace, "geglu"), "one more matrix")
 
 
 def test_what_takes_how_long(net: Network) -> None:

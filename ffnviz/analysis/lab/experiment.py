@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -147,6 +147,11 @@ def in_double(module: Module) -> Module:
     return copy.deepcopy(module).cpu().double()
 
 
+def compute_anew(name: str, compute: Callable[[], Any]) -> Any:  # noqa: ARG001
+    """A value that nobody keeps."""
+    return compute()
+
+
 @dataclass(frozen=True)
 class Subject:
     """What an experiment is made on."""
@@ -155,6 +160,8 @@ class Subject:
     trace: Trace  # of the sentence
     block: int  # from 0
     token: int  # from 0
+    # a value that depends on the network alone, by its name: kept for further experiments, or not
+    per_network: Callable[[str, Callable[[], Any]], Any] = compute_anew
 
     @property
     def ours(self) -> Model:
@@ -208,8 +215,12 @@ class Subject:
 
     @cached_property
     def double(self) -> Block:
-        """The block in float64 on the CPU."""
-        return in_double(self.ours.encoder.blocks[self.block])
+        """The block in float64 on the CPU, which other experiments may be using too."""
+        block: Block = self.per_network(
+            f"block {self.block} in float64",
+            lambda: in_double(self.ours.encoder.blocks[self.block]),
+        )
+        return block
 
     @property
     def ffn_input(self) -> Tensor:

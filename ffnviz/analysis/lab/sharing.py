@@ -51,7 +51,9 @@ def try_sharing(subject: Subject) -> Sharing:
     allowed = float(ffn_bound(ffn, contexts).norm(dim=-1).max() / results[0].norm())
     inputs, moved = _distances(contexts), _distances(results)
     other = next((b for b in range(len(subject.trace.blocks)) if b != subject.block), None)
-    matrices, blocks, cosines = _compared(subject, other)
+    matrices, blocks, cosines = subject.per_network(
+        f"weights of blocks {subject.block} and {other}", lambda: _compared(subject, other)
+    )
     # Biases may all be zero without being shared.
     distances = zip(matrices, blocks, strict=False)
     closest = min((each for name, each in distances if name in ("W₁", "W₂")), default=0.0)

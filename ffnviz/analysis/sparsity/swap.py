@@ -4,6 +4,7 @@ import copy
 from dataclasses import dataclass, replace
 
 import torch
+from torch import Tensor
 
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.needs import Capability, encoder_of, require
@@ -15,6 +16,14 @@ from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 WORDS = 10
+
+
+@dataclass(frozen=True)
+class SwappedPass:
+    """A sentence's pass with another φ, whichever token is looked at."""
+
+    stream: Tensor  # after the last block, (T, d_model)
+    above_zero: tuple[float, ...]  # share of the sentence's hidden values above zero, per block
 
 
 @dataclass(frozen=True)
@@ -49,12 +58,20 @@ def with_activation(model: Model, activation: str) -> Model:
 
 
 @torch.inference_mode()
-def swap(model: Model, trace: ForwardPass, token: int, activation: str) -> Swapped:
+def swapped_pass(model: Model, trace: ForwardPass, activation: str) -> SwappedPass:
     """Run a trace's sentence through the same weights with another φ."""
-    other, above_zero, stream = with_activation(model, activation), [], trace.embedding
-    for block in other.walk(trace.ids):
+    above_zero, stream = [], trace.embedding
+    for block in with_activation(model, activation).walk(trace.ids):
         above_zero.append(float(block.ffn.above_zero.float().mean()))
         stream = block.output
-    logits = other.logits(stream[token])
+    return SwappedPass(stream, tuple(above_zero))
+
+
+@torch.inference_mode()
+def swapped_prediction(
+    model: Model, trace: ForwardPass, token: int, swapped: SwappedPass
+) -> Swapped:
+    """What a pass with another φ says at a token."""
+    logits = model.logits(swapped.stream[token])
     kl = divergence(trace.logits_at(token), logits)
-    return Swapped(likeliest(model, logits, WORDS), kl, tuple(above_zero))
+    return Swapped(likeliest(model, logits, WORDS), kl, swapped.above_zero)

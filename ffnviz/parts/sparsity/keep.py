@@ -1,5 +1,8 @@
 """Keep the top k: what the strongest neurons carry, and what is said without the rest."""
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest
 from ffnviz.figures.sparsity import keep as figures
@@ -9,7 +12,7 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.state.run import Run
+from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values, number_setting
 
 STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
@@ -27,10 +30,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 def what_they_carry(run: Run, share: float) -> Cell:
     """The share of the written norms that the strongest neurons carry."""
     block = run.state.block
-    curves = {
-        traced.card: concentration(traced.network, traced.trace, run.block_of(traced))
-        for traced in run.both
-    }
+    curves = {traced.card: carried_by(traced, run.block_of(traced)) for traced in run.both}
     sentence: Sentence = [f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry "]
     for card, shares in curves.items():
         carried = percent(shares[_count(share, len(shares)) - 1])
@@ -42,6 +42,13 @@ def what_they_carry(run: Run, share: float) -> Cell:
         figures.concentration(curves, share),
         "The share of what the FFN writes, carried by the strongest neurons, of each network.",
         height=600,
+    )
+
+
+def carried_by(traced: TracedModel, block: int) -> NDArray[np.float64]:
+    """The share that the n strongest neurons carry, for every n, (d_ff,); no token changes it."""
+    return traced.per_sentence(
+        ("concentration", block), lambda: concentration(traced.network, traced.trace, block)
     )
 
 

@@ -3,7 +3,7 @@
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.sparsity.swap import swap
+from ffnviz.analysis.sparsity.swap import swapped_pass, swapped_prediction
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.card import Card
 from ffnviz.parts.guess import guess_cell
@@ -24,7 +24,9 @@ def one_network(run: Run, traced: TracedModel, other_card: Card) -> Cell:
     token, block = run.token, run.state.block
     own, other = traced.card.label, other_card.phi.label
     usual = predict(traced.network, traced.trace, token)
-    swapped = swap(ours(traced.network), traced.trace, token, other_card.phi.name)
+    network, phi = ours(traced.network), other_card.phi.name
+    passed = traced.per_sentence(("swapped", phi), lambda: swapped_pass(network, traced.trace, phi))
+    swapped = swapped_prediction(network, traced.trace, token, passed)
     new = swapped.prediction
     above = percent(float((traced.trace.blocks[block].ffn.hidden > 0).float().mean()))
     above_swapped = percent(swapped.above_zero[block])

@@ -6,7 +6,7 @@ import torch
 
 from ffnviz.analysis.prediction import logits_with_ffn_output, predict
 from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest, strengths
-from ffnviz.analysis.sparsity.swap import swap, with_activation
+from ffnviz.analysis.sparsity.swap import swapped_pass, swapped_prediction, with_activation
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
@@ -107,7 +107,7 @@ def test_swapped_weights_are_those_of_a_model_made_with_the_other_activation(
     trace = model.trace(TEXT)
     norm = model.encoder.config.norm
     expected = small_model(tokenizer, norm, "gelu").trace(TEXT)
-    found = swap(model, trace, TOKEN, "gelu")
+    found = swapped_prediction(model, trace, TOKEN, swapped_pass(model, trace, "gelu"))
     p = trace.logits[TOKEN].double().softmax(dim=-1)
     q = expected.logits[TOKEN].double().softmax(dim=-1)
     assert found.prediction.words == predict(model, expected, TOKEN).words
@@ -124,8 +124,14 @@ def test_swapping_shares_the_weights_and_leaves_the_model_alone(model: Model) ->
     assert model.encoder.blocks[0].ffn.activation.name == "relu"
     trace = model.trace(TEXT)
     # One row through the output rounds otherwise than many: some 1e-15, where GELU gives 1e-3.
-    assert swap(model, trace, TOKEN, "relu").divergence < 1e-12
-    assert swap(model, trace, TOKEN, "gelu").divergence > 1e-6
+    assert (
+        swapped_prediction(model, trace, TOKEN, swapped_pass(model, trace, "relu")).divergence
+        < 1e-12
+    )
+    assert (
+        swapped_prediction(model, trace, TOKEN, swapped_pass(model, trace, "gelu")).divergence
+        > 1e-6
+    )
 
 
 def test_a_gated_activation_cannot_stand_in(model: Model) -> None:
