@@ -1,7 +1,7 @@
 """Is it linear? Additivity and scaling, tried on every part of a block."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor, nn
@@ -37,8 +37,10 @@ class Tried:
 
 @dataclass(frozen=True)
 class Sums:
-    """One map's values for the test of additivity, which no factor changes."""
+    """One map and its test of additivity, which no factor changes."""
 
+    f: Map = field(compare=False)
+    x: Tensor  # the rows it is tested on, (T, d)
     at_zero: Tensor  # f(0), (T, d_model)
     at_x: Tensor  # f(x), likewise
     off: float  # ‖f(x + y) − f(x) − f(y)‖ / size, of f minus f(0)
@@ -51,7 +53,7 @@ class Linearity(Result):
     """The tests of all maps."""
 
     tried: tuple[Tried, ...]  # one a map
-    sums: Mapping[str, Sums]  # by the map's name, for a test with another factor
+    sums: Mapping[str, Sums]  # one a map, by its name, for a test with another factor
 
 
 @with_claims
@@ -64,6 +66,14 @@ def try_linearity(
     A layer with a bias is affine, not linear: f(0) ≠ 0 is subtracted first, so that a bias alone
     fails no test. `sums` are those of a test with another factor, if there was one.
     """
+    sums = sums or _all_sums(subject)
+    ffn = subject.ffn
+    inner = ffn.expand.in_features + ffn.expand.out_features + len(subject.ffn_input)
+    tried = {name: try_map(name, each, factor, inner) for name, each in sums.items()}
+    return Linearity(tuple(tried.values()), sums, findings=_findings(tried))
+
+
+def _all_sums(subject: Subject) -> dict[str, Sums]:
     ffn, x = subject.ffn, subject.ffn_input
     maps: dict[str, tuple[Map, Tensor]] = {
         "FFN": (lambda v: ffn(v).output, x),
@@ -71,12 +81,7 @@ def try_linearity(
     }
     if subject.model.card.ours:
         maps |= _of_our_block(subject, len(x))
-    inner = ffn.expand.in_features + ffn.expand.out_features + len(x)
-    sums = sums or {name: try_sums(f, each) for name, (f, each) in maps.items()}
-    tried = {
-        name: try_map(name, f, each, factor, inner, sums[name]) for name, (f, each) in maps.items()
-    }
-    return Linearity(tuple(tried.values()), sums, findings=_findings(tried))
+    return {name: try_sums(f, each) for name, (f, each) in maps.items()}
 
 
 def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:
@@ -133,16 +138,13 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
     )
 
 
-def try_map(
-    name: str, f: Map, x: Tensor, factor: float, inner: int, sums: Sums | None = None
-) -> Tried:
-    """One map's two tests on rows x, (T, d); `inner` is the number of terms in its sums."""
-    sums = sums or try_sums(f, x)
-    at_multiple, of_x = f(factor * x), sums.at_x - sums.at_zero
+def try_map(name: str, sums: Sums, factor: float, inner: int) -> Tried:
+    """One map's two tests; `inner` is the number of terms in its sums."""
+    at_multiple, of_x = sums.f(factor * sums.x), sums.at_x - sums.at_zero
     off = (at_multiple - sums.at_zero - factor * of_x).norm()
     scaling = float(off / (abs(factor) * of_x.norm()))
     largest = max(sums.largest, float(at_multiple.norm()))
-    return Tried(name, sums.off, scaling, _rounding(largest / sums.size, inner, x.dtype))
+    return Tried(name, sums.off, scaling, _rounding(largest / sums.size, inner, of_x.dtype))
 
 
 def try_sums(f: Map, x: Tensor) -> Sums:
@@ -154,7 +156,8 @@ def try_sums(f: Map, x: Tensor) -> Sums:
     of_x, of_y, of_sum = (value - values[0] for value in values[1:])
     size = float(of_x.norm() + of_y.norm())
     off = float((of_sum - of_x - of_y).norm()) / size
-    return Sums(values[0], values[1], off, size, max(float(value.norm()) for value in values))
+    largest = max(float(value.norm()) for value in values)
+    return Sums(f, x, values[0], values[1], off, size, largest)
 
 
 def _rounding(reach: float, inner: int, dtype: torch.dtype) -> float:

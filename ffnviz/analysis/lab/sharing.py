@@ -43,12 +43,13 @@ def try_sharing(subject: Subject) -> Sharing:
     token = min(subject.token, len(x) - 1)
     copies = x[token].expand(max(2, len(x)), -1)
     outputs = ffn(copies).output
-    apart = float(((outputs - outputs[0]).abs() / ffn_bound(ffn, copies)).max())
+    places, alone, contexts = _contexts(subject)
+    bounds = ffn_bound(ffn, torch.cat([copies[:1], contexts]))
+    apart = float(((outputs - outputs[0]).abs() / bounds[0]).max())
     spread = float((outputs - outputs[0]).abs().max())
     crosstalk = _moved_by_others(ffn, x[token])
-    places, alone, contexts = _contexts(subject)
     results = ffn(contexts).output
-    allowed = float(ffn_bound(ffn, contexts).norm(dim=-1).max() / results[0].norm())
+    allowed = float(bounds[1:].norm(dim=-1).max() / results[0].norm())
     inputs, moved = _distances(contexts), _distances(results)
     other = next((b for b in range(len(subject.trace.blocks)) if b != subject.block), None)
     matrices, blocks, cosines = subject.per_network(

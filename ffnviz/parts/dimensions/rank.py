@@ -8,13 +8,13 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.state.run import Run
+from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values
 
 
 def sheet(run: Run, _: Values) -> Sheet:
     """The singular values beside the effective ranks."""
-    by_card = {traced.card: spectra(traced.trace, run.block_of(traced)) for traced in run.both}
+    by_card = {traced.card: spectra_of(traced, run.block_of(traced)) for traced in run.both}
     pictures = singular_values(run, by_card[run.card]), effective_ranks(run, by_card)
     return Sheet([row(*pictures, widths=(1.25,))])
 
@@ -25,10 +25,18 @@ def reached_by_first_layer(run: Run) -> Reach:
     return run.subject.per_network(f"reach of block {block}", lambda: reach(run.model, block))
 
 
+def spectra_of(traced: TracedModel, block: int) -> dict[str, Spectrum]:
+    """The spectra of a network's stages, computed once per sentence and block."""
+    return traced.per_sentence(("spectra", block), lambda: spectra(traced.trace, block))
+
+
 def singular_values(run: Run, stages: dict[str, Spectrum]) -> Cell:
     """The network's spectra, with what φ alone adds."""
     block = run.state.block
-    before, after = out_of_reach(reached_by_first_layer(run), run.trace, block)
+    before, after = run.subject.per_sentence(
+        ("out of reach", block),
+        lambda: out_of_reach(reached_by_first_layer(run), run.trace, block),
+    )
     sizes = run.model.sizes
     sentence: Sentence = [
         f"W₁ can reach only {sizes.d_model + 1:,} of {sizes.d_ff:,} directions. Outside them "

@@ -16,7 +16,8 @@ def bits(value: object) -> object:
     if isinstance(value, float):
         return np.float64(value).tobytes()
     if is_dataclass(value):
-        return tuple((field.name, bits(getattr(value, field.name))) for field in fields(value))
+        compared = [field.name for field in fields(value) if field.compare]
+        return tuple((name, bits(getattr(value, name))) for name in compared)
     if isinstance(value, Mapping):
         return tuple((name, bits(each)) for name, each in value.items())
     if isinstance(value, tuple | list):
