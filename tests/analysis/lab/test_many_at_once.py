@@ -3,9 +3,10 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 import torch
@@ -17,6 +18,7 @@ from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.timing.growth import grow_with_length, grow_with_width
 from ffnviz.analysis.timing.throughput import throughput
+from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import initial_encoder
 from tests.analysis.lab.bits import bits
@@ -62,6 +64,23 @@ def test_every_experiment_gives_eight_at_once_what_it_gives_one(
     tried = subject(model_folder)
     alone = bits(quickly(experiment, tried))
     assert all(one == alone for one in at_once(lambda: bits(quickly(experiment, tried))))
+
+
+def test_experiments_that_share_the_block_in_float64_find_what_each_finds_alone(
+    model_folder: Path,
+) -> None:
+    kept: dict[str, Any] = {}
+
+    def keep(name: str, compute: Callable[[], Any]) -> Any:
+        if name not in kept:
+            kept[name] = compute()
+        return kept[name]
+
+    alone = subject(model_folder)
+    together = replace(alone, per_network=keep)
+    for experiment in (*EXPERIMENTS, *reversed(EXPERIMENTS)):
+        assert bits(quickly(experiment, together)) == bits(quickly(experiment, alone))
+    assert any(isinstance(each, Block) for each in kept.values())
 
 
 def test_eight_at_once_make_the_same_initial_encoder(tiny_config: EncoderConfig) -> None:

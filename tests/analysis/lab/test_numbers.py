@@ -1,6 +1,7 @@
 """The Lab's numbers against independent ways to the same."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,13 @@ from ffnviz.analysis.lab.approximation import (
     approximate,
     piecewise_linear,
 )
-from ffnviz.analysis.lab.bend_deleted import WITHOUT_ATTENTION, WITHOUT_FFN, remove_phi
+from ffnviz.analysis.lab.bend_deleted import (
+    WITHOUT_ATTENTION,
+    WITHOUT_FFN,
+    all_streams,
+    fold,
+    remove_phi,
+)
 from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
@@ -26,6 +33,7 @@ from ffnviz.analysis.lab.width import importance, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.feed_forward import FeedForward
+from tests.analysis.lab.bits import bits
 from tests.analysis.lab.broken import subject
 
 
@@ -88,6 +96,17 @@ def test_layer_norm_ignores_a_positive_factor(model_folder: Path, factor: float)
     # LN(a x) = sign(a) LN(x), up to the bias and ε: off by |sign(a) − a| / |a| of its length.
     expected = abs(math.copysign(1, factor) - factor) / abs(factor)
     assert tried["LayerNorm"].scaling == pytest.approx(expected, rel=1e-3)
+
+
+def test_what_was_computed_before_for_another_factor_or_token_gives_the_same(
+    model_folder: Path,
+) -> None:
+    first = subject(model_folder)
+    known = try_linearity(first, 2.0).sums
+    assert bits(try_linearity(first, -3.0, known)) == bits(try_linearity(first, -3.0))
+    folded = fold(first.plain.ffn)
+    streams, other = all_streams(first, folded), replace(first, token=first.token - 1)
+    assert bits(remove_phi(other, 8, folded, streams)) == bits(remove_phi(other))
 
 
 def test_a_fit_is_the_network_it_says() -> None:
