@@ -17,6 +17,7 @@ from torch.nn import functional as F
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
+from ffnviz.models.optimizers import AdamW
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.hardware import fast_bfloat16
 from ffnviz.training.masking import Batch, sentence_batches, training_batch, validation_batches
@@ -136,7 +137,7 @@ def optimiser_of(encoder: Encoder, recipe: Recipe) -> torch.optim.Optimizer:
     matrices = [p for p in encoder.parameters() if p.ndim > 1]
     vectors = [p for p in encoder.parameters() if p.ndim == 1]
     groups: list[dict[str, Any]] = [{"params": matrices}, {"params": vectors, "weight_decay": 0.0}]
-    return torch.optim.AdamW(
+    return AdamW(
         groups,
         lr=recipe.learning_rate,
         betas=recipe.betas,

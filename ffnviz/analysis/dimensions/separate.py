@@ -15,6 +15,7 @@ from torch.nn import functional as F
 
 from ffnviz.analysis.dimensions.points import Points
 from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.optimizers import Adam
 
 SQUARE = Activation("square", "x²", r"x^2", torch.square, source="Livni et al. 2014")
 PHIS: dict[str, Activation] = {
@@ -116,7 +117,7 @@ def _train(layers: _Layers, x: Tensor, target: Tensor) -> _Layers:
     """Train all weights by Adam on the mean of log(1 + exp(−target · score))."""
     start = (layers.weight, layers.bias, layers.out, layers.out_bias)
     weights = [weight.clone().requires_grad_() for weight in start]
-    optimiser = torch.optim.Adam(weights, RATE)
+    optimiser = Adam(weights, RATE)
     with torch.enable_grad():
         for _ in range(STEPS):
             loss = F.softplus(-target * _Layers(layers.phi, *weights).score(x)).mean()

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.optimizers import Adam
 
 REACH = 2.0
 STEPS = 200
@@ -50,7 +51,7 @@ def fit_to(
     sign = 1.0 - 2.0 * (torch.arange(n) % 2)
     steepness = torch.full((n,), max(1.0, n / 8), dtype=x.dtype) * sign
     weight, bias = steepness.clone().requires_grad_(), (-steepness * places).requires_grad_()
-    optimiser = torch.optim.Adam([weight, bias], lr=RATE * max(1.0, n / 16))
+    optimiser = Adam([weight, bias], lr=RATE * max(1.0, n / 16))
     best = (math.inf, weight.detach().clone(), bias.detach().clone())
     for _ in range(STEPS if n <= 64 else STEPS // 8):
         columns = _columns(function(torch.outer(x, weight) + bias))

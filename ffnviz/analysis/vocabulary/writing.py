@@ -3,7 +3,7 @@
 A network without a mask that reads from left to right goes on from the last token instead.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -41,6 +41,10 @@ class Writing:
     # what the tokenizer puts behind any text, such as [SEP]; read behind the mask
     ends: tuple[int, ...] = ()
 
+    def ids_before(self, step: int) -> tuple[int, ...]:
+        """The tokens that a step was chosen behind."""
+        return self.ids[: len(self.ids) - len(self.steps) + step]
+
     @property
     def written(self) -> str:
         """What was written, as text."""
@@ -66,10 +70,21 @@ def begin(model: Network, text: str) -> Writing:
 
 
 @torch.inference_mode()
-def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
+def write_word(
+    model: Network,
+    writing: Writing,
+    strategy: Strategy,
+    logits_of: Callable[[Network, Writing, int], NDArray[np.float32]] | None = None,
+) -> Writing:
     """The text with one more word or piece of one, or unchanged if there is no room.
 
     Never chosen are [MASK] and single bytes of a character, which are no text by themselves.
+
+    Args:
+        model: which writes.
+        writing: the text so far.
+        strategy: how a word is chosen.
+        logits_of: as `logits_before`, for a caller that keeps some.
 
     Raises:
         NotForThisNetwork: without a word head; with neither a mask nor a reading direction; or
@@ -78,10 +93,11 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
     require(model, NEEDS)
     if writing.full:
         return writing
-    logits = _logits(model, writing.ids, writing.ends)
+    step = len(writing.steps)
+    logits = (logits_of or logits_before)(model, writing, step)
     probabilities = distribution(logits, strategy, no_text(model))
-    chosen = pick(probabilities, strategy, step=len(writing.steps))
-    step = Step(
+    chosen = pick(probabilities, strategy, step)
+    written = Step(
         chosen,
         model.tokenizer.word(chosen),
         float(probabilities.cut[chosen]),
@@ -90,17 +106,16 @@ def write_word(model: Network, writing: Writing, strategy: Strategy) -> Writing:
     )
     so_far = (*writing.ids, chosen)
     full = _is_full(model, so_far, writing.ends)
-    return Writing(writing.start, so_far, (*writing.steps, step), full, writing.ends)
+    return Writing(writing.start, so_far, (*writing.steps, written), full, writing.ends)
 
 
 @torch.inference_mode()
 def logits_before(model: Network, writing: Writing, step: int) -> NDArray[np.float32]:
-    """The logits that a step's entry was chosen from, (vocab_size,), computed again.
+    """The logits that a step's entry is chosen from, (vocab_size,); of the next one, too.
 
-    Kept for every step, they would take a hundred times the memory of the text.
+    A text does not hold them: they would take a hundred times its memory.
     """
-    before = writing.ids[: len(writing.ids) - len(writing.steps) + step]
-    return _logits(model, before, writing.ends)
+    return _logits(model, writing.ids_before(step), writing.ends)
 
 
 def _is_full(model: Network, ids: Sequence[int], ends: Sequence[int]) -> bool:

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
 from ffnviz.analysis.vocabulary.writing import Writing, begin, logits_before, no_text, write_word
 from ffnviz.figures.vocabulary.writing import steps
 from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.models.network import Network
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, row, set_to
 from ffnviz.parts.vocabulary.strategy import bars_of, controls, strategy
@@ -73,7 +76,7 @@ def write(run: Run, progress: Progress, how: Strategy, n_words: int) -> Writing:
     texts, first = _texts(run, how), _known(run, how, n_words)
     for n in range(first, n_words):
         progress((n - first) / (n_words - first))
-        texts[n + 1] = write_word(run.model, texts[n], how)
+        texts[n + 1] = write_word(run.model, texts[n], how, partial(_logits, run))
     return texts[n_words]
 
 
@@ -81,6 +84,13 @@ def _texts(run: Run, how: Strategy) -> dict[int, Writing]:
     """The texts written so far, by their number of words."""
     return run.subject.per_sentence(
         ("written", how), lambda: {0: begin(run.model, run.state.sentence)}
+    )
+
+
+def _logits(run: Run, model: Network, writing: Writing, step: int) -> NDArray[np.float32]:
+    """As `logits_before`: another temperature or cut often writes some of the same words."""
+    return run.subject.per_sentence(
+        ("logits behind", writing.ids_before(step)), lambda: logits_before(model, writing, step)
     )
 
 
@@ -138,7 +148,7 @@ def the_text(run: Run, written: Writing, chosen: int) -> Cell:
 def one_step(run: Run, written: Writing, how: Strategy, place: int) -> Cell:
     """The distribution from which one word was picked."""
     step = written.steps[place]
-    after = distribution(logits_before(run.model, written, place), how, no_text(run.model))
+    after = distribution(_logits(run, run.model, written, place), how, no_text(run.model))
     rank = int((after.order == step.id).argmax()) + 1
     sentence: Sentence = [
         f"Word {place + 1}, “{step.word.strip() or '␣'}”, had probability ",
