@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.vector_jacobian import vector_jacobian
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.network import Network
 from ffnviz.models.random_init import draws_from
@@ -150,7 +151,7 @@ def arriving(f: Map, x: Tensor, directions: int = DIRECTIONS) -> NDArray[np.floa
     orthonormal = torch.linalg.qr(random).Q.mT.to(output.dtype)
     squares = torch.zeros(len(x), dtype=torch.float64)
     for vector in orthonormal:
-        (gradient,) = torch.autograd.grad(output, x, vector, retain_graph=True)
+        (gradient,) = vector_jacobian(vector, output, [x], retain_graph=True)
         squares += gradient.double().square().sum(dim=-1)
     return (squares / len(orthonormal)).sqrt().numpy()
 

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from ffnviz.analysis.lab.residual import draw_by_glorot
 from ffnviz.analysis.needs import Capability, encoder_of
+from ffnviz.analysis.vector_jacobian import vector_jacobian
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.network import Network
@@ -108,7 +109,7 @@ def watch(layers: list[Callable[[Tensor], Tensor]], x: Tensor, token: int) -> St
         top = streams[-1][token]
         generator = torch.Generator().manual_seed(0)
         direction = torch.randn(top.shape, generator=generator, dtype=top.dtype).to(top.device)
-        slopes = torch.autograd.grad(top, streams, direction / direction.norm())
+    slopes = vector_jacobian(direction / direction.norm(), top, streams)
     values = [stream.detach().cpu().double() for stream in streams]
     cosines = [_cosines(value) for value in values]
     n = len(x)

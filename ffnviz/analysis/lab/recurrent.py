@@ -13,6 +13,7 @@ from ffnviz.analysis.lab.chance import agreed
 from ffnviz.analysis.lab.experiment import Check, Finding
 from ffnviz.analysis.lab.shares import DIRECTIONS
 from ffnviz.analysis.number_format import short
+from ffnviz.analysis.vector_jacobian import vector_jacobian
 from ffnviz.models.random_init import draws_from
 
 SEEDS = tuple(range(11, 21))
@@ -82,7 +83,7 @@ def _last(layer: nn.RNN | nn.LSTM, x: Tensor, directions: Tensor) -> NDArray[np.
     copies = x.expand(len(directions), *x.shape).clone().requires_grad_()
     with torch.enable_grad():
         output = layer(copies)[0][:, -1]
-        (gradient,) = torch.autograd.grad(output, copies, directions)
+    (gradient,) = vector_jacobian(directions, output, [copies])
     norms: Tensor = gradient.square().sum(dim=-1).mean(dim=0).sqrt().flip(0)
     return norms.numpy()
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.vector_jacobian import vector_jacobian
 
 DIRECTIONS = 3
 SEED = 11
@@ -39,8 +40,8 @@ def input_slopes(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
         with torch.enable_grad():
             output = f(copies)[torch.arange(len(outputs)), outputs]  # (outputs, d)
         for k, direction in enumerate(directions):
-            (slope,) = torch.autograd.grad(
-                output, copies, direction[outputs], retain_graph=k < DIRECTIONS - 1,
+            (slope,) = vector_jacobian(
+                direction[outputs], output, [copies], retain_graph=k < DIRECTIONS - 1,
                 materialize_grads=True,  # zeros where the output does not depend on the input
             )  # fmt: skip
             squares[outputs] += slope.square().sum(dim=-1)

@@ -20,6 +20,11 @@ class _HeldBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self.now: int = 0
         self.peak: int = 0
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """False: to have its compiler leave this alone, PyTorch would import all of it, 1.6 s."""
+        return False
+
     def __torch_dispatch__(
         self, func: Any, _: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
