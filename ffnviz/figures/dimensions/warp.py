@@ -85,7 +85,8 @@ def _cells(points: Array, tints: NDArray[np.integer], twin: str, on: dict[str, s
     outlines = np.stack(around, axis=2)  # (n, n, 5, 2)
     return [
         {**_broken("cells", outlines[tints == tint], f"@{twin}/{0.07 + 0.09 * tint:.2f}", 0, on),
-         "fill": "toself", "fillcolor": f"@{twin}/{0.07 + 0.09 * tint:.2f}"}
+         # Its outlines would be a path of SVG for each cell, which nobody sees.
+         "mode": "none", "fill": "toself", "fillcolor": f"@{twin}/{0.07 + 0.09 * tint:.2f}"}
         for tint in np.unique(tints)
     ]  # fmt: skip
 
