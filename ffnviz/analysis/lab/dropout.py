@@ -1,5 +1,6 @@
 """Dropout: the mean output of repeated passes against the pass without."""
 
+import copy
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,16 +20,17 @@ from ffnviz.analysis.lab.experiment import (
     Result,
     Said,
     Subject,
-    in_double,
     within_rounding,
 )
 from ffnviz.analysis.lab.rounding import gamma
+from ffnviz.analysis.neurons.memory import row_norms
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.block import Block
 
 P = 0.1
 SEED = 19
 MOST_PASSES, FEWEST_PASSES, ROWS = 400, 50, 3_200
+AT_ONCE = 4  # passes: the system clears every large array before a program gets it
 ENUMERATED = 12  # neurons whose 2¹² masks are all tried
 
 
@@ -116,17 +118,18 @@ def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
     hidden, middle = record.ffn.hidden[rows], record.middle[rows]
     n = min(MOST_PASSES, max(FEWEST_PASSES, ROWS // len(hidden)))
     generator = torch.Generator().manual_seed(seed)
-    masks = (torch.rand(hidden.shape, generator=generator) >= p for _ in range(n))
-    outputs = torch.stack(
-        [block.ffn.compress(_dropped(hidden, kept.to(hidden.device), p)) for kept in masks]
-    )  # (n, rows, d_model)
-    stream = block.add_ffn(middle.expand(n, -1, -1), outputs)
-    final = encoder.final_norm(_at_token(encoder.blocks[subject.block + 1 :], stream, place))
-    word = _likeliest(subject)[0]
-    # A few passes at a time, as all logits in float64 are tens of megabytes.
-    logits = encoder.unembed(final).cpu().chunk(-(-n // 16))  # (16, vocab_size) each
+    outputs, streams = [], []
+    draws = torch.empty(AT_ONCE, *hidden.shape)
+    for first in range(0, n, AT_ONCE):
+        kept = draws[: n - first].uniform_(generator=generator).ge_(p)
+        output = block.ffn.compress(_dropped(hidden, kept.to(hidden), p))
+        stream = block.add_ffn(middle.expand(len(kept), -1, -1), output)  # (AT_ONCE, rows, d_model)
+        streams.append(_at_token(encoder.blocks[subject.block + 1 :], stream, place))
+        outputs.append(output[:, place].cpu().double())
+    word, final = _likeliest(subject)[0], encoder.final_norm(torch.cat(streams))
+    logits = encoder.unembed(final).cpu().chunk(-(-n // 8))  # (8, vocab_size) each
     probabilities = [few.double().softmax(dim=-1)[:, word] for few in logits]
-    return Passes(outputs[:, place].cpu().double(), torch.cat(probabilities))
+    return Passes(torch.cat(outputs), torch.cat(probabilities))
 
 
 def _at_token(blocks: Sequence[Block], stream: Tensor, token: int) -> Tensor:
@@ -141,8 +144,11 @@ def _at_token(blocks: Sequence[Block], stream: Tensor, token: int) -> Tensor:
 
 
 def _dropped(hidden: Tensor, kept: Tensor, p: float) -> Tensor:
-    """The kept values divided by 1 − p, the others 0; F.dropout takes no generator."""
-    return hidden * kept.to(hidden.dtype) / (1 - p)
+    """The kept values divided by 1 − p, the others 0, in place of `kept`.
+
+    F.dropout takes no generator.
+    """
+    return kept.mul_(hidden).div_(1 - p)
 
 
 def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Finding:
@@ -151,14 +157,19 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
     Values are dropped independently and W₂ is linear, so what holds for these neurons holds for
     all. Exact but for rounding, in float64, without random draws.
     """
-    # A copy, as functional_call changes its weights for a moment, while others may use the layer.
-    layer = in_double(subject.ours.encoder.blocks[subject.block].ffn.compress)
+    used = subject.ours.encoder.blocks[subject.block].ffn.compress
+    # A copy with the same weights, as functional_call sets others for a moment.
+    layer = copy.deepcopy(used, {id(each): each for each in used.parameters()})
     hidden = subject.trace.blocks[subject.block].ffn.hidden[subject.token].cpu().double()
-    chosen = (hidden.abs() * layer.weight.norm(dim=0)).topk(min(ENUMERATED, len(hidden))).indices
-    values, weight = hidden[chosen], layer.weight[:, chosen]
+    norms = row_norms(layer.weight.mT).cpu()
+    chosen = (hidden.abs() * norms).topk(min(ENUMERATED, len(hidden))).indices
+    values, weight = hidden[chosen], layer.weight.cpu()[:, chosen].double()
+    weights = {"weight": weight}
+    if layer.bias is not None:
+        weights["bias"] = layer.bias.cpu().double()
 
     def compress(rows: Tensor) -> Tensor:
-        output: Tensor = functional_call(layer, {"weight": weight}, rows)
+        output: Tensor = functional_call(layer, weights, rows)
         return output
 
     k = len(chosen)
@@ -167,9 +178,7 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
     mean = probabilities @ compress(_dropped(values, kept, p))
     off = (mean - compress(values)).abs()
     # A product with W₂ twice, k factors of a probability, and a term for each mask.
-    size = values.abs() @ weight.abs().mT
-    if layer.bias is not None:
-        size = size + layer.bias.abs()
+    size = values.abs() @ weight.abs().mT + weights.get("bias", torch.zeros(())).abs()
     allowed = 2 * gamma(2**k + 4 * k, hidden.dtype) * size
     return Finding(
         "On average, dropout leaves the FFN's output unchanged.",
