@@ -18,7 +18,9 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Tests free what they made piece by piece; glibc would hand each piece of 128 kB back at once, and
 # a tenth of the processor's time goes into getting it again. `tests/conftest.py` does so by files.
-TEST = MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=67108864 $(PY) -m pytest $(PARALLEL)
+# oneDNN keeps less, as in `ffnviz/__main__.py`.
+TEST = MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=67108864 \
+       ONEDNN_PRIMITIVE_CACHE_CAPACITY=64 $(PY) -m pytest $(PARALLEL)
 # Run after the others, so that no worker holds all libraries: the browser's tests, and those of Ray
 # and training.
 LATER := tests/jobs tests/training tests/server tests/hostile
