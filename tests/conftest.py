@@ -108,23 +108,27 @@ def _what_is_loaded_is_no_garbage() -> None:
     gc.freeze()
 
 
+TWINS: dict[Path, tuple[Encoder, Tokenizer, torch.Tensor]] = {}
+
+
+def _read_once(place: Path) -> tuple[Encoder, Tokenizer, torch.Tensor]:
+    if place.parent != model.MODELS:
+        return folder.read_folder(place)
+    if place not in TWINS:
+        TWINS[place] = folder.read_folder(place)
+    return TWINS[place]
+
+
+# A process has each twin once, as a server has, also while tests are collected.
+pytest.MonkeyPatch().setattr(model, "read_folder", _read_once)
+
+
 @pytest.fixture(autouse=True, scope="session")
-def _twins_are_read_once() -> Iterator[None]:
-    """A process has each twin once, as a server has; a test that changes one has a copy."""
-    read, twins = folder.read_folder, dict[Path, tuple[Encoder, Tokenizer, torch.Tensor]]()
-
-    def read_once(place: Path) -> tuple[Encoder, Tokenizer, torch.Tensor]:
-        if place.parent != model.MODELS:
-            return read(place)
-        if place not in twins:
-            twins[place] = read(place)
-        return twins[place]
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(model, "read_folder", read_once)
-        yield
-    for place, (encoder, *_) in twins.items():
-        for name, weight in read(place)[0].state_dict().items():
+def _no_test_changes_a_twin() -> Iterator[None]:
+    """A test that changes one has a copy."""
+    yield
+    for place, (encoder, *_) in TWINS.items():
+        for name, weight in folder.read_folder(place)[0].state_dict().items():
             assert torch.equal(weight, encoder.state_dict()[name]), f"a test has changed {place}"
 
 
