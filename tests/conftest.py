@@ -97,6 +97,9 @@ def _memory_goes_back() -> Iterator[None]:
         yield
     if counting:
         counting._HELD.clear()
+    pages = sys.modules.get("ffnviz.state.run_factory")
+    if pages:
+        pages.CACHE.clear()
     gc.collect()
     give_back()
 
