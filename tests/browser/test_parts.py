@@ -21,7 +21,7 @@ ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
        "twin": "gelu", "block": "1", "neuron": "gelu-3"}  # fmt: skip
 
 ASKED_FOR = {"features"}  # views that this server was given nothing for
-MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 13 s of a core, and jobs before it their own
+MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 7 s of a core, and jobs before it their own
 # Which say the same of any sentence, and measure for seconds: they are seen at all sizes at once.
 OF_NO_SENTENCE = {"fit", "fit by hand", "plant how much fits"}
 PHONE = (390, 844)
