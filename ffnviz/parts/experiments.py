@@ -22,8 +22,7 @@ def experiment_subject(run: Run) -> Subject:
 
 def cached_result(run: Run, name: str, compute: Callable[[Subject], R]) -> R:
     """An experiment's result on this block and token, kept so that a slider over it is quick."""
-    key = (name, run.state.block, run.token)
-    return run.subject.per_sentence(key, lambda: compute(experiment_subject(run)))
+    return cached_for_block(run, (name, run.token), compute)
 
 
 def cached_for_block(run: Run, name: tuple[Any, ...], compute: Callable[[Subject], R]) -> R:

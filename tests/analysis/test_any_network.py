@@ -286,9 +286,7 @@ def test_the_same_ffn_as_a_convolution(net: Network) -> None:
 
 
 def test_what_wakes_each_neuron_on_many_texts(net: Network) -> None:
-    # A second block of 65,537 neurons is counted alike, and takes 170 MB more.
-    blocks = [0] if net.sizes.d_ff > 65_536 else None
-    index = build_index(net, PROBES, ("cat",), "two sentences", blocks=blocks)
+    index = build_index(net, PROBES, ("cat",), "two sentences")
     traces = [net.trace(probe.text) for probe in PROBES]
     for number, block in enumerate(index.blocks):
         hidden = np.concatenate([f64(t.blocks[number].ffn.hidden) for t in traces])

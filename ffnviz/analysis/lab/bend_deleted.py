@@ -57,7 +57,7 @@ class Folded:
 
 
 @dataclass(frozen=True)
-class Streams:
+class PassesWithout:
     """What a sentence and a block give whichever token is chosen, in float64."""
 
     difference: float  # ‖W₁W₂ folded − one after the other‖
@@ -85,15 +85,15 @@ def remove_phi(
     subject: Subject,
     words: int = 8,
     folded: Folded | None = None,
-    streams: Streams | None = None,
+    passes: PassesWithout | None = None,
 ) -> WithoutPhi:
     """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and the prediction without φ.
 
-    `folded` is the block's and `streams` the sentence's, if they were computed before.
+    `folded` is the block's and `passes` the sentence's, if they were computed before.
     """
     one = folded or fold(subject.plain.ffn)
-    streams = streams or all_streams(subject, one)
-    without = _logits(subject, streams)
+    passes = passes or passes_without(subject, one)
+    without = _logits(subject, passes)
     plain = without.pop(AS_IT_IS)
     divergences = {name: divergence(plain, logits) for name, logits in without.items()}
     predictions = {name: likeliest(subject.model, each, words) for name, each in without.items()}
@@ -104,9 +104,9 @@ def remove_phi(
         Finding(
             "Without φ, W₁ and W₂ fold into one d_model × d_model matrix.",
             "equal outputs, up to rounding",
-            f"outputs differ by {short(streams.difference)}; rounding may make "
-            f"{short(streams.allowed)}",
-            Check(streams.difference, "≤", streams.allowed),
+            f"outputs differ by {short(passes.difference)}; rounding may make "
+            f"{short(passes.allowed)}",
+            Check(passes.difference, "≤", passes.allowed),
         ),
         Finding(
             f"Without φ the hidden layer has at most {reach} dimensions, however wide it is.",
@@ -121,13 +121,13 @@ def remove_phi(
             "A stack of linear layers is one linear layer.",
             "equal outputs, up to rounding",
             f"all {len(subject.trace.blocks)} FFNs without φ, one after the other, against one "
-            f"matrix: {short(streams.stacked)}; rounding may make {short(streams.stack_allowed)}",
-            Check(streams.stacked, "≤", streams.stack_allowed),
+            f"matrix: {short(passes.stacked)}; rounding may make {short(passes.stack_allowed)}",
+            Check(passes.stacked, "≤", passes.stack_allowed),
         ),
     )
     as_it_is = likeliest(subject.model, subject.trace.logits_at(subject.token), words)
     return WithoutPhi(
-        streams.difference,
+        passes.difference,
         one.singular,
         one.rank,
         as_it_is,
@@ -184,7 +184,7 @@ def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:
 
 
 @torch.inference_mode()
-def all_streams(subject: Subject, folded: Folded) -> Streams:
+def passes_without(subject: Subject, folded: Folded) -> PassesWithout:
     """The folded matrix, the stack of FFNs without φ, and the passes with each taken away."""
     ffn, x = subject.plain.ffn, subject.ffn_input
     stepwise = ffn.compress(ffn.expand(x))
@@ -199,18 +199,18 @@ def all_streams(subject: Subject, folded: Folded) -> Streams:
         WITHOUT_FFN: _final(encoder, embedding, ffn=False),
         WITHOUT_ATTENTION: _final(encoder, embedding, attention=False),
     }
-    return Streams(difference, allowed, final, *_stack(subject, x))
+    return PassesWithout(difference, allowed, final, *_stack(subject, x))
 
 
-def _logits(subject: Subject, streams: Streams) -> dict[str, Tensor]:
+def _logits(subject: Subject, passes: PassesWithout) -> dict[str, Tensor]:
     """The logits of all passes at the chosen token, (vocab_size,) each, in float64.
 
     A few rows of the output matrix at a time: copying it whole to float64 would take longest.
     """
     rows = subject.ours.encoder.token_embedding.weight.cpu().chunk(32)
-    final = torch.stack([each[subject.token] for each in streams.final.values()], dim=-1)
+    final = torch.stack([each[subject.token] for each in passes.final.values()], dim=-1)
     logits = torch.cat([each.double() @ final for each in rows])  # (vocab_size, passes)
-    return dict(zip(streams.final, logits.mT.contiguous(), strict=True))
+    return dict(zip(passes.final, logits.mT.contiguous(), strict=True))
 
 
 def _final(encoder: Encoder, x: Tensor, attention: bool = True, ffn: bool = True) -> Tensor:

@@ -14,14 +14,7 @@ from torch.func import functional_call
 
 from ffnviz.analysis.lab.chance import strays
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import (
-    Check,
-    Finding,
-    Result,
-    Said,
-    Subject,
-    within_rounding,
-)
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, within_rounding
 from ffnviz.analysis.lab.rounding import gamma
 from ffnviz.analysis.neurons.memory import row_norms
 from ffnviz.analysis.number_format import short

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import Subject
-from ffnviz.analysis.lab.linearity import FACTOR, Map, Tried, frozen_parts, try_map, try_sums
+from ffnviz.analysis.lab.linearity import FACTOR, Map, Tried, frozen_parts, try_additivity, try_map
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.feed_forward import FeedForward
@@ -77,8 +77,13 @@ def freeze(subject: Subject, removed: bool, progress: Progress) -> Frozen:
     linear = stack(NO_PHI if removed else GATES)
     reads, folded = fold(linear, x, subject.place, progress)
     return Frozen(
-        block={n: try_map(n, try_sums(f, streams[at]), FACTOR, inner) for n, f in maps[at].items()},
-        stack={n: try_map(n, try_sums(stack(n), x), FACTOR, inner * len(maps)) for n in maps[at]},
+        block={
+            n: try_map(n, try_additivity(f, streams[at]), FACTOR, inner)
+            for n, f in maps[at].items()
+        },
+        stack={
+            n: try_map(n, try_additivity(stack(n), x), FACTOR, inner * len(maps)) for n in maps[at]
+        },
         unchanged=_relative_error(stack(GATES)(x), streams[-1]),
         folded=_relative_error(folded, linear(x)[subject.place]),
         reads=reads.numpy(),

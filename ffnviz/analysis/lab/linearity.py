@@ -36,7 +36,7 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Sums:
+class Additivity:
     """One map and its test of additivity, which no factor changes."""
 
     f: Map = field(compare=False)
@@ -53,27 +53,27 @@ class Linearity(Result):
     """The tests of all maps."""
 
     tried: tuple[Tried, ...]  # one a map
-    sums: Mapping[str, Sums]  # one a map, by its name, for a test with another factor
+    additivity: Mapping[str, Additivity]  # one a map, by its name, for a test with another factor
 
 
 @with_claims
 @torch.inference_mode()
 def try_linearity(
-    subject: Subject, factor: float = FACTOR, sums: Mapping[str, Sums] | None = None
+    subject: Subject, factor: float = FACTOR, additivity: Mapping[str, Additivity] | None = None
 ) -> Linearity:
     """The tests on this sentence's vectors x and the same vectors y in another order.
 
     A layer with a bias is affine, not linear: f(0) ≠ 0 is subtracted first, so that a bias alone
-    fails no test. `sums` are those of a test with another factor, if there was one.
+    fails no test. `additivity` are those of a test with another factor, if there was one.
     """
-    sums = sums or _all_sums(subject)
+    additivity = additivity or _try_all(subject)
     ffn = subject.ffn
     inner = ffn.expand.in_features + ffn.expand.out_features + len(subject.ffn_input)
-    tried = {name: try_map(name, each, factor, inner) for name, each in sums.items()}
-    return Linearity(tuple(tried.values()), sums, findings=_findings(tried))
+    tried = {name: try_map(name, each, factor, inner) for name, each in additivity.items()}
+    return Linearity(tuple(tried.values()), additivity, findings=_findings(tried))
 
 
-def _all_sums(subject: Subject) -> dict[str, Sums]:
+def _try_all(subject: Subject) -> dict[str, Additivity]:
     ffn, x = subject.ffn, subject.ffn_input
     maps: dict[str, tuple[Map, Tensor]] = {
         "FFN": (lambda v: ffn(v).output, x),
@@ -81,7 +81,7 @@ def _all_sums(subject: Subject) -> dict[str, Sums]:
     }
     if subject.model.card.ours:
         maps |= _of_our_block(subject, len(x))
-    return {name: try_sums(f, each) for name, (f, each) in maps.items()}
+    return {name: try_additivity(f, each) for name, (f, each) in maps.items()}
 
 
 def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:
@@ -138,16 +138,18 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
     )
 
 
-def try_map(name: str, sums: Sums, factor: float, inner: int) -> Tried:
+def try_map(name: str, additivity: Additivity, factor: float, inner: int) -> Tried:
     """One map's two tests; `inner` is the number of terms in its sums."""
-    at_multiple, of_x = sums.f(factor * sums.x), sums.at_x - sums.at_zero
-    off = (at_multiple - sums.at_zero - factor * of_x).norm()
+    at_multiple, of_x = additivity.f(factor * additivity.x), additivity.at_x - additivity.at_zero
+    off = (at_multiple - additivity.at_zero - factor * of_x).norm()
     scaling = float(off / (abs(factor) * of_x.norm()))
-    largest = max(sums.largest, float(at_multiple.norm()))
-    return Tried(name, sums.off, scaling, _rounding(largest / sums.size, inner, of_x.dtype))
+    largest = max(additivity.largest, float(at_multiple.norm()))
+    return Tried(
+        name, additivity.off, scaling, _rounding(largest / additivity.size, inner, of_x.dtype)
+    )
 
 
-def try_sums(f: Map, x: Tensor) -> Sums:
+def try_additivity(f: Map, x: Tensor) -> Additivity:
     """The test of additivity on rows x, (T, d)."""
     order = torch.randperm(len(x), generator=torch.Generator().manual_seed(SEED))
     # One token in another order is itself: reverse its components instead.
@@ -157,7 +159,7 @@ def try_sums(f: Map, x: Tensor) -> Sums:
     size = float(of_x.norm() + of_y.norm())
     off = float((of_sum - of_x - of_y).norm()) / size
     largest = max(float(value.norm()) for value in values)
-    return Sums(f, x, values[0], values[1], off, size, largest)
+    return Additivity(f, x, values[0], values[1], off, size, largest)
 
 
 def _rounding(reach: float, inner: int, dtype: torch.dtype) -> float:

@@ -6,8 +6,8 @@ from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_PHI,
     Folded,
     WithoutPhi,
-    all_streams,
     fold,
+    passes_without,
     remove_phi,
 )
 from ffnviz.analysis.number_format import short
@@ -38,11 +38,11 @@ def folded(run: Run) -> Folded:
 def without_phi(run: Run) -> WithoutPhi:
     """The experiment; a click on a token computes only what the token changes."""
     matrix = folded(run)
-    streams = cached_for_block(
-        run, ("streams without φ",), lambda subject: all_streams(subject, matrix)
+    passes = cached_for_block(
+        run, ("passes without φ",), lambda subject: passes_without(subject, matrix)
     )
     return cached_result(
-        run, "without φ", lambda subject: remove_phi(subject, folded=matrix, streams=streams)
+        run, "without φ", lambda subject: remove_phi(subject, folded=matrix, passes=passes)
     )
 
 

@@ -19,8 +19,8 @@ from ffnviz.analysis.lab.approximation import (
 from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_ATTENTION,
     WITHOUT_FFN,
-    all_streams,
     fold,
+    passes_without,
     remove_phi,
 )
 from ffnviz.analysis.lab.dropout import try_dropout
@@ -102,11 +102,11 @@ def test_what_was_computed_before_for_another_factor_or_token_gives_the_same(
     model_folder: Path,
 ) -> None:
     first = subject(model_folder)
-    known = try_linearity(first, 2.0).sums
+    known = try_linearity(first, 2.0).additivity
     assert bits(try_linearity(first, -3.0, known)) == bits(try_linearity(first, -3.0))
     folded = fold(first.plain.ffn)
-    streams, other = all_streams(first, folded), replace(first, token=first.token - 1)
-    assert bits(remove_phi(other, 8, folded, streams)) == bits(remove_phi(other))
+    passes, other = passes_without(first, folded), replace(first, token=first.token - 1)
+    assert bits(remove_phi(other, 8, folded, passes)) == bits(remove_phi(other))
 
 
 def test_a_fit_is_the_network_it_says() -> None:
