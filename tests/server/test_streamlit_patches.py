@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.elements.widgets import text_widgets
+from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state.session_state import WStates
@@ -35,6 +36,7 @@ def nothing(*_: object) -> None:
 # What Streamlit might change, so that a patch fits no more.
 CHANGES: dict[str, tuple[Any, str, Any]] = {
     "run_gate": (script_runner.ScriptRunner, "_maybe_handle_execution_control_request", nothing),
+    "held_messages": (AppSession, "_enqueue_forward_msg", nothing),
     "message_limits": (starlette_server, "_get_uvicorn_config_kwargs", nothing),
     "compressed_messages": (starlette_server, "_get_uvicorn_config_kwargs", nothing),
     "typing_pause": (text_widgets, "_parse_text_input_live", nothing),
