@@ -13,8 +13,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.analysis.neurons.memory import row_norms
 from ffnviz.models.activations import Activation
 from ffnviz.models.network import Network
+from ffnviz.models.views import FfnView
 
 NEEDS = (Capability.PLAIN_FFN,)
 CELLS = 36  # along each edge of the square
@@ -73,15 +75,17 @@ def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons:
     require(model, NEEDS)
     ffn = model.ffn(block)
     origin, axes, tokens = _plane(inputs.cpu().double())
-    keys, values = ffn.keys.cpu().double(), ffn.values.cpu().double()
-    start = F.linear(origin, keys, None if ffn.key_bias is None else ffn.key_bias.cpu().double())
-    slopes = axes @ keys.mT  # (2, d_ff)
     corners, plane = _square(tokens)
     coarse = plane[::COARSE, ::COARSE].flatten(0, 1)
-    bent = phi.function(coarse @ slopes + start)  # (n, d_ff)
-    spread = bent.std(dim=0) * values.norm(dim=-1)
+    # In float32: in float64 the weights of all neurons would be 16 MB.
+    slopes, start = _reads(ffn, origin.float(), axes.float())
+    spread = phi.function(coarse.float() @ slopes + start).std(dim=0) * row_norms(ffn.values).cpu()
     chosen = spread.topk(min(n_neurons, len(spread))).indices
-    bent, start, slopes, values = bent[:, chosen], start[chosen], slopes[:, chosen], values[chosen]
+    slopes, start = _reads(ffn, origin, axes, chosen)
+    bent = phi.function(coarse @ slopes + start)  # (n, n_neurons)
+    within = ffn.values[chosen].cpu().double().mT
+    if within.shape[1] < within.shape[0]:  # few neurons write few directions: the axes are there
+        within = torch.linalg.qr(within).R
 
     def stage(projection: Tensor, explained: Array) -> Stage:
         """The square and the tokens by the neurons' terms on two axes, (n_neurons, 2)."""
@@ -91,7 +95,7 @@ def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons:
         return Stage(flat, curved, flat_tokens, curved_tokens, explained)
 
     hidden_axes, hidden_explained = _principal(bent)
-    output_axes, output_explained = _principal(bent @ values)
+    output_axes, output_explained = _principal(bent @ within.mT)
     centres = (plane[:-1, :-1] + plane[1:, 1:]) / 2
     lines = _crossing(torch.cat([slopes, start[None]]).mT, corners).numpy()
     return Warp(
@@ -99,11 +103,23 @@ def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons:
         plane.numpy(),
         tokens.numpy(),
         stage(hidden_axes, hidden_explained),
-        stage(values @ output_axes, output_explained),
+        stage(within.mT @ output_axes, output_explained),
         (centres @ slopes + start > 0).sum(dim=-1).numpy(),
         lines,
         pieces(lines, corners.numpy()),
     )
+
+
+def _reads(
+    ffn: FfnView, origin: Tensor, axes: Tensor, chosen: Tensor | slice = slice(None)
+) -> tuple[Tensor, Tensor]:
+    """Neurons' pre-activations on the plane: the slopes along both axes, and those at the origin.
+
+    (d_model,), (2, d_model) -> (2, n), (n,), in the origin's type.
+    """
+    keys = ffn.keys[chosen].cpu().to(origin)
+    bias = None if ffn.key_bias is None else ffn.key_bias[chosen].cpu().to(origin)
+    return axes @ keys.mT, F.linear(origin, keys, bias)
 
 
 def _plane(inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:

@@ -7,14 +7,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Capability
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.neurons.memory import row_norms
-from ffnviz.analysis.prediction import Prediction, predict_with_ffn_output
+from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Capability.WORD_HEAD,)
 RANDOM_SEED = 0
+TOP = 10  # words of a prediction
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,14 @@ class Kept:
     error: float  # ‖output − full output‖ / ‖full output‖ at the chosen token
     mean_error: float  # the mean of this over all tokens
     prediction: Prediction  # at the chosen token
+
+
+@dataclass(frozen=True)
+class KeptPass:
+    """The pass with all but n neurons of each token set to zero in one block's FFN."""
+
+    errors: Tensor  # ‖output − full output‖ / ‖full output‖ of each token, (T,)
+    stream: Tensor  # the last, (T, d_model)
 
 
 def strengths(model: Network, trace: ForwardPass, block: int) -> Tensor:
@@ -52,7 +61,7 @@ def keep_strongest(model: Network, trace: ForwardPass, block: int, token: int, n
     Raises:
         ValueError: if n is not from 1 to d_ff.
     """
-    return _keep(model, trace, block, token, n, strengths(model, trace, block))
+    return kept_at(model, strongest_pass(model, trace, block, n), token)
 
 
 def keep_random(model: Network, trace: ForwardPass, block: int, token: int, n: int) -> Kept:
@@ -61,15 +70,31 @@ def keep_random(model: Network, trace: ForwardPass, block: int, token: int, n: i
     Raises:
         ValueError: if n is not from 1 to d_ff.
     """
+    return kept_at(model, random_pass(model, trace, block, n), token)
+
+
+def strongest_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptPass:
+    """The pass of keep_strongest, for every token."""
+    return _pass(model, trace, block, n, strengths(model, trace, block))
+
+
+def random_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptPass:
+    """The pass of keep_random, for every token."""
     shape = trace.blocks[block].ffn.hidden.shape
     order = torch.rand(shape, generator=torch.Generator().manual_seed(RANDOM_SEED))
-    return _keep(model, trace, block, token, n, order.to(model.device))
+    return _pass(model, trace, block, n, order.to(model.device))
 
 
 @torch.inference_mode()
-def _keep(
-    model: Network, trace: ForwardPass, block: int, token: int, n: int, ranked_by: Tensor
-) -> Kept:
+def kept_at(model: Network, kept: KeptPass, token: int) -> Kept:
+    """What such a pass comes to at a token."""
+    prediction = likeliest(model, model.logits(kept.stream[token]), TOP)
+    return Kept(float(kept.errors[token]), float(kept.errors.mean()), prediction)
+
+
+@torch.inference_mode()
+def _pass(model: Network, trace: ForwardPass, block: int, n: int, ranked_by: Tensor) -> KeptPass:
+    require(model, NEEDS)
     record = trace.blocks[block].ffn
     d_ff = record.hidden.shape[-1]
     if not 1 <= n <= d_ff:
@@ -78,6 +103,5 @@ def _keep(
     hidden = torch.zeros_like(record.hidden).scatter(-1, kept, record.hidden.gather(-1, kept))
     output = model.ffn(block).write(hidden)  # (T, d_ff) -> (T, d_model)
     full = record.output
-    errors = (output - full).norm(dim=-1) / full.norm(dim=-1).clamp_min(1e-30)  # (T,)
-    prediction = predict_with_ffn_output(model, trace, block, output, token)
-    return Kept(float(errors[token]), float(errors.mean()), prediction)
+    errors = (output - full).norm(dim=-1) / full.norm(dim=-1).clamp_min(1e-30)
+    return KeptPass(errors, model.stream_with(trace, block, output))

@@ -1,12 +1,23 @@
 """Keep the top k: what the strongest neurons carry, and what is said without the rest."""
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest
+from ffnviz.analysis.sparsity.keep import (
+    Kept,
+    KeptPass,
+    concentration,
+    kept_at,
+    random_pass,
+    strongest_pass,
+)
 from ffnviz.figures.sparsity import keep as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -54,11 +65,10 @@ def carried_by(traced: TracedModel, block: int) -> NDArray[np.float64]:
 
 def what_is_said(run: Run, share: float) -> Cell:
     """The likeliest words with all neurons, the strongest, and as many random ones."""
-    block, token, accent = run.state.block, run.token, run.card.colour
+    token, accent = run.token, run.card.colour
     n = _count(share, run.model.sizes.d_ff)
     prediction = predict(run.model, run.trace, token)
-    strongest = keep_strongest(run.model, run.whole, block, run.place, n)
-    random = keep_random(run.model, run.whole, block, run.place, n)
+    strongest, random = (_kept(run, keep, n) for keep in (strongest_pass, random_pass))
     sentence: Sentence = [
         f"With only each token's {n:,} strongest neurons the FFN's output at ",
         quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
@@ -71,6 +81,15 @@ def what_is_said(run: Run, share: float) -> Cell:
     ]
     alt = "The ten likeliest words with all neurons, with the strongest, and with random ones."
     return guess_cell(run, sentence, "keep", guesses, alt, "keep-words")
+
+
+def _kept(run: Run, keep: Callable[[Network, ForwardPass, int, int], KeptPass], n: int) -> Kept:
+    """What such a pass comes to at the chosen token; no token changes the pass."""
+    block = run.state.block
+    done = run.subject.per_sentence(
+        (keep.__name__, block, n), lambda: keep(run.model, run.whole, block, n)
+    )
+    return kept_at(run.model, done, run.place)
 
 
 def _count(share: float, d_ff: int) -> int:
