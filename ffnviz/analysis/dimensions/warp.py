@@ -94,8 +94,8 @@ def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons:
         curved, curved_tokens = ((phi.function(z) @ projection).numpy() for z in pre_activations)
         return Stage(flat, curved, flat_tokens, curved_tokens, explained)
 
-    hidden_axes, hidden_explained = _principal(bent)
-    output_axes, output_explained = _principal(bent @ within.mT)
+    hidden_axes, hidden_explained = _principal(bent, coarse)
+    output_axes, output_explained = _principal(bent @ within.mT, coarse)
     centres = (plane[:-1, :-1] + plane[1:, 1:]) / 2
     lines = _crossing(torch.cat([slopes, start[None]]).mT, corners).numpy()
     return Warp(
@@ -146,14 +146,18 @@ def _square(tokens: Tensor) -> tuple[Tensor, Tensor]:
     return torch.stack([middle - half, middle + half]), torch.stack([x, y], dim=-1)
 
 
-def _principal(points: Tensor) -> tuple[Tensor, Array]:
-    """The first two principal axes of points, (n, d) -> (d, 2), and their shares of variance."""
+def _principal(points: Tensor, places: Tensor) -> tuple[Tensor, Array]:
+    """The first two principal axes of points, (n, d) -> (d, 2), and their shares of variance.
+
+    Each points as the plane's own axis does, where the points have their places, (n, 2).
+    """
     centred = points - points.mean(dim=0)
     _, singular, right = torch.linalg.svd(centred, full_matrices=False)
     shares = singular.square() / singular.square().sum().clamp_min(1e-30)
     basis, explained = torch.zeros(2, points.shape[1], dtype=torch.float64), np.zeros(2)
     basis[: len(right[:2])], explained[: len(shares[:2])] = right[:2], shares[:2].numpy()
-    return basis.mT, explained
+    along = ((centred @ basis.mT) * (places - places.mean(dim=0))).sum(dim=0)
+    return basis.mT * torch.where(along < 0, -1, 1), explained
 
 
 def _crossing(lines: Tensor, corners: Tensor) -> Tensor:

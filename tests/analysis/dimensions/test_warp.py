@@ -143,3 +143,15 @@ def test_a_gated_ffn_is_refused(tokenizer: Tokenizer) -> None:
     model = network("gated", tokenizer)
     with pytest.raises(NotForThisNetwork):
         warp(model, 1, inputs_of(model, 2, 0, 4), RELU, 8)
+
+
+def test_no_stage_is_the_planes_mirror_image(tokenizer: Tokenizer) -> None:
+    """Or the picture would turn over while somebody drags the number of neurons."""
+    model = ours(tokenizer)
+    for n_neurons in range(2, 9):
+        found = warp(model, 1, inputs_of(model, 2, 0, 4), RELU, n_neurons)
+        plane = found.plane[::COARSE, ::COARSE].reshape(-1, 2)
+        for stage in (found.hidden, found.output):
+            points = stage.bent[::COARSE, ::COARSE].reshape(-1, 2)
+            for axis in (0, 1):
+                assert np.cov(plane[:, axis], points[:, axis])[0, 1] >= -1e-9
