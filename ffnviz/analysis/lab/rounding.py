@@ -33,9 +33,11 @@ def linear_bound(layer: nn.Linear, x: Tensor, error: Tensor | None = None) -> Te
     share = gamma(layer.in_features + 1, x.dtype)
     rows = share * x.abs() if error is None else share * x.abs() + error
     # A copy of all weights would be 8 MB, which a server gets anew, and cleared, at every click.
-    few = layer.weight.split(max(1, AT_ONCE // layer.in_features))
+    few = torch.split(layer.weight, max(1, AT_ONCE // layer.in_features))
     bound = torch.cat([rows @ weights.abs().mT for weights in few], dim=-1)
-    return bound if layer.bias is None else bound + share * layer.bias.abs()
+    if layer.bias is not None:
+        bound = bound + share * layer.bias.abs()
+    return bound
 
 
 @torch.no_grad()
