@@ -18,8 +18,8 @@ unexport PYTHONDONTWRITEBYTECODE
 
 # Tests free what they made piece by piece; glibc would hand each piece of 128 kB back at once, and
 # a tenth of the processor's time goes into getting it again. `tests/conftest.py` does so by files.
-# oneDNN keeps less, as in `ffnviz/__main__.py`.
-TEST = MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=67108864 \
+# What is free is in two places, not in one a thread. oneDNN keeps less, as in `ffnviz/__main__.py`.
+TEST = MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_ARENA_MAX=2 \
        ONEDNN_PRIMITIVE_CACHE_CAPACITY=64 $(PY) -m pytest $(PARALLEL)
 # Run after the others, so that no worker holds all libraries: the browser's tests, and those of Ray
 # and training.

@@ -165,10 +165,10 @@ def _rank(rows: Tensor) -> int:
     """
     gram = rows @ rows.mT if len(rows) < rows.shape[1] else rows.mT @ rows
     zero = float(gram.trace()) * max(rows.shape) * torch.finfo(gram.dtype).eps
-    above = gram - zero * torch.eye(len(gram), dtype=gram.dtype)
-    if int(torch.linalg.cholesky_ex(above).info) == 0:
+    gram.diagonal().sub_(zero)
+    if int(torch.linalg.cholesky_ex(gram).info) == 0:
         return len(gram)
-    return int((torch.linalg.eigvalsh(gram) > zero).sum())
+    return int((torch.linalg.eigvalsh(gram) > 0).sum())
 
 
 def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:

@@ -79,7 +79,7 @@ class Gatherer:
             add_block = tally.begin(self._batch(batch, first))
             self._model.show_hidden(batch.ids.to(self._model.device), self.blocks, add_block)
             progress(tally.n_tokens)
-        return tally.part()
+        return tally.end()
 
     def _batch(self, batch: TextBatch, first: int) -> Batch:
         tagged = torch.zeros(len(batch.probes), len(self._column_of))

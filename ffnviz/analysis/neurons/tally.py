@@ -74,9 +74,11 @@ class BlockTally:
         # The memory of `fires` is not needed any more, and is used again.
         histogram.add_to(self.histogram, flat, scratch.view(torch.int32), not low >= 0)
 
-    def part(self) -> BlockPart:
-        """The counts so far."""
-        sums = (values.to(torch.int64).cpu().numpy() for values in self.sums)
+    def end(self) -> BlockPart:
+        """The counts; each is given up here as it is converted, for they may be large."""
+        left = [*reversed(self.sums)]
+        self.sums = ()
+        sums = [left.pop().to(torch.int64).cpu().numpy() for _ in SUMS]
         values, places, tokens = self.high
         low_values, low_places, low_tokens = self.low
         return BlockPart(
@@ -140,11 +142,11 @@ class Tally:
         places = [side[1] for block in self._blocks for side in (block.high, block.low)]
         return used(self._texts, places)
 
-    def part(self) -> IndexPart:
-        """The counts so far."""
+    def end(self) -> IndexPart:
+        """The counts of all batches; the tally is at its end."""
         return IndexPart(
             self._n_texts, self._at_position, self._of_class, self._with_tag, self._used(),
-            tuple(block.part() for block in self._blocks),
+            tuple(block.end() for block in self._blocks),
         )  # fmt: skip
 
 

@@ -80,7 +80,7 @@ def counted(
 ) -> IndexPart:
     alone = Tally(empty_part, torch.device("cpu"), threshold)
     add(alone, batch, hidden)
-    return alone.part()
+    return alone.end()
 
 
 def part(seed: int) -> IndexPart:
@@ -118,7 +118,7 @@ def test_adding_in_place_is_merging(drawn: list[int], small: bool) -> None:
         together = Tally(nothing(), torch.device("cpu"), 0.0)
         for seed in drawn:
             add(together, *made_up(seed))
-        made = together.part()
+        made = together.end()
     assert same(made, merged([replace(part(seed), problems={}) for seed in drawn]))
 
 
