@@ -12,7 +12,7 @@ from ffnviz.analysis.lab.local_map import derivative
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.encoder.feed_forward import FeedForward
 
-AT_ONCE = 2**15  # weights
+AT_ONCE = 2**14  # weights: 128 kB
 PHI_ROUNDINGS = 4  # for the arithmetic inside φ, relative to its argument or value
 
 
