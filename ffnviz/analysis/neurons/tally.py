@@ -76,9 +76,8 @@ class BlockTally:
 
     def end(self) -> BlockPart:
         """The counts; each is given up here as it is converted, for they may be large."""
-        left = [*reversed(self.sums)]
-        self.sums = ()
-        sums = [left.pop().to(torch.int64).cpu().numpy() for _ in SUMS]
+        left, self.sums = list(self.sums), ()
+        sums = [left.pop(0).to(torch.int64).cpu().numpy() for _ in SUMS]
         values, places, tokens = self.high
         low_values, low_places, low_tokens = self.low
         return BlockPart(

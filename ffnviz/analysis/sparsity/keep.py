@@ -15,7 +15,7 @@ from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Capability.WORD_HEAD,)
 RANDOM_SEED = 0
-TOP = 10  # words of a prediction
+WORDS = 10
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def random_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptP
 @torch.inference_mode()
 def kept_at(model: Network, kept: KeptPass, token: int) -> Kept:
     """What such a pass comes to at a token."""
-    prediction = likeliest(model, model.logits(kept.stream[token]), TOP)
+    prediction = likeliest(model, model.logits(kept.stream[token]), WORDS)
     return Kept(float(kept.errors[token]), float(kept.errors.mean()), prediction)
 
 

@@ -3,11 +3,12 @@
 import numpy as np
 
 from ffnviz.analysis.dimensions.rank import spectra
-from ffnviz.analysis.sparsity.keep import concentration, keep_strongest
+from ffnviz.analysis.sparsity.keep import strongest_pass
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.parts.journey.neurons import awake_of
+from ffnviz.parts.sparsity.keep import carried_by, kept
 from ffnviz.state.run import Run, TracedModel
 
 FEW = 0.05  # of the neurons, the first setting of “Keep the top k”
@@ -45,7 +46,7 @@ def exact_zeros(run: Run, traced: TracedModel) -> str:
 @fact_of_both
 def strongest_carry(run: Run, traced: TracedModel) -> str:
     """How much of the FFN's output the strongest 5% of the neurons carry."""
-    shares = concentration(traced.network, traced.trace, run.state.block)
+    shares = carried_by(traced, run.state.block)
     return percent(float(shares[max(1, round(FEW * len(shares))) - 1]))
 
 
@@ -53,7 +54,7 @@ def strongest_carry(run: Run, traced: TracedModel) -> str:
 def strongest_off(run: Run) -> str:
     """How far the FFN's output is off if only the strongest 5% of the neurons stay."""
     n = max(1, round(FEW * run.model.sizes.d_ff))
-    return percent(keep_strongest(run.model, run.whole, run.state.block, run.place, n).error)
+    return percent(kept(run, strongest_pass, n).error)
 
 
 def _rank(run: Run, stage: str) -> str:

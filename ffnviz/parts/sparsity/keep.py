@@ -63,12 +63,21 @@ def carried_by(traced: TracedModel, block: int) -> NDArray[np.float64]:
     )
 
 
+def kept(run: Run, keep: Callable[[Network, ForwardPass, int, int], KeptPass], n: int) -> Kept:
+    """What such a pass comes to at the chosen token; no token changes the pass."""
+    block = run.state.block
+    done = run.subject.per_sentence(
+        (keep.__name__, block, n), lambda: keep(run.model, run.whole, block, n)
+    )
+    return kept_at(run.model, done, run.place)
+
+
 def what_is_said(run: Run, share: float) -> Cell:
     """The likeliest words with all neurons, the strongest, and as many random ones."""
     token, accent = run.token, run.card.colour
     n = _count(share, run.model.sizes.d_ff)
     prediction = predict(run.model, run.trace, token)
-    strongest, random = (_kept(run, keep, n) for keep in (strongest_pass, random_pass))
+    strongest, random = (kept(run, keep, n) for keep in (strongest_pass, random_pass))
     sentence: Sentence = [
         f"With only each token's {n:,} strongest neurons the FFN's output at ",
         quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
@@ -81,15 +90,6 @@ def what_is_said(run: Run, share: float) -> Cell:
     ]
     alt = "The ten likeliest words with all neurons, with the strongest, and with random ones."
     return guess_cell(run, sentence, "keep", guesses, alt, "keep-words")
-
-
-def _kept(run: Run, keep: Callable[[Network, ForwardPass, int, int], KeptPass], n: int) -> Kept:
-    """What such a pass comes to at the chosen token; no token changes the pass."""
-    block = run.state.block
-    done = run.subject.per_sentence(
-        (keep.__name__, block, n), lambda: keep(run.model, run.whole, block, n)
-    )
-    return kept_at(run.model, done, run.place)
 
 
 def _count(share: float, d_ff: int) -> int:
