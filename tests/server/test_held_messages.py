@@ -1,7 +1,6 @@
 """What a run sends goes to the browser when the run has ended, or after a while."""
 
-import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,55 +12,54 @@ from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from ffnviz.server.streamlit_patches import held_messages
 
 
-def in_a_session(check: Any) -> None:
-    """Run a check with a session under way and the list of what its server was told."""
+class Session:
+    """What the patch needs of a session under way; its clock is `a_while_later`."""
 
-    async def run() -> None:
-        told: list[int] = []
-        queue = ForwardMsgQueue()
-        session = SimpleNamespace(
-            _event_loop=asyncio.get_running_loop(),
-            _browser_queue=queue,
-            _state=AppSessionState.APP_IS_RUNNING,
-            _message_enqueued_callback=lambda: told.append(len(queue.flush())),
+    def __init__(self) -> None:
+        self.told: list[int] = []  # how many messages its server took each time
+        self.later: list[tuple[float, Callable[[], None]]] = []
+        self._browser_queue = ForwardMsgQueue()
+        self._state = AppSessionState.APP_IS_RUNNING
+        self._event_loop = SimpleNamespace(
+            call_soon_threadsafe=lambda call, *args: call(*args),
+            call_later=lambda seconds, call: self.later.append((seconds, call)),
         )
-        checked: Coroutine[Any, Any, None] = check(session, told)
-        await checked
 
-    asyncio.run(run())
+    def _message_enqueued_callback(self) -> None:
+        self.told.append(len(self._browser_queue.flush()))
 
+    def sends(self, n: int) -> None:
+        for _ in range(n):
+            held_messages._hold(self, ForwardMsg())  # type: ignore[arg-type]
 
-def test_a_short_run_is_told_of_at_its_end() -> None:
-    async def check(session: Any, told: list[int]) -> None:
-        for _ in range(3):
-            held_messages._hold(session, ForwardMsg())
-            await asyncio.sleep(0)
-        assert told == []
-        session._state = AppSessionState.APP_NOT_RUNNING
-        held_messages._hold(session, ForwardMsg())
-        assert told == [4]
-
-    in_a_session(check)
+    def a_while_later(self) -> None:
+        for seconds, call in self.later:
+            assert seconds == held_messages.HOLD_S
+            call()
+        self.later.clear()
 
 
-def test_a_long_run_is_told_of_while_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(held_messages, "HOLD_S", 0)
-
-    async def check(session: Any, told: list[int]) -> None:
-        for n, in_all in ((2, 2), (3, 5)):
-            for _ in range(n):
-                held_messages._hold(session, ForwardMsg())
-            while sum(told) < in_all:
-                await asyncio.sleep(0)
-        assert told == [2, 3]
-
-    in_a_session(check)
+@pytest.fixture
+def session() -> Any:
+    return Session()
 
 
-def test_a_message_without_a_run_is_not_held() -> None:
-    async def check(session: Any, told: list[int]) -> None:
-        session._state = AppSessionState.APP_NOT_RUNNING
-        held_messages._hold(session, ForwardMsg())
-        assert told == [1]
+def test_a_short_run_is_told_of_at_its_end(session: Session) -> None:
+    session.sends(3)
+    assert session.told == []
+    session._state = AppSessionState.APP_NOT_RUNNING
+    session.sends(1)
+    assert session.told == [4]
 
-    in_a_session(check)
+
+def test_a_long_run_is_told_of_while_it_goes_on(session: Session) -> None:
+    for n in (2, 3):
+        session.sends(n)
+        session.a_while_later()
+    assert session.told == [2, 3]
+
+
+def test_a_message_without_a_run_is_not_held(session: Session) -> None:
+    session._state = AppSessionState.APP_NOT_RUNNING
+    session.sends(1)
+    assert session.told == [1]
