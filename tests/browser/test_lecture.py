@@ -301,7 +301,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     choose("Add this view")
     expect(page.get_by_text("Added: it is scene 1 of your lecture.")).to_be_visible()
     page.keyboard.press("Escape")
-    journey.part("During training").part("dead neurons")
+    journey.part("During training").part("neurons that never fire")
     choose("Add this view")
     page.keyboard.press("Escape")
     choose("My lecture (2 views)")
