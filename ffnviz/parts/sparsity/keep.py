@@ -88,9 +88,7 @@ def what_is_said(run: Run, share: float) -> Cell:
         (f"strongest {n:,}\noff by {percent(strongest.error)}", strongest.prediction, "text"),
         (f"{n:,} random active\noff by {percent(random.error)}", random.prediction, "muted"),
     ]
-    alt = (
-        "The ten likeliest words with all neurons, the strongest, and random active ones."
-    )
+    alt = "The ten likeliest words with all neurons, the strongest, and random active ones."
     return guess_cell(run, sentence, "keep", guesses, alt, "keep-words")
 
 
