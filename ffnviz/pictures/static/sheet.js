@@ -98,6 +98,7 @@ export function mount(parent, tell) {
       return line;
     });
     for (const [place, keys] of [[above, view.above], [side, view.side], [below, view.below]]) arrange(place, keys.map((key) => cells.get(key).host));
+    root.toggleAttribute("data-side", view.side.length > 0); // WebKit does not ask :has() again
     arrange(rows, lines);
     filling.update([...above.children, ...rows.querySelectorAll(".cell")], view.side.map((key) => view.cells[key][0]).join());
   }
