@@ -115,6 +115,7 @@ export function mount(tell) {
     shown = data;
     root.classList.toggle("leads", data.leads);
     if (data.alt) panels.setAttribute("aria-label", data.alt);
+    panels.classList.toggle("several", data.panels.length > 1);
     unit.textContent = data.of;
     unit.hidden = ["", "probability"].includes(data.of);
     const scales = scaleOf(data.panels);

@@ -38,6 +38,13 @@ function makeSender(tell, name) {
   };
 }
 
+// Its letters say how wide a button is beside others: their own widths are others in each browser.
+function write(button, words) {
+  if (button.textContent !== words) button.textContent = words;
+  button.style.setProperty("--letters", words.length);
+  return button;
+}
+
 const labelled = (name, ...parts) => element("label", { class: "control" }, name, ...parts);
 
 function slider(tell, control) {
@@ -76,7 +83,7 @@ function choice(tell, control) {
       at = next.stop;
       next.options.forEach((words, stop) => {
         const option = group.children[stop] ?? group.appendChild(element("button", { type: "button", role: "radio", onclick: () => choose(stop) }));
-        option.textContent = words;
+        write(option, words);
         option.setAttribute("aria-checked", String(stop === at));
         option.tabIndex = stop === Math.max(at, 0) ? 0 : -1;
       });
@@ -101,7 +108,7 @@ function several(tell, control) {
     update(next) {
       name.textContent = next.label;
       group.setAttribute("aria-label", next.label);
-      if (group.children.length !== next.options.length) group.replaceChildren(...next.options.map((words, at) => element("button", { type: "button", onclick: () => turn(at) }, words)));
+      if (group.children.length !== next.options.length) group.replaceChildren(...next.options.map((words, at) => write(element("button", { type: "button", onclick: () => turn(at) }), words)));
       if (sender.shown(next.stop)) flags = next.stop;
       show();
     },
@@ -153,6 +160,7 @@ function toggle(tell, control) {
       name.textContent = next.label;
       input.checked = next.on;
       input.disabled = next.disabled;
+      input.parentElement.classList.toggle("off", Boolean(next.disabled));
     },
   };
 }
@@ -190,7 +198,7 @@ function button(tell, control) {
   return {
     element: made,
     update(next) {
-      made.textContent = next.label;
+      write(made, next.label);
       made.disabled = Boolean(next.disabled);
       file = next.file ?? null;
     },
@@ -225,7 +233,10 @@ export function mount(tell) {
         made.delete(key);
       }
       wanted.forEach(([key, control], at) => {
-        if (!made.has(key)) made.set(key, KINDS[control.kind](tell, control));
+        if (!made.has(key)) {
+          made.set(key, KINDS[control.kind](tell, control));
+          made.get(key).element.dataset.kind = control.kind;
+        }
         const there = made.get(key);
         if (root.children[at] !== there.element) root.insertBefore(there.element, root.children[at] ?? null);
         there.element.title = control.help;

@@ -98,6 +98,9 @@ export function mount(parent, tell) {
       return line;
     });
     for (const [place, keys] of [[above, view.above], [side, view.side], [below, view.below]]) arrange(place, keys.map((key) => cells.get(key).host));
+    // WebKit does not ask again whether :has() holds when something comes later.
+    root.toggleAttribute("data-side", view.side.length > 0);
+    document.documentElement.dataset.cells = Object.keys(view.cells).join(" ");
     arrange(rows, lines);
     filling.update([...above.children, ...rows.querySelectorAll(".cell")], view.side.map((key) => view.cells[key][0]).join());
   }
@@ -120,6 +123,7 @@ export function mount(parent, tell) {
     },
     destroy() {
       filling.stop();
+      delete document.documentElement.dataset.cells;
       for (const { picture } of cells.values()) picture.destroy();
       root.remove();
     },

@@ -46,8 +46,10 @@ export function mount(tell) {
   // Of groups with titles one is open.
   function open(group) {
     opened = Math.max(0, Math.min(group, shown.length - 1));
-    [...box.children].forEach(({ firstChild: heading }, place) =>
-      heading.firstChild.setAttribute("aria-expanded", String(place === opened)));
+    [...box.children].forEach((section, place) => {
+      section.classList.toggle("open", place === opened);
+      section.firstChild.firstChild.setAttribute("aria-expanded", String(place === opened));
+    });
     fit();
   }
   return {
@@ -68,6 +70,8 @@ export function mount(tell) {
         heading.firstChild.firstChild.textContent = title;
         drawSigns(heading.firstChild.lastChild, claims);
         each(body.firstChild, claims, makeClaim, drawClaim);
+        body.firstChild.dataset.claims = claims.length;
+        body.firstChild.classList.toggle("five", claims.length >= 5);
         body.lastChild.textContent = `${title} →`;
       });
       open(opened);

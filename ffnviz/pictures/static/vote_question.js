@@ -37,6 +37,7 @@ export function mount(tell) {
   const why = element("p", { class: "why" }), status = element("p", { class: "status", role: "status" });
   const further = element("button", { type: "button", onclick: () => tell("lead", true) });
   const next = element("button", { type: "button", class: "next" }), back = element("button", { type: "button", text: "← Back" });
+  const both = element("div", { class: "both" }, element("div", { class: "own" }, options, status, why, element("div", { class: "buttons" }, back, next, further)), seen);
   const summary = element("table", {}), total = element("p", { class: "total" });
   const gains = element("details", { class: "gains" }, element("summary", { text: "Before, after, and the gain" }), total, summary);
   let data = null;
@@ -125,6 +126,7 @@ export function mount(tell) {
   function showExperiment() {
     const { experiment, step } = data;
     seen.hidden = step === "ask";
+    both.classList.toggle("seeing", !seen.hidden);
     if (seen.hidden) return;
     did.replaceChildren(...spans(experiment ? experiment.did : [[data.missing, "plain"]]));
     const make = () => element("div", { class: "row" }, element("span"), element("b"), element("i", { "aria-hidden": "true" }, element("i")));
@@ -159,7 +161,7 @@ export function mount(tell) {
   }
 
   return {
-    element: element("div", { class: "vote" }, nav, ask, element("div", { class: "both" }, element("div", { class: "own" }, options, status, why, element("div", { class: "buttons" }, back, next, further)), seen), gains),
+    element: element("div", { class: "vote" }, nav, ask, both, gains),
     update(next_) {
       const moved = data && (data.at !== next_.at || data.step !== next_.step);
       const held = moved && options.querySelector(":focus");
