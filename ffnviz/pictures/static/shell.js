@@ -71,7 +71,7 @@ async function sheet(name) {
 
 async function load(name) {
   const picture = await PICTURES[name]();
-  const named = ["shell.css", "head.css", "terms.css", ...picture.styles];
+  const named = ["shell.css", "head.css", "terms.css", ...picture.styles, "forced_colors.css"];
   return { picture, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
 }
 
