@@ -100,7 +100,7 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
 def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: list[Cell]) -> Frame:
     """What stands around a part, below what stands over every page."""
     network = network_cell(session, run)
-    sentence = [*([page_controls.token_chips(run, page)] if run else []),
+    sentence = [*([page_controls.token_chips(session, run, page)] if run else []),
                 *([network] if network else [])]  # fmt: skip
     above = [*above[:1], *sentence, *above[1:]]  # the tokens are where the sentence is typed
     if page.name == FIRST.name:
@@ -111,7 +111,7 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     above += story.scene_cells(session, run)
     parts = page_controls.part_list(session, page, run)
     if run is None:
-        return Frame(above, side=parts)
+        return Frame(above, side=parts, emptied=True)
     if stations_of(page.name, part.name):
         parts = [page_controls.block_map(page, part, run), *parts]
     above += page_controls.left_out_notice(run)

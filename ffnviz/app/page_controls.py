@@ -25,9 +25,10 @@ from ffnviz.pictures.head import Head
 from ffnviz.pictures.page_bar import bar_cell
 from ffnviz.pictures.part_list import part_list_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.actions import ChooseToken, HideWord, OpenPage
+from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
+from ffnviz.state.hidden_words import word_behind
 from ffnviz.state.run import Run
-from ffnviz.state.state import with_masks
+from ffnviz.state.state import tidied
 
 EXAMPLES = ASSETS / "examples.toml"
 
@@ -89,7 +90,7 @@ def example_menu(session: Session) -> Cell:
 def left_out_notice(run: Run) -> list[Cell]:
     """The warning that the network cannot read all of a long text."""
     trace = run.whole
-    if len(with_masks(st.session_state.get("text") or "")) > len(run.state.sentence):
+    if len(tidied(st.session_state.get("text") or "")) > len(run.state.sentence):
         why = (
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
             f"characters, and the network reads at most {run.model.sizes.max_tokens} "
@@ -110,15 +111,14 @@ def bar(session: Session, page: Page, run: Run | None) -> Cell:
     state = session.state
     part = page.part(state.part).title if len(page.parts) > 1 else ""
     network = [network_label(state.network), f"block {state.block + 1}"]
-    token = run.labels[run.token] if run else ""
     take = partial(export_widget.ask, run) if run and page.name == "journey" else None
     return bar_cell(
-        page.title, part, state.sentence, network, token, "bar", take,
+        page.title, part, state.sentence, network, "bar", take,
         menu.entries(session), partial(menu.do, session, page), menu.outcome(),
     )  # fmt: skip
 
 
-def token_chips(run: Run, page: Page) -> Cell:
+def token_chips(session: Session, run: Run, page: Page) -> Cell:
     """The tokens in place of the sentence; the chosen one drives the page.
 
     Each has the share of neurons that it activates, on the pages that speak of it.
@@ -134,6 +134,12 @@ def token_chips(run: Run, page: Page) -> Cell:
         word = words[chip]
         return None if word is None else HideWord(word.start, word.end, word.token)
 
+    ends = [token.end for token in run.trace.tokens]
+    unhides = [word_behind(session.hidden_words, run.state.sentence, end) for end in ends]
+
+    def unhide(chip: int) -> ShowWord | None:
+        return ShowWord(ends[chip], unhides[chip], chip) if unhides[chip] else None
+
     return chips_cell(
         Head(asks, "tokens", run.card.colour) if len(page.parts) == 1 else None,
         run.card.colour,
@@ -146,6 +152,9 @@ def token_chips(run: Run, page: Page) -> Cell:
         hides=[word.text if word else "" for word in words],
         on_hide=hide,
         asks=bool(asks),
+        joins=run.joins,
+        unhides=unhides,
+        on_unhide=unhide,
     )
 
 

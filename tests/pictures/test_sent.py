@@ -35,7 +35,7 @@ def card(say: Say) -> Cell:
 
 def picture(say: Say) -> Cell:
     stage = Stage("pre", "", "", "", VALUES, neurons=True, scale="")
-    return ffn_cell(HEAD, [stage], [], np.arange(2), None, "k", on_choose=say)
+    return ffn_cell(HEAD, [stage], [], np.arange(2), None, "the", "k", on_choose=say)
 
 
 def maps(trigger: str) -> Callable[[Say], Cell]:

@@ -1,6 +1,7 @@
 // Hangs a part's sheet into Streamlit. Its cells stand in the page itself, each with a shadow root of its own.
 
 import { readTheme } from "../ffnviz.picture/hang_picture.js";
+import { directionOf } from "../ffnviz.pictures/direction.js";
 import { unpack } from "../ffnviz.pictures/payload.js";
 import { mount } from "../ffnviz.pictures/sheet.js";
 
@@ -8,6 +9,9 @@ const hung = new WeakMap(); // by the element that Streamlit gives the component
 
 // The sentence's box is Streamlit's; the tokens stand in its place until it is edited.
 const box = () => document.querySelector(".st-key-text input");
+const word = () => document.querySelector('[data-cell="chips"]')?.shadowRoot?.querySelector('[aria-pressed][tabindex="0"]');
+const turn = () => { if (box()) box().dir = directionOf(box().value); };
+document.addEventListener("input", ({ target }) => { if (target === box()) turn(); });
 document.addEventListener("edit-sentence", () => box()?.focus());
 document.addEventListener("keydown", (event) => {
   const { key, target } = event, typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
@@ -15,8 +19,13 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     box().focus();
   } else if ((key === "Enter" || key === "Escape") && target === box()) {
-    // Once Streamlit has taken what was typed, and sent it.
-    requestAnimationFrame(() => setTimeout(() => target.blur()));
+    // Once Streamlit has taken what was typed, and sent it. Of an empty sentence there are no words to go to.
+    requestAnimationFrame(() => setTimeout(() => {
+      if (!word() || target !== document.activeElement || !target.value.trim()) return;
+      target.blur();
+      word().focus({ preventScroll: true });
+      if (document.activeElement === document.body) target.focus(); // the words are not to be seen yet
+    }));
   }
 });
 
@@ -33,6 +42,7 @@ export function sheet({ data, parentElement, setTriggerValue }) {
   if (mounted.data !== data) {
     mounted.data = data;
     mounted.sheet.update(unpack(data));
+    turn();
   }
   return () => {
     if (parentElement.isConnected) return; // overtaken: the newer call goes on with the sheet

@@ -59,11 +59,12 @@ export function makeHead(controls, menu, steady) {
   const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
   const line = element("header", {}, ...[signs, sentence, controls].filter(Boolean));
   return {
-    element: element("div", { class: "head" }, ...[line, note.box, menu?.box, terms.box].filter(Boolean)),
+    element: element("div", { class: "head" }, ...[line, note.box, ...(menu?.boxes ?? []), terms.box].filter(Boolean)),
     under,
     update(data, theme) {
-      note.update(data.note, textOf(data));
-      menu?.label(textOf(data));
+      const said = textOf(data) || data.note;
+      note.update(data.note, said);
+      menu?.label(said);
       sentence.style.setProperty("--accent", colourOf(data.accent, theme));
       write(sentence, data.spans, theme);
       sentence.hidden = data.spans.length === 0;

@@ -4,6 +4,7 @@
 // nothing of the page around it. What all pictures have in common is here: a shadow root with their
 // style sheets, the theme, the head, and the mark that says what has been painted.
 
+import { tellOutcome } from "./announce.js";
 import { element } from "./element.js";
 import { enlarge } from "./enlarging.js";
 import { read } from "./files.js";
@@ -75,6 +76,12 @@ async function load(name) {
   return { picture, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
 }
 
+// What a picture says in words: its sentence, or that of a message.
+function sentenceOf({ head, title, tone, paragraphs }) {
+  if (head) return [title, titleOf(head)].filter(Boolean).join(": ");
+  return tone === "info" ? paragraphs.flat().map(([text]) => text).join("") : "";
+}
+
 /**
  * Hangs a picture into a host.
  *
@@ -122,6 +129,7 @@ export function mount(host, name, tell) {
       fault.remove();
       painted = shown;
       says();
+      tellOutcome(root.host, sentenceOf(shown));
     };
     try {
       if (shown.head) {
