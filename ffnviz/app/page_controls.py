@@ -11,9 +11,10 @@ from ffnviz.app import export_widget
 from ffnviz.app.lecture import menu
 from ffnviz.app.session import Session, network_label
 from ffnviz.figures.journey import sentences
+from ffnviz.figures.wording import Sentence
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
-from ffnviz.parts.guess import question, words_to_hide
+from ffnviz.parts.guess import question, what_it_cannot_read, words_to_hide
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.part import Page, Part
 from ffnviz.parts.places import STATIONS, parts_at, stations_of
@@ -118,6 +119,11 @@ def bar(session: Session, page: Page, run: Run | None) -> Cell:
     )  # fmt: skip
 
 
+def what_to_know(run: Run) -> Sentence:
+    """What a person must know of the sentence before any picture: one thing, the gravest."""
+    return what_it_cannot_read(run.subject) or question(run)
+
+
 def token_chips(session: Session, run: Run, page: Page) -> Cell:
     """The tokens in place of the sentence; the chosen one drives the page.
 
@@ -128,7 +134,7 @@ def token_chips(session: Session, run: Run, page: Page) -> Cell:
         counted = awake_of(run.subject, run.state.block)
         means = f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}"
         shares = counted.shares.tolist()
-    words, asks = words_to_hide(run), question(run)
+    words, asks = words_to_hide(run), what_to_know(run)
 
     def hide(chip: int) -> HideWord | None:
         word = words[chip]

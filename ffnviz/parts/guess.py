@@ -28,11 +28,16 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
         warning = question(run) or of_no_question(run.labels[run.token])
     tokens = traced.whole.tokens
     in_bytes = read_in_bytes(tokens)
-    read = of_bytes(in_bytes, english=traced.card.id in TWINS)
-    read = read or of_what_it_read(*_training_texts(traced.network))
+    read = what_it_cannot_read(traced) or of_what_it_read(*_training_texts(traced.network))
     words = [(split.word, split.pieces) for split in split_words(traced.text, tokens)
              if not set(split.word) & set(in_bytes)]  # fmt: skip
     return [*warning, *read, *of_pieces(words)]
+
+
+def what_it_cannot_read(traced: TracedModel) -> Sentence:
+    """Which characters it reads as bytes; nothing if it has a token for all that are typed."""
+    english = traced.card.id in TWINS
+    return of_bytes(read_in_bytes(traced.whole.tokens), english)
 
 
 def guess_cell(

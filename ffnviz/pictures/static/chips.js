@@ -8,7 +8,6 @@ import { colourOf } from "./theme.js";
 export const styles = ["chips.css"];
 
 const LOW = 800, LINES = { low: 2, high: 3 }; // of a window's height, and of a long text that are seen
-const GAP = 0.35; // as in chips.css
 
 // A token, and at its corner, while the mouse is there, a button that hides its word.
 function makeChip(choose, hide) {
@@ -58,10 +57,9 @@ export function mount(tell) {
   function fit() {
     const chip = row.firstElementChild;
     if (!chip?.offsetHeight) return;
-    const { paddingTop, paddingBottom, fontSize, flexWrap } = getComputedStyle(row);
-    const lines = innerHeight <= LOW ? LINES.low : LINES.high, gap = GAP * Number.parseFloat(getComputedStyle(document.documentElement).fontSize || fontSize);
-    const height = lines * (chip.offsetHeight + gap) - gap + Number.parseFloat(paddingTop) + Number.parseFloat(paddingBottom);
-    row.style.maxHeight = flexWrap === "wrap" ? `${Math.ceil(height)}px` : "";
+    const { flexWrap, rowGap } = getComputedStyle(row);
+    const lines = innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
+    row.style.maxHeight = flexWrap === "wrap" ? `${lines * (chip.offsetHeight + gap) - gap}px` : "";
     count();
   }
   function count() {
