@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from ffnviz.models.card import NetworkSize
+from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.learned import learned_folder
 from ffnviz.models.network import Network
 from ffnviz.models.registry import available_networks
@@ -22,6 +23,7 @@ from ffnviz.state.actions import (
     HideWord,
     OpenNeuron,
     OpenPage,
+    ShowWord,
     Type,
     reduce,
 )
@@ -127,9 +129,11 @@ class Session:
         if isinstance(action, OpenPage | OpenNeuron):
             part = action.part or table["last_parts"].get(action.page, "")
             action = replace(action, part=part, settings=table["left"])
-        if isinstance(action, HideWord):
+        if isinstance(action, HideWord | ShowWord):
+            start = action.start if isinstance(action, HideWord) else action.end - len(MASK)
+            by = MASK if isinstance(action, HideWord) else action.word
             table["hidden_words"] = remembered(
-                self.hidden_words, before.sentence, action.start, action.end
+                self.hidden_words, before.sentence, start, action.end, by
             )
         self._look_at(reduce(before, action, self.catalog))
         if self.state.page != before.page:

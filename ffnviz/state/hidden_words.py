@@ -1,19 +1,29 @@
 """The words that a person has hidden, so that each can be put back where it was."""
 
+import re
 from collections.abc import Mapping
 
 from ffnviz.models.encoder.tokenizer import MASK
 
-MOST = 64  # places that are remembered
+MOST = 256  # places that are remembered
+_MASKS = re.compile(re.escape(MASK), re.IGNORECASE)
 
 # What stands before a hidden word, or after it, with a sign for which → the word.
 Hidden = Mapping[tuple[str, str], str]
 
 
-def remembered(hidden: Hidden, sentence: str, start: int, end: int) -> Hidden:
-    """The same with one more word: the stretch of the sentence that is hidden now."""
-    word, places = sentence[start:end], _places(sentence, start, end)
-    return dict([*hidden.items(), *((place, word) for place in places)][-MOST:])
+def remembered(hidden: Hidden, sentence: str, start: int, end: int, by: str) -> Hidden:
+    """The same once a stretch of the sentence is replaced: hidden by a mask, or a mask by a word."""
+    after = sentence[:start] + by + sentence[end:]
+    words = {}
+    for mask in _MASKS.finditer(sentence):  # those that were there go on hiding what they hid
+        moved = len(by) - (end - start) if mask.start() >= end else 0
+        word = word_behind(hidden, sentence, mask.end())
+        if word and not start <= mask.start() < end:
+            words |= dict.fromkeys(_places(after, mask.start() + moved, mask.end() + moved), word)
+    if by == MASK:
+        words |= dict.fromkeys(_places(after, start, start + len(by)), sentence[start:end])
+    return dict([*hidden.items(), *words.items()][-MOST:])
 
 
 def word_behind(hidden: Hidden, sentence: str, end: int) -> str:

@@ -72,7 +72,7 @@ def test_an_empty_box_asks_for_a_sentence(new_page: OpenPage) -> None:
     journey = new_page().open(text="Hello.")
     journey.box.fill("")
     journey.box.press("Enter")
-    journey.page.get_by_text("The box is empty").wait_for()
+    journey.page.locator('[data-cell="empty"]').wait_for()
     journey.box.fill("Hello again.")
     journey.box.press("Enter")
     journey.wait_for("Hello again.")

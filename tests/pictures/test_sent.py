@@ -66,6 +66,13 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
         ),
         "hide", [(0, (0,)), (1, (1,))], [2],
     ),
+    "chips unhide": (
+        lambda say: chips_cell(
+            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", lambda _: None, ["", ""],
+            lambda _: None, unhides=["x", ""], on_unhide=say,
+        ),
+        "unhide", [(0, (0,)), (1, (1,))], [2],
+    ),
     "chart": (
         lambda say: chart_cell(HEAD, FIGURE, "", "k", on_choose=say),
         "point", [(3, (3,)), (900, (900,))], [0, 4, 899],
