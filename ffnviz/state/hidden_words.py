@@ -13,7 +13,7 @@ Hidden = Mapping[tuple[str, str], str]
 
 
 def remembered(hidden: Hidden, sentence: str, start: int, end: int, by: str) -> Hidden:
-    """The same once a stretch of the sentence is replaced: hidden by a mask, or a mask by a word."""
+    """The same once a stretch of the sentence is replaced: a word by a mask, or back."""
     after = sentence[:start] + by + sentence[end:]
     words = {}
     for mask in _MASKS.finditer(sentence):  # those that were there go on hiding what they hid

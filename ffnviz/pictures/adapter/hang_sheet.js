@@ -11,7 +11,25 @@ const hung = new WeakMap(); // by the element that Streamlit gives the component
 const box = () => document.querySelector(".st-key-text input");
 const word = () => document.querySelector('[data-cell="chips"]')?.shadowRoot?.querySelector('[aria-pressed][tabindex="0"]');
 const turn = () => { if (box()) box().dir = directionOf(box().value); };
-document.addEventListener("input", ({ target }) => { if (target === box()) turn(); });
+let done = false; // whether Enter was pressed, and the focus is not on the words yet
+document.addEventListener("focusin", ({ target }) => { if (target === box()) done = false; });
+document.addEventListener("input", ({ target }) => {
+  if (target !== box()) return;
+  done = false;
+  turn();
+});
+
+// From the box to the chosen word, as soon as that can be seen; the focus is never on the page itself.
+function goToWords() {
+  const typed = box();
+  if (!done || !word() || typed !== document.activeElement || !typed.value.trim()) return;
+  done = false;
+  typed.blur();
+  word().focus({ preventScroll: true });
+  if (document.activeElement !== document.body) return;
+  typed.focus();
+  done = true;
+}
 document.addEventListener("edit-sentence", () => box()?.focus());
 document.addEventListener("keydown", (event) => {
   const { key, target } = event, typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
@@ -20,12 +38,8 @@ document.addEventListener("keydown", (event) => {
     box().focus();
   } else if ((key === "Enter" || key === "Escape") && target === box()) {
     // Once Streamlit has taken what was typed, and sent it. Of an empty sentence there are no words to go to.
-    requestAnimationFrame(() => setTimeout(() => {
-      if (!word() || target !== document.activeElement || !target.value.trim()) return;
-      target.blur();
-      word().focus({ preventScroll: true });
-      if (document.activeElement === document.body) target.focus(); // the words are not to be seen yet
-    }));
+    done = true;
+    requestAnimationFrame(() => setTimeout(goToWords));
   }
 });
 
@@ -43,6 +57,7 @@ export function sheet({ data, parentElement, setTriggerValue }) {
     mounted.data = data;
     mounted.sheet.update(unpack(data));
     turn();
+    if (done) requestAnimationFrame(goToWords);
   }
   return () => {
     if (parentElement.isConnected) return; // overtaken: the newer call goes on with the sheet
