@@ -170,7 +170,7 @@ def show_points(seed: int) -> None:
 def show_bar(seed: int) -> None:
     entries, outcome = [("add", "Add this view")], f"Added: {seed}."
     cell = bar_cell(
-        "Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar",
+        "Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "bar",
         None, entries, never, outcome,
     )  # fmt: skip
     mount_cell(cell)

@@ -125,7 +125,7 @@ export function mount(tell) {
       const there = row.children[chosen]; // none while a token is chosen that is not shown
       if (chosen !== at && there) row.scrollTo(intoView(row, there));
       stop(chosen);
-      if (other && held) there?.firstChild.focus({ preventScroll: true }); // the sentence is another
+      if (other && held && chosen !== at) there?.firstChild.focus({ preventScroll: true }); // the sentence is another
       at = chosen;
       if (other !== false) requestAnimationFrame(fit);
     },

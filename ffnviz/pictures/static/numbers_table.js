@@ -15,7 +15,7 @@ const written = (value) => (empty(value) ? "" : typeof value === "number" ? Stri
  */
 export function makeNumbers(rows, back) {
   const table = element("table"), frame = element("div", { class: "frame", tabindex: "0", role: "region", "aria-label": "Numbers" }, table);
-  const more = element("p"), title = element("h3", { text: "Numbers" });
+  const more = element("p"), title = element("b", { text: "Numbers" });
   const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close" });
   const box = element("div", { popover: "auto", class: "numbers", role: "dialog" }, close, title, more, frame);
   close.onclick = () => box.hidePopover();
