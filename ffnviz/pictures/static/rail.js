@@ -1,6 +1,7 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
 import { chooseByArrows, element } from "./element.js";
+import { oneStop } from "./one_stop.js";
 import { onProgress, progressOf } from "./progress.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
@@ -49,7 +50,7 @@ const labelled = (name, ...parts) => element("label", { class: "control" }, name
 
 function slider(tell, control) {
   const sender = makeSender(tell, control.name);
-  const name = element("span"), output = element("output");
+  const name = element("span"), output = element("output", { "aria-live": "off" });
   const input = element("input", { type: "range", min: "0", step: "1" });
   let stops = [];
   const say = () => { output.textContent = stops[input.value]; input.setAttribute("aria-valuetext", stops[input.value]); };
@@ -96,6 +97,7 @@ function choice(tell, control) {
 function several(tell, control) {
   const sender = makeSender(tell, control.name);
   const group = element("span", { class: "choice", role: "group" }), name = element("span");
+  const stop = oneStop(group);
   let flags = "";
   const show = () => [...group.children].forEach((option, at) => option.setAttribute("aria-pressed", String(flags[at] === "1")));
   function turn(at) {
@@ -111,6 +113,7 @@ function several(tell, control) {
       if (group.children.length !== next.options.length) group.replaceChildren(...next.options.map((words, at) => write(element("button", { type: "button", onclick: () => turn(at) }), words)));
       if (sender.shown(next.stop)) flags = next.stop;
       show();
+      stop();
     },
     destroy: sender.stop,
   };

@@ -1,5 +1,6 @@
 import { each, element } from "./element.js";
 import { fitList } from "./filling.js";
+import { oneStop } from "./one_stop.js";
 
 export const styles = ["verdicts.css"];
 
@@ -41,6 +42,7 @@ export function mount(tell) {
     element("h3", {}, element("button", { type: "button", onclick: () => open(group) },
       element("span"), element("span", { class: "signs", role: "img" }))),
     element("div", {}, element("ul"), element("button", { type: "button", class: "leads", onclick: () => tell("group", group) })));
+  const stop = oneStop(box, "h3 button");
   const fit = fitList(all, () => (root.classList.contains("titled") ? [0.6, 1.6] : [0.24, 1]));
   let shown = [], opened = 0;
   // Of groups with titles one is open.
@@ -75,6 +77,7 @@ export function mount(tell) {
         body.lastChild.textContent = `${title} →`;
       });
       open(opened);
+      stop(opened);
     },
     destroy: () => fit(true),
   };

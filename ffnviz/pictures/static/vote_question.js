@@ -4,6 +4,7 @@
 import { kept } from "./browser_storage.js";
 import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass } from "./classroom_connection.js";
 import { each, element } from "./element.js";
+import { oneStop } from "./one_stop.js";
 import { stretch } from "./motion.js";
 
 export const styles = ["vote_question.css"];
@@ -31,7 +32,7 @@ function keep(answers) {
 }
 
 export function mount(tell) {
-  const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" });
+  const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" }), oneOf = oneStop(nav, "button:enabled");
   const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group", "aria-label": "Your vote" });
   const did = element("p", { class: "did" }), rows = element("div", { class: "rows" }), seen = element("div", { class: "seen" }, element("h3", { text: "The experiment" }), rows, did);
   const why = element("p", { class: "why" }), status = element("p", { class: "status", role: "status" });
@@ -149,6 +150,7 @@ export function mount(tell) {
       button.setAttribute("aria-current", String(at === data.at));
       button.setAttribute("aria-label", `Question ${at + 1} of ${data.believed.length}`);
     });
+    oneOf(data.at);
     ask.replaceChildren(...spans(data.ask));
     showOptions();
     showExperiment();
