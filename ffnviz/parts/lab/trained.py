@@ -1,25 +1,46 @@
 """What a network needs: small networks trained with and without it, from the same seeds."""
 
-from ffnviz.analysis.lab.trained import compare_trainings
+from collections.abc import Sequence
+
+from ffnviz.analysis.lab.trained import Answered, compare_trainings
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.parts.trainings import trainings_chart
+from ffnviz.parts.trainings import EACH, difference, trainings_chart
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
+
+LEADS = "no-ffn"  # the variant that the page is about first
+KEY = "lab-trainings"
 
 
 def sheet(run: Run, _: Values) -> Sheet:
     """All comparisons beside the verdicts."""
     trained = compare_trainings()
-    pairs = [each.pairs for each in trained.answered if each.pairs is not None]
-    fewest, most = (end((pair.n for pair in pairs), default=0) for end in (min, max))
-    seeds = f"{most} seed{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} seeds"
-    sentence: Sentence = [
-        "Small networks trained with one thing changed, from ", number(seeds), " each."
-    ]  # fmt: skip
-    under = "d_model 64, everyday sentences" + (f", {pairs[0].steps:,} steps" if pairs else "")
-    head = Head(sentence, "lab-trainings", run.card.colour, under=[under])
-    chart = trainings_chart(head, trained.answered, "lab-trainings")
-    return Sheet([row(chart, verdicts_of(run, "lab-trained", trained.findings))])
+    verdicts = verdicts_of(run, "lab-trained", trained.findings)
+    return Sheet([row(_compared(run, trained.answered), verdicts)])
+
+
+def _compared(run: Run, answered: Sequence[Answered]) -> Cell:
+    shown = [each for each in answered if each.pairs is not None]
+    if not shown:
+        return text_cell(
+            KEY,
+            "Small networks are being trained, each with one thing changed.",
+            "None is compared yet: first each looks for its own learning rate.",
+        )
+    leading = next((each for each in shown if each.question.variant == LEADS), shown[0])
+    label = "A network without FFNs" if leading.question.variant == LEADS else leading.question.name
+    return trainings_chart(
+        Head(difference(leading, label), KEY, run.card.colour, under=_under(answered)), shown, KEY
+    )
+
+
+def _under(answered: Sequence[Answered]) -> Sentence:
+    done = sum(each.complete for each in answered)
+    if done == len(answered):
+        return [EACH]
+    return [EACH, ". ", number(f"{done} of {len(answered)}"), " comparisons have all their seeds."]
