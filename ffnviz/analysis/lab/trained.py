@@ -115,11 +115,16 @@ class Trained(Result):
 
 
 def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = None) -> Trained:
-    """All questions answered by the package's trainings, or others; the sentence is not used."""
+    """All questions answered by the package's trainings, or others; the sentence is not used.
+
+    A claim that no trainings are about yet is not among the findings.
+    """
     table = trainings() if rows is None else rows
     answered = [each for family in FAMILIES for each in _answered(table, family)]
     answered.sort(key=lambda each: QUESTIONS.index(each.question))
-    findings = tuple(_finding(each) for each in answered if each.question.claim)
+    findings = tuple(
+        _finding(each, each.pairs) for each in answered if each.question.claim and each.pairs
+    )
     return Trained(tuple(answered), findings=findings)
 
 
@@ -130,15 +135,15 @@ def _answered(table: Sequence[Row], family: Sequence[str]) -> list[Answered]:
     return [Answered(*each) for each in zip(questions, found, ps, strict=True)]
 
 
-def _finding(answered: Answered) -> Finding:
+def _finding(answered: Answered, pairs: Pairs) -> Finding:
     """The verdict: the sign of the mean difference, if the test decides it."""
-    question, pairs = answered.question, answered.pairs
-    effect = 0.0 if pairs is None else -pairs.effect if question.better else pairs.effect
+    question = answered.question
+    effect = -pairs.effect if question.better else pairs.effect
     open_ = f"p = {short(answered.p)} leaves it open {SCOPE}"
     return Finding(
         question.claim,
         f"a {'lower' if question.better else 'higher'} loss, by more than chance allows",
-        "nothing was measured" if pairs is None else _described(answered, pairs),
+        _described(answered, pairs),
         Check(effect, ">", 0.0, "nats"),
         untestable="" if answered.decided else open_ if answered.complete else answered.so_far,
         said=question.said,

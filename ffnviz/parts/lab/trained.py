@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 
 from ffnviz.analysis.lab.trained import Answered, compare_trainings
+from ffnviz.analysis.trainings.design import FAMILIES, search
+from ffnviz.analysis.trainings.table import trainings
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.sheet import Sheet, row
@@ -20,27 +22,34 @@ KEY = "lab-trainings"
 def sheet(run: Run, _: Values) -> Sheet:
     """All comparisons beside the verdicts."""
     trained = compare_trainings()
-    verdicts = verdicts_of(run, "lab-trained", trained.findings)
-    return Sheet([row(_compared(run, trained.answered), verdicts)])
-
-
-def _compared(run: Run, answered: Sequence[Answered]) -> Cell:
-    shown = [each for each in answered if each.pairs is not None]
+    shown = [each for each in trained.answered if each.pairs is not None]
     if not shown:
-        return text_cell(
-            KEY,
-            "Small networks are being trained, each with one thing changed.",
-            "None is compared yet: first each looks for its own learning rate.",
-        )
-    leading = next((each for each in shown if each.question.variant == LEADS), shown[0])
-    label = "A network without FFNs" if leading.question.variant == LEADS else leading.question.name
-    return trainings_chart(
-        Head(difference(leading, label), KEY, run.card.colour, under=_under(answered)), shown, KEY
+        return Sheet([row(_not_yet())])
+    verdicts = verdicts_of(run, "lab-trained", trained.findings)
+    return Sheet([row(_compared(run, shown, len(trained.answered)), verdicts)])
+
+
+def _not_yet() -> Cell:
+    searches = [search(trainings(), name) for name in FAMILIES[0]]
+    found = sum(each.next is None for each in searches)
+    return text_cell(
+        KEY,
+        "Small networks are trained, each with one thing changed. None is compared yet.",
+        "Each looks for its own learning rate first: "
+        f"{found} of the first {len(searches)} have found it.",
     )
 
 
-def _under(answered: Sequence[Answered]) -> Sentence:
-    done = sum(each.complete for each in answered)
-    if done == len(answered):
-        return [EACH]
-    return [EACH, ". ", number(f"{done} of {len(answered)}"), " comparisons have all their seeds."]
+def _compared(run: Run, shown: Sequence[Answered], n: int) -> Cell:
+    leading = next((each for each in shown if each.question.variant == LEADS), shown[0])
+    label = "A network without FFNs" if leading.question.variant == LEADS else leading.question.name
+    return trainings_chart(
+        Head(difference(leading, label), KEY, run.card.colour, under=_under(shown, n)), shown, KEY
+    )
+
+
+def _under(shown: Sequence[Answered], n: int) -> Sentence:
+    done = sum(each.complete for each in shown)
+    return [EACH] if done == n else [
+        EACH, ". ", number(f"{done} of {n}"), " comparisons have all their seeds.",
+    ]  # fmt: skip

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.analysis.lab.trained import compare_trainings
+from ffnviz.analysis.lab.trained import QUESTIONS, compare_trainings
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Moment, Plan, learn
 from ffnviz.parts.course import Course, Status
@@ -32,9 +32,8 @@ from ffnviz.state.settings import Values, choice_setting, count_setting
 from ffnviz.training.learn.variants import VARIANTS
 
 NAME = "bet"
-OTHERS = {
-    name: each.label for name, each in VARIANTS.items() if name != "relu" and not each.sentences
-}
+AGAINST_USUAL = {each.variant for each in QUESTIONS if each.base == "relu"}
+OTHERS = {name: each.label for name, each in VARIANTS.items() if name in AGAINST_USUAL}
 AGAINST = choice_setting("against", OTHERS).with_control("ReLU against")
 BETS = {"open": "not yet", "first": "ReLU", "second": "the other", "same": "no difference"}
 BET = choice_setting("my_bet", BETS)
