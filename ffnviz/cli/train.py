@@ -129,8 +129,8 @@ def train(
     """
     sizes = {name: size for name in SIZES if (size := values.pop(name)) is not None}
     share = sentence_share if sentences else 0.0
-    shares = {"sentence_share": share, "fact_share": fact_share if facts else 0.0}
-    recipe = Recipe(**shares, held_out=hold_out, **values)
+    of_facts = fact_share if facts else 0.0
+    recipe = Recipe(sentence_share=share, fact_share=of_facts, held_out=hold_out, **values)
     if earlier and (out is None or out.resolve() == earlier.resolve()):
         raise click.UsageError("--from needs --out: the network that it goes on from stays.")
     if keep and not earlier:

@@ -6,7 +6,7 @@ import pytest
 from click.testing import CliRunner
 
 from ffnviz.analysis.trainings.design import RATES, search
-from ffnviz.analysis.trainings.table import FINAL, RATE, Row, read_table
+from ffnviz.analysis.trainings.table import FINAL, RATE, Row, read_table, written
 from ffnviz.cli import main
 from ffnviz.training.learn import study
 from ffnviz.training.learn.learner import Learner
@@ -61,7 +61,7 @@ def test_rates_and_losses_are_measured_on_different_sentences() -> None:
 
 def test_what_is_in_the_log_is_not_trained_again(log: list[Row], tmp_path: Path) -> None:
     out = tmp_path / "log.csv"
-    out.write_bytes(study.written(log))
+    out.write_bytes(written(log))
     said = run(out, 2)
     assert "seed 0:" not in said
     rows = read_table(out)
@@ -73,9 +73,10 @@ def test_a_run_that_was_stopped_ends_as_in_one_go(
     log: list[Row], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "log.csv"
-    out.write_bytes(study.written(log[:-1]))
+    out.write_bytes(written(log[:-1]))
     monkeypatch.setattr(study, "CHECKPOINT_STEPS", 2)
-    step, taken = Learner.take_step, []
+    step = Learner.take_step
+    taken: list[int] = []
 
     def stopping(self: Learner) -> None:
         if len(taken) == 5:
@@ -87,7 +88,12 @@ def test_a_run_that_was_stopped_ends_as_in_one_go(
         patch.setattr(Learner, "take_step", stopping)
         CliRunner().invoke(main, ["study", "--out", str(out), "--seeds", "1", "--afresh", *SHORT])
     assert taken == [0, 1, 2, 3, 4]
-    monkeypatch.setattr(Learner, "take_step", lambda self: (taken.append(self.step), step(self)))
+
+    def counting(self: Learner) -> None:
+        taken.append(self.step)
+        step(self)
+
+    monkeypatch.setattr(Learner, "take_step", counting)
     run(out, 1)
     assert taken[5:] == [4, 5]
     assert read_table(out) == log
