@@ -9,6 +9,7 @@ from typing import Any
 import click
 import torch
 
+from ffnviz.analysis.facts import FactsError, read_facts
 from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported
 from ffnviz.cli.network import F
@@ -19,7 +20,7 @@ from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.config import ConfigError, EncoderConfig
 from ffnviz.models.encoder.folder import ModelFolderError, check_place
 from ffnviz.training.corpus import Corpus, CorpusError
-from ffnviz.training.facts import fact_ids, read_facts
+from ffnviz.training.facts import fact_ids
 from ffnviz.training.loop import CheckpointError, Progress
 from ffnviz.training.recipe import HELD_OUT, Recipe
 from ffnviz.training.sentences import read_sentences
@@ -137,7 +138,7 @@ def train(
         raise click.UsageError("--keep needs --from: there are no earlier weights to keep.")
     if earlier and sizes:
         raise click.UsageError("--from has the sizes of the network that it goes on from.")
-    with reported(ConfigError, CorpusError, CheckpointError, ModelFolderError):
+    with reported(ConfigError, CorpusError, FactsError, CheckpointError, ModelFolderError):
         first = read_earlier(earlier) if earlier else None
         config = first.encoder.config if first else EncoderConfig(activation=activation, **sizes)
         checkpoint = work / f"{config.activation}.checkpoint"

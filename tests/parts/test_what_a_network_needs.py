@@ -33,7 +33,7 @@ def test_before_any_pair_it_says_how_far_the_search_is(monkeypatch: pytest.Monke
     rates = [replace(ROW, phase=RATE, seed=RATE_SEED, learning_rate=rate, loss=abs(rate - 2e-3))
              for rate in RATES]  # fmt: skip
     found = shown(monkeypatch, rates)
-    assert f"1 of the first {len(FAMILIES[0])} have found it" in found.said
+    assert f"1 of {len(FAMILIES[0])} have found it" in found.said
     assert not [key for key in found.cells if key.startswith("verdicts")]
 
 

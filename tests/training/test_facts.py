@@ -11,12 +11,13 @@ import pytest
 import torch
 from click.testing import CliRunner
 
+from ffnviz.analysis.facts import FACTS, Fact, FactsError, read_facts
 from ffnviz.cli import main
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
 from ffnviz.training.corpus import Corpus, CorpusError
-from ffnviz.training.facts import FACTS, Fact, fact_ids, read_facts
+from ffnviz.training.facts import fact_ids
 from ffnviz.training.loop import train
 from ffnviz.training.masking import other_batches, training_batch
 from ffnviz.training.recipe import Recipe
@@ -79,7 +80,7 @@ def test_a_fact_is_worded_as_english_has_it(tmp_path: Path) -> None:
 def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "facts.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(CorpusError, match="holds no facts in wordings"):
+    with pytest.raises(FactsError, match="holds no facts in wordings"):
         read_facts(path)
 
 

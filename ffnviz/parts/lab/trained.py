@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 
-from ffnviz.analysis.lab.trained import Answered, compare_trainings
-from ffnviz.analysis.trainings.design import FAMILIES, search
+import numpy as np
+
+from ffnviz.analysis.lab.trained import QUESTIONS, Answered, compare_trainings
+from ffnviz.analysis.trainings.design import FAMILIES, RATES, search
 from ffnviz.analysis.trainings.table import trainings
+from ffnviz.figures.lab.curves import lines
+from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.parts.trainings import EACH, difference, trainings_chart
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -24,20 +28,34 @@ def sheet(run: Run, _: Values) -> Sheet:
     trained = compare_trainings()
     shown = [each for each in trained.answered if each.pairs is not None]
     if not shown:
-        return Sheet([row(_not_yet())])
+        return Sheet([row(_not_yet(run))])
     verdicts = verdicts_of(run, "lab-trained", trained.findings)
     return Sheet([row(_compared(run, shown, len(trained.answered)), verdicts)])
 
 
-def _not_yet() -> Cell:
-    searches = [search(trainings(), name) for name in FAMILIES[0]]
-    found = sum(each.next is None for each in searches)
-    return text_cell(
-        KEY,
-        "Small networks are trained, each with one thing changed. None is compared yet.",
-        "Each looks for its own learning rate first: "
-        f"{found} of the first {len(searches)} have found it.",
-    )
+def _not_yet(run: Run) -> Cell:
+    """The search for each network's learning rate, which comes first."""
+    searches = {name: search(trainings(), name) for name in FAMILIES[0]}
+    found = sum(each.next is None for each in searches.values())
+    sentence: Sentence = [
+        "Nothing is decided yet. Each small network looks for its own learning rate first: ",
+        number(f"{found} of {len(searches)}"), " have found it.",
+    ]  # fmt: skip
+    names = {each.variant: each.name for each in QUESTIONS} | {"relu": "the usual network"}
+    curves = {
+        names[name]: (np.array([each.losses.get(rate, np.nan) for rate in RATES]),
+                      "@muted" if name != "relu" else f"@{run.card.colour}", "solid")
+        for name, each in searches.items() if each.losses
+    }  # fmt: skip
+    return chart_cell(
+        Head(sentence, KEY, run.card.colour, under=[EACH]),
+        lines(np.array(RATES), curves, axis("learning rate", type="log", tickvals=list(RATES),
+                                              ticktext=[f"{rate:g}" for rate in RATES]),
+              axis("loss on validation sentences, nats")),
+        "The loss of each network on validation sentences by its learning rate.",
+        key=KEY,
+        height=480,
+    )  # fmt: skip
 
 
 def _compared(run: Run, shown: Sequence[Answered], n: int) -> Cell:
