@@ -60,7 +60,7 @@ export function makeHead(controls, menu, steady) {
   const line = element("header", { class: controls ? "more" : "" }, ...[signs, sentence, controls].filter(Boolean));
   const head = element("div", { class: "head" }, ...[line, note.box, ...(menu?.boxes ?? []), terms.box].filter(Boolean));
   return {
-      element: head,
+    element: head,
     under,
     update(data, theme) {
       const said = textOf(data) || data.note;
