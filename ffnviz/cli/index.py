@@ -1,6 +1,9 @@
 """`ffnviz index`: what wakes each neuron, on our probe sentences or on any corpus."""
 
-from collections.abc import Mapping
+import signal
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +77,8 @@ class Corpus(click.Path):
     type=click.IntRange(1, 2**17),
     default=LONGEST,
     show_default=True,
-    help="Tokens of a text, as far as the network reads; a longer one is cut. Takes memory.",
+    help="Tokens of a text, as far as the network reads; a longer one is read in pieces, each of "
+    "which counts as a text. Takes memory.",
 )
 @click.option("--blocks", help="Which to look at, from 1: “2” or “3,7,11”. All if absent.")
 @engine_options
@@ -118,7 +122,8 @@ def index(
 ) -> None:
     """Find each neuron's strongest examples, and count where it fires.
 
-    A corpus may be of any size: memory does not grow with it. What cannot be read is counted and
+    A corpus may be of any size: memory does not grow with it. White space within a text is read as
+    single spaces. What cannot be read is counted and
     named at the end. A run that was stopped goes on where it was: give the same command again.
     Each file is a tag; a probe sentence has tags of its own, and every fourth is held back for the
     page's tests.
@@ -134,7 +139,7 @@ def index(
             raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
         chosen, reports = model or twin, []
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
-        with started_engine(options) as engine:
+        with stopped_by_term(), started_engine(options) as engine:
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
@@ -160,6 +165,23 @@ def index(
                     print_written(index, path, f"--model {model} " if model else "", files)
     if as_json:
         show_json({"indexes": reports})
+
+
+@contextmanager
+def stopped_by_term() -> Iterator[None]:
+    """SIGTERM stops as Ctrl-C does: a queue of jobs, a container and a service send it."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:

@@ -1,7 +1,9 @@
 """Counting in processes of this machine, each with its own copy of the network."""
 
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
@@ -38,18 +40,29 @@ def run_local(
                 yield [running.pop(future)], future.result()
 
 
+def _begin() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+
+
+def _end_with_the_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()  # a killed process tells nobody, but its end of a pipe closes
+        os._exit(1)
+
+
 @contextmanager
 def _processes(workers: int) -> Iterator[ProcessPoolExecutor]:
     """A pool that ends at once when it is left early: a piece may take minutes.
 
-    Ctrl-C reaches all processes of a terminal; only this one is to act on it.
+    Ctrl-C reaches all processes of a terminal; only this one is to act on it. The others end when
+    this one does, whatever ended it.
     """
     others = set(multiprocessing.active_children())
     # PyTorch's threads do not survive a fork.
     context = multiprocessing.get_context("spawn")
-    pool = ProcessPoolExecutor(
-        workers, context, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_IGN)
-    )
+    pool = ProcessPoolExecutor(workers, context, initializer=_begin)
     try:
         yield pool
     except BaseException:

@@ -1,6 +1,8 @@
 """How much memory a network takes, known before it is loaded, and how much is free."""
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,9 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def gigabytes(n: float) -> str:
-    """Bytes, for people: 16.1 GB."""
+    """Bytes, for people: 16.1 GB, 3.2 MB, 14 kB."""
+    if n < 1e6:
+        return f"{n / 1e3:.0f} kB"
     return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
 
 
@@ -76,12 +80,33 @@ def free_bytes(device: torch.device) -> int:
 
 
 def _allowed_by_container() -> int:
-    group = Path("/sys/fs/cgroup")
+    """Bytes that the narrowest of this process's control groups leaves, of either version."""
+    root = Path("/sys/fs/cgroup")
     try:
-        limit = int((group / "memory.max").read_text(encoding="ascii"))
-        return limit - int((group / "memory.current").read_text(encoding="ascii"))
-    except (OSError, ValueError):  # no container, or one without a limit
-        return 2**63
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    paths = {controllers: path for _, controllers, path in (line.split(":", 2) for line in lines)}
+    own = next((path for names, path in paths.items() if "memory" in names.split(",")), "/")
+    return min(
+        *_left(root, paths.get("", "/"), "memory.max", "memory.current", ""),
+        *_left(root / "memory", own, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
+        2**63,  # no container, or one without a limit
+        2**63,
+    )
+
+
+def _left(root: Path, path: str, limit: str, used: str, prefix: str) -> Iterator[int]:
+    """What each group from a process's own up to the root leaves; its file cache is given back."""
+    inside = Path(path.strip("/"))
+    for group in (root / inside, *(root / parent for parent in inside.parents)):
+        with suppress(OSError, ValueError, KeyError):
+            most, now, stat = (
+                (group / name).read_text(encoding="ascii") for name in (limit, used, "memory.stat")
+            )
+            counts = dict(line.split() for line in stat.splitlines())
+            cached = (int(counts[f"{prefix}{kind}_file"]) for kind in ("inactive", "active"))
+            yield int(most) - (int(now) - sum(cached))
 
 
 def check_memory(sizes: Sizes, n_tokens: int, device: torch.device) -> None:
