@@ -82,7 +82,7 @@ class WebKit(Engine):
         actions = ActionChains(self.driver, duration=0)
         pointer = actions.w3c_actions.pointer_action
         pointer.move_to_location(round(x), round(y))  # type: ignore[no-untyped-call]
-        pointer.click()  # type: ignore[no-untyped-call]
+        pointer.click()
         actions.perform()
 
     def type(self, text: str) -> None:
