@@ -15,7 +15,7 @@ Hidden = Mapping[tuple[str, str], str]
 def remembered(hidden: Hidden, sentence: str, start: int, end: int, by: str) -> Hidden:
     """The same once a stretch of the sentence is replaced: a word by a mask, or back."""
     after = sentence[:start] + by + sentence[end:]
-    words = {}
+    words: dict[tuple[str, str], str] = {}
     for mask in _MASKS.finditer(sentence):  # those that were there go on hiding what they hid
         moved = len(by) - (end - start) if mask.start() >= end else 0
         word = word_behind(hidden, sentence, mask.end())

@@ -58,7 +58,7 @@ def test_a_sheet_is_hung_once_however_late_its_script_comes(browser: Browser, ad
     with closing(browser.new_context()) as context:
         page = context.new_page()
         page.on("pageerror", lambda error: errors.append(str(error)))
-        page.route("**/pictures.*.js", held.append)
+        page.route("**/pictures.*.js", lambda route: held.append(route))
         page.goto(f"{address}/?text=It+rained.")
         idle = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
         page.get_by_role("textbox", name="Sentence").fill("It snowed.")

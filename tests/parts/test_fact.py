@@ -105,7 +105,7 @@ def test_a_fact_is_said_if_the_likeliest_word_is_its_answer(run: Run) -> None:
     assert said(run.model, asked).tolist() == [True, False]
     longer = Fact("door", "it", guess, (), (f"So: {TEXT}",))
     expected = run.model.trace(longer.held_out[0])
-    place = [token.id for token in expected.tokens].index(run.model.tokenizer.mask_id)
+    place = next(i for i, t in enumerate(expected.tokens) if t.id == run.model.tokenizer.mask_id)
     right = predict(run.model, expected, place).words[0].strip() == guess
     assert said(run.model, [asked[1], longer, asked[0]]).tolist() == [False, right, True]
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.models.encoder.tokenizer import MASK
-from ffnviz.state.hidden_words import MOST, remembered, word_behind
+from ffnviz.state.hidden_words import MOST, Hidden, remembered, word_behind
 from ffnviz.state.state import readable, tidied
 
 words = st.text("abcאבד1é-", min_size=1, max_size=6).filter(
@@ -16,7 +16,8 @@ words = st.text("abcאבד1é-", min_size=1, max_size=6).filter(
 def test_words_hidden_in_any_order_come_back_in_any_order(
     typed: list[str], data: st.DataObject
 ) -> None:
-    hidden, now = {}, list(typed)
+    hidden: Hidden = {}
+    now = list(typed)
     places = data.draw(st.lists(st.integers(0, len(typed) - 1), unique=True, min_size=1))
     for place in places:
         start = len(" ".join([*now[:place], ""]))

@@ -48,7 +48,7 @@ def _not_yet(run: Run) -> Cell:
         for name, each in searches.items() if each.losses
     }  # fmt: skip
     return chart_cell(
-        Head(sentence, KEY, run.card.colour, under=[EACH]),
+        Head(sentence, "lab-trainings", run.card.colour, under=[EACH]),
         lines(np.array(RATES), curves, axis("learning rate", type="log", tickvals=list(RATES),
                                               ticktext=[f"{rate:g}" for rate in RATES]),
               axis("loss on validation sentences, nats")),
@@ -62,7 +62,9 @@ def _compared(run: Run, shown: Sequence[Answered], n: int) -> Cell:
     leading = next((each for each in shown if each.question.variant == LEADS), shown[0])
     label = "A network without FFNs" if leading.question.variant == LEADS else leading.question.name
     return trainings_chart(
-        Head(difference(leading, label), KEY, run.card.colour, under=_under(shown, n)), shown, KEY
+        Head(difference(leading, label), "lab-trainings", run.card.colour, under=_under(shown, n)),
+        shown,
+        KEY,
     )
 
 

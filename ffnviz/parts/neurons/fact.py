@@ -74,7 +74,7 @@ class Located:
     @property
     def taken(self) -> bool:
         """Whether another word is the likeliest without the neurons."""
-        return self.plain.ids[0] != self.without.ids[0]
+        return int(self.plain.ids[0]) != int(self.without.ids[0])
 
 
 def sheet(run: Run, _: Values) -> Sheet:

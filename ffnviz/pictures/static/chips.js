@@ -7,7 +7,8 @@ import { colourOf } from "./theme.js";
 
 export const styles = ["chips.css"];
 
-const LOW = 800, LINES = { low: 2, high: 3 }; // of a window's height, and of a long text that are seen
+const LOW = 800, PHONE = 700; // of a window's height, its width
+const LINES = { phone: 1, low: 2, high: 3 }; // of a long text that are seen
 
 // A token, and at its corner, while the mouse is there, a button that hides its word.
 function makeChip(choose, hide) {
@@ -58,7 +59,7 @@ export function mount(tell) {
     const chip = row.firstElementChild;
     if (!chip?.offsetHeight) return;
     const { flexWrap, rowGap } = getComputedStyle(row);
-    const lines = innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
+    const lines = innerWidth <= PHONE ? LINES.phone : innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
     row.style.maxHeight = flexWrap === "wrap" ? `${lines * (chip.offsetHeight + gap) - gap}px` : "";
     count();
   }

@@ -48,7 +48,7 @@ class WebKit(Engine):
         driver.switch_to.window(_until(lambda: set(driver.window_handles) - first).pop())
 
     def _run(self, script: str) -> Any:
-        return self.driver.execute_script(script)  # type: ignore[no-untyped-call]
+        return self.driver.execute_script(script)
 
     def open(self, url: str) -> None:
         self._run("window.left = true")
@@ -80,7 +80,9 @@ class WebKit(Engine):
 
     def click_at(self, x: float, y: float) -> None:
         actions = ActionChains(self.driver, duration=0)
-        actions.w3c_actions.pointer_action.move_to_location(round(x), round(y)).click()
+        pointer = actions.w3c_actions.pointer_action
+        pointer.move_to_location(round(x), round(y))  # type: ignore[no-untyped-call]
+        pointer.click()
         actions.perform()
 
     def type(self, text: str) -> None:
