@@ -80,33 +80,42 @@ def free_bytes(device: torch.device) -> int:
 
 
 def _allowed_by_container() -> int:
-    """Bytes that the narrowest of this process's control groups leaves, of either version."""
-    root = Path("/sys/fs/cgroup")
+    """Bytes that the control groups of this process leave; many, without a limit."""
     try:
-        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+        listed = Path("/proc/self/cgroup").read_text(encoding="utf-8")
     except OSError:
-        lines = []
-    paths = {controllers: path for _, controllers, path in (line.split(":", 2) for line in lines)}
-    own = next((path for names, path in paths.items() if "memory" in names.split(",")), "/")
-    return min(
-        *_left(root, paths.get("", "/"), "memory.max", "memory.current", ""),
-        *_left(root / "memory", own, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_"),
-        2**63,  # no container, or one without a limit
-        2**63,
-    )
+        listed = ""
+    return min(left_by_groups(Path("/sys/fs/cgroup"), listed), default=2**63)
 
 
-def _left(root: Path, path: str, limit: str, used: str, prefix: str) -> Iterator[int]:
-    """What each group from a process's own up to the root leaves; its file cache is given back."""
-    inside = Path(path.strip("/"))
-    for group in (root / inside, *(root / parent for parent in inside.parents)):
-        with suppress(OSError, ValueError, KeyError):
-            most, now, stat = (
-                (group / name).read_text(encoding="ascii") for name in (limit, used, "memory.stat")
-            )
-            counts = dict(line.split() for line in stat.splitlines())
-            cached = (int(counts[f"{prefix}{kind}_file"]) for kind in ("inactive", "active"))
-            yield int(most) - (int(now) - sum(cached))
+def left_by_groups(root: Path, listed: str) -> Iterator[int]:
+    """Bytes that each control group of a process leaves, its own and all above it.
+
+    What a group's files take in the cache counts as free: the kernel gives it back.
+
+    Args:
+        root: where the groups are mounted, /sys/fs/cgroup.
+        listed: the lines of /proc/self/cgroup; a container may not see the paths in them.
+    """
+    for line in listed.splitlines() or ["0::/"]:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:  # version 2
+            mount, limit, used, prefix = root, "memory.max", "memory.current", ""
+        elif "memory" in controllers.split(","):
+            mount, prefix = root / "memory", "total_"
+            limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        inside = Path(path.strip("/"))
+        for group in (inside, *inside.parents):
+            with suppress(OSError, ValueError, KeyError):  # no such group, or one without a limit
+                most, now, stat = (
+                    (mount / group / name).read_text(encoding="ascii")
+                    for name in (limit, used, "memory.stat")
+                )
+                counts = dict(each.split() for each in stat.splitlines())
+                cached = (int(counts[f"{prefix}{kind}_file"]) for kind in ("inactive", "active"))
+                yield int(most) - int(now) + sum(cached)
 
 
 def check_memory(sizes: Sizes, n_tokens: int, device: torch.device) -> None:
