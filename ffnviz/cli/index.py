@@ -1,9 +1,6 @@
 """`ffnviz index`: what wakes each neuron, on our probe sentences or on any corpus."""
 
-import signal
-import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -139,7 +136,7 @@ def index(
             raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
         chosen, reports = model or twin, []
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
-        with stopped_by_term(), started_engine(options) as engine:
+        with started_engine(options) as engine:
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
@@ -165,23 +162,6 @@ def index(
                     print_written(index, path, f"--model {model} " if model else "", files)
     if as_json:
         show_json({"indexes": reports})
-
-
-@contextmanager
-def stopped_by_term() -> Iterator[None]:
-    """SIGTERM stops as Ctrl-C does: a queue of jobs, a container and a service send it."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def stop(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
