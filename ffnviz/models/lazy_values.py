@@ -23,7 +23,7 @@ class LazyValue(Generic[T]):
         """The value, computed without gradients unless it is held."""
         held = self._held  # read once: another thread may forget it meanwhile
         if held is None:
-            with torch.inference_mode():
+            with torch.no_grad():
                 held = self._compute()
             self._held = held
         return held

@@ -24,13 +24,13 @@ class WordVectors:
     vectors: Float[Tensor, "vocab d_model"]
 
     @cached_property
-    @torch.inference_mode()
+    @torch.no_grad()
     def mean(self) -> Tensor:
         """The mean of each vector's components, (vocab_size,)."""
         return self.vectors.mean(dim=-1)
 
     @cached_property
-    @torch.inference_mode()
+    @torch.no_grad()
     def variance(self) -> Tensor:
         """The variance of each vector's components, (vocab_size,)."""
         return self.vectors.var(dim=-1, correction=0)

@@ -51,7 +51,7 @@ class Ablation:
         return float(self.values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def ablate(
     network: Network,
     text: str,

@@ -34,7 +34,7 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
     return stream
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tensor:
     """The activations there of all typed tokens of many texts, (n, width).
 

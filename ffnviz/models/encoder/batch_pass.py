@@ -16,7 +16,7 @@ from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.trace import StreamTrace
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def batch_pass(
     encoder: Encoder, ids: Tensor, attention_mask: Tensor | None, edits: Sequence[Edit]
 ) -> Iterator[StreamTrace]:

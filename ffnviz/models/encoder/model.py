@@ -96,7 +96,7 @@ class Model:
         final = norm_view(norm) if isinstance(norm, nn.LayerNorm) else None
         return WordHead(final, self.input_words, None, tied=True)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
         """Everything the encoder computes for a text of at most max_tokens tokens.
 
@@ -124,7 +124,7 @@ class Model:
             network=self, edits=tuple(edits),
         )  # fmt: skip
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def run(
         self, ids: Tensor, edits: Sequence[Edit] = (), look_at: int | None = None
     ) -> StreamTrace:
@@ -180,7 +180,7 @@ class Model:
         """The blocks' records for ids, (*batch, T), one after the other, none kept."""
         return self.encoder.walk(self.encoder.embed(ids))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def show_hidden(
         self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
     ) -> None:
@@ -196,12 +196,12 @@ class Model:
         """One block's FFN, by its place from 0; the weights themselves, not copies."""
         return ffn_view(self.encoder.blocks[block])
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def logits(self, rows: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size)."""
         return self.encoder.unembed(self.encoder.final_norm(rows))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
         """The word's vector and the position's, (d_model,) each."""
         encoder = self.encoder
@@ -210,7 +210,7 @@ class Model:
             "position": encoder.position_embedding.weight[token],
         }
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model)."""
         x = self.encoder.blocks[block].add_ffn(trace.blocks[block].middle, output)

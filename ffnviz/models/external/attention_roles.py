@@ -35,7 +35,7 @@ class AttentionRoles:
     heads: HeadRoles | None  # None if A1 and A2 hold for no product of patterns and values
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def find_attention(seen: BlockPass, ffn: FfnRoles, stream: StreamRoles) -> AttentionRoles | None:
     """The last module before the FFN whose output was added to the stream; None if there is none.
 

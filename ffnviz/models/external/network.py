@@ -141,7 +141,7 @@ class ExternalNetwork:
     def _new_view(self, block: int) -> FfnView:
         return views.ffn_view(self.proof.blocks[block], self.sizes.d_model)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
         """What it computes for a text of at most max_tokens tokens; see Model.trace.
 
@@ -184,7 +184,7 @@ class ExternalNetwork:
         alone = recorded(self._recorded(self.probe[1:, :n])[-1].output)
         return error(padded[1:, :n], alone) <= self.proof.tolerance
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def _rows(
         self, ids: Tensor, attention_mask: Tensor | None, edits: Sequence[Edit]
     ) -> Iterator[StreamTrace]:
@@ -254,7 +254,7 @@ class ExternalNetwork:
             edit.check(sizes.n_blocks, sizes.d_ff, batch.shape[1], sizes.d_model)
         chained = self.proof.errors["E4"] == 0
         recording = Recording(batch, self._as_written(edits), hold, write or {}, chained=chained)
-        with torch.inference_mode():
+        with torch.no_grad():
             record(self.model, recording, attention_mask)
         return recording.blocks
 
@@ -284,7 +284,7 @@ class ExternalNetwork:
         while blocks:
             yield blocks.pop(0)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def show_hidden(
         self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
     ) -> None:
@@ -305,7 +305,7 @@ class ExternalNetwork:
         if remaining:
             raise RuntimeError("a proved module did not run")
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def logits(self, rows_: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size).
 
@@ -322,7 +322,7 @@ class ExternalNetwork:
             logits = torch.cat([views.plain(tail(self.model, part)) for part in parts])
         return logits.reshape(*rows_.shape[:-1], -1)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
         """The word's vector and what else its embedding is made of, (d_model,) each."""
         whole = trace.embedding[token]
@@ -333,7 +333,7 @@ class ExternalNetwork:
         rest = whole - word
         return {"word": word} | ({"position": rest} if bool(rest.abs().max() > 1e-6) else {})
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model).
 

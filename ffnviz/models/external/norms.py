@@ -12,7 +12,7 @@ FAR, NEAR = 1e4, 1e-3  # factors that make ε negligible, or noticeable
 FITS = 1e-4
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
     """The LayerNorm or RMSNorm that the module is; None if it is neither.
 

@@ -78,7 +78,7 @@ def _off(largest: float) -> str:
     return f"largest error {largest:.0e}" if largest else "equal to the bit"
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     """See that all five equations hold on a probe, for every block.
 

@@ -105,7 +105,7 @@ def record(model: nn.Module, recording: Recording, attention_mask: Tensor | None
         ACTIVE.reset(token)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def record_heads(model: nn.Module, ids: Tensor, block: int, edits: Sequence[Edit]) -> RecordedBlock:
     """What a block's heads do in a pass over ids, (B, T); nothing behind them is computed."""
     recording = Recording(ids, edits, heads_of=block)

@@ -102,7 +102,7 @@ def _norms(seen: BlockPass) -> list[Call]:
     ]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, float]:
     """The r for which first + r·written is nearest to the sum, and two errors of that.
 

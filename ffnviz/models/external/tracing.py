@@ -74,7 +74,7 @@ def _recomputed_input(
         return lambda: x
     stream, shape, dtype = before if parallel else middle, x.shape, x.dtype
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def compute() -> Tensor:
         read = stream.reshape(shape).to(dtype)
         with unrecorded():

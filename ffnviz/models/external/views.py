@@ -35,7 +35,7 @@ def added(proved: ProvedBlock, written: Tensor) -> Tensor:
     return written if r == 1 else r * written
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def ffn_stages(proved: ProvedBlock, edits: tuple[Edit, ...], x: Tensor) -> FeedForwardRecord:
     """All stages for the FFN's input, (…, T, d_model), by the network's own modules."""
     weight: Any = proved.ffn.down.module.weight
@@ -89,7 +89,7 @@ def _norm(call: Call | None, d_model: int) -> Norm | None:
         return fitted_norm(call.module, d_model)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def word_head(model: Any, proof: Proof) -> WordHead | None:
     """How the last stream becomes a score for each word; None if the network computes no logits.
 
@@ -139,7 +139,7 @@ def _final_norms(model: nn.Module, proof: Proof, stream: Tensor) -> list[Call]:
     return calls
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def input_words(model: Any, proof: Proof, ids: Tensor, d_model: int) -> WordVectors | None:
     """The vectors that words enter the stream with; None if they are not as wide as the stream.
 
