@@ -115,6 +115,28 @@ class WordHead:
 
 
 @dataclass(frozen=True, eq=False)
+class AttentionView:
+    """What a block's heads write: Σ_h z_h W_O,h + b (Elhage et al. 2021).
+
+    Attributes:
+        outputs: each head's rows of W_O, (n_heads, d_head, d_model).
+        output_bias: (d_model,), if there is one.
+    """
+
+    outputs: Float[Tensor, "n_heads d_head d_model"]
+    output_bias: Float[Tensor, "d_model"] | None
+
+    def write(
+        self, z: Float[Tensor, "*batch n_heads tokens d_head"]
+    ) -> Float[Tensor, "*batch n_heads tokens d_model"]:
+        """What each head adds to the stream, of what it gathered, z.
+
+        With the bias they sum to the attention's output, unless a norm follows W_O.
+        """
+        return z @ self.outputs
+
+
+@dataclass(frozen=True, eq=False)
 class FfnView:
     """One block's FFN: Σ_n φ(x · key_n + b_n) value_n + b (Geva et al. 2021, eq. 2).
 

@@ -12,7 +12,7 @@ from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.folder import TRAINING
 from ffnviz.models.encoder.linear import linear
 from ffnviz.models.learned import is_learned
-from ffnviz.models.views import FfnView, Norm
+from ffnviz.models.views import AttentionView, FfnView, Norm
 
 
 def model_card(
@@ -67,6 +67,12 @@ def ffn_view(block: Block) -> FfnView:
         stages=ffn,
         product=linear,
     )
+
+
+def attention_view(block: Block) -> AttentionView:
+    """A block's heads: the weights themselves, not copies."""
+    out = block.attention.project_out
+    return AttentionView(out.weight.mT.unflatten(0, (block.attention.n_heads, -1)), out.bias)
 
 
 def norm_view(module: nn.LayerNorm) -> Norm:

@@ -46,6 +46,11 @@ class ProvedBlock:
     attention: AttentionRoles | None  # None if no one module writes what the attention adds
 
     @property
+    def edits_middle_norm(self) -> bool:
+        """Whether a norm of x + r a makes the stream between attention and FFN."""
+        return self.stream.norm_before is None and self.stream.middle_norm is not None
+
+    @property
     def ffn_multiplier(self) -> float:
         """What the FFN's last layer wrote is multiplied with this; 1 if a norm reads it instead."""
         return 1.0 if self.stream.written_norm else self.stream.multiplier

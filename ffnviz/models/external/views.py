@@ -10,14 +10,16 @@ from torch import Tensor, nn
 
 from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
+from ffnviz.models.external.attention_roles import AttentionRoles
 from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same
+from ffnviz.models.external.linear import as_product
 from ffnviz.models.external.norms import fitted_norm
 from ffnviz.models.external.phi import named
 from ffnviz.models.external.proof import Proof, ProvedBlock
 from ffnviz.models.external.recording import unrecorded
 from ffnviz.models.external.tail import tail
 from ffnviz.models.external.watch import Call, is_leaf, watch_module
-from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
+from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 
 
 def plain(values: Tensor) -> Tensor:
@@ -82,6 +84,17 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
     )
 
 
+@torch.no_grad()
+def attention_view(attention: AttentionRoles) -> AttentionView:
+    """One block's heads; `attention.heads` is there."""
+    heads = attention.heads
+    assert heads is not None
+    matrix, bias, _ = as_product(heads.out)
+    r = attention.multiplier
+    outputs = plain(r * matrix).unflatten(0, (heads.n_heads, -1))
+    return AttentionView(outputs, None if bias is None else plain(r * bias))
+
+
 def _norm(call: Call | None, d_model: int) -> Norm | None:
     if call is None:
         return None
@@ -100,7 +113,7 @@ def word_head(model: Any, proof: Proof) -> WordHead | None:
     weight = getattr(output, "weight", None)
     if not isinstance(weight, Tensor) or proof.result.shape[-1] != len(weight):
         return None
-    stream, logits = rows(proof.last), rows(proof.result).float()
+    stream, logits = rows(proof.last), plain(rows(proof.result))
     tied = weight is model.get_input_embeddings().weight
     bias = getattr(output, "bias", None)
     bias = plain(bias) if isinstance(bias, Tensor) else None
