@@ -190,7 +190,7 @@ class Edit:
         named: dict[str, Any] = {} if block == self.block else {"block": block}
         if self.tokens is not None:
             tokens = places_of("token", self.tokens, n_tokens)
-            if min(self.tokens, default=0) < 0:  # type: ignore[type-var]
+            if min(self.token_places, default=0) < 0:
                 named["tokens"] = tuple(tokens)
         unit, width = (
             ("neuron", sizes.d_ff) if self.at == "hidden" else ("component", sizes.d_model)

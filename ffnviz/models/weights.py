@@ -41,7 +41,7 @@ class WeightsWatch:
     @property
     def in_training(self) -> bool:
         """Whether a module is in training mode."""
-        return any([flags["training"] for flags in self._flags])  # quicker than a generator
+        return any([flags["training"] for flags in self._flags])  # noqa: C419, as it is quicker
 
     def state(self) -> int:
         """A number that is another one as soon as the network changes."""
@@ -80,5 +80,6 @@ class AsThen(Generic[T]):
             )
 
     def __call__(self, *arguments: Any) -> T:
+        """What is computed, once the weights were checked."""
         self.check()
         return self._compute(*arguments)

@@ -120,7 +120,7 @@ def _traced_model(name: str, device: str, state: State) -> TracedModel:
         runs = [timed_trace(model, text)[1:] for _ in range(TIMED)]
         return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
 
-    trace = partial(model.trace, text, look_at=state.block)
+    trace = partial(model.trace, text, hold=state.block)
     traced = TracedModel(model, text, cached, trace, untrained, timing, state.special)
     return traced
 

@@ -64,7 +64,7 @@ def patch(
     values = activations(network, given.blocks[block], at)[places]
     which = Edit(block, neurons, value=0.0, at=at)
     if which.neurons is not None:
-        which.check(network.sizes.n_blocks, network.sizes.d_ff, 0, network.sizes.d_model)
+        which = which.settled(network.sizes, len(into.tokens), network.head_shape)
         values = values[:, which.neuron_places]
     return network.trace(target, [Edit(block, neurons, value=values, tokens=tokens, at=at)])
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import torch
 from torch import Tensor, nn
 
 from ffnviz.models.activations import ACTIVATIONS
@@ -72,7 +73,8 @@ def ffn_view(block: Block) -> FfnView:
 def attention_view(block: Block) -> AttentionView:
     """A block's heads: the weights themselves, not copies."""
     out = block.attention.project_out
-    return AttentionView(out.weight.mT.unflatten(0, (block.attention.n_heads, -1)), out.bias)
+    outputs = torch.unflatten(out.weight.mT, 0, (block.attention.n_heads, -1))
+    return AttentionView(outputs, out.bias)
 
 
 def norm_view(module: nn.LayerNorm) -> Norm:

@@ -20,9 +20,9 @@ def from_module(
     """A network of transformers that is in memory, such as one that is being trained, proved.
 
     Its weights stay where they are: what is seen is the network itself, and the hooks that are put
-    on it do nothing unless somebody records. Weights may go on changing: the next pass proves it anew
-    (some passes over its probe of two short texts), and an earlier trace, asked for what it has not
-    computed, raises a WeightsChangedError. In training mode every pass is refused.
+    on it do nothing unless somebody records. Weights may go on changing: the next pass proves it
+    anew (some passes over its probe of two short texts), and an earlier trace, asked for what it
+    has not computed, raises a WeightsChangedError. In training mode every pass is refused.
 
     Args:
         model: as transformers makes it, in evaluation mode; of one that has a decoder beside its

@@ -225,7 +225,7 @@ class ExternalNetwork:
         attention = self.proof.blocks[place_of("block", block, self.sizes.n_blocks)].attention
         if attention is None or attention.heads is None:
             raise NotForThisNetwork(f"Not for {self.label}: {UNSEEN}")
-        return views.attention_view(attention)
+        return views.attention_view(attention.heads, attention.multiplier)
 
     @torch.no_grad()
     def trace(

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.attention import AttentionPatterns
+from ffnviz.models.encoder.attention import AttentionPatterns, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.external import views
 from ffnviz.models.external.attention_mix import Mix
@@ -45,7 +45,7 @@ def block_trace(
     block: RecordedBlock,
     edits: tuple[Edit, ...],
     before: Tensor,
-    attention: LazyValue[AttentionPatterns],
+    attention: LazyValue[AttentionStages],
     guard: Guard,
 ) -> BlockTrace:
     """A block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
@@ -122,7 +122,7 @@ def seen_heads(proof: Proof, blocks: Sequence[RecordedBlock]) -> list[SeenHeads 
 
 def attention_of(
     proof: Proof, label: str, source: SharedValues[SeenHeads | None], shape: torch.Size
-) -> list[LazyValue[AttentionPatterns]]:
+) -> list[LazyValue[AttentionStages]]:
     """Each block's attention on demand: all come from one recording. `shape` is (*batch, T)."""
     return [
         LazyValue(partial(_attention_stages, proof, label, number, source, shape), source=source)
@@ -146,7 +146,8 @@ def _attention_stages(
     if attention is None or attention.heads is None:
         raise NotForThisNetwork(f"Not for {label}: {UNSEEN}")
     heads = source.take(number)
-    assert heads is not None
+    if heads is None:
+        raise RuntimeError("a proved module did not run")
     weights, values = (
         views.plain(x).reshape(*shape[:-1], -1, *x.shape[-2:])
         for x in (heads.mix.weights, heads.mix.values)

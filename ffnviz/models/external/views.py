@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
-from ffnviz.models.external.attention_roles import AttentionRoles
+from ffnviz.models.external.attention_roles import HeadRoles
 from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same
 from ffnviz.models.external.linear import as_product
 from ffnviz.models.external.norms import fitted_norm
@@ -85,13 +85,10 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
 
 
 @torch.no_grad()
-def attention_view(attention: AttentionRoles) -> AttentionView:
-    """One block's heads; `attention.heads` is there."""
-    heads = attention.heads
-    assert heads is not None
+def attention_view(heads: HeadRoles, r: float) -> AttentionView:
+    """One block's heads; what they write is multiplied with r before it is added."""
     matrix, bias, _ = as_product(heads.out)
-    r = attention.multiplier
-    outputs = plain(r * matrix).unflatten(0, (heads.n_heads, -1))
+    outputs = torch.unflatten(plain(r * matrix), 0, (heads.n_heads, -1))
     return AttentionView(outputs, None if bias is None else plain(r * bias))
 
 
