@@ -18,7 +18,7 @@ def test_all_is_visible_on_a_projector_without_scrolling(new_page: OpenPage) -> 
     assert violations(journey.page) == []
     main = journey.page.locator('[data-testid="stMain"]')
     assert main.evaluate("(m) => m.scrollHeight <= m.clientHeight")
-    lowest = journey.page.get_by_text("of it in the FFNs").bounding_box()
+    lowest = journey.text("of it in the FFNs").bounding_box()
     assert lowest is not None
     assert lowest["y"] + lowest["height"] <= 1080
 

@@ -341,7 +341,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     other = new_page().open_page("sparsity", text="It rained.")
     other.page.get_by_role("button", name="Lecture", exact=True).click()
     other.page.get_by_role("button", name="Add this view").click()
-    expect(other.page.get_by_text("Added: it is scene 3 of your lecture.")).to_be_visible()
+    expect(other.text("Added: it is scene 3 of your lecture.")).to_be_visible()
     other.answered()
     page.evaluate("dispatchEvent(new Event('focus'))")  # one comes back to this tab
     expect(scenes.get_by_role("listitem")).to_have_count(3)
