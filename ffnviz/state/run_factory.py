@@ -120,7 +120,9 @@ def _traced_model(name: str, device: str, state: State) -> TracedModel:
         runs = [timed_trace(model, text)[1:] for _ in range(TIMED)]
         return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
 
-    trace = partial(model.trace, text, look_at=state.block)
+    # A link may name a block that the network beside has not.
+    hold = [state.block] if state.block < model.sizes.n_blocks else []
+    trace = partial(model.trace, text, hold=hold)
     traced = TracedModel(model, text, cached, trace, untrained, timing, state.special)
     return traced
 

@@ -156,7 +156,7 @@ def _monotone(_: Subject, zoo: Zoo) -> Finding:
 @visit_zoo.claim
 def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
     model, trace, token, apart = subject.ours, subject.trace, subject.token, zoo.apart
-    with torch.inference_mode():
+    with torch.no_grad():
         runs = [
             swapped.encoder.unembed(swapped.encoder.stream(trace.ids).final[token])
             for swapped in (with_activation(model, name) for name in ("gelu", "gelu_tanh"))

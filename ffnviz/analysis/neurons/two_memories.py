@@ -47,7 +47,7 @@ class Memory:
         return torch.stack(torch.unravel_index(best, lengths.shape), dim=-1).cpu().numpy()
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def attention_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
     """Attention's entries at a token, (n_heads, T); the trace is of all tokens.
 
@@ -65,7 +65,7 @@ def attention_memory(model: Network, trace: ForwardPass, block: int, token: int)
     return Memory(match, weight, weight[..., None] * values, bias)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
     """The FFN's entries at a token, (d_ff,)."""
     record, view = trace.blocks[block].ffn, model.ffn(block)
@@ -74,7 +74,7 @@ def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Me
     return Memory(record.pre_activation[token], weight, weight[:, None] * view.values, bias)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def keys_moved(
     before: ForwardPass, after: ForwardPass, block: int, pairs: NDArray[np.int64]
 ) -> NDArray[np.float64]:

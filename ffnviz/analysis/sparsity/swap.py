@@ -57,7 +57,7 @@ def with_activation(model: Model, activation: str) -> Model:
     return replace(model, encoder=encoder)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def swapped_pass(model: Model, trace: ForwardPass, activation: str) -> SwappedPass:
     """Run a trace's sentence through the same weights with another φ."""
     above_zero, stream = [], trace.embedding
@@ -67,7 +67,7 @@ def swapped_pass(model: Model, trace: ForwardPass, activation: str) -> SwappedPa
     return SwappedPass(stream, tuple(above_zero))
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def swapped_prediction(
     model: Model, trace: ForwardPass, token: int, swapped: SwappedPass
 ) -> Swapped:

@@ -70,7 +70,7 @@ class GroupedFfn(nn.Module):
         return output
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def grouped(
     model: Model,
     trace: Trace,
