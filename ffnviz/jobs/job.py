@@ -9,6 +9,7 @@ from typing import Any
 from ffnviz.models.card import NetworkSize
 from ffnviz.state.state import State
 
+KNOWN = 0.1  # the share of the work from which on it tells how long the rest takes
 BUSY = 0.05  # the share of the time, or of a processor, from which on the machine was shared
 
 
@@ -60,8 +61,18 @@ class Job:
     contention: Contention | None = None
     seen: float = field(default_factory=time.monotonic)  # when it was last wanted
     began: float | None = None
+    works: float | None = None  # since when its work itself runs
+    usual: float | None = None  # the seconds that the same work took the last time
 
     @property
     def ended(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.status not in (JobStatus.WAITS, JobStatus.RUNS)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that it will take from now on, by the last time or by its progress."""
+        elapsed = 0.0 if self.works is None else time.monotonic() - self.works
+        if self.usual is not None and elapsed < self.usual:
+            return self.usual - elapsed
+        return elapsed * (1 - self.share) / self.share if self.share >= KNOWN else None

@@ -9,10 +9,11 @@ if __name__ == "__main__" and hasattr(os, "nice"):
 import threading
 import time
 import traceback
+from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import IO, Any
 
-from ffnviz.jobs.channel import Channel, close, receive, send
+from ffnviz.jobs.channel import CANCEL, Cancelled, Channel, close, receive, send
 from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
 from ffnviz.jobs.job import Order
 from ffnviz.models.config import use
@@ -30,7 +31,7 @@ def main() -> None:
     inbox = Inbox(orders)
     while (order := inbox.orders.get()) is not None:
         try:
-            send(answers, answer(order, Channel(answers, inbox.messages)))
+            send(answers, answer(order, Channel(answers, inbox.messages, inbox.cancelled)))
         except BrokenPipeError:  # the process of the pages is gone
             close(answers)
             return
@@ -43,6 +44,7 @@ class Inbox:
     def __init__(self, pipe: IO[bytes]) -> None:
         self.orders: SimpleQueue[Order | None] = SimpleQueue()  # None comes last
         self.messages: SimpleQueue[Any] = SimpleQueue()  # since the last order
+        self.cancelled = threading.Event()  # the work under way
         threading.Thread(target=self._listen, args=(pipe,), daemon=True).start()
 
     def _listen(self, pipe: IO[bytes]) -> None:
@@ -55,7 +57,10 @@ class Inbox:
             if isinstance(message, Order):
                 while not self.messages.empty():  # to the work before, which had just ended
                     self.messages.get()
+                self.cancelled.clear()
                 self.orders.put(message)
+            elif message == CANCEL:
+                self.cancelled.set()
             else:
                 self.messages.put(message)
 
@@ -64,12 +69,19 @@ def answer(order: Order, channel: Channel) -> tuple[Any, ...]:
     """The result of an order and the share of a processor it got, or why there is none."""
     try:
         run = make_run(order.state, order.device, order.networks) if order.state else None
+        channel(0.0)  # the networks are loaded
         began, worked = time.perf_counter(), time.process_time()
         result = order.work(run, channel, *order.args)
+        if isinstance(result, Iterator):  # of results as far as they go, the last of them whole
+            for so_far in result:
+                channel.send(so_far)
+                result = so_far
         took = time.perf_counter() - began
         return "done", result, min(1.0, (time.process_time() - worked) / max(took, 1e-9))
     except BrokenPipeError:
         raise
+    except Cancelled:
+        return "failed", ""
     except Exception as error:
         traceback.print_exc()  # for whoever runs the server
         return "failed", f"It could not be computed: {error}"

@@ -1,5 +1,6 @@
 """Results of measurements: made at once for a file, and when and on what they were measured."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
@@ -8,8 +9,6 @@ import torch
 from ffnviz.figures.wording import Sentence
 from ffnviz.models.device import device_name
 from ffnviz.parts.sheet import Measured, Measurement
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import count_setting
 
@@ -22,6 +21,8 @@ REPEATS = count_setting("repeats", 50, STOPS[0], STOPS[-1]).with_control(
 def measured_at_once(measurement: Measurement[Any], run: Run) -> Measured[Any]:
     """The result for a file, which is made once while nobody waits."""
     result = measurement.work(run, lambda _: None, *measurement.args)
+    if isinstance(result, Iterator):
+        *_, result = result
     return Measured(measurement.setup, result, f"{datetime.now():%H:%M:%S}", where(run))
 
 
@@ -39,13 +40,3 @@ def measured_on(measured: Measured[Any]) -> Sentence:
             f"pages were made in {measured.shared.pages:.0%} of the time; so times may be too long."
         )
     return said
-
-
-def outdated(
-    measured: Measured[Any], setup: tuple[object, ...], label: str = "Measure"
-) -> list[Cell]:
-    """The warning over a result of another setup; nothing over a result of this one."""
-    if measured.setup == setup:
-        return []
-    why = f"This is for another sentence or setting. Press “{label}” for this one."
-    return [text_cell("outdated", why, tone="warning")]

@@ -6,6 +6,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from ffnviz.jobs.job import Contention
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.waiting import waiting_cell
 from ffnviz.state.actions import Action, Set
 from ffnviz.state.settings import Setting
 
@@ -22,27 +24,29 @@ class Measured(Generic[R]):
     when: str  # the time of day
     where: str  # the device in words
     shared: Contention | None = None  # how much it had to share the machine
+    partial: bool = False  # whether it is a result so far, and more is on its way
 
 
 @dataclass(frozen=True)
 class Measurement(Generic[R]):
     """What takes long: a function, what is shown until it has a result, and what then.
 
-    It stands on a sheet wherever a row or a cell may, and gives way to rows or to cells. A first
-    result is measured unasked and kept for everybody; a button measures again.
+    It stands on a sheet wherever a row or a cell may, and gives way to rows or to cells. It is
+    measured unasked, whenever its setup is another, and kept for everybody; a button measures
+    again. Until a new result is there the last stays, pale.
     """
 
     name: str  # unique among all parts
     setup: tuple[object, ...]  # all that the result depends on
     # A function of a module, called in another process with a Run, a callback for its progress, and
-    # `args`; what it returns can be pickled.
-    work: Callable[..., R]
-    # What is shown of a result, which may be of another setup, measured before.
+    # `args`; what it returns can be pickled. It may yield results so far, the last of them whole.
+    work: Callable[..., Any]
+    # What is shown of a result, which may be of another setup, or a partial one with a `Soon`.
     after: Callable[[Measured[R]], Sequence[Any]]
     args: tuple[Any, ...] = ()
-    before: Sequence[Any] = ()  # what is shown until there is a result
+    before: Sequence[Any] = ()  # what is shown until there is a result: a `Soon` for each card
     label: str = "Measure"  # on the button
-    doing: str = "Measuring …"  # on the progress bar
+    doing: str = "Measuring …"  # beside the progress bar
     on_request: bool = False  # whether it waits for the button: it is long, and few want it
     once: bool = False  # whether its result is always the same: there is a button only if it failed
     live: bool = False  # whether it is a training, shown on its way as a `Course`
@@ -50,10 +54,19 @@ class Measurement(Generic[R]):
 
 
 @dataclass(frozen=True)
+class Soon:
+    """A card that will stand here once its measurement has got so far; an outline until then."""
+
+    note: str  # of the head of what will stand here
+    title: str  # what will be seen
+    height: int = 560  # of the picture, as `chart_cell` has it
+
+
+@dataclass(frozen=True)
 class Column:
     """Cells one below the other."""
 
-    cells: tuple[Cell | Measurement[Any], ...]  # from top to bottom
+    cells: tuple[Cell | Measurement[Any] | Soon, ...]  # from top to bottom
     width: float = 1  # relative to the other columns of the row
 
 
@@ -147,7 +160,7 @@ class Sheet:
 
 
 def row(
-    *columns: Cell | Measurement[Any] | Sequence[Cell | Measurement[Any]],
+    *columns: Cell | Measurement[Any] | Soon | Sequence[Cell | Measurement[Any] | Soon],
     widths: Sequence[float] = (),
 ) -> Row:
     """A row of columns, each a cell or several, of these widths and otherwise of width 1."""
@@ -175,22 +188,56 @@ class Resolved:
 
     rows: list[Row] = field(default_factory=list)  # of cells alone
     measurements: list[Measurement[Any]] = field(default_factory=list)  # in order
+    pale: set[str] = field(default_factory=set)  # the keys of cells that a newer result replaces
 
 
-def resolved(sheet: Sheet, look: Callable[[Measurement[Any]], Measured[Any] | None]) -> Resolved:
+def resolved(
+    sheet: Sheet,
+    look: Callable[[Measurement[Any]], Measured[Any] | None],
+    busy: Callable[[Measurement[Any]], bool] = lambda _: False,
+) -> Resolved:
     """The sheet with what is shown of each measurement, whose result, if any, `look` gives."""
-    outcome = Resolved()
+    outcome, led = Resolved(), set[str]()  # led: the measurements that have a card with their bar
 
-    def shown(parts: Sequence[Any]) -> Iterator[Any]:
+    def expanded(
+        parts: Sequence[Any], of: Measurement[Any] | None = None, stale: bool = False
+    ) -> Iterator[Any]:
         for part in parts:
-            if isinstance(part, Measurement):
-                outcome.measurements.append(part)
-                result = look(part)
-                yield from shown(part.before if result is None else part.after(result))
-            else:
-                yield part
+            match part:
+                case Measurement():
+                    yield from measured(part)
+                case Row():
+                    columns = (Column(tuple(expanded(column.cells, of, stale)), column.width)
+                               for column in part.columns)  # fmt: skip
+                    yield Row(tuple(column for column in columns if column.cells))
+                case Soon() if of is not None:
+                    words = ("", "") if of.live or of.name in led else (of.label, of.doing)
+                    led.add(of.name)
+                    head = Head([part.title], part.note, "muted")
+                    yield waiting_cell(of.name, *words, busy(of), head, part.height)
+                case Cell():
+                    if stale:
+                        outcome.pale.add(part.key)
+                    yield part
 
-    for each in shown(sheet.rows):
-        columns = (Column(tuple(shown(column.cells)), column.width) for column in each.columns)
-        outcome.rows.append(Row(tuple(column for column in columns if column.cells)))
+    def measured(this: Measurement[Any]) -> Iterator[Any]:
+        outcome.measurements.append(this)
+        result = look(this)
+        other = result is not None and result.setup != this.setup and not this.live
+        if result is None or (other and this.on_request):
+            yield from expanded(this.before, this)
+            return
+        stale = other or (busy(this) and not (result.partial or this.live))
+        shown = list(expanded(this.after(result), this, stale))
+        if not stale:
+            yield from shown
+            return
+        over: Any = waiting_cell(this.name, this.label, this.doing, busy(this), other=other)
+        if shown and isinstance(shown[0], Row):
+            first, *rest = shown[0].columns
+            shown[0] = Row((Column((over, *first.cells), first.width), *rest))
+            over = None
+        yield from [each for each in (over, *shown) if each is not None]
+
+    outcome.rows = [each for each in expanded(sheet.rows) if each.columns]
     return outcome
