@@ -39,11 +39,11 @@ class Request:
     where: str  # the device in words
     key: Key  # under which others find it, and its result
     # who waits for it, by session, with whether their tab is open
-    waiting: dict[int, Callable[[], bool]]
+    waiting: dict["Requests", Callable[[], bool]]
     result: Measured[Any] | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Requests:
     """What one session has measured and waits for, by the names of the measurements."""
 
@@ -103,7 +103,7 @@ def start(measurement: Measurement[Any], run: Run) -> None:
             for ended in [each for each, one in _UNDER_WAY.items() if one.job.ended]:
                 del _UNDER_WAY[ended]
             request = _UNDER_WAY.get(key) or _request(order, measurement.setup, where(run), key)
-            request.waiting[id(requests)] = st.session_state.get("tab_is_open", lambda: True)
+            request.waiting[requests] = st.session_state.get("tab_is_open", lambda: True)
             _UNDER_WAY[key] = requests.under_way[name] = request
     except QueueIsFullError as error:
         requests.problems.append(str(error))
@@ -111,7 +111,7 @@ def start(measurement: Measurement[Any], run: Run) -> None:
 
 
 def _request(order: Order, setup: tuple[object, ...], where: str, key: Key) -> Request:
-    waiting: dict[int, Callable[[], bool]] = {}
+    waiting: dict[Requests, Callable[[], bool]] = {}
     job = JOB_POOL.submit(order, lambda: any(is_open() for is_open in [*waiting.values()]))
     return Request(job, setup, where, key, waiting)
 
@@ -169,7 +169,7 @@ def _leave(name: str) -> None:
     requests = _requests()
     request = requests.under_way.pop(name)
     with _LOCK:
-        request.waiting.pop(id(requests), None)
+        request.waiting.pop(requests, None)
         left_alone = not request.waiting
         if left_alone and _UNDER_WAY.get(request.key) is request:
             del _UNDER_WAY[request.key]

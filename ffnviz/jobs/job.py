@@ -1,7 +1,7 @@
 """A long computation: what is ordered, and what becomes of it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -32,6 +32,15 @@ class Order:
     device: str  # where its networks run
     networks: Mapping[str, NetworkSize]  # all that the server offers
     args: tuple[Any, ...] = ()
+
+
+def outcome(made: Any, tell: Callable[[Any], None] = lambda _: None) -> Any:
+    """The result of a work, which may have yielded results so far: each is told, the last whole."""
+    if isinstance(made, Iterator):
+        for so_far in made:
+            tell(so_far)
+            made = so_far
+    return made
 
 
 @dataclass(frozen=True)

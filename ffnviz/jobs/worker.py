@@ -9,13 +9,12 @@ if __name__ == "__main__" and hasattr(os, "nice"):
 import threading
 import time
 import traceback
-from collections.abc import Iterator
 from queue import SimpleQueue
 from typing import IO, Any
 
 from ffnviz.jobs.channel import CANCEL, Cancelled, Channel, close, receive, send
 from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
-from ffnviz.jobs.job import Order
+from ffnviz.jobs.job import Order, outcome
 from ffnviz.models.config import use
 from ffnviz.state.run_factory import make_run
 
@@ -71,11 +70,7 @@ def answer(order: Order, channel: Channel) -> tuple[Any, ...]:
         run = make_run(order.state, order.device, order.networks) if order.state else None
         channel(0.0)  # the networks are loaded
         began, worked = time.perf_counter(), time.process_time()
-        result = order.work(run, channel, *order.args)
-        if isinstance(result, Iterator):  # of results as far as they go, the last of them whole
-            for so_far in result:
-                channel.send(so_far)
-                result = so_far
+        result = outcome(order.work(run, channel, *order.args), channel.send)
         took = time.perf_counter() - began
         return "done", result, min(1.0, (time.process_time() - worked) / max(took, 1e-9))
     except BrokenPipeError:

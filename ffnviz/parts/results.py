@@ -1,12 +1,12 @@
 """Results of measurements: made at once for a file, and when and on what they were measured."""
 
-from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
 import torch
 
 from ffnviz.figures.wording import Sentence
+from ffnviz.jobs.job import outcome
 from ffnviz.models.device import device_name
 from ffnviz.parts.sheet import Measured, Measurement
 from ffnviz.state.run import Run
@@ -20,9 +20,7 @@ REPEATS = count_setting("repeats", 50, STOPS[0], STOPS[-1]).with_control(
 
 def measured_at_once(measurement: Measurement[Any], run: Run) -> Measured[Any]:
     """The result for a file, which is made once while nobody waits."""
-    result = measurement.work(run, lambda _: None, *measurement.args)
-    if isinstance(result, Iterator):
-        *_, result = result
+    result = outcome(measurement.work(run, lambda _: None, *measurement.args))
     return Measured(measurement.setup, result, f"{datetime.now():%H:%M:%S}", where(run))
 
 
@@ -33,6 +31,8 @@ def where(run: Run) -> str:
 
 def measured_on(measured: Measured[Any]) -> Sentence:
     """When and on what it was measured: the quiet line below a picture."""
+    if measured.partial:
+        return ["Still being measured."]
     said: Sentence = [f"Measured at {measured.when} on {measured.where}."]
     if measured.shared is not None and measured.shared.matters:
         said.append(

@@ -55,9 +55,11 @@ def test_each_part_says_what_it_measured_and_when_and_offers_to_do_it_again(part
 
 
 @pytest.mark.parametrize("part", SHOWS)
-def test_until_there_is_a_result_only_what_needs_none_is_shown(part: str) -> None:
+def test_until_there_is_a_result_the_cards_to_come_are_shown(part: str) -> None:
     seen = drawn("timing", part, measure=False)
-    assert not seen.cells
+    assert seen.cells
+    assert {cell.picture for cell in seen.cells.values()} == {"waiting"}
+    assert all(words(cell) for cell in seen.cells.values())
     assert "Measure" in seen.controls
 
 
