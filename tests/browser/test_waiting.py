@@ -64,7 +64,7 @@ def _workers(server: Server) -> list[int]:
 def queue(server: Server) -> int:
     """How many measurements wait or run."""
     with urllib.request.urlopen(f"{server.url}/metrics") as answer:
-        found = re.search(r"^ffnviz_computations[^ ]* (\d+)", answer.read().decode(), re.MULTILINE)
+        found = re.search(r"^ffnviz_long_queue[^ ]* (\d+)", answer.read().decode(), re.MULTILINE)
     assert found
     return int(found[1])
 
