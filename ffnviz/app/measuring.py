@@ -130,13 +130,15 @@ def with_buttons(
 ) -> dict[str, tuple[Measurement[Any], bool]]:
     """The measurements that can be made again, by name, with whether they are under way.
 
-    Until there is a result, the button is where that will stand.
+    Until there is a result of their setup, the button is where that will stand.
     """
     requests = _requests()
     return {
         each.name: (each, each.name in requests.under_way)
         for each in measurements
-        if not (each.once or each.live) and each.name in requests.results
+        if not (each.once or each.live)
+        and (result := requests.results.get(each.name)) is not None
+        and result.setup == each.setup
     }
 
 

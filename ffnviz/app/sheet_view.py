@@ -32,6 +32,7 @@ class Frame:
     above: Sequence[Cell]
     below: Sequence[Cell] = ()
     side: Sequence[Cell] = ()  # at the left in a wide window, over the part's controls
+    emptied: bool = False  # whether there is no sentence: what was shown of the last one stays
 
 
 MakeSheet = Callable[[Run | None, Values], Sheet]
@@ -73,7 +74,11 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
         [[(column.width, column.cells) for column in each.columns] for each in drawing.rows],
         above=drawing.above, side=drawing.side, below=frame.below,
     )  # fmt: skip
-    header["pale"] = drawing.pale
+    header |= {
+        "pale": drawing.pale,
+        "place": f"{session.state.page} {session.state.part}",
+        "emptied": frame.emptied,
+    }
     _component()(data=pack(header, arrays), key="sheet", on_event_change=on_event)
     measuring.watch(drawing.measurements.values())
 
@@ -89,11 +94,15 @@ def _drawing(
         return result
 
     sheet = make(run, values)
-    results = resolved(sheet, look, measuring.is_under_way)
+    kept: dict[str, Sequence[Any]] = st.session_state.setdefault("kept_results", {})
+    results = resolved(sheet, look, measuring.is_under_way, kept)
     noted, note = st.session_state.get("note", (None, None))
     if note is not None and noted == session.state:  # whatever else is done, it goes
         results.rows.insert(0, row(note))
     measurements = {each.name: each for each in results.measurements}
+    if run is not None:  # of what is not on the sheet any more nothing is kept
+        for name in kept.keys() - measurements.keys():
+            del kept[name]
     controls = settings if sheet.controls is None else sheet.controls
     rail = rail_cell(controls, values, measuring.with_buttons(measurements.values()))
     problems = [text_cell(f"problem-{n}", problem, tone="warning")

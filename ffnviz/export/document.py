@@ -14,6 +14,7 @@ import plotly
 import streamlit
 from numpy.typing import NDArray
 
+from ffnviz.export.browsers import NO_SCRIPT, OLD_BROWSER_JS
 from ffnviz.export.bundle import OWN, script
 from ffnviz.pictures.payload import pack
 
@@ -21,10 +22,6 @@ LARGEST = 3_000_000  # bytes of a file
 FONTS = Path(streamlit.__file__).parent / "static" / "static" / "media"
 FONT = "SourceSansVF-Upright*.woff2"  # SIL Open Font License; it may go along with a document
 PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
-NO_SCRIPT = (
-    "The pictures are drawn by a script in this file. Your browser does not run scripts: "
-    "open the file in another one."
-)
 
 
 class TooLargeError(ValueError):
@@ -59,7 +56,8 @@ def document(contents: Contents) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_policy([code, *library], style)}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        f"<title>{escape(title)}</title>", f"<style>{style}</style>", "</head>", "<body>",
+        f"<title>{escape(title)}</title>", f"<script>{OLD_BROWSER_JS}</script>",
+        f"<style>{style}</style>", "</head>", "<body>",
         f"<noscript>{NO_SCRIPT}</noscript>",
         f'<script type="text/plain" id="data">{base64.b64encode(packed).decode()}</script>',
         *(f'<script type="text/plain" id="plotly">{_packed_plotly()}</script>' for _ in library),
@@ -89,7 +87,7 @@ def _policy(scripts: Sequence[str], style: str) -> str:
     """The policy to load nothing, and to run these scripts and apply this style sheet alone."""
     rules = {
         "default-src": "'none'",
-        "script-src": " ".join(map(_hash, scripts)),
+        "script-src": " ".join(map(_hash, [OLD_BROWSER_JS, *scripts])),
         # Plotly writes styles as it goes.
         "style-src": "'unsafe-inline'" if scripts[1:] else _hash(style),
         "font-src": "data:",

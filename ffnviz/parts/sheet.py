@@ -1,12 +1,11 @@
 """What a part shows, as frozen data: rows of cells, and the controls that belong to them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from ffnviz.jobs.job import Contention
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.waiting import waiting_cell
 from ffnviz.state.actions import Action, Set
 from ffnviz.state.settings import Setting
@@ -41,7 +40,7 @@ class Measurement(Generic[R]):
     # A function of a module, called in another process with a Run, a callback for its progress, and
     # `args`; what it returns can be pickled. It may yield results so far, the last of them whole.
     work: Callable[..., Any]
-    # What is shown of a result, which may be of another setup, or a partial one with a `Soon`.
+    # What is shown of a result of this setup; of a partial one, with `Soon` for each card to come.
     after: Callable[[Measured[R]], Sequence[Any]]
     args: tuple[Any, ...] = ()
     before: Sequence[Any] = ()  # what is shown until there is a result: a `Soon` for each card
@@ -195,9 +194,18 @@ def resolved(
     sheet: Sheet,
     look: Callable[[Measurement[Any]], Measured[Any] | None],
     busy: Callable[[Measurement[Any]], bool] = lambda _: False,
+    kept: MutableMapping[str, Sequence[Any]] | None = None,
 ) -> Resolved:
-    """The sheet with what is shown of each measurement, whose result, if any, `look` gives."""
+    """The sheet with what is shown of each measurement.
+
+    Args:
+        sheet: with measurements.
+        look: gives the result of one, or its last, of another setup.
+        busy: whether one is under way.
+        kept: what was last shown of each whole result, by its name; what is shown now is put there.
+    """
     outcome, led = Resolved(), set[str]()  # led: the measurements that have a card with their bar
+    kept = {} if kept is None else kept
 
     def expanded(
         parts: Sequence[Any], of: Measurement[Any] | None = None, stale: bool = False
@@ -213,8 +221,9 @@ def resolved(
                 case Soon() if of is not None:
                     words = ("", "") if of.live or of.name in led else (of.label, of.doing)
                     led.add(of.name)
-                    head = Head([part.title], part.note, "muted")
-                    yield waiting_cell(of.name, *words, busy(of), head, part.height)
+                    yield waiting_cell(
+                        of.name, *words, busy(of), part.title, part.note, part.height
+                    )  # fmt: skip
                 case Cell():
                     if stale:
                         outcome.pale.add(part.key)
@@ -223,21 +232,36 @@ def resolved(
     def measured(this: Measurement[Any]) -> Iterator[Any]:
         outcome.measurements.append(this)
         result = look(this)
-        other = result is not None and result.setup != this.setup and not this.live
-        if result is None or (other and this.on_request):
+        if result is not None and (this.live or result.setup == this.setup):
+            again = busy(this) and not (result.partial or this.live)
+            shown = list(expanded(this.after(result), this, again))
+            if not (result.partial or this.live):
+                kept[this.name] = list(_without_events(shown))
+            yield from under(shown, this, other=False) if again else shown
+        elif this.name in kept and not this.on_request:
+            old = list(expanded(kept[this.name], this, stale=True))
+            yield from under(old, this, other=True)
+        else:
             yield from expanded(this.before, this)
-            return
-        stale = other or (busy(this) and not (result.partial or this.live))
-        shown = list(expanded(this.after(result), this, stale))
-        if not stale:
-            yield from shown
-            return
-        over: Any = waiting_cell(this.name, this.label, this.doing, busy(this), other=other)
-        if shown and isinstance(shown[0], Row):
-            first, *rest = shown[0].columns
-            shown[0] = Row((Column((over, *first.cells), first.width), *rest))
-            over = None
-        yield from [each for each in (over, *shown) if each is not None]
+
+    def under(shown: list[Any], this: Measurement[Any], *, other: bool) -> list[Any]:
+        over = waiting_cell(this.name, this.label, this.doing, busy(this), other=other)
+        if not (shown and isinstance(shown[0], Row)):
+            return [over, *shown]
+        first, *rest = shown[0].columns
+        return [Row((Column((over, *first.cells), first.width), *rest)), *shown[1:]]
 
     outcome.rows = [each for each in expanded(sheet.rows) if each.columns]
     return outcome
+
+
+def _without_events(shown: Sequence[Any]) -> Iterator[Any]:
+    """Cells, or rows of them, that ask for nothing when they are clicked."""
+    for each in shown:
+        if isinstance(each, Row):
+            yield Row(tuple(
+                Column(tuple(_without_events(column.cells)), column.width)
+                for column in each.columns
+            ))  # fmt: skip
+        else:
+            yield replace(each, events={})

@@ -14,19 +14,21 @@ def waiting_cell(
     label: str,
     doing: str,
     busy: bool,
-    head: Head | None = None,
+    title: str = "",
+    note: str = "",
     height: int = 0,
     *,
     other: bool = False,
 ) -> Cell:
-    """A card to come; without a head, a line over an old result that stays until the new is there.
+    """A card to come; without a title, a line over an old result that stays until the new is there.
 
     Args:
         name: the measurement's, whose progress the browser is told while it is under way.
         label: on the button that begins it.
         doing: what is done meanwhile.
         busy: whether it is under way.
-        head: of the picture that will stand here.
+        title: what will be seen here.
+        note: of the head of the picture that will stand here.
         height: the picture's.
         other: whether the old result is of another setup.
     """
@@ -36,7 +38,9 @@ def waiting_cell(
 
     data = {
         "name": name, "label": label, "doing": doing, "busy": busy, "height": height,
-        "other": OTHER if other else "", **({"head": head.to_json()} if head else {}),
+        "other": OTHER if other else "",
     }  # fmt: skip
-    key = f"soon-{head.note}" if head else f"waiting-{name}"
+    if title:
+        data["head"] = Head([title], note, "muted").to_json()
+    key = f"soon-{note}" if title else f"waiting-{name}"
     return Cell("waiting", key, data, events={each: asks(each) for each in ("measure", "cancel")})

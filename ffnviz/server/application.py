@@ -55,7 +55,7 @@ def application(config: Config) -> App:
     apply_patches()
     numbers = ServerMetrics()
     numbers.write_for_ever()
-    policy = content_security_policy(index_html(), config.frame_ancestors)
+    policy = content_security_policy(_index(), config.frame_ancestors)
     origins, hosts = frozenset(config.origins), frozenset(config.hosts)
     hub = Hub(server_store()) if config.has_classes else None
     classes = class_routes(hub) if hub else []
@@ -126,10 +126,14 @@ async def _nothing_here(request: Request) -> Response:
     return HTMLResponse(NOWHERE.format(up=up), 404, headers=FRESH)
 
 
+def _index() -> str:
+    return guarded_html(index_html(), pictures_script().name)
+
+
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
     """The routes that answer before Streamlit's, given the names of the pages in the URL."""
     pictures = pictures_script()
-    index = guarded_html(index_html(), pictures.name)
+    index = _index()
     guard = pictures.told + guard_js()
 
     async def page(_: Request) -> Response:

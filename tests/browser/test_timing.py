@@ -31,7 +31,7 @@ def test_a_measurement_stays_while_one_looks_at_another_part(new_page: OpenPage)
     journey = measured(new_page, "products")
     before = journey.sentence("products")
     journey.page.get_by_role("radio", name="CPU and GPU").click()
-    expect(journey.page.get_by_text("No GPU was found").or_(
+    expect(journey.text("No GPU was found").or_(
         journey.page.get_by_role("button", name="Measure")).first).to_be_visible()  # fmt: skip
     journey.page.get_by_role("radio", name="matmul throughput").click()
     expect(journey.chart("products").locator(".sentence")).to_have_text(before)

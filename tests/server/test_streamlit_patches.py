@@ -105,7 +105,7 @@ def test_a_script_says_what_streamlits_code_lacks(
 ) -> None:
     """All that the others need is there."""
     monkeypatch.setattr(page_script, "STATIC", tmp_path)
-    (tmp_path / "index.html").write_text("<head></head>")
+    (tmp_path / "index.html").write_text("<head></head><noscript></noscript>")
     others = [name for name in page_script.SCRIPTS if name != script]
     needed = " ".join(" ".join(page_script.SCRIPTS[name]) for name in others)
     (tmp_path / "index.js").write_text(needed)

@@ -1,5 +1,8 @@
 // Hangs a part's sheet into Streamlit: from the one script that the page named, else module by module.
+//
+// Nothing is awaited at the top level: WebKit hands out a module that still waits there, unfinished.
+// Streamlit awaits the function instead, and cleans up itself after a call that was overtaken.
 
 const one = globalThis.ffnvizPictures;
-const { sheet } = one ? await import(one) : await import("./hang_sheet.js");
-export default sheet;
+const loading = one ? import(one) : import("./hang_sheet.js");
+export default async (given) => (await loading).sheet(given);

@@ -1,4 +1,4 @@
-"""Changes: Streamlit's page begins with a script of ours; each .js here is a patch in it.
+"""Changes: Streamlit's page begins with scripts of ours; each .js here is a patch in one of them.
 
 Why: what they change in the browser has to be there before Streamlit's own code runs, and Streamlit
 has no place for a script in its page.
@@ -6,11 +6,13 @@ Gains: what each of them says, and a first page 0.37 s earlier; a run is not tou
 For: Streamlit 1.64 to 1.67.
 """
 
+import re
 from importlib.resources import files
 from pathlib import Path
 
 import streamlit
 
+from ffnviz.export.browsers import NO_SCRIPT, OLD_BROWSER_JS
 from ffnviz.server.streamlit_patches.patch import expect, is_off
 
 GUARD = "guard.js"  # its address
@@ -22,6 +24,7 @@ SCRIPTS = {
     "paper": ("stMain",),
     "drawer": ("stSidebarNavLink", "stSidebarCollapseButton"),
     "white_page": ("deltaPath",),
+    "no_assembly": ("WebAssembly.Module",),
     "loaded_script": ("document.head.appendChild", "bidi-components"),
 }
 STATIC = Path(streamlit.__file__).parent / "static"
@@ -29,7 +32,8 @@ STATIC = Path(streamlit.__file__).parent / "static"
 
 def check() -> None:
     """Whether Streamlit's page has a head, and its code the names that the scripts use."""
-    expect(index_html().count("<head>") == 1, "static/index.html has one <head>")
+    for tag in ("<head>", "<noscript>"):
+        expect(index_html().count(tag) == 1, f"static/index.html has one {tag}")
     missing = {name: set(needed) for name, needed in SCRIPTS.items()}
     for path in sorted(STATIC.rglob("*.js")):
         code = path.read_text(encoding="utf-8")
@@ -45,15 +49,17 @@ def index_html() -> str:
 
 
 def guarded_html(html: str, needed: str) -> str:
-    """Streamlit's page with our script as the first of all, and a module that it will need named.
+    """Streamlit's page with our scripts as the first of all, and a module that it will need named.
 
-    The browser then fetches that module with Streamlit's own, not when the first picture comes.
+    The browser then fetches that module with Streamlit's own, not when the first picture comes. A
+    browser that is too old, or runs no script, shows a sentence.
     """
     before, head, after = html.partition("<head>")
     if not head or is_off("page_script"):
         return html
     early = f'<script src="./{GUARD}"></script><link rel="modulepreload" href="./{needed}">'
-    return f"{before}{head}{early}{after}"
+    said = re.sub("(?s)(?<=<noscript>).*?(?=</noscript>)", f"<p>{NO_SCRIPT}</p>", after, count=1)
+    return f"{before}{head}<script>{OLD_BROWSER_JS}</script>{early}{said}"
 
 
 def guard_js() -> str:
