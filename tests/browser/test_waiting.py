@@ -24,7 +24,7 @@ MEASURING = {
     "timing?part=memory": 2, "lab?part=claims": 1, "lab?part=bend": 3, "lab?part=hears": 3,
     "lab?part=fit": 3, "lab?part=convolution&convolution_view=times": 1,
     "lab?part=convolution&convolution_view=grouped": 3, "lab?part=linear&linear_view=frozen": 2,
-    "block?part=turns": 1, "dimensions?part=flow&flow_view=forms": 1,
+    "block?part=turns": 1, "dimensions?part=flow&shapes_view=forms": 1,
     "neurons?part=plant&plant_view=many": 2,
 }  # fmt: skip
 CARD = '[data-kind="waiting"]'
