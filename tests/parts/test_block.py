@@ -103,7 +103,7 @@ def test_against_an_rnn_it_is_said_when_and_what_arrives() -> None:
     assert gain["stops"][gain["stop"]] == "2"
     assert phi["options"][phi["stop"]] == "none"
     before = drawn("block", "turns", measure=False)
-    assert list(before.cells) == ["clock-soon", "arrives"]
+    assert list(before.cells) == ["soon-clock", "arrives"]
 
 
 def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:

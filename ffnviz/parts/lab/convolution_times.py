@@ -6,8 +6,8 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import Convolution, as_convolution
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import REPEATS, measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.results import REPEATS, measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -21,9 +21,12 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Convolution]) -> list[Row]:
         chart = times(run, measured.result, measured_on(measured))
-        return [row([*outdated(measured, setup), chart])]
+        return [row(chart)]
 
-    return Sheet([Measurement("convolution", setup, measure, after, (values[REPEATS],))])
+    before = [
+        row(Soon("convolution", "What the FFN takes as Linear layers and as convolutions", 420))
+    ]
+    return Sheet([Measurement("convolution", setup, measure, after, (values[REPEATS],), before)])
 
 
 def measure(run: Run, progress: Progress, repeats: int) -> Convolution:

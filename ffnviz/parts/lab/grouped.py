@@ -6,8 +6,8 @@ from ffnviz.analysis.timing.grouped import Grouped, group_numbers, grouped
 from ffnviz.figures.timing import grouped as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.guess import guess_cell
-from ffnviz.parts.results import REPEATS, measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.results import REPEATS, measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -30,10 +30,12 @@ def sheet(run: Run, values: Values) -> Sheet:
         right = [the_times(run, result, at, measured_on(measured))]
         if result.predictions:
             right.append(what_is_said(run, result, at))
-        left = [*outdated(measured, setup), what_is_left(run, result, at)]
-        return [row(left, right)]
+        return [row(what_is_left(run, result, at), right)]
 
-    measurement = Measurement("grouped", setup, measure, after, (repeats, run.token))
+    times = [Soon("grouped-times", "How long they take", 290),
+             Soon("grouped-words", "What the network predicts then", 180)]  # fmt: skip
+    before = [row(Soon("grouped", "How many weights and channels groups leave", 590), times)]
+    measurement = Measurement("grouped", setup, measure, after, (repeats, run.token), before)
     slider = GROUPS.with_control("groups", numbers, "{:,}".format)
     return Sheet([measurement], [REPEATS, slider])
 

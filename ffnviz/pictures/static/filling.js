@@ -4,7 +4,7 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
-const PICTURES = new Set(["chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
+const PICTURES = new Set(["waiting", "chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
 const LISTS = new Set(["passages", "table", "verdicts", "code", "neuron_card"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
 const LEAST = 0.4; // of one that has not yet said what it can: that it may shrink by
@@ -92,6 +92,9 @@ export function fitList(list, bounds) {
   };
 }
 
+// What lies over the others takes no room of theirs.
+const takesRoom = (host) => getComputedStyle(host).position !== "absolute";
+
 // A cell's height without what its picture took, whatever room the cell has.
 function ownCell(host) {
   const hung = host.shadowRoot?.querySelector(".hung");
@@ -105,7 +108,7 @@ const sum = (some, of) => some.reduce((all, each) => all + of(each), 0);
 
 // A column's pictures and lists, its height, and what it can have with its lists as they are, and without.
 function measured(column) {
-  const cells = [...column.children].map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
+  const cells = [...column.children].filter(takesRoom).map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
   const bounded = ({ host, own, kind }) => ({
     host,
     own,
