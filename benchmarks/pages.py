@@ -33,9 +33,8 @@ PARTS = {
         "keep&keep_view=width",
         "birth",
         "birth&training_view=never",
-        "swap",
     ],
-    "dimensions": ["flow", "flow&shapes_view=same", "cost", "rank", "separate", "warp", "plane"],
+    "dimensions": ["flow", "flow&shapes_view=same", "cost", "rank", "separate", "warp"],
     "vocabulary": ["softmax", "write&words=8", "lens", "parts"],
     "neurons": [
         "wakes",

@@ -102,14 +102,6 @@ def test_birth_says_where_training_began_and_ended() -> None:
     assert "of T5-Base and ViT-B/16" in words(cells["birth"])
 
 
-def test_swapping_names_the_words_of_both_activations() -> None:
-    cells = part("swap").cells
-    for twin in TWINS:
-        model = load(twin)
-        best = model.tokenizer.label(int(model.trace(SENTENCE).logits_at(3).argmax()))
-        assert f"instead of {best} (" in words(cells[f"swap-{twin}"])
-
-
 @pytest.mark.parametrize(("seed", "draws", "place"), [(0, 4, 2), (1, 4, 2), (1, 1024, 10)])
 def test_the_gates_are_drawn_again_and_more_often(seed: int, draws: int, place: int) -> None:
     model = load("gelu")

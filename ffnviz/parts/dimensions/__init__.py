@@ -1,7 +1,7 @@
 """Dimensions: expand and compress, one idea per part."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.dimensions import cost, flow, folds, forms, plane, rank, same, separate, warp
+from ffnviz.parts.dimensions import cost, flow, folds, forms, rank, same, separate, warp
 from ffnviz.parts.part import Part
 from ffnviz.parts.views import View, part_of_views
 
@@ -23,5 +23,4 @@ PARTS = (
         "plane": View("a plane of tokens", warp.sheet, warp.SETTINGS, (Capability.PLAIN_FFN,)),
         "line": View("a line, folded again and again", folds.sheet, folds.SETTINGS),
     }),
-    Part(plane.sheet, "Tokens in a plane", "plane", line="which tokens are close to each other"),
 )  # fmt: skip

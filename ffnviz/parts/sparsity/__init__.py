@@ -4,7 +4,7 @@ from ffnviz.analysis.lab.experiment import NEEDS
 from ffnviz.analysis.lab.width import WIDTH_NEEDS
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.part import Part
-from ffnviz.parts.sparsity import activations, awake, bend, gate, keep, swap, training, width
+from ffnviz.parts.sparsity import activations, awake, bend, gate, keep, training, width
 from ffnviz.parts.views import View, part_of_views
 
 PARTS = (
@@ -26,7 +26,4 @@ PARTS = (
         "birth": View("all of training", training.record, needs=(Capability.RECORD,)),
         "never": View("neurons that never fire", training.dead, needs=(Capability.RECORD,)),
     }),
-    Part(swap.sheet, "Swap φ", "swap",
-         needs=(Capability.PARTNER, Capability.OURS, Capability.PLAIN_FFN),
-         line="trained with ReLU, run with GELU"),
 )  # fmt: skip
