@@ -8,8 +8,11 @@ from ffnviz.analysis.needs import Capability, missing
 from ffnviz.parts.part import Part
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting
+
+FURTHER = " · further"  # after the label of what is beyond a first course
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,9 @@ class View:
     sheet: Callable[[Run, Values], Sheet]  # as a part's
     settings: tuple[Setting[Any], ...] = ()  # that it has besides the choice of the view
     needs: tuple[Capability, ...] = ()  # what it needs of a network
+    further: bool = False  # beyond a first course
+    # as a part's; it is asked while the view is shown
+    follow: Callable[[Run, Values], Set | None] | None = None
 
 
 def part_of_views(
@@ -36,7 +42,7 @@ def part_of_views(
         setting: the name, in the URL, of the setting that chooses a view by its id.
         views: by their ids.
     """
-    labels = {each: view.label for each, view in views.items()}
+    labels = {each: view.label + FURTHER * view.further for each, view in views.items()}
     choice = choice_setting(setting, labels).with_control("Show")
     settings = [choice, *(each for view in views.values() for each in view.settings)]
     ways = tuple(view.needs for view in views.values())
@@ -57,4 +63,11 @@ def part_of_views(
         choices = [replace(choice, options=offered)] if len(offered) > 1 else []
         return Sheet([*why, *shown.rows], [*choices, *controls])
 
-    return Part(sheet, title, name, tuple(dict.fromkeys(settings)), line=line, ways=ways)
+    def follow(run: Run, values: Values) -> Set | None:
+        shown = views[values[choice]].follow
+        return shown(run, values) if shown else None
+
+    return Part(
+        sheet, title, name, tuple(dict.fromkeys(settings)), line=line, ways=ways,
+        follow=follow if any(view.follow for view in views.values()) else None,
+    )  # fmt: skip

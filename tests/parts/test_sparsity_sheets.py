@@ -65,7 +65,7 @@ def test_the_threshold_counts_anew(threshold: float) -> None:
     assert now == shown(float((hidden > threshold).double().mean()))
     beyond = words(made.cells["against-threshold"])
     assert f"further than {threshold:g} from zero" in beyond
-    (slider,) = made.controls.values()
+    _, slider = made.controls.values()
     assert slider["label"].startswith("A GELU neuron is active")
     assert slider["stops"][slider["stop"]] == f"{threshold:g}"
 

@@ -49,12 +49,12 @@ PARTS = (
         "one": View("one neuron", insert.sheet, insert.SETTINGS, (*WORDS, Capability.PLAIN_FFN)),
         "many": View("how much fits", capacity.sheet, needs=(*WORDS, Capability.PLAIN_FFN)),
     }),
-    Part(browse.sheet, "All neurons", "browse", browse.SETTINGS, INDEX,
-         line="a table of the block, to sort and search"),
     part_of_views("Compare two sentences", "compare", "what tells them apart", "compare_view", {
         "neurons": View("neurons that differ", compare.sheet, compare.SETTINGS),
         "patch": View("patch", patch.sheet, patch.SETTINGS, (Capability.WORD_HEAD,)),
     }),
-    Part(name.sheet, "Test a name", "name", name.SETTINGS, INDEX,
-         line="your guess, tried on new sentences", follow=name.follow),
+    part_of_views("Browse", "browse", "all neurons of the block, and your names", "browse_view", {
+        "table": View("all neurons", browse.sheet, browse.SETTINGS, INDEX),
+        "name": View("test a name", name.sheet, name.SETTINGS, INDEX, follow=name.follow),
+    }),
 )  # fmt: skip
