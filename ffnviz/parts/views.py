@@ -5,14 +5,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ffnviz.analysis.needs import Capability, missing
-from ffnviz.parts.part import Part
+from ffnviz.parts.part import FURTHER, Part
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting
-
-FURTHER = " · further"  # after the label of what is beyond a first course
 
 
 @dataclass(frozen=True)
@@ -53,7 +51,7 @@ def part_of_views(
         offered = {each: label for each, label in labels.items() if not lacking[each]}
         why: list[Row] = []
         if lacking[chosen]:
-            words = f"“{labels[chosen]}” cannot be shown for this network."
+            words = f"“{views[chosen].label}” cannot be shown for this network."
             why = [row(text_cell("missing", f"{words} {lacking[chosen][0].value}", tone="info"))]
             chosen = next(iter(offered), "")
         if not chosen:

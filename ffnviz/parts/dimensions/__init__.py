@@ -36,6 +36,6 @@ PARTS = (
     part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid",
                   "warp_view", {
         "plane": View("a plane of tokens", warp.sheet, warp.SETTINGS, (Capability.PLAIN_FFN,)),
-        "line": View("a line, folded again and again", folds.sheet, folds.SETTINGS),
+        "line": View("a line, folded again and again", folds.sheet, folds.SETTINGS, further=True),
     }),
 )  # fmt: skip

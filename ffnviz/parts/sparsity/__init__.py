@@ -1,4 +1,4 @@
-"""The page Sparsity: ReLU beside GELU, one idea a part."""
+"""The page Activation: ReLU beside GELU, one idea a part."""
 
 from ffnviz.analysis.lab.experiment import NEEDS
 from ffnviz.analysis.lab.width import WIDTH_NEEDS
@@ -11,8 +11,8 @@ PARTS = (
         "here": View("on this sentence", bend.sheet),
         "all": View("all activations", activations.all_of_them, needs=NEEDS),
         "gate": View("GELU as a stochastic gate", gate.sheet, gate.SETTINGS,
-                     (Capability.PLAIN_FFN,)),
-        "gated": View("gated FFNs", activations.gated, (activations.GATE,), NEEDS),
+                     (Capability.PLAIN_FFN,), further=True),
+        "gated": View("gated FFNs", activations.gated, (activations.GATE,), NEEDS, further=True),
     }),
     part_of_views("Active neurons", "awake", "how many, and how the others fell silent",
                   "training_view", {

@@ -11,6 +11,6 @@ PARTS = (
     part_of_views("Stage by stage", "stages", "where the time of a pass goes", "stages_view", {
         "here": View("on this device", stages.sheet, (REPEATS,)),
         "devices": View("CPU and GPU", devices.sheet, (REPEATS,), OURS),
-        "products": View("matmul throughput", products.sheet, (REPEATS,), OURS),
+        "products": View("matmul throughput", products.sheet, (REPEATS,), OURS, further=True),
     }),
 )  # fmt: skip

@@ -17,5 +17,5 @@ PARTS = (
     Part(lens.sheet, "Logit lens", "lens", (), HEAD, line="the prediction, block by block"),
     Part(attribution.sheet, "Direct logit attribution", "parts",
          (attribution.WORD,), (*HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM),
-         line="what each block adds to a word's logit"),
+         line="what each block adds to a word's logit", further=True),
 )  # fmt: skip

@@ -53,7 +53,7 @@ OF_AN_INDEX = ("probes", "values", "browse", "name")
 WHY_NOT = {
     "BERT": (*OF_AN_INDEX, "writes", "switch", "plant", "parts", "never", "birth"),
     "GPT-2": (*OF_AN_INDEX, "never", "birth"),
-    "Llama": (*OF_AN_INDEX, "never", "birth", "same", "gate", "warp", "plant",
+    "Llama": (*OF_AN_INDEX, "never", "birth", "same", "gate", "warp", "plane", "plant",
               "positions", "sharing", "convolution", "linear", "width"),
     "MiniLM": ("width", "softmax", "write", "lens", "parts", "writes", "switch", "plant", "keep",
                *OF_AN_INDEX, "never", "birth"),
