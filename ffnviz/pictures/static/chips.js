@@ -1,6 +1,7 @@
 import { each, element } from "./element.js";
 import { stretch } from "./motion.js";
 import { percent } from "./numbers.js";
+import { makeSliding } from "./sliding.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["chips.css"];
@@ -24,7 +25,7 @@ const intoView = (row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) => 
 
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
-  const hide = element("button", { type: "button", class: "hide", text: "Hide this word", onclick: () => cut(at) });
+  const hide = element("button", { type: "button", class: "hide", text: "Hide", "aria-label": "Hide this word", onclick: () => cut(at) });
   const edit = element("button", { type: "button", class: "edit", text: "✎", title: "Edit the sentence ( / )", "aria-label": "Edit the sentence" });
   edit.onclick = () => edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
   let shown = null, at = null;
@@ -34,6 +35,7 @@ export function mount(tell) {
     if (token !== shown.chosen) row.dispatchEvent(new Event("token-chosen", { bubbles: true, composed: true })); // what it does is then played
   }
   const root = element("section", {}, element("div", { class: "line" }, row, hide, edit));
+  const sliding = makeSliding(row);
   return {
     element: root,
     saves: {
@@ -45,7 +47,7 @@ export function mount(tell) {
       const why = (token) => `Put [MASK] in the place of “${hides[token]}”: the network then has to guess it`;
       root.classList.toggle("calm", !asks);
       root.classList.toggle("counts", counts);
-      hide.hidden = !hides[chosen];
+      hide.style.visibility = hides[chosen] ? "" : "hidden"; // it keeps its place: the words do not move
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       hide.title = why(chosen);
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), (chip, text, token) => {
@@ -66,6 +68,8 @@ export function mount(tell) {
       const there = row.children[chosen]; // none while a token is chosen that is not shown
       if (chosen !== at && there) row.scrollTo(intoView(row, there));
       at = chosen;
+      sliding.look();
     },
+    destroy: sliding.stop,
   };
 }

@@ -2,6 +2,7 @@
 
 import { element } from "./element.js";
 import { fitList } from "./filling.js";
+import { makeSliding } from "./sliding.js";
 
 export const styles = ["table.css"];
 
@@ -13,6 +14,7 @@ export function mount(tell) {
   const table = element("table", {}, element("thead", {}, head), body);
   const frame = element("div", { class: "frame", tabindex: "0" }, table);
   const fit = fitList(frame, () => [0.5, 1]);
+  const sliding = makeSliding(frame);
   let shown = { columns: [], rows: [] }, order = [], digits = [];
   function cell(value, column) {
     if (!isNumber(value)) return element("td", { text: value });
@@ -52,7 +54,11 @@ export function mount(tell) {
       head.replaceChildren(...data.columns.map(title));
       draw();
       fit();
+      sliding.look();
     },
-    destroy: () => fit(true),
+    destroy() {
+      sliding.stop();
+      fit(true);
+    },
   };
 }
