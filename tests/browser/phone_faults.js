@@ -16,7 +16,7 @@
   };
   const isSeen = (node) => {
     if (!node.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
-    if (within(node, '[data-testid="stSidebar"][aria-expanded="false"]')) return false; // the pages' drawer is closed
+    if (within(node, '[data-testid="stSidebar"][data-collapsed="true"]')) return false; // the pages' drawer is closed
     for (let at = node; at; at = parentOf(at)) if (getComputedStyle(at).clipPath !== "none" && at.clientWidth <= 1) return false;
     const { width, height } = node.getBoundingClientRect();
     return width > 1 && height > 1;

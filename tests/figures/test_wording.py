@@ -53,7 +53,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "For the hidden word the network says mat (21%). Without the FFN of block 2: floor (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
-        "“cat” is not hidden; the network says mat (21%). This means little. Without FFN 1: "
+        "“cat” is not hidden; it says mat (21%). So this means little."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
         "After “cat” the network expects mat (21%). Without"

@@ -82,13 +82,13 @@ def of_prediction(
     questions: dict[str, Sentence] = {
         HIDDEN: ["For the hidden word the network says "],
         NEXT: ["After ", quoted(label), " the network expects "],
-        SHOWN: [quoted(label), " is not hidden; the network says "],
+        SHOWN: [quoted(label), " is not hidden; it says "],
     }
-    # As long as the other, so that what is below stays where it is.
-    means, without_ffn = "", f"the FFN of block {block + 1}"
+    # As short as the other, so that what is below stays where it is.
+    means = f" Without the FFN of block {block + 1}: {other}."
     if asked == SHOWN:
-        means, without_ffn = " This means little.", f"FFN {block + 1}"
-    return [*questions[asked], number(best), ".", f"{means} Without {without_ffn}: {other}."]
+        means = " So this means little."
+    return [*questions[asked], number(best), ".", means]
 
 
 def of_nearest(label: str, word: str, cosine: float) -> Sentence:

@@ -20,7 +20,7 @@ def sheet(run: Run, _: Values) -> Sheet:
     panels = {
         "before the FFN: its input": project(block.ffn.input),
         "after the FFN: its output": written,
-        "after the block: the stream": project(block.output),
+        "after the block": project(block.output),
     }
     points = [(title, plane.points, plane.explained) for title, plane in panels.items()]
     picture = chart_cell(

@@ -13,6 +13,7 @@ const PHONE = 700; // of the window's width: it scrolls anyway
 const LOW = 500; // of the window's height: each picture has it to itself
 const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: the rest is scrolled
 const LOWEST_LIST = 150; // pixels
+const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a page, which such a window lists
 
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
@@ -194,15 +195,18 @@ const own = (rows) => [...rows.querySelectorAll(".cell")]
   .filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind)).map((host) => [host, 0]);
 
 // What stands at the left has the same height; where that is too little, its list of parts is
-// shorter, and where that is not enough, a menu.
+// shorter, and where that is not enough, a menu. In a window of few rows the list has one form on
+// all parts of a page: it must not move when one of them has more controls.
 function fitSide(side, left) {
   const height = `${Math.max(0, left)}px`;
   if (side.style.getPropertyValue("--left") !== height) side.style.setProperty("--left", height);
   const tighter = ["data-dense", "data-folded"];
-  for (const host of side.children) tighter.forEach((name) => host.removeAttribute(name));
+  const fixed = innerHeight < FEW_ROWS ? [...side.children].filter(({ dataset }) => dataset.kind === "part_list") : [];
+  const isFixed = (host, name) => name === "data-dense" || host.shadowRoot.querySelectorAll("[role=radio]").length > FEW_PARTS;
+  for (const host of side.children) tighter.forEach((name) => host.toggleAttribute(name, fixed.includes(host) && isFixed(host, name)));
   for (const name of tighter) {
     const over = side.scrollHeight > side.clientHeight + 1;
-    if (over) for (const host of side.children) host.setAttribute(name, "");
+    if (over) for (const host of side.children) if (!fixed.includes(host)) host.setAttribute(name, "");
   }
 }
 
