@@ -1,4 +1,4 @@
-"""What a thumb does on a telephone, upright and on its side; how each part looks there: test_parts.py."""
+"""What a thumb does on a telephone, upright and on its side; its look: test_parts.py."""
 
 from playwright.sync_api import Locator, expect
 
@@ -6,6 +6,11 @@ from tests.browser.journey import Journey
 
 LONG = "The old man with the long white beard opened the [MASK] and looked out at the sea."
 SCROLL = "(m, y) => m.scrollTo(0, y)"
+FADES_AT_ITS_END = """() => {
+    const { shadowRoot } = document.querySelector('[data-cell="chips"]');
+    const { maskImage } = getComputedStyle(shadowRoot.querySelector(".row"));
+    return maskImage.startsWith("linear-gradient(to right, rgb(0, 0, 0)");
+}"""
 
 
 def main_of(journey: Journey) -> Locator:
@@ -40,9 +45,7 @@ def test_the_sentence_stays_in_reach_and_its_words_slide_with_a_sign(phone: Jour
     phone.answered()
     expect(phone.chips.nth(1)).to_have_attribute("aria-pressed", "true")
     row.evaluate("(e) => e.scrollTo(0, 0)")
-    edge = "(e) => /^linear-gradient\\(to right, rgb\\(0, 0, 0\\), /.test(getComputedStyle(e).maskImage)"
-    phone.page.wait_for_function(f"() => ({edge})(document.querySelector('[data-cell=\"chips\"]')"
-                                 ".shadowRoot.querySelector('.row'))")  # fmt: skip
+    phone.page.wait_for_function(FADES_AT_ITS_END)
     assert row.evaluate("(e) => e.getBoundingClientRect().height") < 60
 
 
