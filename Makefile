@@ -45,7 +45,7 @@ run: $(APP) $(if $(MODEL),$(HF))  ## the page, on localhost (PORT=8501, MODEL=fo
 test: style  ## lint, types, import order, unit tests, page tests, browser tests
 	@$(PY) -m mypy > .venv/mypy.log 2>&1 & types=$$!; failed=0; \
 	if CHROMIUM=$$(sh tests/browser/chromium.sh); then \
-	    export CHROMIUM; browser=tests/browser; \
+	    export CHROMIUM; browser=tests/browser; sh tests/browser/engines/install.sh; \
 	elif [ "$(CI)" = true ]; then \
 	    echo "With CI=true a missing browser is a failure." >&2; kill $$types; exit 1; \
 	else \

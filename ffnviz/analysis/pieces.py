@@ -1,8 +1,9 @@
-"""The typed words that a network has no token for, and so reads in pieces."""
+"""The typed words and characters that a network has no token for, and so reads in pieces."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.models.encoder.tokenizer import Token
@@ -39,3 +40,16 @@ def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
         if len(pieces) > 1:
             words.setdefault(word[0].lower(), Split(word[0], pieces))
     return list(words.values())
+
+
+def read_in_bytes(tokens: Sequence[Token]) -> list[str]:
+    """The typed characters that take several tokens, each once, in their order.
+
+    Args:
+        tokens: of a sentence. Of a character's tokens the first has its text, the others have none.
+    """
+    seen: dict[str, None] = {}
+    for before, token in pairwise(token for token in tokens if not token.special):
+        if before.text and not token.text:
+            seen.setdefault(before.text[-1])
+    return list(seen)

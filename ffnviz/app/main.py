@@ -100,10 +100,12 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
 def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: list[Cell]) -> Frame:
     """What stands around a part, below what stands over every page."""
     network = network_cell(session, run)
-    sentence = [*([page_controls.token_chips(run, page)] if run else []),
+    sentence = [*([page_controls.token_chips(session, run, page)] if run else []),
                 *([network] if network else [])]  # fmt: skip
     above = [*above[:1], *sentence, *above[1:]]  # the tokens are where the sentence is typed
-    if page.name == FIRST.name:
+    left_out = page_controls.left_out_notice(run) if run else []
+    noted = bool(left_out) or (run is not None and bool(page_controls.what_to_know(run)))
+    if page.name == FIRST.name and not noted:  # what is said of the sentence has its place
         above.append(welcome_cell(
             not session.came_with, menu.short_label(session), key="welcome",
             on_story=lambda: story.start(session, short=True),
@@ -111,10 +113,10 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     above += story.scene_cells(session, run)
     parts = page_controls.part_list(session, page, run)
     if run is None:
-        return Frame(above, side=parts)
+        return Frame(above, side=parts, emptied=True)
     if stations_of(page.name, part.name):
         parts = [page_controls.block_map(page, part, run), *parts]
-    above += page_controls.left_out_notice(run)
+    above += left_out
     took = [journey.timing_line(run)] if page.name == "journey" else []
     return Frame(above, [*took, footer.footer(page, part, run)], parts)
 

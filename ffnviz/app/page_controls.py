@@ -11,9 +11,10 @@ from ffnviz.app import export_widget
 from ffnviz.app.lecture import menu
 from ffnviz.app.session import Session, network_label
 from ffnviz.figures.journey import sentences
+from ffnviz.figures.wording import Sentence
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
-from ffnviz.parts.guess import question, words_to_hide
+from ffnviz.parts.guess import question, what_it_cannot_read, words_to_hide
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.part import Page, Part
 from ffnviz.parts.places import STATIONS, parts_at, stations_of
@@ -25,9 +26,10 @@ from ffnviz.pictures.head import Head
 from ffnviz.pictures.page_bar import bar_cell
 from ffnviz.pictures.part_list import part_list_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.actions import ChooseToken, HideWord, OpenPage
+from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
+from ffnviz.state.hidden_words import word_behind
 from ffnviz.state.run import Run
-from ffnviz.state.state import with_masks
+from ffnviz.state.state import tidied
 
 EXAMPLES = ASSETS / "examples.toml"
 
@@ -89,7 +91,7 @@ def example_menu(session: Session) -> Cell:
 def left_out_notice(run: Run) -> list[Cell]:
     """The warning that the network cannot read all of a long text."""
     trace = run.whole
-    if len(with_masks(st.session_state.get("text") or "")) > len(run.state.sentence):
+    if len(tidied(st.session_state.get("text") or "")) > len(run.state.sentence):
         why = (
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
             f"characters, and the network reads at most {run.model.sizes.max_tokens} "
@@ -110,15 +112,19 @@ def bar(session: Session, page: Page, run: Run | None) -> Cell:
     state = session.state
     part = page.part(state.part).title if len(page.parts) > 1 else ""
     network = [network_label(state.network), f"block {state.block + 1}"]
-    token = run.labels[run.token] if run else ""
     take = partial(export_widget.ask, run) if run and page.name == "journey" else None
     return bar_cell(
-        page.title, part, state.sentence, network, token, "bar", take,
+        page.title, part, state.sentence, network, "bar", take,
         menu.entries(session), partial(menu.do, session, page), menu.outcome(),
     )  # fmt: skip
 
 
-def token_chips(run: Run, page: Page) -> Cell:
+def what_to_know(run: Run) -> Sentence:
+    """What a person must know of the sentence before any picture: one thing, the gravest."""
+    return what_it_cannot_read(run.subject) or question(run)
+
+
+def token_chips(session: Session, run: Run, page: Page) -> Cell:
     """The tokens in place of the sentence; the chosen one drives the page.
 
     Each has the share of neurons that it activates, on the pages that speak of it.
@@ -128,11 +134,17 @@ def token_chips(run: Run, page: Page) -> Cell:
         counted = awake_of(run.subject, run.state.block)
         means = f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}"
         shares = counted.shares.tolist()
-    words, asks = words_to_hide(run), question(run)
+    words, asks = words_to_hide(run), what_to_know(run)
 
     def hide(chip: int) -> HideWord | None:
         word = words[chip]
         return None if word is None else HideWord(word.start, word.end, word.token)
+
+    ends = [token.end for token in run.trace.tokens]
+    unhides = [word_behind(session.hidden_words, run.state.sentence, end) for end in ends]
+
+    def unhide(chip: int) -> ShowWord | None:
+        return ShowWord(ends[chip], unhides[chip], chip) if unhides[chip] else None
 
     return chips_cell(
         Head(asks, "tokens", run.card.colour) if len(page.parts) == 1 else None,
@@ -146,6 +158,9 @@ def token_chips(run: Run, page: Page) -> Cell:
         hides=[word.text if word else "" for word in words],
         on_hide=hide,
         asks=bool(asks),
+        joins=run.joins,
+        unhides=unhides,
+        on_unhide=unhide,
     )
 
 

@@ -10,16 +10,27 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from ffnviz.models.card import NetworkSize
+from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.learned import learned_folder
 from ffnviz.models.network import Network
 from ffnviz.models.registry import available_networks
 from ffnviz.models.token_slice import words_among
 from ffnviz.server.streamlit_patches.open_sessions import tab_is_open
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
-from ffnviz.state.actions import Action, ChooseNetwork, OpenNeuron, OpenPage, Type, reduce
+from ffnviz.state.actions import (
+    Action,
+    ChooseNetwork,
+    HideWord,
+    OpenNeuron,
+    OpenPage,
+    ShowWord,
+    Type,
+    reduce,
+)
+from ffnviz.state.hidden_words import Hidden, remembered
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
-from ffnviz.state.state import Catalog, State, from_url, readable, to_url, with_masks
+from ffnviz.state.state import Catalog, State, from_url, readable, to_url
 from ffnviz.state.view_options import ViewOptions, view_options_from_url
 
 
@@ -91,6 +102,12 @@ class Session:
         view_options: ViewOptions = st.session_state["view_options"]
         return view_options
 
+    @property
+    def hidden_words(self) -> Hidden:
+        """The words that the visitor has hidden."""
+        hidden: Hidden = st.session_state.get("hidden_words", {})
+        return hidden
+
     def set_view_options(self, view_options: ViewOptions) -> None:
         """Show it in another way; the URL follows with the page."""
         st.session_state["view_options"] = view_options
@@ -112,6 +129,12 @@ class Session:
         if isinstance(action, OpenPage | OpenNeuron):
             part = action.part or table["last_parts"].get(action.page, "")
             action = replace(action, part=part, settings=table["left"])
+        if isinstance(action, HideWord | ShowWord):
+            start = action.start if isinstance(action, HideWord) else action.end - len(MASK)
+            by = MASK if isinstance(action, HideWord) else action.word
+            table["hidden_words"] = remembered(
+                self.hidden_words, before.sentence, start, action.end, by
+            )
         self._look_at(reduce(before, action, self.catalog))
         if self.state.page != before.page:
             table["turn_to"] = self.state.page
@@ -119,7 +142,7 @@ class Session:
     def type(self, sentence: str) -> None:
         """Change the sentence; the chosen token stays if all up to it stayed as it was."""
         up_to = self._text_up_to_token(self.state)
-        self.do(Type(sentence, up_to is not None and with_masks(sentence).startswith(up_to)))
+        self.do(Type(sentence, up_to is not None and readable(sentence).startswith(up_to)))
 
     def page_to_turn_to(self) -> str | None:
         """The id of the page that a click asked for; returned once."""

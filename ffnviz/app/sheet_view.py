@@ -32,6 +32,7 @@ class Frame:
     above: Sequence[Cell]
     below: Sequence[Cell] = ()
     side: Sequence[Cell] = ()  # at the left in a wide window, over the part's controls
+    emptied: bool = False  # whether there is no sentence: what was shown of the last one stays
 
 
 MakeSheet = Callable[[Run | None, Values], Sheet]
@@ -71,6 +72,7 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
         [[(column.width, column.cells) for column in each.columns] for each in drawing.rows],
         above=drawing.above, side=drawing.side, below=frame.below,
     )  # fmt: skip
+    header |= {"place": f"{session.state.page} {session.state.part}", "emptied": frame.emptied}
     _component()(data=pack(header, arrays), key="sheet", on_event_change=on_event)
     measuring.watch(drawing.measurements.values())
 

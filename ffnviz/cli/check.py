@@ -1,4 +1,4 @@
-"""`ffnviz check`: whether a network can be shown, and what was proved of it."""
+"""`ffnviz check`: whether a network can be shown, and how exactly its equations hold."""
 
 import time
 from dataclasses import asdict
@@ -28,14 +28,14 @@ from ffnviz.models.registry import is_ours, load, load_request
 @revision_option
 @device_option
 @threads_option()
-@click.option("--json", "as_json", is_flag=True, help="What was proved, as JSON instead of a list.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a list.")
 def check(
     path_or_id: str, dtype: str | None, revision: str | None, device: torch.device, as_json: bool
 ) -> None:
-    """Prove the equations of a network's FFNs: a folder, or a name on the Hugging Face Hub.
+    """Check a network's equations numerically: a folder, or a name on the Hugging Face Hub.
 
     It says how large the network is before it loads it, and then, for every block, the largest
-    error of each equation. What cannot be proved is refused, with the equation and the block.
+    error of each equation. A network whose equations do not hold is refused, with the block.
     """
     if is_ours(path_or_id):
         if as_json:
@@ -51,12 +51,12 @@ def check(
         show_json(_report(network) | {"seconds": time.perf_counter() - started})
         return
     click.echo("\n".join(_proof_lines(network)))
-    click.echo(f"Proved in {time.perf_counter() - started:.1f} s, loading included. To see it: "
+    click.echo(f"Checked in {time.perf_counter() - started:.1f} s, loading included. To see it: "
                f"ffnviz app --model {path_or_id}")  # fmt: skip
 
 
 def _proof_lines(network: ExternalNetwork) -> list[str]:
-    """What was proved of a network, for a terminal."""
+    """What was found of a network, for a terminal."""
     card, sizes = network.card, network.sizes
     kinds = dict.fromkeys(proved.stream.in_words for proved in network.proof.blocks)
     head = "predicts words" if card.has_word_head else "has no word head: it predicts no words"
@@ -73,7 +73,7 @@ def _proof_lines(network: ExternalNetwork) -> list[str]:
 
 
 def _report(network: ExternalNetwork) -> dict[str, Any]:
-    """What was proved, with the largest error of each equation as a share of the largest value."""
+    """What was found, with the largest error of each equation as a share of the largest value."""
     proof = network.proof
     return _about(network) | {
         "equations": {

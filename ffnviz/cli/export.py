@@ -22,7 +22,7 @@ from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.models.encoder.atomic import check_file, replace_file
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS
-from ffnviz.state.state import with_masks
+from ffnviz.state.state import tidied
 
 NO_SESSION = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
@@ -70,7 +70,7 @@ def export(
     names = [model] if model else [twin, *(other for other in TWINS if other != twin)]
     networks = [opened(name, device, dtype, revision) for name in names]
     with reported(ValueError):
-        run = exported_run(networks, with_masks(text))
+        run = exported_run(networks, tidied(text))
         journey = with_bar("pictures", lambda progress: journey_file(run, progress))
     if journey.notice:
         click.echo(journey.notice, err=True)

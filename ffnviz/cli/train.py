@@ -9,6 +9,7 @@ from typing import Any
 import click
 import torch
 
+from ffnviz.analysis.facts import FactsError, read_facts
 from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported
 from ffnviz.cli.network import F
@@ -19,6 +20,7 @@ from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.config import ConfigError, EncoderConfig
 from ffnviz.models.encoder.folder import ModelFolderError, check_place
 from ffnviz.training.corpus import Corpus, CorpusError
+from ffnviz.training.facts import fact_ids
 from ffnviz.training.loop import CheckpointError, Progress
 from ffnviz.training.recipe import HELD_OUT, Recipe
 from ffnviz.training.sentences import read_sentences
@@ -45,6 +47,12 @@ def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
     help="File of single sentences, one a line, to train on too.",
 )
 @share_option("--sentence-share", 0.5, "Share of the steps made of --sentences.")
+@click.option(
+    "--facts",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File of facts in several wordings to train on too, such as assets/facts/facts.toml.",
+)
+@share_option("--fact-share", 0.2, "Share of the steps made of --facts.")
 @click.option(
     "--from",
     "earlier",
@@ -105,6 +113,8 @@ def train(
     corpus: Path,
     sentences: Path | None,
     sentence_share: float,
+    facts: Path | None,
+    fact_share: float,
     earlier: Path | None,
     keep: float,
     activation: str,
@@ -120,14 +130,15 @@ def train(
     """
     sizes = {name: size for name in SIZES if (size := values.pop(name)) is not None}
     share = sentence_share if sentences else 0.0
-    recipe = Recipe(sentence_share=share, held_out=hold_out, **values)
+    of_facts = fact_share if facts else 0.0
+    recipe = Recipe(sentence_share=share, fact_share=of_facts, held_out=hold_out, **values)
     if earlier and (out is None or out.resolve() == earlier.resolve()):
         raise click.UsageError("--from needs --out: the network that it goes on from stays.")
     if keep and not earlier:
         raise click.UsageError("--keep needs --from: there are no earlier weights to keep.")
     if earlier and sizes:
         raise click.UsageError("--from has the sizes of the network that it goes on from.")
-    with reported(ConfigError, CorpusError, CheckpointError, ModelFolderError):
+    with reported(ConfigError, CorpusError, FactsError, CheckpointError, ModelFolderError):
         first = read_earlier(earlier) if earlier else None
         config = first.encoder.config if first else EncoderConfig(activation=activation, **sizes)
         checkpoint = work / f"{config.activation}.checkpoint"
@@ -141,6 +152,8 @@ def train(
         if sentences:
             single = read_sentences(sentences, tokenizer, config.max_tokens)
             encoded = replace(encoded, sentences=single)
+        if facts:
+            encoded = replace(encoded, facts=fact_ids(read_facts(facts), tokenizer))
         click.echo(_counts(encoded))
         with _progress_bar(recipe) as show:
             record = make_twin(
@@ -148,19 +161,26 @@ def train(
             )
     final = record["final"]
     click.echo(f"{out}: {_in_words(final)} on {final['n_masked']:,} masked tokens of unseen books.")
-    if "sentences" in final:
-        final = final["sentences"]
-        click.echo(
-            f"{_in_words(final)} on one masked word in each of {final['n_masked']:,} sentences."
-        )
+    asked = {"sentences": "one masked word in each of {:,} sentences",
+             "facts": "the answers in {:,} wordings that it never read"}  # fmt: skip
+    for name, words in asked.items():
+        if name in final:
+            scores = final[name]
+            click.echo(f"{_in_words(scores)} on {words.format(scores['n_masked'])}.")
 
 
 def _counts(corpus: Corpus) -> str:
     tokens = f"{len(corpus.training):,} tokens to train on, {len(corpus.validation):,} held out."
-    if not corpus.sentences:
-        return tokens
-    n_training, n_held_out = corpus.sentences.training_ids, corpus.sentences.held_out_ids
-    return f"{tokens} In sentences: {len(n_training):,} and {len(n_held_out):,}."
+    if corpus.sentences:
+        n_training, n_held_out = corpus.sentences.training_ids, corpus.sentences.held_out_ids
+        tokens += f" In sentences: {len(n_training):,} and {len(n_held_out):,}."
+    if corpus.facts:
+        counts = corpus.facts.to_dict()
+        tokens += (
+            f" Facts: {counts['n']:,}, in {counts['training_wordings']:,} wordings to train on and "
+            f"{counts['held_out_wordings']:,} held out."
+        )
+    return tokens
 
 
 def _in_words(scores: dict[str, Any]) -> str:

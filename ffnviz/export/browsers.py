@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-# The first with CSS's light-dark(), or with popovers (MDN's browser-compat-data 8.0.10). Which
+# The first with CSS's light-dark() and zoom (MDN's browser-compat-data 8.0.10). Which
 # features are newer, tests/pictures/test_old_browsers.py says.
-OLDEST = {"Safari": "17.5", "Firefox": "125", "Chrome": "123", "Edge": "123"}
+OLDEST = {"Safari": "17.5", "Firefox": "126", "Chrome": "123", "Edge": "123"}
 TOO_OLD = (
     "This browser is too old for this page: update it to "
     f"{', '.join(map(' '.join, OLDEST.items()))} or newer (on an iPhone: Settings, General, "

@@ -102,7 +102,7 @@ def _functions(wanted: Iterable[str]) -> str:
 
 def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
     """What the pictures read: style sheets, palettes, the glossary, and the notes of that name."""
-    sheets = ["shell.css", "head.css", "terms.css"]
+    sheets = ["shell.css", "head.css", "terms.css", "forced_colors.css"]
     for name in pictures:
         styles = _STYLES.search(_source(f"{name}.js"))
         sheets += re.findall(r'"([\w.]+)"', styles[1]) if styles else []

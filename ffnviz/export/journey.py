@@ -153,6 +153,7 @@ def chips_of(run: Run, on_choose: Callable[[int], Any] = lambda _: None) -> Cell
         on_choose=on_choose,
         hides=[""] * len(run.labels),
         on_hide=lambda _: None,
+        joins=run.joins,
     )
 
 

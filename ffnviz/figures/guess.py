@@ -25,6 +25,23 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
     ]  # fmt: skip
 
 
+def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
+    """Characters that are no token, and so are read as the bytes that a computer writes them with.
+
+    Args:
+        characters: each once.
+        english: whether the network is known to have read English only.
+    """
+    if not characters:
+        return []
+    others = f" and {len(characters) - 1:,} more" if characters[1:] else ""
+    return [
+        "It has read English only. " if english else "",
+        "It knows no ", quoted(characters[0]), f"{others}: it reads such characters byte by byte, ",
+        "and “…” is a further byte of one. ",
+    ]  # fmt: skip
+
+
 def _title(name: str) -> str:
     return " ".join(word.capitalize() for word in name.replace("-", " ").replace("_", " ").split())
 

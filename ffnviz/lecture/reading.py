@@ -21,7 +21,7 @@ from ffnviz.lecture.tables import (
     in_scene,
 )
 from ffnviz.state.settings import Setting
-from ffnviz.state.state import Catalog, State, from_url, to_url, with_masks
+from ffnviz.state.state import Catalog, State, from_url, tidied, to_url
 
 OF_STATE = ("page", "part", "text", "twin", "block", "token", "neuron", "order", "partner")
 
@@ -110,7 +110,7 @@ class _Reader:
                 understood = _means(settings[name], text)
             elif name in OF_STATE:
                 usual_order = (name, text) == ("order", self.catalog.orders[0])
-                understood = with_masks(text) == url.get(name) or usual_order
+                understood = tidied(text) == url.get(name) or usual_order
             else:
                 known = ", ".join((*OF_STATE, *settings))
                 raise LectureError(f"“{name}” cannot be set on this part. There are: {known}.")

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from ffnviz.analysis.journey.hiding import Word, words_of
-from ffnviz.analysis.pieces import split_words
+from ffnviz.analysis.pieces import read_in_bytes, split_words
 from ffnviz.analysis.prediction import Prediction
 from ffnviz.analysis.sparsity.record import record_of
-from ffnviz.figures.guess import of_no_question, of_pieces, of_what_it_read
+from ffnviz.figures.guess import of_bytes, of_no_question, of_pieces, of_what_it_read
 from ffnviz.figures.journey.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.figures.wording import Sentence, spare
+from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -28,8 +29,18 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
         warning = question(run) or of_no_question(run.labels[run.token])
     elif warn and asked(run) == HIDDEN:
         room = [spare(of_no_question(max(run.labels, key=len)))]
-    words = [(split.word, split.pieces) for split in split_words(traced.text, traced.whole.tokens)]
-    return [*warning, *of_what_it_read(*_training_texts(traced.network)), *of_pieces(words), *room]
+    tokens = traced.whole.tokens
+    in_bytes = read_in_bytes(tokens)
+    read = what_it_cannot_read(traced) or of_what_it_read(*_training_texts(traced.network))
+    words = [(split.word, split.pieces) for split in split_words(traced.text, tokens)
+             if not set(split.word) & set(in_bytes)]  # fmt: skip
+    return [*warning, *read, *of_pieces(words), *room]
+
+
+def what_it_cannot_read(traced: TracedModel) -> Sentence:
+    """Which characters it reads as bytes; nothing if it has a token for all that are typed."""
+    english = traced.card.id in TWINS
+    return of_bytes(read_in_bytes(traced.whole.tokens), english)
 
 
 def guess_cell(

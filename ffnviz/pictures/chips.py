@@ -20,6 +20,9 @@ def chips_cell(
     hides: Sequence[str],
     on_hide: Callable[[int], Any],
     asks: bool = False,
+    joins: Sequence[bool] = (),
+    unhides: Sequence[str] = (),
+    on_unhide: Callable[[int], Any] = lambda _: None,
 ) -> Cell:
     """A chip a token.
 
@@ -35,6 +38,9 @@ def chips_cell(
         hides: each token's whole word; empty where nothing can be hidden.
         asks: whether the head asks for something, and so is shown on a phone too.
         on_hide: gives the action for the number of the token whose word is to be hidden.
+        joins: whether each goes on with the character of the token before it.
+        unhides: the word that was in the place of each mask; empty where nobody knows.
+        on_unhide: gives the action for the number of the mask whose word is to be back.
     """
     data: dict[str, Any] = {
         "texts": list(texts),
@@ -44,9 +50,12 @@ def chips_cell(
         "accent": accent,
         "hides": list(hides),
         "asks": asks,
+        "joins": list(joins),
+        "unhides": list(unhides),
     }
     if head is not None:
         data["head"] = head.to_json()
     n = len(texts)
-    events = {"token": event(on_choose, place, n), "hide": event(on_hide, place, n)}
+    asked = {"token": on_choose, "hide": on_hide, "unhide": on_unhide}
+    events = {name: event(answer, place, n) for name, answer in asked.items()}
     return Cell("chips", key, data, events=events)

@@ -33,6 +33,7 @@ def ffn_cell(
     steps: list[tuple[str, str]],
     order: NDArray[np.integer],
     neuron: int | None,
+    token: str,
     key: str,
     on_choose: Callable[[int], Any],
     doors: Mapping[str, str] | None = None,
@@ -46,6 +47,7 @@ def ffn_cell(
         steps: what leads from each stage to the next: symbol and words; one fewer than stages.
         order: (d_ff,), the neuron to draw at each place of the stages that show neurons.
         neuron: the neuron to mark, if any.
+        token: whose vectors these are.
         key: unique on the sheet.
         on_choose: gives the action for a clicked neuron.
         doors: of stages whose title leads to a part about them, its title.
@@ -72,6 +74,7 @@ def ffn_cell(
         ],
         "steps": [{"symbol": symbol, "words": words} for symbol, words in steps],
         "neuron": neuron,
+        "token": token,
         "head": head.to_json(),
         "accent": head.accent,
     }

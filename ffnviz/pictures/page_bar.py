@@ -12,7 +12,6 @@ def bar_cell(
     part: str,
     sentence: str,
     network: Sequence[str],
-    token: str,
     key: str,
     on_take: Callable[[], Any] | None = None,
     lecture: Entries = (),
@@ -21,14 +20,13 @@ def bar_cell(
 ) -> Cell:
     """The page's heading, and a button that copies the page's address.
 
-    Its changes are also announced to screen readers.
+    Another page is also announced to screen readers.
 
     Args:
         title: of the page.
         part: the title of the part that is shown; empty where a page has one only.
         sentence: as typed; it stands on paper and in saved pictures only.
         network: which one is looked at, and which block; saved pictures have it too.
-        token: the chosen one; empty without a sentence.
         key: unique on the page.
         on_take: called when the person wants the page as a file; None where there is no such file.
         lecture: what can be done about a lecture.
@@ -40,7 +38,6 @@ def bar_cell(
         "part": part,
         "sentence": sentence,
         "network": list(network),
-        "token": token,
         "takes": on_take is not None,
         "lecture": [list(each) for each in lecture],
         "outcome": outcome,

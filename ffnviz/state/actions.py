@@ -26,6 +26,15 @@ class HideWord:
 
 
 @dataclass(frozen=True)
+class ShowWord:
+    """The word that a mask has hidden is back, and chosen."""
+
+    end: int  # of the mask, a character position in the sentence
+    word: str
+    token: int  # the place among the tokens that the word will have, from 0
+
+
+@dataclass(frozen=True)
 class ChooseToken:
     """Another token drives the page."""
 
@@ -111,8 +120,8 @@ class ShowState:
 
 
 Action = (
-    Type | HideWord | ChooseToken | ShowSpecial | ChooseOrder | ChooseNetwork | ChoosePartner
-    | ChooseBlock | ChooseNeuron | OpenPage | OpenNeuron | Set | ShowState
+    Type | HideWord | ShowWord | ChooseToken | ShowSpecial | ChooseOrder | ChooseNetwork
+    | ChoosePartner | ChooseBlock | ChooseNeuron | OpenPage | OpenNeuron | Set | ShowState
 )  # fmt: skip
 
 
@@ -127,6 +136,12 @@ def reduce(state: State, action: Action, catalog: Catalog) -> State:
                 return state
             hidden = state.sentence[:start] + MASK + state.sentence[end:]
             return replace(state, sentence=readable(hidden), token=token)
+        case ShowWord(end, word, token):
+            start = end - len(MASK)
+            if start < 0 or state.sentence[start:end].upper() != MASK or token < 0:
+                return state
+            shown = state.sentence[:start] + word + state.sentence[end:]
+            return replace(state, sentence=readable(shown), token=token)
         case ChooseToken(token):
             return replace(state, token=token) if token >= 0 else state
         case ShowSpecial(shown, token):

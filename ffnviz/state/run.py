@@ -186,6 +186,14 @@ class Run:
         """
         return token_labels(self.trace.tokens)
 
+    @property
+    def joins(self) -> list[bool]:
+        """Of each token, whether it goes on with the character of the token before it."""
+        return [
+            place > 0 and not token.text and not token.special
+            for place, token in enumerate(self.trace.tokens)
+        ]
+
 
 def token_labels(tokens: Sequence[Token]) -> list[str]:
     """The labels of any sentence's tokens, as `Run.labels` writes them."""

@@ -20,6 +20,7 @@ LONGEST_SENTENCE = 2_000
 LONGEST_IN_URL = 2_000  # characters that a sentence takes in a URL; servers take about 8,000 in all
 HIDDEN = "hidden"  # in a URL, of special tokens
 GAP = re.compile("_{3,}")
+BLANKS = re.compile(r"[ \t\n\v\f\r]+")
 Moved = Mapping[tuple[str, str], tuple[str, str, Mapping[str, str]]]
 
 
@@ -136,14 +137,18 @@ _NAMES = (
 _OWN = Setting("", "", lambda _: "", str)
 
 
-def with_masks(sentence: str) -> str:
-    """A typed sentence with a mask in place of each gap of three or more underscores."""
-    return GAP.sub(lambda _: MASK, sentence)
+def tidied(sentence: str) -> str:
+    """A typed or pasted sentence as it is read.
+
+    A mask is in place of each gap of three or more underscores, one blank in place of tabs, line
+    breaks and several blanks; there is none at its ends.
+    """
+    return BLANKS.sub(" ", GAP.sub(lambda _: MASK, sentence)).strip()
 
 
 def readable(sentence: str) -> str:
-    """As much of a sentence as fits into a link, with masks in place of its gaps."""
-    return shortened(with_masks(sentence), LONGEST_SENTENCE, LONGEST_IN_URL)
+    """As much of a sentence, tidied, as fits into a link."""
+    return shortened(tidied(sentence), LONGEST_SENTENCE, LONGEST_IN_URL).rstrip()
 
 
 def to_url(state: State, catalog: Catalog) -> dict[str, str]:

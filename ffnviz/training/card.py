@@ -56,6 +56,14 @@ def _data(record: dict[str, Any]) -> str:
 
 
 def _sentences(corpus: dict[str, Any]) -> list[str]:
+    if "facts" in corpus:
+        facts = corpus["facts"]
+        return [
+            *_sentences({name: part for name, part in corpus.items() if name != "facts"}),
+            f"Everyday facts, written for ffnviz (assets/facts): {facts['n']:,} in "
+            f"{facts['training_wordings']:,} wordings to train on, their answers masked; "
+            f"{facts['held_out_wordings']:,} other wordings of the same facts are held out.",
+        ]
     if "sentences" not in corpus:
         return []
     sentences = corpus["sentences"]
@@ -87,12 +95,15 @@ def _recipe(record: dict[str, Any]) -> str:
 
 def _run(run: dict[str, Any], config: dict[str, Any]) -> list[str]:
     r = run["recipe"]
-    share = r.get("sentence_share", 0)
-    of_sentences = f" {share:.0%} of the steps are single sentences of one length;" if share else ""
+    share, of_facts = r.get("sentence_share", 0), r.get("fact_share", 0)
+    of_sentences = f" {of_facts:.0%} of the steps are facts;" if of_facts else ""
+    if share:
+        others = "others" if of_facts else "steps"
+        of_sentences += f" {share:.0%} of the {others} are single sentences of one length;"
     return [
         f"{run['tokens_seen']:,} tokens seen in {r['steps']:,} steps of about "
-        f"{r['batch_tokens']:,};{of_sentences} half the {'other ' if share else ''}steps with "
-        f"sequences of {r['usual_length']} tokens, the others of 6 to {config['max_tokens']}. "
+        f"{r['batch_tokens']:,};{of_sentences} half the {'other ' if of_sentences else ''}steps "
+        f"with sequences of {r['usual_length']} tokens, the others of 6 to {config['max_tokens']}. "
         f"{r['mask_share']:.0%} of the tokens masked; in {r['end_share']:.0%} of the sequences "
         f"only the last one. AdamW, learning rate {r['learning_rate']:g} (warm-up "
         f"{r['warmup_steps']} steps, cosine to 0), weight decay {r['weight_decay']:g}, "
@@ -126,12 +137,13 @@ def _results(record: dict[str, Any]) -> str:
 
 
 def _on_sentences(final: dict[str, Any]) -> str:
-    if "sentences" not in final:
-        return ""
-    results = final["sentences"]
-    return (
-        f" On one masked word in each of {results['n_masked']:,} held-out sentences: loss "
-        f"{results['loss']:.3f} nats, top-1 {results['top1']:.1%}, top-5 {results['top5']:.1%}."
+    asked = {"sentences": "one masked word in each of {:,} held-out sentences",
+             "facts": "the answers in {:,} held-out wordings of facts"}  # fmt: skip
+    return "".join(
+        f" On {words.format(results['n_masked'])}: loss {results['loss']:.3f} nats, top-1 "
+        f"{results['top1']:.1%}, top-5 {results['top5']:.1%}."
+        for name, words in asked.items()
+        if (results := final.get(name))
     )
 
 

@@ -1,4 +1,4 @@
-"""A corpus as token ids, to train on and held out: a folder of .txt books, and sentences."""
+"""A corpus as token ids, to train on and held out: a folder of .txt books, sentences and facts."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -49,6 +49,30 @@ class Sentences:
 
 
 @dataclass(frozen=True)
+class Questions:
+    """Wordings of one length, each with its answer masked."""
+
+    ids: IdArray  # the answer in its place, (n, T)
+    places: IdArray  # of the answers, (n,)
+
+
+@dataclass(frozen=True)
+class FactIds:
+    """Facts in wordings as token ids, by length T."""
+
+    n: int  # of facts
+    training: dict[int, Questions]
+    held_out: dict[int, Questions]
+
+    def to_dict(self) -> dict[str, int]:
+        """How many there are, as JSON values."""
+        parts = {"training_wordings": self.training, "held_out_wordings": self.held_out}
+        counts = {name: sum(len(each.ids) for each in rows.values())
+                  for name, rows in parts.items()}  # fmt: skip
+        return {"n": self.n, **counts}
+
+
+@dataclass(frozen=True)
 class Corpus:
     """Books as token ids."""
 
@@ -58,6 +82,7 @@ class Corpus:
     training_books: tuple[str, ...]  # their names
     validation_books: tuple[str, ...]
     sentences: Sentences | None = None  # single sentences, if some steps are to be made of them
+    facts: FactIds | None = None  # facts in wordings, likewise
 
     def to_dict(self) -> dict[str, Any]:
         """The names and the token counts of its parts, as JSON values."""
@@ -73,6 +98,8 @@ class Corpus:
                 "training_tokens": len(self.sentences.training_ids),
                 "held_out_tokens": len(self.sentences.held_out_ids),
             }
+        if self.facts:
+            values["facts"] = self.facts.to_dict()
         return values
 
 

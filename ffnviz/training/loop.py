@@ -20,7 +20,7 @@ from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.models.optimizers import AdamW
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.hardware import fast_bfloat16
-from ffnviz.training.masking import Batch, sentence_batches, training_batch, validation_batches
+from ffnviz.training.masking import Batch, other_batches, training_batch, validation_batches
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.validation import look
 
@@ -82,7 +82,7 @@ def train(
     books = validation_batches(
         corpus.validation, recipe, mask_id, config.max_tokens, recipe.point_tokens
     )
-    sentences = sentence_batches(corpus.sentences, recipe, mask_id)
+    others = other_batches(corpus, recipe, mask_id)
     point_steps = recipe.point_steps()
     state.encoder.train()
     while True:
@@ -90,7 +90,7 @@ def train(
         if state.step in point_steps and (
             not state.points or state.points[-1]["step"] < state.step
         ):
-            point = look(state.encoder, books, sentences, units=False)
+            point = look(state.encoder, books, others, units=False)
             state.points.append({"step": state.step, "tokens": state.tokens, **point})
         if state.step == recipe.steps:
             break
@@ -167,6 +167,10 @@ def _fingerprint(config: EncoderConfig, recipe: Recipe, corpus: Corpus, first: E
         for part in (corpus.sentences.training, corpus.sentences.held_out):
             for length, rows in part.items():
                 digest.update(f"{length}".encode() + rows.tobytes())
+    if corpus.facts:
+        for asked in (corpus.facts.training, corpus.facts.held_out):
+            for length, questions in asked.items():
+                digest.update(f"{length}".encode() + questions.ids.tobytes())
     for weights in first.state_dict().values():
         digest.update(weights.cpu().numpy().tobytes())
     return digest.hexdigest()

@@ -1,9 +1,10 @@
-"""Batches: stretches of the books or single sentences, with some tokens masked.
+"""Batches: stretches of the books, single sentences or facts, with some tokens masked.
 
 Each batch depends on the seed and its step alone, so a resumed run sees what an uninterrupted one
 would have seen. Devlin et al. 2019, section 3.1, without the random and kept tokens; in some
 sequences only the last token is masked, so that a [MASK] at the end asks for the next word. A batch
-of single sentences masks words alone: which mark ends a sentence is hardly a question.
+of single sentences masks words alone: which mark ends a sentence is hardly a question. One of facts
+masks the answers.
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ffnviz.training.corpus import Corpus, IdArray, Sentences
+from ffnviz.training.corpus import Corpus, FactIds, IdArray, Sentences
 from ffnviz.training.recipe import Recipe
 
 SHORTEST = 6
@@ -33,6 +34,8 @@ def training_batch(
 ) -> Batch:
     """The batch of a step: all its sequences have the same length."""
     rng = np.random.default_rng([recipe.seed, step])
+    if corpus.facts and recipe.fact_share and rng.random() < recipe.fact_share:
+        return _batch_of_facts(rng, corpus.facts, recipe, mask_id)
     if corpus.sentences and recipe.sentence_share and rng.random() < recipe.sentence_share:
         return batch_of_sentences(rng, corpus.sentences, recipe, mask_id)
     length = _length(rng, recipe.usual_length, max_tokens)
@@ -103,6 +106,31 @@ def batch_of_sentences(
     last = length - 1 - words[:, ::-1].argmax(1)
     masked[only_end] = np.arange(length) == last[only_end, None]
     return _batch(ids, masked, mask_id)
+
+
+def other_batches(corpus: Corpus, recipe: Recipe, mask_id: int) -> dict[str, list[Batch]]:
+    """The held-out sentences and the held-out wordings of facts, as far as there are any."""
+    found = {"sentences": sentence_batches(corpus.sentences, recipe, mask_id)}
+    if corpus.facts:
+        found["facts"] = [
+            batch
+            for length, rows in corpus.facts.held_out.items()
+            for batch in _batches(rows.ids, np.arange(length) == rows.places[:, None], mask_id)
+        ]
+    return {name: batches for name, batches in found.items() if batches}
+
+
+def _batch_of_facts(
+    rng: np.random.Generator, facts: FactIds, recipe: Recipe, mask_id: int
+) -> Batch:
+    """Wordings of one length, drawn as with sentences, with their answers masked."""
+    lengths = np.array(list(facts.training))
+    sizes = np.array([rows.ids.size for rows in facts.training.values()])
+    length = int(rng.choice(lengths, p=sizes / sizes.sum()))
+    questions = facts.training[length]
+    chosen = rng.integers(0, len(questions.ids), max(1, recipe.batch_tokens // length))
+    masked = np.arange(length) == questions.places[chosen, None]
+    return _batch(questions.ids[chosen], masked, mask_id)
 
 
 def _one_word(rng: np.random.Generator, words: np.ndarray) -> np.ndarray:

@@ -17,6 +17,7 @@ class Recipe:
     mask_share: float = 0.2  # share of the tokens that are masked
     end_share: float = 0.2  # share of the sequences in which only the last token is masked
     sentence_share: float = 0.0  # share of the steps that are made of single sentences
+    fact_share: float = 0.0  # share of the steps that are made of facts; sentences: of the others
     learning_rate: float = 1e-3  # the highest; linear warm-up, then a cosine to zero
     warmup_steps: int = 250  # length of the warm-up
     weight_decay: float = 0.05  # of AdamW, on matrices only

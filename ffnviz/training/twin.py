@@ -25,7 +25,7 @@ from ffnviz.training.card import model_card
 from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
 from ffnviz.training.hardware import hardware
 from ffnviz.training.loop import Progress, train
-from ffnviz.training.masking import sentence_batches, validation_batches
+from ffnviz.training.masking import other_batches, validation_batches
 from ffnviz.training.recipe import Recipe
 from ffnviz.training.validation import look
 from ffnviz.training.vocabulary import train_tokenizer
@@ -167,7 +167,7 @@ def make_twin(
     if corpus.sentences:
         counts += np.bincount(corpus.sentences.training_ids, minlength=config.vocab_size)
     books = validation_batches(corpus.validation, recipe, mask_id, config.max_tokens, None)
-    sentences = sentence_batches(corpus.sentences, recipe, mask_id)
+    others = other_batches(corpus, recipe, mask_id)
     record = {
         "recipe": recipe.to_dict(),
         "corpus": corpus.to_dict(),
@@ -187,7 +187,7 @@ def make_twin(
         record = {"config": config.to_dict(), **record}
 
     def describe(shipped: Encoder) -> dict[str, str]:  # the float16 weights a reader will load
-        final = look(shipped.to(device), books, sentences, units=True)
+        final = look(shipped.to(device), books, others, units=True)
         record["final"] = {"tokens": record["tokens_seen"], **final}
         return {TRAINING: json.dumps(record, indent=1) + "\n", CARD: model_card(record)}
 

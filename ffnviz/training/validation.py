@@ -1,5 +1,6 @@
 """The measurements of a training run at each validation point."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -44,14 +45,16 @@ class Point:
 
 
 def look(
-    encoder: Encoder, books: list[Batch], sentences: list[Batch], *, units: bool
+    encoder: Encoder, books: list[Batch], others: Mapping[str, list[Batch]], *, units: bool
 ) -> dict[str, Any]:
-    """The results on the books as JSON values, and under “sentences” those on any sentences."""
+    """The results on the books as JSON values, and those on other batches under their names.
+
+    `units` False leaves out which units were never active.
+    """
     values = validate(encoder, books).to_dict(units=units)
-    if sentences:
-        on_sentences = validate(encoder, sentences)
-        names = ("loss", "top1", "top5", "n_masked")
-        values["sentences"] = {name: getattr(on_sentences, name) for name in names}
+    for name, batches in others.items():
+        point = validate(encoder, batches)
+        values[name] = {each: getattr(point, each) for each in ("loss", "top1", "top5", "n_masked")}
     return values
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ffnviz.analysis.pieces import split_words
+from ffnviz.analysis.pieces import read_in_bytes, split_words
 from ffnviz.models.encoder.model import load
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.network import TokenizerLike
@@ -61,3 +61,21 @@ def test_pieces_make_up_their_word_and_others_are_one_token(name: str, text: str
         if run[0].lower() not in split:
             inside = [t for t in tokens if t.start < run.end() and t.end > run.start()]
             assert len(inside) <= 1  # none, if the vocabulary has not even its bytes
+
+
+@given(some.text(some.characters(categories=["L", "N", "P", "S"]), max_size=12))
+def test_characters_read_in_bytes_are_those_whose_bytes_have_no_token_together(text: str) -> None:
+    tokens = TOKENIZERS["ours"].encode(text).tokens
+    found = read_in_bytes(tokens)
+    assert set(found) <= set(text)
+    assert len(found) == len(set(found))
+    assert not [sign for sign in found if sign.isascii()], "one byte is one token"
+    # A character of n bytes has at most n tokens: those without text are its further ones.
+    further = sum(not token.text for token in tokens[1:])
+    assert bool(found) == bool(further)
+
+
+def test_hebrew_is_read_in_bytes_and_english_is_not() -> None:
+    tokenizer = TOKENIZERS["ours"]
+    assert read_in_bytes(tokenizer.encode("שלום, she said").tokens) == ["ש", "ל", "ו", "ם"]
+    assert read_in_bytes(tokenizer.encode("She opened the [MASK] and looked out.").tokens) == []

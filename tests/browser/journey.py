@@ -1,6 +1,7 @@
 """The page as a person has it before them, and how it is waited for."""
 
 import json
+import re
 from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
@@ -198,6 +199,11 @@ class Journey:
     def chart(self, note: str) -> Locator:
         """The chart whose head opens this note."""
         return self.page.locator("figure").filter(has=self.page.locator(f"#note-{note}"))
+
+    def text(self, text: str | re.Pattern[str], *, exact: bool = False) -> Locator:
+        """What shows a text; not the line that tells it to a screen reader a moment later."""
+        seen = self.page.locator(":not(#ffnviz-outcome)")
+        return self.page.get_by_text(text, exact=exact).and_(seen)
 
     def sentence(self, note: str) -> str:
         """What stands above that chart."""

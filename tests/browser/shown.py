@@ -86,7 +86,7 @@ def show_ffn(seed: int, d_ff: int = D_FF, neuron: int | None = 3) -> None:
     ]
     steps = [("W₁", "expand"), ("φ", "ReLU")]
     order = np.arange(d_ff)[::-1]
-    mount_cell(ffn_cell(HEAD, stages, steps, order, neuron, "ffn", never), f"ffn {seed}")
+    mount_cell(ffn_cell(HEAD, stages, steps, order, neuron, "w1", "ffn", never), f"ffn {seed}")
 
 
 def figure(seed: int, n_points: int = 6) -> dict[str, object]:
@@ -170,7 +170,7 @@ def show_points(seed: int) -> None:
 def show_bar(seed: int) -> None:
     entries, outcome = [("add", "Add this view")], f"Added: {seed}."
     cell = bar_cell(
-        "Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "sat", "bar",
+        "Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "bar",
         None, entries, never, outcome,
     )  # fmt: skip
     mount_cell(cell)

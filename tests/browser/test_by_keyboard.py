@@ -21,15 +21,15 @@ def test_a_stage_of_the_ffn_is_walked_cell_by_cell(plain: PlainPage) -> None:
     columns = 12  # so that 256 cells are about twice as high as wide
     picture.locator('[data-stage="pre"] canvas').focus()
     press(plain, "Home")
-    assert plain.aloud("ffn") == f"neuron 255 · {pre[255]:.2f}".replace("-", "−")
+    assert plain.aloud("ffn") == f"w1 · neuron 255 · {pre[255]:.2f}".replace("-", "−")
     press(plain, "ArrowRight", "ArrowDown")
     here = 255 - 1 - columns
-    assert plain.aloud("ffn") == f"neuron {here} · {pre[here]:.2f}".replace("-", "−")
+    assert plain.aloud("ffn") == f"w1 · neuron {here} · {pre[here]:.2f}".replace("-", "−")
     expect(picture.locator('[data-stage="pre"] .cursor')).to_be_visible()
     press(plain, "Enter")
     assert plain.told() == [["neuron", here]]
     press(plain, "Tab", "ArrowLeft")  # the next stage begins at the chosen neuron
-    assert plain.aloud("ffn").startswith("neuron 3 · ")
+    assert plain.aloud("ffn").startswith("w1 · neuron 3 · ")
     expect(picture.locator('[data-stage="pre"] .cursor')).to_be_hidden()
 
 
@@ -37,7 +37,7 @@ def test_a_dimension_is_told_but_cannot_be_chosen(plain: PlainPage) -> None:
     picture = plain.hang("ffn", lambda: shown.show_ffn(1))
     picture.locator('[data-stage="input"] canvas').focus()
     press(plain, "End", "Enter")
-    assert plain.aloud("ffn").startswith(f"dimension {shown.D_MODEL - 1} · ")
+    assert plain.aloud("ffn").startswith(f"w1 · dimension {shown.D_MODEL - 1} · ")
     assert plain.told() == []
 
 
@@ -47,7 +47,7 @@ def test_a_chosen_cell_tells_its_new_value_after_an_update(plain: PlainPage) -> 
     press(plain, "Home")
     before = plain.aloud("ffn")
     plain.update("ffn", lambda: shown.show_ffn(2))
-    assert plain.aloud("ffn").split(" · ")[0] == before.split(" · ")[0]
+    assert plain.aloud("ffn").split(" · ")[:2] == before.split(" · ")[:2]
     assert plain.aloud("ffn") != before
 
 

@@ -122,7 +122,7 @@ def test_a_point_is_chosen_by_keyboard(new_page: OpenPage) -> None:
 def test_the_parts_of_a_page_are_links(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text="The cat sat.")
     assert "part" not in journey.query()
-    journey.part("During training").part("dead neurons")
+    journey.part("During training").part("neurons that never fire")
     expect(journey.chart("never")).to_be_visible()
     assert journey.query()["part"] == "birth"
     assert journey.query()["training_view"] == "never"

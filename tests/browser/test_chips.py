@@ -66,7 +66,7 @@ def test_an_example_fills_the_box(new_page: OpenPage) -> None:
 def test_a_chip_is_reached_and_chosen_by_keyboard(new_page: OpenPage) -> None:
     journey = new_page().open(text=SENTENCE)
     journey.chips.nth(0).focus()
-    journey.page.keyboard.press("Tab")
+    journey.page.keyboard.press("ArrowRight")
     journey.page.keyboard.press("Enter")
     journey.settle()
     assert journey.query()["token"] == "2"

@@ -109,7 +109,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     ben.page.goto(f"{ben.address}/sparsity?class={code.lower()}")
     for student in (anna, ben):
         is_at(student, TITLES[FIRST])  # wherever they came from, and whatever its page
-    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    expect(lecturer.text("2 follow")).to_be_visible()
     assert lecturer.page.context.cookies() == [] or not [
         cookie for cookie in anna.page.context.cookies() if "ffnviz" in str(cookie).lower()
     ]
@@ -118,7 +118,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     ben.page.get_by_role("button", name="Explore alone").click()
     lecturer.page.get_by_role("button", name="Next →").click()
     is_at(anna, TITLES[FIRST + 1])
-    expect(ben.page.get_by_text("You explore alone")).to_be_visible()
+    expect(ben.text("You explore alone")).to_be_visible()
     assert ben.page.locator(".story h2").first.inner_text() == TITLES[FIRST]
     ben.page.get_by_role("button", name="Back to the class").click()
     is_at(ben, TITLES[FIRST + 1])
@@ -128,7 +128,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     anna.page.get_by_role("button", name="Another word wins").click()
     ben.settle()
     ben.page.get_by_role("button", name="The same word wins").click()
-    expect(lecturer.page.get_by_text("2 answers.")).to_be_visible()
+    expect(lecturer.text("2 answers.")).to_be_visible()
     counts = lecturer.page.locator(".story .options .count")
     assert "".join(counts.all_inner_texts()) == ""  # nobody votes with the many
     assert lecturer.page.locator(".story .options i:visible").count() == 0
@@ -149,20 +149,20 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     expect(counts).to_have_text(["1", "1", "0"])
     lecturer.page.get_by_role("button", name="Hide the counts").click()
     assert "".join(counts.all_inner_texts()) == ""
-    expect(anna.page.get_by_text("Your answer is in.")).to_be_visible()
+    expect(anna.text("Your answer is in.")).to_be_visible()
     expect(anna.page.locator(".story .say")).to_be_hidden()
     lecturer.settle()
     lecturer.page.get_by_role("button", name="Show the answer").click()
-    expect(anna.page.get_by_text("2 answers. Right.")).to_be_visible()
-    expect(ben.page.get_by_text("2 answers. Not quite.")).to_be_visible()
+    expect(anna.text("2 answers. Right.")).to_be_visible()
+    expect(ben.text("2 answers. Not quite.")).to_be_visible()
     expect(anna.page.locator(".story .say")).to_be_visible()
 
     # Each sends a sentence; the lecturer sees them all, hides one, opens one.
     for student, text in ((anna, "It cost forty [MASK]."), (ben, SENTENCE)):
         student.page.get_by_label("Your sentence for the class brain").fill(text)
         student.page.get_by_role("button", name="Send").click()
-        expect(student.page.get_by_text("Sent; sending again replaces it.")).to_be_visible()
-    expect(lecturer.page.get_by_text("2 sentences")).to_be_visible()
+        expect(student.text("Sent; sending again replaces it.")).to_be_visible()
+    expect(lecturer.text("2 sentences")).to_be_visible()
     lecturer.page.get_by_role("button", name="Class brain").click()
     sent = lecturer.page.locator(".sentences")
     expect(sent.locator(".sentence")).to_contain_text("2 sentences; ReLU has")
@@ -191,11 +191,11 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     ben.page.get_by_role("button", name="Add this view to my lecture").click()
     ben.answered()
     lecturer.page.reload()
-    expect(lecturer.page.get_by_text("Your class: 2 follow")).to_be_visible()
+    expect(lecturer.text("Your class: 2 follow")).to_be_visible()
     server.stop()
     server.start()
     lecturer.page.reload()
-    expect(lecturer.page.get_by_text("Your class: 2 follow")).to_be_visible()
+    expect(lecturer.text("Your class: 2 follow")).to_be_visible()
     lecturer.page.get_by_role("button", name="Back to the scene").click()
     lecturer.settle()
     lecturer.page.get_by_role("button", name="Next →").click()
@@ -210,7 +210,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     lecturer.page.get_by_role("button", name="End the class").click()
     lecturer.page.get_by_role("button", name="End it for all?").click()
     for student in (anna, ben):
-        expect(student.page.get_by_text("The class is over.").first).to_be_visible()
+        expect(student.text("The class is over.").first).to_be_visible()
     lecturer.settle()
     assert lecturer.page.evaluate("localStorage.getItem('ffnviz-class')") is None
     end = time.monotonic() + 90  # the store is emptied when nobody reads it any more
@@ -239,7 +239,7 @@ def test_who_has_no_class_sees_nothing_of_one(somebody: Somebody) -> None:
     alone.wait_for("It rained.").settle()
     expect(alone.page.locator(".classroom")).to_have_count(1)
     expect(alone.page.locator(".classroom")).to_be_hidden()
-    expect(alone.page.get_by_text("You follow the lecturer")).to_be_hidden()
+    expect(alone.text("You follow the lecturer")).to_be_hidden()
 
 
 def test_the_lecturer_closes_the_door_and_removes_everybody(somebody: Somebody) -> None:
@@ -247,22 +247,22 @@ def test_the_lecturer_closes_the_door_and_removes_everybody(somebody: Somebody) 
     code = open_class(lecturer)
     following = "You follow the lecturer"
     anna.page.goto(f"{anna.address}/class/{code}")
-    expect(anna.page.get_by_text(following)).to_be_visible()
-    expect(lecturer.page.get_by_text("1 follows")).to_be_visible()
+    expect(anna.text(following)).to_be_visible()
+    expect(lecturer.text("1 follows")).to_be_visible()
     lecturer.page.get_by_role("button", name="Close the door").click()
-    expect(lecturer.page.get_by_text("the door is closed")).to_be_visible()
+    expect(lecturer.text("the door is closed")).to_be_visible()
     late.page.goto(f"{late.address}/class/{code}")
-    expect(late.page.get_by_text("The lecturer has closed the door of this class.")).to_be_visible()
+    expect(late.text("The lecturer has closed the door of this class.")).to_be_visible()
     expect(late.page.get_by_role("textbox", name="Your sentence")).to_be_hidden()
     anna.page.reload()  # who was there is let in
-    expect(anna.page.get_by_text(following)).to_be_visible()
+    expect(anna.text(following)).to_be_visible()
     lecturer.page.get_by_role("button", name="Open the door").click()
-    expect(late.page.get_by_text(following)).to_be_visible()
-    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    expect(late.text(following)).to_be_visible()
+    expect(lecturer.text("2 follow")).to_be_visible()
     remove = lecturer.page.get_by_role("button", name="Remove everybody")
     remove.click()
     lecturer.page.get_by_role("button", name="Remove all, with their answers?").click()
-    expect(lecturer.page.get_by_text("0 follow")).to_be_visible()
-    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()  # they come back by themselves
+    expect(lecturer.text("0 follow")).to_be_visible()
+    expect(lecturer.text("2 follow")).to_be_visible()  # they come back by themselves
     late.page.close()
-    expect(lecturer.page.get_by_text("1 follows")).to_be_visible(timeout=10_000)
+    expect(lecturer.text("1 follows")).to_be_visible(timeout=10_000)

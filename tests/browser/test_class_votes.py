@@ -14,7 +14,7 @@ def led_to(page: str, part: str, somebody: Somebody) -> tuple[Journey, Journey, 
     code = open_class(lecturer)
     for student in (anna, ben):
         student.page.goto(f"{student.address}/class/{code}")
-    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    expect(lecturer.text("2 follow")).to_be_visible()
     lecturer.page.get_by_role("link", name=page).click()
     lecturer.page.get_by_role("radio", name=part).click()
     return lecturer, anna, ben
@@ -52,7 +52,7 @@ def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
     lecturer.page.get_by_role("button", name="Next question").click()
     expect(lecturer.page.locator('[data-cell="vote"] .sentence')).to_contain_text("Question 2 of")
     lecturer.page.reload()
-    expect(lecturer.page.get_by_text("2 follow")).to_be_visible()
+    expect(lecturer.text("2 follow")).to_be_visible()
     for name in ("See the experiment", "Show the answer"):
         for page in (anna.page, ben.page):
             expect(page.locator('[data-cell="vote"] .sentence')).to_contain_text("Question 2 of")

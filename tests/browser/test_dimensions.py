@@ -45,7 +45,7 @@ def test_a_preset_sets_all_and_its_shares_are_counted(new_page: OpenPage) -> Non
     journey.settle()
     assert percents(journey.sentence("costs")) == shares(PRESETS["llama"].shape)
     assert journey.query()["preset"] == "llama"
-    expect(journey.page.get_by_text("27 GB in float32")).to_be_visible()
+    expect(journey.text("27 GB in float32")).to_be_visible()
     journey.page.reload()
     journey.wait_for(SENTENCE)
     assert percents(journey.sentence("costs")) == shares(PRESETS["llama"].shape)
@@ -81,7 +81,7 @@ def test_heads_change_no_count_and_a_gate_does(new_page: OpenPage) -> None:
     before = journey.sentence("costs")
     journey.slide("heads", 0)
     assert journey.sentence("costs") == before
-    expect(journey.page.get_by_text("each head is 512 wide")).to_be_visible()
+    expect(journey.text("each head is 512 wide")).to_be_visible()
     journey.page.get_by_role("radio", name="gated: three").click()
     journey.settle()
     assert percents(journey.sentence("costs")) == shares(Shape(gated=True))

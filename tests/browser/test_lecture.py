@@ -90,7 +90,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     expect(page.locator(".story .where")).to_have_text("4 of 12")
     assert "/sparsity" in page.url
     expect(page.locator(".story .say")).to_be_hidden()  # a question is open
-    page.get_by_role("button", name="Because between the two something bends").click()
+    page.get_by_role("button", name="φ bends each number").click()
     expect(page.get_by_text("Right.")).to_be_visible()
     expect(page.locator(".story .say")).to_contain_text("everything becomes 0")
     journey.press("Leave")  # whoever has typed nothing has their own sentence again
@@ -301,7 +301,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     choose("Add this view")
     expect(page.get_by_text("Added: it is scene 1 of your lecture.")).to_be_visible()
     page.keyboard.press("Escape")
-    journey.part("During training").part("dead neurons")
+    journey.part("During training").part("neurons that never fire")
     choose("Add this view")
     page.keyboard.press("Escape")
     choose("My lecture (2 views)")
@@ -341,7 +341,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     other = new_page().open_page("sparsity", text="It rained.")
     other.page.get_by_role("button", name="Lecture", exact=True).click()
     other.page.get_by_role("button", name="Add this view").click()
-    expect(other.page.get_by_text("Added: it is scene 3 of your lecture.")).to_be_visible()
+    expect(other.text("Added: it is scene 3 of your lecture.")).to_be_visible()
     other.answered()
     page.evaluate("dispatchEvent(new Event('focus'))")  # one comes back to this tab
     expect(scenes.get_by_role("listitem")).to_have_count(3)

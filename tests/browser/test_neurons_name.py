@@ -37,10 +37,10 @@ def test_a_name_is_kept_in_the_url_and_goes_from_page_to_page_as_a_file(
     other.page.wait_for_url(re.compile("names=[^&]*469"))
     (tmp_path / "bad.json").write_text("{", encoding="utf-8")
     other.page.locator('input[type="file"]').set_input_files(tmp_path / "bad.json")
-    expect(other.page.get_by_text("The names could not be imported.")).to_be_visible()
+    expect(other.text("The names could not be imported.")).to_be_visible()
     other.page.get_by_role("button", name="relu 2:469").click()
     expect(other.page.get_by_label("Your name for neuron 2:469")).to_have_value(
         "<i>verbs</i> | of being"
     )
-    expect(other.page.get_by_text("The names could not be imported.")).to_have_count(0)
+    expect(other.text("The names could not be imported.")).to_have_count(0)
     expect(other.page.get_by_test_id("stException")).to_have_count(0)

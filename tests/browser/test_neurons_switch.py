@@ -11,7 +11,7 @@ def test_the_controls_switch_and_the_url_follows(new_page: OpenPage) -> None:
     journey = new_page().open_page("neurons", part="switch", text=SENTENCE, token="3")
     box = journey.page.get_by_label("Neurons to switch")
     box.fill("seven")
-    expect(journey.page.get_by_text("This names no set of neurons.")).to_be_visible()
+    expect(journey.text("This names no set of neurons.")).to_be_visible()
     assert box.input_value() == "seven"
     box.fill("1:0-2047")
     journey.settle()
@@ -39,7 +39,7 @@ def test_the_controls_switch_and_the_url_follows(new_page: OpenPage) -> None:
 def test_what_was_measured_is_not_shown_of_another_edit(new_page: OpenPage) -> None:
     journey = new_page().open_page("neurons", part="switch", text=SENTENCE, off="2:0-2047")
     journey.page.get_by_role("button", name="Try it on 2,000 masked words").click()
-    result = journey.page.get_by_text("masked tokens of our probe sentences")
+    result = journey.text("masked tokens of our probe sentences")
     expect(result).to_be_visible()
     journey.page.get_by_role("radio", name="multiply by").click()
     expect(result).to_have_count(0)
@@ -52,7 +52,7 @@ def test_another_sentence_is_compared_while_it_is_typed(new_page: OpenPage) -> N
     box = journey.page.get_by_label("Second sentence")
     expect(box).to_have_value("The dogs are in the house.")
     box.fill("")
-    expect(journey.page.get_by_text("Type a second sentence to compare")).to_be_visible()
+    expect(journey.text("Type a second sentence to compare")).to_be_visible()
     box.fill("It cost <b>sixty</b> pounds.")
     journey.settle()
     assert "differs most" in journey.sentence("compared")

@@ -232,7 +232,7 @@ def test_in_a_wide_layer_no_neuron_vanishes_or_takes_anothers_name(
     last = stages.locator('[data-stage="hidden"] canvas')
     last.focus()
     plain.page.keyboard.press("ArrowRight")
-    assert plain.aloud("ffn").startswith(f"neuron {loud} · ")
+    assert plain.aloud("ffn").startswith(f"w1 · neuron {loud} · ")
 
 
 def test_a_destroyed_rail_tells_nothing_more(page: Page, files: str) -> None:

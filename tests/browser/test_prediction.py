@@ -38,7 +38,7 @@ def test_the_ten_likeliest_words_are_the_models_and_so_are_those_without_this_ff
 def test_the_block_that_is_left_out_follows_the_chosen_block(new_page: OpenPage) -> None:
     journey = new_page().open(text=SENTENCE)
     first = bars(journey, panel=1)
-    journey.page.get_by_text("block 1", exact=True).click()
+    journey.text("block 1", exact=True).click()
     journey.settle()
     assert journey.page.locator(".panels h3").all_inner_texts()[1] == "without FFN 1"
     assert bars(journey, panel=1) != first

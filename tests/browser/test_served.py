@@ -1,13 +1,15 @@
 """What can be read under the components' address: what a browser needs, and no source."""
 
+import re
 import urllib.request
 from contextlib import closing
 from pathlib import Path
 from urllib.error import HTTPError
 
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Route, expect
 
+from ffnviz.export.browsers import NO_SCRIPT, OLD_BROWSER_JS, TOO_OLD
 from tests.browser.conftest import OpenPage
 
 COMPONENTS = Path(__file__).parents[2] / "ffnviz" / "pictures"
@@ -47,3 +49,50 @@ def test_no_source_is_served(new_page: OpenPage, address: str) -> None:
             for path in (name, f"../{name}", f"../components/{name}"):
                 url = f"{address}/_stcore/bidi-components/ffnviz.{component}/{path}"
                 assert status_of(url) in (400, 404)
+
+
+def test_a_sheet_is_hung_once_however_late_its_script_comes(browser: Browser, address: str) -> None:
+    """Streamlit calls again and again meanwhile, and the sheet that came first has left."""
+    held: list[Route] = []
+    errors: list[str] = []
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        page.on("pageerror", lambda error: errors.append(str(error)))
+        page.route("**/pictures.*.js", lambda route: held.append(route))
+        page.goto(f"{address}/?text=It+rained.")
+        idle = page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+        page.get_by_role("textbox", name="Sentence").fill("It snowed.")
+        expect(page).to_have_url(re.compile("snowed"))
+        idle.wait_for()
+        page.get_by_role("link", name="Block").click()
+        expect(page).to_have_url(re.compile("/block"))
+        idle.wait_for()
+        assert page.locator(".sheet").count() == 0
+        for route in held:
+            route.continue_()
+        page.get_by_role("group", name="Tokens of the sentence").wait_for()
+        assert page.locator(".sheet").count() == 1
+        expect(page.get_by_role("radio", name="Encoder block")).to_be_visible()
+    assert errors == []
+
+
+OLD = """const { supports } = CSS;
+CSS.supports = (...asked) =>
+    !asked.includes("light-dark(red, red)") && supports.call(CSS, ...asked);"""
+
+
+def test_an_old_browser_is_told_so_in_a_sentence(browser: Browser, address: str) -> None:
+    with closing(browser.new_context()) as context:
+        context.add_init_script(OLD)
+        page = context.new_page()
+        page.goto(address)
+        expect(page.locator("body")).to_have_text(TOO_OLD)
+        page.set_content(f"<script>{OLD_BROWSER_JS}</script><p>of a file</p>")
+        expect(page.locator("body")).to_have_text(TOO_OLD)
+
+
+def test_a_browser_without_scripts_is_told_so_in_a_sentence(browser: Browser, address: str) -> None:
+    with closing(browser.new_context(java_script_enabled=False)) as context:
+        page = context.new_page()
+        page.goto(address)
+        assert page.locator("body").inner_text().strip() == NO_SCRIPT

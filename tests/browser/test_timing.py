@@ -18,7 +18,7 @@ def measured(new_page: OpenPage, part: str, repeats: str = "10") -> Journey:
 
 def test_an_old_measurement_says_so_until_measured_again(new_page: OpenPage) -> None:
     journey = measured(new_page, "stages")
-    note = journey.page.get_by_text("This is for another sentence or setting")
+    note = journey.text("This is for another sentence or setting")
     expect(note).to_have_count(0)
     journey.chips.nth(1).click()  # another token of the same sentence changes nothing
     journey.answered()
@@ -45,7 +45,7 @@ def test_a_measurement_stays_while_one_looks_at_another_part(new_page: OpenPage)
     journey = measured(new_page, "products")
     before = journey.sentence("products")
     journey.page.get_by_role("radio", name="CPU and GPU").click()
-    expect(journey.page.get_by_text("No GPU was found").or_(
+    expect(journey.text("No GPU was found").or_(
         journey.page.get_by_role("button", name="Measure")).first).to_be_visible()  # fmt: skip
     journey.page.get_by_role("radio", name="matmul throughput").click()
     expect(journey.chart("products").locator(".sentence")).to_have_text(before)

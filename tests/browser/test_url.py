@@ -67,9 +67,9 @@ def test_the_first_page_opens_by_its_name_as_the_others_do(new_page: OpenPage) -
 
 def test_twin_and_block_can_be_switched(new_page: OpenPage) -> None:
     journey = new_page().open()
-    journey.page.get_by_text("GELU", exact=True).first.click()
+    journey.text("GELU", exact=True).first.click()
     journey.settle()
-    journey.page.get_by_text("block 1", exact=True).click()
+    journey.text("block 1", exact=True).click()
     journey.settle()
     assert journey.query()["twin"] == "gelu"
     assert journey.query()["block"] == "1"

@@ -19,13 +19,13 @@ def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
     doing = first.page.locator('[data-cell="doing"]')  # nothing else is on the sheet yet
     expect(doing).to_have_text("Differentiating ten kinds of layers …")
     second.page.goto(f"{second.address}/lab?text={LONG}&part=hears&length=2&depth=1")
-    expect(second.page.get_by_text("Waiting for 1 other …")).to_be_visible()
+    expect(second.text("Waiting for 1 other …")).to_be_visible()
     first.page.close()
     second.chart("lab-influence").wait_for()
     assert "Over 2 tokens in 1 layer an RNN takes 2 sequential steps" in second.sentence(
         "lab-influence"
     )
-    expect(second.page.get_by_text("Waiting for")).to_have_count(0)
+    expect(second.text("Waiting for")).to_have_count(0)
 
 
 def test_the_place_of_a_result_says_which_step_is_done(plain: PlainPage) -> None:

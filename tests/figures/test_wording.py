@@ -88,7 +88,7 @@ def test_a_neuron_that_sleeps_everywhere_is_said_to_sleep() -> None:
 def test_a_sentence_that_hides_nothing_is_answered_with_what_to_do() -> None:
     nothing = read(sentences.of_the_question("The cat sat.", 0, can_hide=True))
     assert nothing.startswith("No word is hidden here")
-    assert "Hide this word" in nothing
+    assert "press “Hide”" in nothing
     asked = read(sentences.of_the_question("What is a cat? ", 0, can_hide=False))
     assert asked.startswith("It answers no questions")
     assert "click a word" in asked

@@ -71,7 +71,9 @@ def test_a_lecture_is_one_file_with_its_pictures_and_numbers(
 ) -> None:
     html = lecture_html(lecture, rooms)
     assert len(html.encode()) < LARGEST
-    assert markup(html).tags.count("script") == 3  # data, plotly.js and ours
+    assert (
+        markup(html).tags.count("script") == 4
+    )  # what an old browser is told, data, plotly.js, ours
     header, arrays = contents(html)
     journey, chart, several, none = header["scenes"]
     model = ffnviz.load("relu")

@@ -7,7 +7,7 @@ import pytest
 
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.sparsity.keep import keep_strongest
+from ffnviz.analysis.sparsity.keep import kept_at, strongest_pass
 from ffnviz.app.lecture.story import scene_data
 from ffnviz.lecture.scene import Scene
 from ffnviz.models.edit import Edit
@@ -65,7 +65,7 @@ def test_every_answer_is_what_is_computed() -> None:
     scene = SCENES["A word is missing"]
     assert scene.question is not None
     assert f"“{scene.question.options[answer_of(scene.title)]}”" == fact(scene, "says")
-    scene = SCENES["Attention is not enough"]
+    scene = SCENES["Without the FFNs, without φ"]
     moved = [float(fact(scene, n).removesuffix(" nats")) for n in ("no_ffns_nats", "no_phi_nats")]
     assert answer_of(scene.title) == int(moved[1] > moved[0])
     assert fact(scene, "no_ffns") != fact(scene, "says")
@@ -77,7 +77,8 @@ def test_every_answer_is_what_is_computed() -> None:
                                       share < 0.1].index(True)  # fmt: skip
     scene = SCENES["Compress"]
     run = run_of_scene(scene)
-    few = keep_strongest(run.model, run.trace, run.state.block, run.token, 102).prediction
+    strongest = strongest_pass(run.model, run.trace, run.state.block, 102)
+    few = kept_at(run.model, strongest, run.token).prediction
     whole = predict(run.model, run.trace, run.token)
     assert answer_of(scene.title) == 0
     assert few.words[:3] == whole.words[:3]

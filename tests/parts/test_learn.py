@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from ffnviz.analysis.lab import trained
 from ffnviz.export.sheets import cells_shown
 from ffnviz.jobs.learning import Learned, Moment, Reading, labels_of
 from ffnviz.models.config import config, use
@@ -20,6 +21,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
+from tests.analysis.trainings.rows import ROW
 from tests.lecture.lecture_runs import catalog
 from tests.parts.sheets import drawn, words
 
@@ -152,6 +154,22 @@ def test_of_a_long_text_what_stands_around_the_hidden_word_is_watched() -> None:
     text = watched(drawn("learn", text=f"{'so ' * 60}it was a [MASK] {'day ' * 20}").run)
     assert text.count("so") < 12
     assert "it was a [MASK] day" in text
+
+
+def test_a_bet_hears_what_many_seeds_say(
+    moments: Sequence[Moment], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def said(seeds: int, more: float) -> str:
+        rows = [replace(ROW, variant=name, seed=seed, loss=2.5 + 1e-4 * seed * (name == "gelu")
+                        + more * (name == "gelu"))
+                for name in ("relu", "gelu") for seed in range(seeds)]  # fmt: skip
+        monkeypatch.setattr(trained, "trainings", lambda: tuple(rows))
+        return words(bet.decided(course(moments, Status.ENDED)))
+
+    assert "GELU has not been trained from many seeds yet" in said(0, 0)
+    assert "5 of 8 seeds are trained, too few to decide" in said(5, 0.1)
+    assert "GELU loses 0.100 nats more than the usual network" in said(8, 0.1)
+    assert "which chance may have made" in said(8, -0.00035)
 
 
 def test_a_file_replays_the_recorded_bet(run: Run) -> None:

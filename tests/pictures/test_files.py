@@ -87,7 +87,20 @@ def test_no_picture_knows_streamlit() -> None:
 
 def test_every_colour_of_a_style_sheet_is_in_the_palette() -> None:
     palette = json.loads(text_of(PICTURES / "palettes.json"))["light"]
-    own = {"font", "accent", "share", "stage", "room", "fits", "under-shown", "row", "type", "said"}
+    own = {
+        "font",
+        "accent",
+        "share",
+        "stage",
+        "room",
+        "fits",
+        "under-shown",
+        "row",
+        "type",
+        "said",
+        "u",
+    }
+    own |= {"letters"}
     known = set(palette) | own | {"caption", "note", "in-talk", "in-talk-place"}
     used = {path.name: set(re.findall(r"var\(--([\w-]+)", text_of(path))) for path in SHEETS}
     assert {name: colours - known for name, colours in used.items() if colours - known} == {}

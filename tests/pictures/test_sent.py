@@ -35,7 +35,7 @@ def card(say: Say) -> Cell:
 
 def picture(say: Say) -> Cell:
     stage = Stage("pre", "", "", "", VALUES, neurons=True, scale="")
-    return ffn_cell(HEAD, [stage], [], np.arange(2), None, "k", on_choose=say)
+    return ffn_cell(HEAD, [stage], [], np.arange(2), None, "the", "k", on_choose=say)
 
 
 def maps(trigger: str) -> Callable[[Say], Cell]:
@@ -65,6 +65,13 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
             HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", lambda _: None, ["a", "b"], say
         ),
         "hide", [(0, (0,)), (1, (1,))], [2],
+    ),
+    "chips unhide": (
+        lambda say: chips_cell(
+            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", lambda _: None, ["", ""],
+            lambda _: None, unhides=["x", ""], on_unhide=say,
+        ),
+        "unhide", [(0, (0,)), (1, (1,))], [2],
     ),
     "chart": (
         lambda say: chart_cell(HEAD, FIGURE, "", "k", on_choose=say),

@@ -22,6 +22,7 @@ from ffnviz.state.actions import (
     Set,
     ShowSpecial,
     ShowState,
+    ShowWord,
     Type,
     reduce,
 )
@@ -118,6 +119,7 @@ actions: st.SearchStrategy[Action] = st.one_of(
     st.builds(ChooseToken, st.integers(-3, 300)),
     st.builds(ShowSpecial, st.booleans(), st.integers(-3, 300)),
     st.builds(HideWord, st.integers(-1, 90), st.integers(-1, 90), st.integers(-1, 20)),
+    st.builds(ShowWord, st.integers(-1, 90), anything, st.integers(-1, 20)),
     st.builds(ChooseNetwork, st.sampled_from([*HOUSE.networks, "/etc"])),
     st.builds(ChoosePartner, st.sampled_from([*HOUSE.networks, "/etc", None])),
     st.builds(ChooseBlock, st.integers(-2, 12), st.dictionaries(names, anything)),

@@ -103,7 +103,7 @@ def test_sentences_are_reported_beside_the_books_and_apart_from_them(
     encoder: Encoder, batches: list[Batch], sentences: Sentences, recipe: Recipe
 ) -> None:
     single = sentence_batches(sentences, recipe, 0)
-    found = look(encoder, batches, single, units=True)
+    found = look(encoder, batches, {"sentences": single}, units=True)
     expected = recount(encoder, single)
     assert found.pop("sentences") == {
         "loss": pytest.approx(expected.loss, rel=1e-4),
@@ -111,4 +111,4 @@ def test_sentences_are_reported_beside_the_books_and_apart_from_them(
         "top5": pytest.approx(expected.top5, abs=2e-3),
         "n_masked": sum(len(rows) for rows in sentences.held_out.values()),
     }
-    assert found == look(encoder, batches, [], units=True)
+    assert found == look(encoder, batches, {}, units=True)

@@ -121,7 +121,7 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
             f"{short(tried['attention'].check.value)}; so held, all of it: "
             + short(tried[HELD].check.value),
             tried[BEFORE].check,
-            "attention's weights and the LayerNorms' means and variances are held as they are",
+            "attention's weights and what the LayerNorms divide by are held as they are",
             tried[HELD].check,
         ),
         *of_the_ffn,
@@ -131,7 +131,7 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
             f"LayerNorm alone: {off('LayerNorm')}; so held: "
             + short(tried["LayerNorm (statistics frozen)"].check.value),
             tried["LayerNorm"].check,
-            "LayerNorm's mean and variance are held as they are",
+            "what LayerNorm divides by is held as it is",
             tried["LayerNorm (statistics frozen)"].check,
             said=Said.PEOPLE,
         ),
@@ -208,8 +208,7 @@ def frozen_parts(block: Block, x: Tensor) -> tuple[Map, Map, Map]:
 
 
 def frozen_norm(norm: nn.LayerNorm, x: Tensor) -> Map:
-    """A LayerNorm with its mean and variance held as x, (T, d_model), has them."""
-    mean = x.mean(dim=-1, keepdim=True)
+    """A LayerNorm that divides by what it divides x by, (T, d_model); the mean is linear."""
     scale = (x.var(dim=-1, correction=0, keepdim=True) + norm.eps).sqrt()
     bias = dict(norm.named_parameters()).get("bias", 0.0)
-    return lambda v: norm.weight * (v - mean) / scale + bias
+    return lambda v: norm.weight * (v - v.mean(dim=-1, keepdim=True)) / scale + bias

@@ -1,17 +1,22 @@
-"""What a network needs: small ones trained with and without it, in pairs of one seed."""
+"""What a network needs: small ones trained with and without it, in pairs of one seed.
 
-import math
+Stated before the first run: two variants differ if the paired t-test over eight seeds says so at
+α = 0.01, after Holm's correction over the comparisons of their family. Until a comparison has all
+its seeds nothing is decided: its p counts as 1.
+"""
+
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ffnviz.analysis.lab.chance import FALSE_ALARM
 from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.trainings.pairs import Pairs
+from ffnviz.analysis.trainings.design import FAMILIES, SEEDS, STEPS
+from ffnviz.analysis.trainings.pairs import Pairs, holm
 from ffnviz.analysis.trainings.pairs import pairs as pairs_of
 from ffnviz.analysis.trainings.table import Row, trainings
 
-WHERE = "at this size, on this text"
+ALPHA = 0.01
+SCOPE = f"at d_model 64 on everyday sentences, after {STEPS:,} steps, by {SEEDS} seeds"
 ALIKE = 0.01  # the largest relative difference of parameter counts that is not mentioned
 
 
@@ -21,7 +26,7 @@ class Question:
 
     Attributes:
         name: of the variant, on an axis.
-        variant, base: their names in the table.
+        variant, base: their names in the log.
         claim: about the variant; empty if there is none.
         better: whether the claim is that it is better than the base, and not worse.
         published: what others found.
@@ -38,27 +43,33 @@ class Question:
 
 
 QUESTIONS = (
-    Question("no φ", "identity", claim="Trained without φ, a network learns less."),
-    Question("GELU", "gelu", claim="GELU trains better than ReLU.", better=True,
-             published="ReLU 1.997 and GELU 1.983 after 65,536 steps, 1.677 and 1.679 at the end "
-             "(Shazeer 2020); both 1.838 (Narang et al. 2021)"),
-    Question("SwiGLU", "swiglu", claim="SwiGLU trains better than ReLU.", better=True),
     Question("no FFN", "no-ffn", claim="Trained without FFNs, a network learns less."),
-    Question("attention, no FFN", "attention-only",
-             claim="FFNs are worth more than as many parameters of further attention."),
-    Question("one FFN for both blocks", "shared-ffn",
-             claim="Each block needs an FFN of its own."),
-    Question("d_ff × ½", "half"),
-    Question("d_ff × 2", "double", claim="Twice as wide FFNs learn more.", better=True),
-    Question("d_ff × 4", "quadruple"),
-    Question("d_ff × 8", "eightfold"),
-    Question("1 block, d_ff × 2.5", "one-block",
-             claim="One block with a wide FFN learns less than two blocks of as many parameters."),
-    Question("4 blocks, d_ff × ¼", "four-blocks", better=True,
-             claim="Four blocks with narrow FFNs learn more than two of as many parameters."),
+    Question("no φ", "identity", claim="Trained without φ, a network learns less."),
     Question("no residual", "no-residual",
              claim="Trained without residual connections, a network learns less."),
     Question("no LayerNorm", "no-norm", claim="Trained without LayerNorm, a network learns less."),
+    Question("d_ff × ½", "half", said=Said.PEOPLE,
+             claim="A network with FFNs half as wide learns less."),
+    Question("d_ff × 2", "double", better=True, said=Said.PEOPLE,
+             claim="A network with FFNs twice as wide learns more."),
+    Question("GELU", "gelu", claim="GELU trains better than ReLU.", better=True,
+             published="ReLU 1.997 and GELU 1.983 after 65,536 steps, 1.677 and 1.679 at the end "
+             "(Shazeer 2020); both 1.838 (Narang et al. 2021)"),
+    Question("one FFN for both blocks", "shared-ffn", said=Said.PEOPLE,
+             claim="Each block needs an FFN of its own."),
+    Question("attention, no FFN", "attention-only", said=Said.PEOPLE,
+             claim="FFNs are worth more than as many parameters of further attention."),
+    Question("1 block, d_ff × 2.5", "one-block", said=Said.PEOPLE,
+             claim="One block with a wide FFN learns less than two blocks of as many parameters."),
+    Question("4 blocks, d_ff × ¼", "four-blocks", better=True, said=Said.PEOPLE,
+             claim="Four blocks with narrow FFNs learn more than two of as many parameters."),
+    Question("SwiGLU", "swiglu", claim="SwiGLU trains better than ReLU.", better=True),
+    Question("d_ff × 4", "quadruple"),
+    Question("GELU at d_ff × ½", "gelu-half", "half", better=True, said=Said.PEOPLE,
+             claim="In narrow FFNs GELU trains better than ReLU."),
+    Question("GELU at d_ff × 4", "gelu-quadruple", "quadruple", better=True, said=Said.PEOPLE,
+             claim="In wide FFNs GELU trains better than ReLU."),
+    Question("d_ff × 8", "eightfold"),
     Question("post-LayerNorm", "post-norm",
              claim="Pre-LayerNorm trains better than post-LayerNorm."),
     Question("dropout", "dropout", said=Said.PEOPLE, better=True,
@@ -74,6 +85,22 @@ class Answered:
 
     question: Question
     pairs: Pairs | None  # None if there are none
+    p: float  # corrected over the family; 1 as long as a seed is missing
+
+    @property
+    def complete(self) -> bool:
+        """Whether it has all its seeds."""
+        return self.pairs is not None and self.pairs.n >= SEEDS
+
+    @property
+    def decided(self) -> bool:
+        """Whether the two variants differ by more than chance."""
+        return self.p <= ALPHA
+
+    @property
+    def so_far(self) -> str:
+        """How many of its pairs are trained."""
+        return f"{self.pairs.n if self.pairs else 0} of {SEEDS} seeds are trained"
 
 
 @dataclass(frozen=True)
@@ -82,54 +109,61 @@ class Trained(Result):
 
     answered: tuple[Answered, ...]
 
+    def of(self, variant: str) -> Answered | None:
+        """The answer about a variant; None if nobody asks."""
+        return next((each for each in self.answered if each.question.variant == variant), None)
+
 
 def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = None) -> Trained:
-    """All questions answered by the package's trainings, or others; the sentence is not used."""
+    """All questions answered by the package's trainings, or others; the sentence is not used.
+
+    A claim that no trainings are about yet is not among the findings.
+    """
     table = trainings() if rows is None else rows
-    answered = tuple(Answered(each, pairs_of(table, each.variant, each.base)) for each in QUESTIONS)
+    answered = [each for family in FAMILIES for each in _answered(table, family)]
+    answered.sort(key=lambda each: QUESTIONS.index(each.question))
     findings = tuple(
-        _finding(each.question, each.pairs) for each in answered if each.question.claim
+        _finding(each, each.pairs) for each in answered if each.question.claim and each.pairs
     )
-    return Trained(answered, findings=findings)
+    return Trained(tuple(answered), findings=findings)
 
 
-def _finding(question: Question, pairs: Pairs | None) -> Finding:
-    """The verdict: the mean difference against its interval, which fails once in 1,000 times."""
-    lower = question.better
-    expected = f"a {'lower' if lower else 'higher'} loss in pair after pair of trainings"
-    if pairs is None:
-        return Finding(
-            question.claim, expected, "nothing was measured", Check(0.0, ">", 0.0),
-            said=question.said, untestable="the table has no such trainings",
-        )  # fmt: skip
-    low, high = pairs.interval(FALSE_ALARM)
-    effect = -pairs.effect if lower else pairs.effect
-    reach = (high - low) / 2 if math.isfinite(high) else 0.0
-    seeds = f"{pairs.n} seed{'s' * (pairs.n != 1)}"
+def _answered(table: Sequence[Row], family: Sequence[str]) -> list[Answered]:
+    questions = [each for each in QUESTIONS if each.variant in family]
+    found = [pairs_of(table, each.variant, each.base) for each in questions]
+    ps = holm([pairs.p if pairs and pairs.n >= SEEDS else 1.0 for pairs in found])
+    return [Answered(*each) for each in zip(questions, found, ps, strict=True)]
+
+
+def _finding(answered: Answered, pairs: Pairs) -> Finding:
+    """The verdict: the sign of the mean difference, if the test decides it."""
+    question = answered.question
+    effect = -pairs.effect if question.better else pairs.effect
+    open_ = f"p = {short(answered.p)} leaves it open {SCOPE}"
     return Finding(
         question.claim,
-        expected,
-        _described(question, pairs),
-        Check(effect, ">", reach, "nats"),
-        untestable=f"{WHERE}, {seeds} leave{'s' * (pairs.n == 1)} it open" if low <= 0 <= high
-        else "",
+        f"a {'lower' if question.better else 'higher'} loss, by more than chance allows",
+        _described(answered, pairs),
+        Check(effect, ">", 0.0, "nats"),
+        untestable="" if answered.decided else open_ if answered.complete else answered.so_far,
         said=question.said,
-        scope=f"{WHERE}, by {seeds}",
+        scope=SCOPE,
     )  # fmt: skip
 
 
-def _described(question: Question, pairs: Pairs) -> str:
-    """The losses, the effect and its interval, the pairs, the sign test, and what others found."""
+def _described(answered: Answered, pairs: Pairs) -> str:
+    """The losses, the effect and its interval, the test, the rates, and what others found."""
+    question = answered.question
     one, other = pairs.losses.mean(axis=1)
-    base = "the usual network" if question.base == "relu" else "without it"
+    base = {"relu": "the usual network", "few": "without it"}.get(question.base, "ReLU")
     words = [f"{question.name}: loss {one:.3f} nats, {base} {other:.3f}"]
     if pairs.n > 1:
-        low, high = map(signed, pairs.interval(FALSE_ALARM))
-        words.append(
-            f"{signed(pairs.effect)} on average, {1 - FALSE_ALARM:.1%} interval {low} to {high}"
-        )
-    test = f"(sign test: p = {short(pairs.sign_p)})"
-    words.append(f"higher in {pairs.higher} of {pairs.n} pairs {test}")
+        low, high = map(signed, pairs.interval(ALPHA))
+        words.append(f"{signed(pairs.effect)} on average, {1 - ALPHA:.0%} interval {low} to {high}")
+    words.append(f"higher in {pairs.higher} of {pairs.n} pairs")
+    if answered.complete:
+        words.append(f"paired t-test, Holm's correction: p = {short(answered.p)}")
+    words.append(f"learning rate {pairs.rates[0]:g} against {pairs.rates[1]:g}")
     own, usual = pairs.parameters
     if abs(own / usual - 1) > ALIKE:
         words.append(f"{own:,} parameters against {usual:,}")

@@ -10,6 +10,7 @@ from torch import Tensor
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.neurons.memory import row_norms
 from ffnviz.analysis.prediction import Prediction, likeliest
+from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
@@ -23,7 +24,6 @@ class Kept:
     """One block's FFN with all but n neurons of each token set to zero."""
 
     error: float  # ‖output − full output‖ / ‖full output‖ at the chosen token
-    mean_error: float  # the mean of this over all tokens
     prediction: Prediction  # at the chosen token
 
 
@@ -55,41 +55,36 @@ def concentration(model: Network, trace: ForwardPass, block: int) -> NDArray[np.
     return (by_rank / by_rank[-1].clamp_min(1e-30)).numpy()
 
 
-def keep_strongest(model: Network, trace: ForwardPass, block: int, token: int, n: int) -> Kept:
+def strongest_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptPass:
     """Set all but the n strongest neurons of each token to zero.
 
     Raises:
         ValueError: if n is not from 1 to d_ff.
     """
-    return kept_at(model, strongest_pass(model, trace, block, n), token)
-
-
-def keep_random(model: Network, trace: ForwardPass, block: int, token: int, n: int) -> Kept:
-    """Set all but n random neurons of each token to zero: the same ones every time, nested in n.
-
-    Raises:
-        ValueError: if n is not from 1 to d_ff.
-    """
-    return kept_at(model, random_pass(model, trace, block, n), token)
-
-
-def strongest_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptPass:
-    """The pass of keep_strongest, for every token."""
     return _pass(model, trace, block, n, strengths(model, trace, block))
 
 
 def random_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptPass:
-    """The pass of keep_random, for every token."""
-    shape = trace.blocks[block].ffn.hidden.shape
-    order = torch.rand(shape, generator=torch.Generator().manual_seed(RANDOM_SEED))
-    return _pass(model, trace, block, n, order.to(model.device))
+    """Set all but n random active neurons of each token to zero, the same ones every time.
+
+    Where fewer than n are active, the others follow. A draw from all neurons would mostly draw
+    zeros, and say nothing about the strongest.
+
+    Raises:
+        ValueError: if n is not from 1 to d_ff.
+    """
+    hidden = trace.blocks[block].ffn.hidden
+    order = torch.rand(hidden.shape, generator=torch.Generator().manual_seed(RANDOM_SEED))
+    awake = active(hidden, threshold_for(model.ffn(block).phi))
+    return _pass(model, trace, block, n, order.to(model.device) + awake)
 
 
 @torch.inference_mode()
 def kept_at(model: Network, kept: KeptPass, token: int) -> Kept:
     """What such a pass comes to at a token."""
-    prediction = likeliest(model, model.logits(kept.stream[token]), WORDS)
-    return Kept(float(kept.errors[token]), float(kept.errors.mean()), prediction)
+    return Kept(
+        float(kept.errors[token]), likeliest(model, model.logits(kept.stream[token]), WORDS)
+    )
 
 
 @torch.inference_mode()

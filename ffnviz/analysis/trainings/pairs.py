@@ -1,4 +1,4 @@
-"""Two variants compared seed by seed: the effect, its interval, and the sign test."""
+"""Two variants compared seed by seed: the effect, its interval, and the paired t-test."""
 
 import math
 from collections.abc import Sequence
@@ -8,18 +8,20 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.trainings.table import Row
+from ffnviz.analysis.trainings.design import STEPS
+from ffnviz.analysis.trainings.table import FINAL, Row
 
 HIGHEST = 2.0**40  # of the quantiles looked for
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Trainings of two variants, one of each from every seed."""
+    """Trainings of two variants, one of each from every seed; each variant at its own rate."""
 
     seeds: tuple[int, ...]  # of the pairs, in order, (n,)
     losses: NDArray[np.float64]  # of the one variant and of the other, in nats, (2, n)
-    parameters: tuple[int, int]  # how many each variant trains
+    rates: tuple[float, float]  # the learning rate of each
+    parameters: tuple[int, int]  # how many each trains
     steps: int  # of each training
 
     @property
@@ -38,55 +40,71 @@ class Pairs:
         """The mean difference."""
         return float(self.differences.mean())
 
-    def interval(self, missed: float) -> tuple[float, float]:
-        """The confidence interval of the mean difference by the paired t-test, level 1 − missed.
-
-        The differences are taken as normally distributed; one pair gives no bounds.
-        """
-        if self.n < 2:
-            return -math.inf, math.inf
-        error = float(self.differences.std(ddof=1)) / math.sqrt(self.n)
-        reach = t_quantile(1 - missed / 2, self.n - 1) * error
-        return self.effect - reach, self.effect + reach
-
     @property
     def higher(self) -> int:
         """The number of pairs in which the one's loss is the higher."""
         return int((self.differences > 0).sum())
 
     @property
-    def sign_p(self) -> float:
-        """The two-sided p of the sign test; ties are left out."""
-        return sign_test(self.higher, int((self.differences != 0).sum()))
+    def error(self) -> float:
+        """The standard error of the mean difference; NaN for one pair."""
+        return float(self.differences.std(ddof=1)) / math.sqrt(self.n) if self.n > 1 else math.nan
+
+    @property
+    def p(self) -> float:
+        """The two-sided p of the paired t-test: differences are taken as normally distributed."""
+        if self.n < 2 or self.effect == 0:
+            return 1.0
+        if self.error == 0:
+            return 0.0
+        return 2 * (1 - t_below(abs(self.effect) / self.error, self.n - 1))
+
+    def interval(self, missed: float) -> tuple[float, float]:
+        """The confidence interval of the mean difference by the same test, level 1 − missed.
+
+        One pair gives no bounds.
+        """
+        if self.n < 2:
+            return -math.inf, math.inf
+        reach = t_quantile(1 - missed / 2, self.n - 1) * self.error
+        return self.effect - reach, self.effect + reach
 
 
-def pairs(rows: Sequence[Row], one: str, other: str) -> Pairs | None:
-    """The trainings of two variants from the same seeds in as many steps; None if there are none.
+def pairs(rows: Sequence[Row], one: str, other: str, steps: int = STEPS) -> Pairs | None:
+    """The final trainings of two variants from the same seeds; None if there are none.
 
-    Of a table with trainings of several lengths, the length with most pairs.
+    Trainings that diverged are left out.
     """
-    trained = {(row.variant, row.steps, row.seed): row for row in rows}
-    common: dict[int, list[int]] = {}
-    for variant, steps, seed in trained:
-        if variant == one and (other, steps, seed) in trained:
-            common.setdefault(steps, []).append(seed)
-    if not common:
+    trained = {
+        (row.variant, row.seed): row
+        for row in rows
+        if (row.phase, row.steps) == (FINAL, steps) and math.isfinite(row.loss)
+    }
+    seeds = tuple(sorted(
+        seed for variant, seed in trained if variant == one and (other, seed) in trained
+    ))  # fmt: skip
+    if not seeds:
         return None
-    steps = max(common, key=lambda steps: (len(common[steps]), steps))
-    seeds = tuple(sorted(common[steps]))
-    both = [[trained[name, steps, seed] for seed in seeds] for name in (one, other)]
+    both = [[trained[name, seed] for seed in seeds] for name in (one, other)]
     return Pairs(
         seeds,
         np.array([[row.loss for row in each] for each in both]),
+        (both[0][0].learning_rate, both[1][0].learning_rate),
         (both[0][0].parameters, both[1][0].parameters),
         steps,
     )
 
 
-def sign_test(above: int, n: int) -> float:
-    """The exact two-sided p of `above` positive signs of n, were both signs equally likely."""
-    tail = sum(math.comb(n, k) for k in range(min(above, n - above) + 1))
-    return min(1.0, float(2 * tail / 2**n))
+def holm(ps: Sequence[float]) -> list[float]:
+    """The p of several tests, corrected so that any of them errs as seldom as one (Holm 1979).
+
+    The k-th smallest of m is taken m − k + 1 times, and none becomes smaller than one before it.
+    """
+    corrected, highest = [1.0] * len(ps), 0.0
+    for rank, place in enumerate(sorted(range(len(ps)), key=ps.__getitem__)):
+        highest = max(highest, min(1.0, (len(ps) - rank) * ps[place]))
+        corrected[place] = highest
+    return corrected
 
 
 @cache

@@ -27,7 +27,7 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
     """
     if hidden is None or hidden:
         return []
-    how = "press “Hide this word”" if can_hide else "click a word and hide it"
+    how = "press “Hide”" if can_hide else "click a word and hide it"
     if sentence.rstrip().endswith("?"):
         start = "It answers no questions: it guesses hidden words, and none is hidden here. To see "
     else:

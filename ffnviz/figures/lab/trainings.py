@@ -42,7 +42,7 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
         lines += [(low, place), (high, place), (None, None)]
     return figure(
         [
-            {"type": "scatter", "mode": "lines", "name": "99.9% interval", **_xy(lines),
+            {"type": "scatter", "mode": "lines", "name": "99% interval", **_xy(lines),
              "line": {"color": "@text", "width": 2}, "hoverinfo": "none"},
             {"type": "scatter", "mode": "markers", "name": "a seed", **_xy(dots),
              "marker": {"color": f"@{colour}/0.45", "size": 9},

@@ -1,12 +1,16 @@
 """Numbers of the hidden layer: its width, its active neurons, and the training that led there."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ffnviz.analysis.dimensions.rank import spectra
-from ffnviz.analysis.sparsity.keep import strongest_pass
+from ffnviz.analysis.sparsity.keep import KeptPass, random_pass, strongest_pass
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.sparsity.keep import carried_by, kept
 from ffnviz.state.run import Run, TracedModel
@@ -53,8 +57,17 @@ def strongest_carry(run: Run, traced: TracedModel) -> str:
 @fact
 def strongest_off(run: Run) -> str:
     """How far the FFN's output is off if only the strongest 5% of the neurons stay."""
-    n = max(1, round(FEW * run.model.sizes.d_ff))
-    return percent(kept(run, strongest_pass, n).error)
+    return _off(run, strongest_pass)
+
+
+@fact
+def random_off(run: Run) -> str:
+    """How far it is off if as many of the active neurons, drawn at random, stay."""
+    return _off(run, random_pass)
+
+
+def _off(run: Run, keep: Callable[[Network, ForwardPass, int, int], KeptPass]) -> str:
+    return percent(kept(run, keep, max(1, round(FEW * run.model.sizes.d_ff))).error)
 
 
 def _rank(run: Run, stage: str) -> str:

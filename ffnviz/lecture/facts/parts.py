@@ -81,7 +81,7 @@ def _linearity(run: Run) -> Linearity:
 
 @fact
 def out_of_reach(run: Run) -> str:
-    """The share of the hidden layer that φ put outside what W₁x + b₁ reaches."""
+    """The share of the hidden layer that φ put outside what xW₁ + b₁ reaches."""
     _, after = rank.out_of_reach(reached_by_first_layer(run), run.trace, run.state.block)
     return percent(after)
 

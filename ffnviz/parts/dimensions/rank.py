@@ -20,7 +20,7 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 
 def reached_by_first_layer(run: Run) -> Reach:
-    """What W₁x + b₁ reaches in the chosen block, computed once per network."""
+    """What xW₁ + b₁ reaches in the chosen block, computed once per network."""
     block = run.state.block
     return run.subject.per_network(f"reach of block {block}", lambda: reach(run.model, block))
 

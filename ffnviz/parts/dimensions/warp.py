@@ -129,7 +129,7 @@ def _sentence(plane: Warp, phi: Activation, flat: bool, n_neurons: int) -> Sente
     phi_of_n = f"{phi.label} with {n_neurons:,} neurons"
     if flat:
         return ["Without φ the plane stays ", number("1 flat piece"),
-                ": W₁ and W₂ shear it, and what was straight stays straight."]  # fmt: skip
+                ": W₁ and W₂ turn and stretch it; what was straight stays straight."]  # fmt: skip
     lines, n_pieces = _counted(len(plane.lines), "straight line"), plane.n_pieces
     if phi.exact_zeros:
         return [f"{phi_of_n} folds this plane along {lines} into ",

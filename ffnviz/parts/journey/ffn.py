@@ -38,6 +38,7 @@ def ffn_of_the_token(run: Run) -> Cell:
         _steps(path, run),
         order,
         neuron.index if neuron.network == run.card.id else None,
+        run.labels[run.token],
         key="ffn",
         on_choose=lambda chosen: ChooseNeuron(run.neuron(chosen)),
         doors={stage: title for stage, (title, _, _) in DOORS.items()},

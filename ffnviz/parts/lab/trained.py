@@ -1,25 +1,75 @@
 """What a network needs: small networks trained with and without it, from the same seeds."""
 
-from ffnviz.analysis.lab.trained import compare_trainings
+from collections.abc import Sequence
+
+import numpy as np
+
+from ffnviz.analysis.lab.trained import QUESTIONS, Answered, compare_trainings
+from ffnviz.analysis.trainings.design import FAMILIES, RATES, search
+from ffnviz.analysis.trainings.table import trainings
+from ffnviz.figures.lab.curves import lines
+from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.parts.trainings import trainings_chart
+from ffnviz.parts.trainings import EACH, difference, trainings_chart
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
+
+LEADS = "no-ffn"  # the variant that the page is about first
+KEY = "lab-trainings"
 
 
 def sheet(run: Run, _: Values) -> Sheet:
     """All comparisons beside the verdicts."""
     trained = compare_trainings()
-    pairs = [each.pairs for each in trained.answered if each.pairs is not None]
-    fewest, most = (end((pair.n for pair in pairs), default=0) for end in (min, max))
-    seeds = f"{most} seed{'s' * (most != 1)}" if fewest == most else f"{fewest} to {most} seeds"
+    shown = [each for each in trained.answered if each.pairs is not None]
+    if not shown:
+        return Sheet([row(_not_yet(run))])
+    verdicts = verdicts_of(run, "lab-trained", trained.findings)
+    return Sheet([row(_compared(run, shown, len(trained.answered)), verdicts)])
+
+
+def _not_yet(run: Run) -> Cell:
+    """The search for each network's learning rate, which comes first."""
+    searches = {name: search(trainings(), name) for name in FAMILIES[0]}
+    found = sum(each.next is None for each in searches.values())
     sentence: Sentence = [
-        "Small networks trained with one thing changed, from ", number(seeds), " each."
+        "Nothing is decided yet. Each small network looks for its own learning rate first: ",
+        number(f"{found} of {len(searches)}"), " have found it.",
     ]  # fmt: skip
-    under = "d_model 64, everyday sentences" + (f", {pairs[0].steps:,} steps" if pairs else "")
-    head = Head(sentence, "lab-trainings", run.card.colour, under=[under])
-    chart = trainings_chart(head, trained.answered, "lab-trainings")
-    return Sheet([row(chart, verdicts_of(run, "lab-trained", trained.findings))])
+    names = {each.variant: each.name for each in QUESTIONS} | {"relu": "the usual network"}
+    curves = {
+        names[name]: (np.array([each.losses.get(rate, np.nan) for rate in RATES]),
+                      "@muted" if name != "relu" else f"@{run.card.colour}", "solid")
+        for name, each in searches.items() if each.losses
+    }  # fmt: skip
+    return chart_cell(
+        Head(sentence, "lab-trainings", run.card.colour, under=[EACH]),
+        lines(np.array(RATES), curves, axis("learning rate", type="log", tickvals=list(RATES),
+                                              ticktext=[f"{rate:g}" for rate in RATES]),
+              axis("loss on validation sentences, nats")),
+        "The loss of each network on validation sentences by its learning rate.",
+        key=KEY,
+        height=480,
+    )  # fmt: skip
+
+
+def _compared(run: Run, shown: Sequence[Answered], n: int) -> Cell:
+    leading = next((each for each in shown if each.question.variant == LEADS), shown[0])
+    label = "A network without FFNs" if leading.question.variant == LEADS else leading.question.name
+    return trainings_chart(
+        Head(difference(leading, label), "lab-trainings", run.card.colour, under=_under(shown, n)),
+        shown,
+        KEY,
+    )
+
+
+def _under(shown: Sequence[Answered], n: int) -> Sentence:
+    done = sum(each.complete for each in shown)
+    return [EACH] if done == n else [
+        EACH, ". ", number(f"{done} of {n}"), " comparisons have all their seeds.",
+    ]  # fmt: skip

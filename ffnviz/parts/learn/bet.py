@@ -4,10 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.analysis.lab.chance import FALSE_ALARM
-from ffnviz.analysis.lab.trained import WHERE, Answered, Question, signed
-from ffnviz.analysis.trainings.pairs import pairs
-from ffnviz.analysis.trainings.table import trainings
+from ffnviz.analysis.lab.trained import QUESTIONS, compare_trainings
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Moment, Plan, learn
 from ffnviz.parts.course import Course, Status
@@ -22,7 +19,7 @@ from ffnviz.parts.learn.moments import (
 )
 from ffnviz.parts.learn.recorded import recorded
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
-from ffnviz.parts.trainings import trainings_chart
+from ffnviz.parts.trainings import EACH, difference, trainings_chart
 from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
 from ffnviz.pictures.bet import bet_cell
 from ffnviz.pictures.cell import Cell
@@ -35,9 +32,8 @@ from ffnviz.state.settings import Values, choice_setting, count_setting
 from ffnviz.training.learn.variants import VARIANTS
 
 NAME = "bet"
-OTHERS = {
-    name: each.label for name, each in VARIANTS.items() if name != "relu" and not each.sentences
-}
+AGAINST_USUAL = {each.variant for each in QUESTIONS if each.base == "relu"}
+OTHERS = {name: each.label for name, each in VARIANTS.items() if name in AGAINST_USUAL}
 AGAINST = choice_setting("against", OTHERS).with_control("ReLU against")
 BETS = {"open": "not yet", "first": "ReLU", "second": "the other", "same": "no difference"}
 BET = choice_setting("my_bet", BETS)
@@ -178,23 +174,15 @@ def verdict(course: Course) -> Cell:
 
 
 def decided(course: Course) -> Cell:
-    """What the trainings of many seeds say of the same two."""
+    """What longer trainings of many seeds, each network at its own rate, say of the same two."""
     name = course.moments[0][1].name
-    label = VARIANTS[name].label
-    compared = pairs(trainings(), name, "relu")
-    if compared is None:
-        return text_cell(f"{NAME}-decided", f"Nobody has trained {label} from many seeds yet.")
-    low, high = compared.interval(FALSE_ALARM)
-    says = "which decides nothing" if low <= 0 <= high else (
-        f"so {label} trains {'worse' if low > 0 else 'better'}, {WHERE}"
-    )  # fmt: skip
-    sentence: Sentence = [
-        f"From {compared.n} seed{'s' * (compared.n != 1)}, {label} ends with a higher loss than "
-        "ReLU in ", number(f"{compared.higher} of {compared.n}"),
-        f" pairs, by {signed(compared.effect)} nats on average, {says}.",
-    ]  # fmt: skip
-    head = Head(sentence, "lab-trainings", "relu", under=[f"{compared.steps:,} steps each"])
-    return trainings_chart(head, [Answered(Question(label, name), compared)], f"{NAME}-decided")
+    label, key = VARIANTS[name].label, f"{NAME}-decided"
+    answered = compare_trainings().of(name)
+    if answered is None or answered.pairs is None:
+        return text_cell(key, f"{label} has not been trained from many seeds yet.")
+    return trainings_chart(
+        Head(difference(answered, label), "lab-trainings", "relu", under=[EACH]), [answered], key
+    )
 
 
 def _labels(course: Course) -> list[tuple[str, str]]:

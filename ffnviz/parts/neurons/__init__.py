@@ -8,6 +8,7 @@ from ffnviz.parts.neurons import (
     compare,
     distribution,
     examples,
+    fact,
     features,
     insert,
     name,
@@ -40,8 +41,10 @@ PARTS = (
     }),
     Part(arithmetic.sheet, "The arithmetic", "working", arithmetic.SETTINGS,
          line="its value, as a sum of products"),
-    Part(switch.sheet, "Switch off", "switch", switch.SETTINGS, (*WORDS, Capability.PRE_NORM),
-         line="the prediction without it"),
+    part_of_views("Switch off", "switch", "the prediction without it", "switch_view", {
+        "neurons": View("neurons", switch.sheet, switch.SETTINGS, (*WORDS, Capability.PRE_NORM)),
+        "fact": View("where is a fact?", fact.sheet, needs=fact.NEEDS),
+    }),
     part_of_views("Insert a neuron", "plant", "one more, with a word of your own", "plant_view", {
         "one": View("one neuron", insert.sheet, insert.SETTINGS, (*WORDS, Capability.PLAIN_FFN)),
         "many": View("how much fits", capacity.sheet, needs=(*WORDS, Capability.PLAIN_FFN)),

@@ -24,7 +24,7 @@ PARTS = (
     }),
     part_of_views("During training", "birth", "how the neurons fell silent", "training_view", {
         "birth": View("all of training", training.record, needs=(Capability.RECORD,)),
-        "never": View("dead neurons", training.dead, needs=(Capability.RECORD,)),
+        "never": View("neurons that never fire", training.dead, needs=(Capability.RECORD,)),
     }),
     Part(swap.sheet, "Swap φ", "swap",
          needs=(Capability.PARTNER, Capability.OURS, Capability.PLAIN_FFN),

@@ -73,7 +73,7 @@ def kept(run: Run, keep: Callable[[Network, ForwardPass, int, int], KeptPass], n
 
 
 def what_is_said(run: Run, share: float) -> Cell:
-    """The likeliest words with all neurons, the strongest, and as many random ones."""
+    """The likeliest words with all neurons, the strongest, and as many random active ones."""
     token, accent = run.token, run.card.colour
     n = _count(share, run.model.sizes.d_ff)
     prediction = predict(run.model, run.trace, token)
@@ -81,14 +81,14 @@ def what_is_said(run: Run, share: float) -> Cell:
     sentence: Sentence = [
         f"With only each token's {n:,} strongest neurons the FFN's output at ",
         quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
-        f"; with as many random ones, by {percent(random.error)}.",
+        f"; with as many of the active ones at random, by {percent(random.error)}.",
     ]  # fmt: skip
     guesses = [
         ("all neurons", prediction, accent),
         (f"strongest {n:,}\noff by {percent(strongest.error)}", strongest.prediction, "text"),
-        (f"random {n:,}\noff by {percent(random.error)}", random.prediction, "muted"),
+        (f"{n:,} random active\noff by {percent(random.error)}", random.prediction, "muted"),
     ]
-    alt = "The ten likeliest words with all neurons, with the strongest, and with random ones."
+    alt = "The ten likeliest words with all neurons, the strongest, and random active ones."
     return guess_cell(run, sentence, "keep", guesses, alt, "keep-words")
 
 

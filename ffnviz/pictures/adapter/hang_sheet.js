@@ -1,6 +1,7 @@
 // Hangs a part's sheet into Streamlit. Its cells stand in the page itself, each with a shadow root of its own.
 
 import { readTheme } from "../ffnviz.picture/hang_picture.js";
+import { directionOf } from "../ffnviz.pictures/direction.js";
 import { unpack } from "../ffnviz.pictures/payload.js";
 import { mount } from "../ffnviz.pictures/sheet.js";
 
@@ -17,6 +18,27 @@ function edit() {
   input?.setSelectionRange(input.value.length, input.value.length);
   input?.scrollTo({ left: input.scrollWidth });
 }
+const word = () => document.querySelector('[data-cell="chips"]')?.shadowRoot?.querySelector('[aria-pressed][tabindex="0"]');
+const turn = () => { if (box()) box().dir = directionOf(box().value); };
+let done = false; // whether Enter was pressed, and the focus is not on the words yet
+document.addEventListener("focusin", ({ target }) => { if (target === box()) done = false; });
+document.addEventListener("input", ({ target }) => {
+  if (target !== box()) return;
+  done = false;
+  turn();
+});
+
+// From the box to the chosen word, as soon as that can be seen; the focus is never on the page itself.
+function goToWords() {
+  const typed = box();
+  if (!done || !word() || typed !== document.activeElement || !typed.value.trim()) return;
+  done = false;
+  typed.blur();
+  word().focus({ preventScroll: true });
+  if (document.activeElement !== document.body) return;
+  typed.focus();
+  done = true;
+}
 document.addEventListener("edit-sentence", edit);
 document.addEventListener("keydown", (event) => {
   const { key, target } = event, typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
@@ -24,8 +46,9 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     edit();
   } else if ((key === "Enter" || key === "Escape") && target === box()) {
-    // Once Streamlit has taken what was typed, and sent it.
-    requestAnimationFrame(() => setTimeout(() => target.blur()));
+    // Once Streamlit has taken what was typed, and sent it. Of an empty sentence there are no words to go to.
+    done = true;
+    requestAnimationFrame(() => setTimeout(goToWords));
   }
 });
 
@@ -43,6 +66,8 @@ export function sheet({ data, parentElement, setTriggerValue }) {
   if (mounted.data !== data) {
     mounted.data = data;
     mounted.sheet.update(unpack(data));
+    turn();
+    if (done) requestAnimationFrame(goToWords);
   }
   return () => {
     if (parentElement.isConnected) return; // overtaken: the newer call goes on with the sheet

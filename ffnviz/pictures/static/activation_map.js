@@ -2,6 +2,7 @@ import { each, element } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { makeMap } from "./map_canvas.js";
 import { grouped, number, short } from "./numbers.js";
+import { oneStop } from "./one_stop.js";
 import { signedScale, signedScaleCss } from "./scale.js";
 import { roomOf } from "./spotlight.js";
 import { makeTip } from "./tip.js";
@@ -69,7 +70,7 @@ export function mount(tell) {
   const legend = makeLegend();
   const root = element("div", { class: "maps" }, legend.box, ...tip.parts);
   const orders = element("div", { class: "orders", role: "group", "aria-label": "Order of the neurons" });
-  const made = new Map();
+  const made = new Map(), stop = oneStop(orders);
   let shown = null, colours = null;
 
   const report = (event, { map, neuron, token }) =>
@@ -104,6 +105,7 @@ export function mount(tell) {
         button.textContent = `by ${order}`;
         button.setAttribute("aria-pressed", String(order === shown.order));
       });
+    stop(shown.orders.indexOf(shown.order));
   }
 
   const leaveRoom = onRoom(root, () => { if (shown) paint(); });

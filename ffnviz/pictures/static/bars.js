@@ -2,6 +2,7 @@ import { each, element } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { reorder, stretch } from "./motion.js";
 import { number, percent } from "./numbers.js";
+import { oneStop } from "./one_stop.js";
 import { makeReplay } from "./replay.js";
 import { roomOf } from "./spotlight.js";
 import { colourOf } from "./theme.js";
@@ -40,7 +41,12 @@ export function mount(tell) {
   const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
   const replay = makeReplay(({ panels: then }) => draw({ ...whole, panels: then }));
   const root = element("figure", { class: "bars" }, panels, unit, replay.box);
-  const makePanel = () => element("section", {}, element("h3"), element("ol"));
+  const stops = new WeakMap(); // a list → what makes its lines one stop
+  function makePanel() {
+    const list = element("ol");
+    stops.set(list, oneStop(list));
+    return element("section", {}, element("h3"), list);
+  }
   const makeRow = (clickable) => () => element("li", {},
     clickable ? element("button", { type: "button" }, element("bdi")) : element("bdi"),
     element("span", { class: "track" }, element("i"), element("b"), element("small")));
@@ -88,7 +94,10 @@ export function mount(tell) {
     root.style.setProperty("--type", `${clampTo(0.9 * page, widest, Math.min(TYPE * height, narrow))}px`);
     for (const list of panels.querySelectorAll("ol")) cut(list);
   }
-  const cut = (list) => [...list.children].forEach((item, at) => { item.hidden = at >= count; });
+  function cut(list) {
+    [...list.children].forEach((item, at) => { item.hidden = at >= count; });
+    stops.get(list)();
+  }
   const leaveRoom = onRoom(root, fit);
   const seen = new ResizeObserver(fit); // it is there now, or stands in another width
   seen.observe(panels);
@@ -115,6 +124,7 @@ export function mount(tell) {
     shown = data;
     root.classList.toggle("leads", data.leads);
     if (data.alt) panels.setAttribute("aria-label", data.alt);
+    panels.classList.toggle("several", data.panels.length > 1);
     unit.textContent = data.of;
     unit.hidden = ["", "probability"].includes(data.of);
     const scales = scaleOf(data.panels);

@@ -3,6 +3,7 @@
 import { svgElement, weightsOf } from "./block_lanes.js";
 import { each, element } from "./element.js";
 import { percent } from "./numbers.js";
+import { oneStop } from "./one_stop.js";
 import { colourOf } from "./theme.js";
 
 const ARCS = { share: 0.14, lowest: 110, highest: 200, least: 0.004, thickest: 16 };
@@ -37,6 +38,7 @@ export function makeHeads(choose, look) {
   const maps = element("div", { class: "heads", role: "group", "aria-label": "Heads of the attention" });
   const arcs = element("div", { class: "arcs" }, asked, svg, words);
   const box = element("div", { class: "attention" }, element("div", {}, summary, arcs), maps);
+  const stop = oneStop(maps);
   let seen = null;
 
   const makeHead = (head) => element("button", { type: "button", onclick: () => choose(head) }, element("canvas"), element("span"));
@@ -115,6 +117,7 @@ export function makeHeads(choose, look) {
         button.setAttribute("aria-pressed", String(head === shown.chosen_head));
         button.setAttribute("aria-label", head ? `Head ${head}` : "Mean of all heads");
       });
+      stop(shown.chosen_head);
       draw(shown, station, colours);
     },
     resize() { if (seen) draw(...seen); },

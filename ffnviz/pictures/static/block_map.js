@@ -1,6 +1,7 @@
 // A block, small: lit where the shown part is, each station a menu of the parts about it.
 
 import { each, element } from "./element.js";
+import { oneStop } from "./one_stop.js";
 import { place } from "./popover.js";
 
 export const styles = ["block_map.css"];
@@ -9,6 +10,7 @@ export function mount(tell) {
   const row = element("div", { class: "stations" });
   const title = element("h3"), list = element("div", { class: "list" });
   const menu = element("div", { class: "menu", popover: "auto" }, title, list);
+  const stop = oneStop(row), stopInMenu = oneStop(list);
   let stations = [], open = 0;
 
   function fill(at) {
@@ -20,6 +22,7 @@ export function mount(tell) {
       button.toggleAttribute("aria-current", to === stations[at].shown);
       button.onclick = () => { menu.hidePopover(); tell("go", { station: at, part: to }); };
     });
+    stopInMenu();
   }
 
   const make = (at) => {
@@ -45,6 +48,7 @@ export function mount(tell) {
         button.setAttribute("aria-label", lit ? `${words} (this part)` : words);
         button.classList.toggle("lit", lit);
       });
+      stop();
     },
   };
 }

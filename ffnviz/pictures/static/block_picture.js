@@ -145,6 +145,7 @@ export function mount(tell) {
     while (stations.length > shown.stations.length) stations.pop().box.remove();
     stations.forEach((station, i) => station.update(shown, i, layout.stations[i], layout, colours));
     drawLanes(svg, layout, shown, colours);
+    stations.forEach(({ button }, at) => { button.tabIndex = at === Math.max(0, place()) ? 0 : -1; });
     name(layout);
     walk(layout);
     card.update(shown, colours);

@@ -5,6 +5,7 @@ import { element } from "./element.js";
 
 export const styles = ["by_hand.css"];
 
+const LONG = 8; // rows of a table, with which there is no room for large type
 const WAIT_MS = 500; // after the last key, before the link has it
 const EXACT = 1e-9;
 
@@ -105,10 +106,12 @@ export function mount(tell) {
       return element("section", {}, element("h3", { text: step.equation }), element("div", { class: "given" }, ...made),
         element("div", { class: "gaps" }, ...step.gaps.map((gap) => makeGap(gap, at++))));
     }));
+    root.classList.toggle("long", tables.some(({ rows }) => rows.length >= LONG));
   }
 
+  const root = element("div", { class: "by-hand" }, steps, element("div", { class: "foot" }, done, again));
   return {
-    element: element("div", { class: "by-hand" }, steps, element("div", { class: "foot" }, done, again)),
+    element: root,
     update(next) {
       const other = next.exercise !== data?.exercise;
       data = next;

@@ -67,7 +67,7 @@ export function mount(tell) {
   async function draw(view, theme) {
     if (!plot.style.height) plot.style.height = `${height()}px`;
     root.classList.toggle("clickable", view.clickable);
-    plot.setAttribute("aria-label", view.alt);
+    plot.setAttribute("aria-label", view.head ? `${view.alt} Its menu shows the numbers as a table.` : view.alt);
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
     paintedWidth = plot.clientWidth;

@@ -1,10 +1,15 @@
+import { directionOf } from "./direction.js";
 import { each, element } from "./element.js";
 import { stretch } from "./motion.js";
 import { percent } from "./numbers.js";
-import { makeSliding } from "./sliding.js";
+import { oneStop } from "./one_stop.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["chips.css"];
+
+const LOW = 800; // of a window's height
+const PHONE = "(max-width: 700px), (max-height: 500px)";
+const LINES = { phone: 1, low: 2, high: 3 }; // of a long text that are seen
 
 // A token, and at its corner, while the mouse is there, a button that hides its word.
 function makeChip(choose, hide) {
@@ -23,53 +28,113 @@ const intoView = (row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) => 
   top: offsetTop - row.offsetTop - (row.clientHeight - offsetHeight) / 2,
 });
 
+// Whether all of a chip can be seen in its row.
+function isSeen(row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
+  const [x, y] = [offsetLeft - row.scrollLeft, offsetTop - row.scrollTop];
+  return y >= -2 && y + offsetHeight <= row.clientHeight + 2 && x >= -2 && x + offsetWidth <= row.clientWidth + 2;
+}
+
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
-  const hide = element("button", { type: "button", class: "hide", text: "Hide", "aria-label": "Hide this word", onclick: () => cut(at) });
+  const hide = element("button", { type: "button", class: "hide", onclick: () => (shown.unhides[at] ? tell("unhide", at) : cut(at)) });
+  const more = element("button", { type: "button", class: "more-tokens", hidden: "", tabindex: "-1", "aria-hidden": "true", onclick: goOn });
   const edit = element("button", { type: "button", class: "edit", text: "✎", title: "Edit the sentence ( / )", "aria-label": "Edit the sentence" });
   edit.onclick = () => edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
-  let shown = null, at = null;
+  const stop = oneStop(row, "[aria-pressed]");
+  let shown = null, at = null, colours = null;
   const cut = (token) => { if (shown.hides[token]) tell("hide", token); };
   function choose(token) {
     tell("token", token);
     if (token !== shown.chosen) row.dispatchEvent(new Event("token-chosen", { bubbles: true, composed: true })); // what it does is then played
   }
-  const root = element("section", {}, element("div", { class: "line" }, row, hide, edit));
-  const sliding = makeSliding(row);
+  const root = element("section", {}, element("div", { class: "line" }, row, more, hide, edit));
+
+  // The next lines of a long text; after its end, the first.
+  function goOn() {
+    const end = row.scrollTop + row.clientHeight >= row.scrollHeight - 2 && row.scrollLeft + row.clientWidth >= row.scrollWidth - 2;
+    row.scrollTo(end ? { top: 0, left: 0 } : { top: row.scrollTop + row.clientHeight, left: row.scrollLeft + row.clientWidth });
+  }
+
+  // No line is cut through its letters, and what is out of sight is counted.
+  function fit() {
+    const chip = row.firstElementChild;
+    if (!chip?.offsetHeight) return;
+    const { flexWrap, rowGap } = getComputedStyle(row);
+    const lines = matchMedia(PHONE).matches ? LINES.phone : innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
+    row.style.maxHeight = flexWrap === "wrap" ? `${lines * (chip.offsetHeight + gap) - gap}px` : "";
+    count();
+  }
+  function count() {
+    const away = [...row.children].filter((chip) => !isSeen(row, chip)).length;
+    more.hidden = !away;
+    more.textContent = `+ ${away}`;
+    more.title = `${away} more tokens: a click scrolls on`;
+  }
+  row.onscroll = count;
+  const resized = new ResizeObserver(fit);
+  resized.observe(row);
+
+  // What was hidden last is there again, unless somebody is typing.
+  function undo(event) {
+    const typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
+    if (typing || !(event.ctrlKey || event.metaKey) || event.shiftKey || event.key !== "z" || !shown.unhides[at]) return;
+    event.preventDefault();
+    tell("unhide", at);
+  }
+  addEventListener("keydown", undo);
+
+  function drawChip(chip, text, token) {
+    const { shares, chosen, what, hides, joins } = shown, counts = shares.length > 0;
+    const [face, over] = chip.children;
+    const [name, share, track] = face.children;
+    const isChosen = token === chosen, accent = colourOf(shown.accent, colours);
+    const whole = joins[token] ? shown.texts[shown.texts.findLastIndex((_, other) => other < token && !joins[other])] : "";
+    const further = whole ? `${text}, a further token of the character ${whole}` : text;
+    chip.classList.toggle("joins", Boolean(whole));
+    chip.classList.toggle("goes-on", Boolean(joins[token + 1]));
+    face.setAttribute("aria-pressed", String(isChosen));
+    if (whole) face.setAttribute("aria-label", counts ? `${further}: ${percent(shares[token])}` : further);
+    else face.removeAttribute("aria-label");
+    face.title = `${further}${counts ? `: ${percent(shares[token])} ${what}` : ""}${hides[token] ? "\nDelete hides the word" : ""}`;
+    face.style.borderColor = isChosen ? accent : "";
+    over.hidden = !hides[token];
+    over.title = why(token);
+    name.textContent = text;
+    share.textContent = counts ? percent(shares[token]) : "";
+    stretch(track.firstChild, 0, Math.min(1, shares[token] ?? 0));
+    track.firstChild.style.background = accent;
+  }
+  const why = (token) => `Put [MASK] in the place of “${shown.hides[token]}”: the network then has to guess it`;
+
   return {
     element: root,
     saves: {
       rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
     },
     update(data, theme) {
-      shown = data;
-      const { texts, shares, chosen, what, hides, asks } = data, counts = shares.length > 0, accent = colourOf(data.accent, theme);
-      const why = (token) => `Put [MASK] in the place of “${hides[token]}”: the network then has to guess it`;
+      const other = shown && String(shown.texts) !== String(data.texts), held = row.contains(root.getRootNode().activeElement);
+      [shown, colours] = [data, theme];
+      const { texts, shares, chosen, hides, unhides, asks } = data;
       root.classList.toggle("calm", !asks);
-      root.classList.toggle("counts", counts);
-      hide.style.visibility = hides[chosen] ? "" : "hidden"; // it keeps its place: the words do not move
+      root.classList.toggle("counts", shares.length > 0);
+      row.dir = directionOf(texts.join(""));
+      hide.style.visibility = hides[chosen] || unhides[chosen] ? "" : "hidden"; // it keeps its place: the words do not move
+      hide.textContent = unhides[chosen] ? "Unhide" : "Hide";
+      hide.setAttribute("aria-label", unhides[chosen] ? `Unhide “${unhides[chosen]}”` : "Hide this word");
+      hide.title = unhides[chosen] ? `Put “${unhides[chosen]}” back, which was there ( Ctrl + Z )` : why(chosen);
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
-      hide.title = why(chosen);
-      each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), (chip, text, token) => {
-        const [face, over] = chip.children;
-        const [name, share, track] = face.children;
-        const isChosen = token === chosen;
-        face.setAttribute("aria-pressed", String(isChosen));
-        face.title = `${text}${counts ? `: ${percent(shares[token])} ${what}` : ""}${hides[token] ? "\nDelete hides the word" : ""}`;
-        face.style.borderColor = isChosen ? accent : "";
-        over.hidden = !hides[token];
-        over.title = why(token);
-        name.textContent = text;
-        share.textContent = counts ? percent(shares[token]) : "";
-        stretch(track.firstChild, 0, Math.min(1, shares[token] ?? 0));
-        track.firstChild.style.background = accent;
-      });
+      each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), drawChip);
       // In a long text the chosen chip may be out of sight; a person who has scrolled away since is left alone.
       const there = row.children[chosen]; // none while a token is chosen that is not shown
       if (chosen !== at && there) row.scrollTo(intoView(row, there));
+      stop(chosen);
+      if (other && held && chosen !== at) there?.firstChild.focus({ preventScroll: true }); // the sentence is another
       at = chosen;
-      sliding.look();
+      if (other !== false) requestAnimationFrame(fit);
     },
-    destroy: sliding.stop,
+    destroy() {
+      resized.disconnect();
+      removeEventListener("keydown", undo);
+    },
   };
 }

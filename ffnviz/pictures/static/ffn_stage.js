@@ -28,7 +28,7 @@ export function makeStage(name, tip, choose, enter) {
   const grid = element("div", { class: "grid" }, canvas, mark, cursor);
   const frame = element("div", { class: "frame" }, grid);
   const box = element("figure", { "data-stage": name }, caption, frame, note);
-  let stage = null, values = null, order = null, neuron = null, columns = 1, rows = 1;
+  let stage = null, values = null, order = null, neuron = null, token = "", columns = 1, rows = 1;
   let place = null; // of the keyboard's cursor
   let painted = []; // what the canvas shows
 
@@ -56,7 +56,7 @@ export function makeStage(name, tip, choose, enter) {
 
   function tell(at, x, y, aloud) {
     const kind = order ? "neuron" : "dimension";
-    const parts = [`${kind} ${entryOf(at)} · `, element("b", { text: number(values[entryOf(at)]) })];
+    const parts = [element("bdi", { text: token }), ` · ${kind} ${entryOf(at)} · `, element("b", { text: number(values[entryOf(at)]) })];
     const outer = tip.parts[0].parentNode.getBoundingClientRect();
     const left = (own, all) => Math.max(0, Math.min(x - outer.left + 14, all - own));
     tip.show((own, all) => ({ left: left(own, all), top: y - outer.top + 14 }), parts, aloud);
@@ -101,6 +101,7 @@ export function makeStage(name, tip, choose, enter) {
       else if (next >= 0 && next < values.length) place = next;
       tellCursor();
     } else if (event.key === "Enter" && order && place !== null) {
+      tip.say(`Neuron ${entryOf(place)} is chosen.`);
       choose(entryOf(place));
     }
   };
@@ -110,7 +111,7 @@ export function makeStage(name, tip, choose, enter) {
     speaks: () => place !== null,
     // `most` is how many numbers the largest stage holds.
     update(shown, data, layout, most, theme, stretch) {
-      [stage, values, neuron] = [shown, data.arrays[name], data.neuron];
+      [stage, values, neuron, token] = [shown, data.arrays[name], data.neuron, data.token];
       order = stage.neurons ? data.arrays.order : null;
       columns = layout.columns(values.length, most);
       rows = Math.ceil(values.length / columns);

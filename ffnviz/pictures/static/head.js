@@ -56,16 +56,19 @@ export function makeHead(controls, menu) {
   const forgetHeights = [steadied(sentence), steadied(under)];
   const note = makeNote(), terms = makeTerms();
   const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
-  const line = element("header", {}, ...[signs, sentence, controls].filter(Boolean));
+  const line = element("header", { class: controls ? "more" : "" }, ...[signs, sentence, controls].filter(Boolean));
+  const head = element("div", { class: "head" }, ...[line, note.box, ...(menu?.boxes ?? []), terms.box].filter(Boolean));
   return {
-    element: element("div", { class: "head" }, ...[line, note.box, menu?.box, terms.box].filter(Boolean)),
+    element: head,
     under,
     update(data, theme) {
-      note.update(data.note, textOf(data));
-      menu?.label(textOf(data));
+      const said = textOf(data) || data.note;
+      note.update(data.note, said);
+      menu?.label(said);
       sentence.style.setProperty("--accent", colourOf(data.accent, theme));
       write(sentence, data.spans, theme);
       sentence.hidden = data.spans.length === 0;
+      head.classList.toggle("worded", !sentence.hidden);
       write(under, data.under, theme);
       markHead(sentence, terms);
     },

@@ -121,6 +121,7 @@ export function makeMap(name, tip, report) {
       byKeyboard = true;
       tell();
     } else if (event.key === "Enter" && cursor) {
+      if (!event.shiftKey) tip.say(`Neuron ${chosen().neuron} of ${data.label} is chosen.`);
       report(event.shiftKey ? "cell" : "neuron", chosen());
     }
   };
@@ -142,7 +143,7 @@ export function makeMap(name, tip, report) {
 
   // `shown` is what Python said of this map, `height` that of a row, `colour` the scale.
   map.update = (next, shown, height, colour, theme) => {
-    data = { ...next, texts: shown.texts, token: shown.token };
+    data = { ...next, texts: shown.texts, token: shown.token, label: shown.label };
     values = { hidden: data.arrays[`${name}.hidden`], order: data.arrays[`${name}.order`], neurons: data.arrays[`${name}.neurons`] };
     const n_tokens = data.texts.length, accent = colourOf(shown.colour ?? name, theme);
     title.firstChild.textContent = shown.label;

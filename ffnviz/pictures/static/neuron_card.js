@@ -2,6 +2,7 @@ import { each, element } from "./element.js";
 import { fitList } from "./filling.js";
 import { stretch } from "./motion.js";
 import { number } from "./numbers.js";
+import { oneStop } from "./one_stop.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["neuron_card.css"];
@@ -23,10 +24,11 @@ export function mount(tell) {
   });
   const words = element("span");
   const writes = element("p", {}, "pushes towards ", words);
-  const values = element("ol", { "aria-label": "Its value on every token", tabindex: "0" });
+  const values = element("ol", { "aria-label": "Its value on every token" });
   const card = element("div", { class: "card" },
     element("h3", {}, title, meet), writes, values);
   const fit = fitList(values, () => [innerHeight > LOW ? 0.24 : 0.2, 2.2]);
+  const stop = oneStop(values);
   let shown = null;
   return {
     element: element("article", {}, card),
@@ -53,6 +55,7 @@ export function mount(tell) {
         stretch(track.firstChild, 0, largest > 0 ? Math.abs(value) / largest : 0);
         track.firstChild.style.background = value < 0 ? theme.negative_mid : theme.positive_mid;
       });
+      stop(data.token);
       fit();
     },
     destroy: () => fit(true),

@@ -64,10 +64,9 @@ export function mount(tell) {
       sentence.textContent = data.sentence;
       take.hidden = !data.takes;
       lecture.update(data.lecture, data.outcome);
-      // Only what is new is told: a click on a token need not repeat the network.
-      const now = [data.part || data.title, ...data.network, data.token];
-      const news = said ? now.filter((words, place) => words && words !== said[place]) : [];
-      if (news.length) status.textContent = news.join(", ");
+      // Which page it is now; what came of a click the pictures say, see announce.js.
+      const now = data.part || data.title;
+      if (said !== null && now !== said) status.textContent = now;
       said = now;
       aboutFrom(() => [data.sentence, ["ffnviz", ...data.network].join(" · ")].filter(Boolean));
     },

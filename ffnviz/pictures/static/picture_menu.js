@@ -1,7 +1,8 @@
-// What can be done with a picture: save it, copy it, see it larger. A menu behind "⋯".
+// What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
 
 import { download } from "./download.js";
 import { element } from "./element.js";
+import { makeNumbers } from "./numbers_table.js";
 import { place } from "./popover.js";
 import { asCsv } from "./save_table.js";
 
@@ -29,7 +30,9 @@ export async function asPng(svg) {
 export function pictureMenu({ svg, rows }, name, enlarge) {
   const status = element("p", { class: "outcome", "aria-live": "polite" });
   const box = element("div", { popover: "auto", class: "menu" });
-  const open = element("button", { type: "button", class: "more", text: "⋯", title: "Save, copy, enlarge" });
+  const open = element("button", { type: "button", class: "more", text: "⋯", title: "Save, copy, enlarge, numbers" });
+  const numbers = rows && makeNumbers(rows, open);
+  let said = "";
   open.popoverTargetElement = box;
   box.ontoggle = ({ newState }) => { if (newState === "open") place(box, open); else status.textContent = ""; };
   const say = (words) => {
@@ -49,6 +52,7 @@ export function pictureMenu({ svg, rows }, name, enlarge) {
   };
   box.append(...[
     element("button", { type: "button", text: "Larger", onclick: () => { box.hidePopover(); enlarge(); } }),
+    rows && element("button", { type: "button", text: "Show the numbers", onclick: () => { box.hidePopover(); numbers.open(said); } }),
     svg && item("Save as PNG", async () => file(await asPng(await svg()), "png")),
     svg && item("Save as SVG", async () => file(new Blob([await svg()], { type: "image/svg+xml" }), "svg")),
     rows && item("Save the numbers as CSV", async () => file(new Blob([asCsv(rows())], { type: "text/csv;charset=utf-8" }), "csv")),
@@ -56,5 +60,12 @@ export function pictureMenu({ svg, rows }, name, enlarge) {
     svg && navigator.clipboard?.write && item("Copy the picture", copy),
     status,
   ].filter(Boolean));
-  return { open, box, label(said) { open.setAttribute("aria-label", `Save or enlarge: ${said}`); } };
+  return {
+    open,
+    boxes: numbers ? [box, numbers.box] : [box],
+    label(words) {
+      said = words;
+      open.setAttribute("aria-label", `Save or enlarge: ${words}`);
+    },
+  };
 }

@@ -1,6 +1,7 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
 import { chooseByArrows, element } from "./element.js";
+import { oneStop } from "./one_stop.js";
 import { onProgress, progressOf } from "./progress.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
@@ -39,11 +40,18 @@ function makeSender(tell, name) {
   };
 }
 
+// Its letters say how wide a button is beside others: their own widths are others in each browser.
+function write(button, words) {
+  if (button.textContent !== words) button.textContent = words;
+  button.style.setProperty("--letters", words.length);
+  return button;
+}
+
 const labelled = (name, ...parts) => element("label", { class: "control" }, name, ...parts);
 
 function slider(tell, control) {
   const sender = makeSender(tell, control.name);
-  const name = element("span"), output = element("output");
+  const name = element("span"), output = element("output", { "aria-live": "off" });
   const input = element("input", { type: "range", min: "0", step: "1" });
   let stops = [];
   const say = () => { output.textContent = stops[input.value]; input.setAttribute("aria-valuetext", stops[input.value]); };
@@ -77,7 +85,7 @@ function choice(tell, control) {
       at = next.stop;
       next.options.forEach((words, stop) => {
         const option = group.children[stop] ?? group.appendChild(element("button", { type: "button", role: "radio", onclick: () => choose(stop) }));
-        option.textContent = words;
+        write(option, words);
         option.setAttribute("aria-checked", String(stop === at));
         option.tabIndex = stop === Math.max(at, 0) ? 0 : -1;
       });
@@ -90,6 +98,7 @@ function choice(tell, control) {
 function several(tell, control) {
   const sender = makeSender(tell, control.name);
   const group = element("span", { class: "choice", role: "group" }), name = element("span");
+  const stop = oneStop(group);
   let flags = "";
   const show = () => [...group.children].forEach((option, at) => option.setAttribute("aria-pressed", String(flags[at] === "1")));
   function turn(at) {
@@ -102,9 +111,10 @@ function several(tell, control) {
     update(next) {
       name.textContent = next.label;
       group.setAttribute("aria-label", next.label);
-      if (group.children.length !== next.options.length) group.replaceChildren(...next.options.map((words, at) => element("button", { type: "button", onclick: () => turn(at) }, words)));
+      if (group.children.length !== next.options.length) group.replaceChildren(...next.options.map((words, at) => write(element("button", { type: "button", onclick: () => turn(at) }), words)));
       if (sender.shown(next.stop)) flags = next.stop;
       show();
+      stop();
     },
     destroy: sender.stop,
   };
@@ -154,6 +164,7 @@ function toggle(tell, control) {
       name.textContent = next.label;
       input.checked = next.on;
       input.disabled = next.disabled;
+      input.parentElement.classList.toggle("off", Boolean(next.disabled));
     },
   };
 }
@@ -191,7 +202,7 @@ function button(tell, control) {
   return {
     element: made,
     update(next) {
-      made.textContent = next.label;
+      write(made, next.label);
       made.disabled = Boolean(next.disabled);
       file = next.file ?? null;
     },
@@ -227,7 +238,10 @@ export function mount(tell) {
         made.delete(key);
       }
       wanted.forEach(([key, control], at) => {
-        if (!made.has(key)) made.set(key, KINDS[control.kind](tell, control));
+        if (!made.has(key)) {
+          made.set(key, KINDS[control.kind](tell, control));
+          made.get(key).element.dataset.kind = control.kind;
+        }
         const there = made.get(key);
         if (root.children[at] !== there.element) root.insertBefore(there.element, root.children[at] ?? null);
         there.element.title = control.help;

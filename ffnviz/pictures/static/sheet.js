@@ -67,7 +67,7 @@ export function mount(parent, tell) {
   const filling = fillWindow(rows, side, below), sliding = makeSliding(side);
   const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const cells = new Map(); // key → { host, picture, name }
-  let waiting = [], number = 0;
+  let waiting = [], number = 0, place = null; // what the rows show: a page's part
 
   // What was done and is not answered yet goes with the next: of two messages the server may see the last only.
   function report(cell, name, value) {
@@ -87,6 +87,13 @@ export function mount(parent, tell) {
     return made;
   }
 
+  // Without a sentence what was there stays where it is, pale, under the line that says so.
+  function layOver(view) {
+    const kept = cells.get("chips")?.host; // their place, so that nothing moves
+    const hosts = [...view.above, ...view.rows.flat().flatMap(([, keys]) => keys)].map((key) => cells.get(key).host);
+    arrange(above, kept ? [hosts[0], kept, ...hosts.slice(1)] : hosts);
+  }
+
   function layOut(view) {
     const lines = view.rows.map((columns, row) => {
       const line = rows.children[row] ?? element("div", { class: "line" });
@@ -99,7 +106,9 @@ export function mount(parent, tell) {
       return line;
     });
     for (const [place, keys] of [[above, view.above], [side, view.side], [below, view.below]]) arrange(place, keys.map((key) => cells.get(key).host));
-    root.toggleAttribute("data-side", view.side.length > 0); // WebKit does not ask :has() again
+    // WebKit does not ask again whether :has() holds when something comes later.
+    root.toggleAttribute("data-side", view.side.length > 0);
+    document.documentElement.dataset.cells = Object.keys(view.cells).join(" ");
     arrange(rows, lines);
     filling.update([...above.children, ...rows.querySelectorAll(".cell")], view.side.map((key) => view.cells[key][0]).join());
   }
@@ -109,21 +118,28 @@ export function mount(parent, tell) {
       waiting = waiting.filter((each) => each.number > (view.heard[own] ?? 0));
       const taken = take(view);
       if (!taken) return tell({ sheet: own, events: waiting, lost: true });
+      const emptied = view.emptied && view.place === place;
+      root.toggleAttribute("data-emptied", emptied);
+      rows.inert = side.inert = emptied;
       for (const [key, { host, picture }] of cells) {
-        if (view.cells[key]) continue;
+        if (view.cells[key] || (emptied && (key === "chips" || !above.contains(host)))) continue;
         picture.destroy();
         host.remove();
         cells.delete(key);
       }
       const shown = Object.entries(view.cells).map(([key, [, name]]) => [cellOf(key, name), taken.get(key), name]);
-      layOut(view);
+      place = view.emptied && !emptied ? null : view.place;
+      if (emptied) layOver(view);
+      else layOut(view);
       for (const [{ picture }, data, name] of shown) picture.update(data, SILENT.has(name) ? undefined : view.shows);
+      if (emptied) return;
       filling.fill();
       sliding.look();
     },
     destroy() {
       filling.stop();
       sliding.stop();
+      delete document.documentElement.dataset.cells;
       for (const { picture } of cells.values()) picture.destroy();
       root.remove();
     },

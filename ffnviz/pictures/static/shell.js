@@ -4,6 +4,7 @@
 // nothing of the page around it. What all pictures have in common is here: a shadow root with their
 // style sheets, the theme, the head, and the mark that says what has been painted.
 
+import { tellOutcome } from "./announce.js";
 import { element } from "./element.js";
 import { enlarge } from "./enlarging.js";
 import { read } from "./files.js";
@@ -71,8 +72,14 @@ async function sheet(name) {
 
 async function load(name) {
   const picture = await PICTURES[name]();
-  const named = ["shell.css", "head.css", "terms.css", ...picture.styles, "finger.css"];
+  const named = ["shell.css", "head.css", "terms.css", ...picture.styles, "finger.css", "forced_colors.css"];
   return { picture, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
+}
+
+// What a picture says in words: its sentence, or that of a message.
+function sentenceOf({ head, title, tone, paragraphs }) {
+  if (head) return [title, titleOf(head)].filter(Boolean).join(": ");
+  return tone === "info" ? paragraphs.flat().map(([text]) => text).join("") : "";
 }
 
 /**
@@ -122,6 +129,7 @@ export function mount(host, name, tell) {
       fault.remove();
       painted = shown;
       says();
+      tellOutcome(root.host, sentenceOf(shown));
     };
     try {
       if (shown.head) {

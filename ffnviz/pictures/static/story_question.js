@@ -72,6 +72,7 @@ export function makeQuestion(changed) {
         words.textContent = right ? `✓ ${text}` : text;
         count.textContent = counts ? String(counts[place]) : "";
         bar.hidden = !counts;
+        button.classList.toggle("uncounted", !counts);
         bar.style.width = counts ? `${(100 * counts[place]) / most}%` : "0";
         button.disabled = !open;
         button.classList.toggle("right", right);

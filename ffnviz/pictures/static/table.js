@@ -2,6 +2,7 @@
 
 import { element } from "./element.js";
 import { fitList } from "./filling.js";
+import { oneStop } from "./one_stop.js";
 import { makeSliding } from "./sliding.js";
 
 export const styles = ["table.css"];
@@ -12,7 +13,8 @@ const decimals = (value) => (Number.isInteger(value) ? 0 : (String(value).split(
 export function mount(tell) {
   const head = element("tr"), body = element("tbody");
   const table = element("table", {}, element("thead", {}, head), body);
-  const frame = element("div", { class: "frame", tabindex: "0" }, table);
+  const frame = element("div", { class: "frame" }, table);
+  const stopAtTitle = oneStop(head), stopAtRow = oneStop(body);
   const fit = fitList(frame, () => [0.5, 1]);
   const sliding = makeSliding(frame);
   let shown = { columns: [], rows: [] }, order = [], digits = [];
@@ -28,7 +30,10 @@ export function mount(tell) {
     cells[0].replaceChildren(button);
     return element("tr", { class: "clickable", onclick: () => tell("row", at) }, ...cells);
   }
-  const draw = () => body.replaceChildren(...order.slice(0, shown.drawn).map(line));
+  function draw() {
+    body.replaceChildren(...order.slice(0, shown.drawn).map(line));
+    stopAtRow();
+  }
   // Large numbers and the beginning of the alphabet come first; a second click turns that round.
   function sort(column) {
     const header = head.children[column];
@@ -52,7 +57,9 @@ export function mount(tell) {
       order = data.rows.map((_, at) => at);
       digits = data.columns.map((_, column) => Math.max(0, ...data.rows.map((row) => (isNumber(row[column]) ? decimals(row[column]) : 0))));
       head.replaceChildren(...data.columns.map(title));
+      stopAtTitle();
       draw();
+      frame.tabIndex = data.clickable ? -1 : 0; // its rows scroll it, where they are buttons
       fit();
       sliding.look();
     },

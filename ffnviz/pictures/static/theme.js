@@ -3,12 +3,15 @@
 import { read } from "./files.js";
 
 const system = matchMedia("(prefers-color-scheme: dark)");
+const forced = matchMedia("(forced-colors: active)"); // the ground is then the system's, whatever was chosen
 const variables = new CSSStyleSheet(); // every picture adopts this one sheet
 const listeners = new Set();
 let palettes = null;
 let chosen = null; // what setDark said; until then the system's wish counts
+let onScreen = null, printing = false;
 
-export const theme = () => ((chosen ?? system.matches) ? palettes.dark : palettes.light);
+const isDark = () => (forced.matches && !printing ? system.matches : chosen ?? system.matches);
+export const theme = () => (isDark() ? palettes.dark : palettes.light);
 
 // Reads the palettes once; resolves to the sheet that makes variables of the theme's colours.
 export async function themeSheet() {
@@ -29,7 +32,8 @@ function changed() {
   write();
   listeners.forEach((repaint) => repaint());
 }
-system.addEventListener("change", () => { if (chosen === null) changed(); });
+system.addEventListener("change", () => { if (chosen === null || forced.matches) changed(); });
+forced.addEventListener("change", changed);
 
 export function setDark(dark) {
   if (dark === chosen) return;
@@ -38,13 +42,12 @@ export function setDark(dark) {
 }
 
 // Paper is white: what is printed is drawn in the light theme, and then again as it was.
-let onScreen = null;
 addEventListener("beforeprint", () => {
-  onScreen = chosen;
-  setDark(false);
+  [onScreen, printing, chosen] = [chosen, true, false];
+  changed();
 });
 addEventListener("afterprint", () => {
-  chosen = onScreen;
+  [chosen, printing] = [onScreen, false];
   changed();
 });
 

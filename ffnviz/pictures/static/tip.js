@@ -4,6 +4,7 @@
 import { element } from "./element.js";
 
 export function makeTip() {
+  let told = ""; // of what is pointed at
   const box = element("div", { class: "tip", "aria-hidden": "true", hidden: "" });
   const status = element("div", { class: "told", role: "status", "aria-live": "polite" });
   return {
@@ -15,11 +16,13 @@ export function makeTip() {
       const { left, top } = place(box.offsetWidth, box.offsetParent?.clientWidth ?? Infinity);
       Object.assign(box.style, { left: `${left}px`, top: `${top}px` });
       const text = box.textContent;
-      if (aloud && status.textContent !== text) status.textContent = text;
+      if (aloud && told !== text) told = status.textContent = text;
     },
+    // What came of a key, which drawing the same cell again does not take back.
+    say(text) { status.textContent = text; },
     hide() {
       box.hidden = true;
-      status.textContent = "";
+      told = status.textContent = "";
     },
   };
 }

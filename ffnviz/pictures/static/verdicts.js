@@ -1,5 +1,6 @@
 import { each, element } from "./element.js";
 import { fitList } from "./filling.js";
+import { oneStop } from "./one_stop.js";
 
 export const styles = ["verdicts.css"];
 
@@ -41,13 +42,16 @@ export function mount(tell) {
     element("h3", {}, element("button", { type: "button", onclick: () => open(group) },
       element("span"), element("span", { class: "signs", role: "img" }))),
     element("div", {}, element("ul"), element("button", { type: "button", class: "leads", onclick: () => tell("group", group) })));
+  const stop = oneStop(box, "h3 button");
   const fit = fitList(all, () => (root.classList.contains("titled") ? [0.6, 1.6] : [0.24, 1]));
   let shown = [], opened = 0;
   // Of groups with titles one is open.
   function open(group) {
     opened = Math.max(0, Math.min(group, shown.length - 1));
-    [...box.children].forEach(({ firstChild: heading }, place) =>
-      heading.firstChild.setAttribute("aria-expanded", String(place === opened)));
+    [...box.children].forEach((section, place) => {
+      section.classList.toggle("open", place === opened);
+      section.firstChild.firstChild.setAttribute("aria-expanded", String(place === opened));
+    });
     fit();
   }
   return {
@@ -68,9 +72,12 @@ export function mount(tell) {
         heading.firstChild.firstChild.textContent = title;
         drawSigns(heading.firstChild.lastChild, claims);
         each(body.firstChild, claims, makeClaim, drawClaim);
+        body.firstChild.dataset.claims = claims.length;
+        body.firstChild.classList.toggle("five", claims.length >= 5);
         body.lastChild.textContent = `${title} →`;
       });
       open(opened);
+      stop(opened);
     },
     destroy: () => fit(true),
   };

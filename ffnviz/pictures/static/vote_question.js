@@ -4,6 +4,7 @@
 import { kept } from "./browser_storage.js";
 import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass } from "./classroom_connection.js";
 import { each, element } from "./element.js";
+import { oneStop } from "./one_stop.js";
 import { stretch } from "./motion.js";
 
 export const styles = ["vote_question.css"];
@@ -31,12 +32,13 @@ function keep(answers) {
 }
 
 export function mount(tell) {
-  const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" });
+  const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" }), oneOf = oneStop(nav, "button:enabled");
   const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group", "aria-label": "Your vote" });
   const did = element("p", { class: "did" }), rows = element("div", { class: "rows" }), seen = element("div", { class: "seen" }, element("h3", { text: "The experiment" }), rows, did);
   const why = element("p", { class: "why" }), status = element("p", { class: "status", role: "status" });
   const further = element("button", { type: "button", onclick: () => tell("lead", true) });
   const next = element("button", { type: "button", class: "next" }), back = element("button", { type: "button", text: "← Back" });
+  const both = element("div", { class: "both" }, element("div", { class: "own" }, options, status, why, element("div", { class: "buttons" }, back, next, further)), seen);
   const summary = element("table", {}), total = element("p", { class: "total" });
   const gains = element("details", { class: "gains" }, element("summary", { text: "Before, after, and the gain" }), total, summary);
   let data = null;
@@ -125,6 +127,7 @@ export function mount(tell) {
   function showExperiment() {
     const { experiment, step } = data;
     seen.hidden = step === "ask";
+    both.classList.toggle("seeing", !seen.hidden);
     if (seen.hidden) return;
     did.replaceChildren(...spans(experiment ? experiment.did : [[data.missing, "plain"]]));
     const make = () => element("div", { class: "row" }, element("span"), element("b"), element("i", { "aria-hidden": "true" }, element("i")));
@@ -147,6 +150,7 @@ export function mount(tell) {
       button.setAttribute("aria-current", String(at === data.at));
       button.setAttribute("aria-label", `Question ${at + 1} of ${data.believed.length}`);
     });
+    oneOf(data.at);
     ask.replaceChildren(...spans(data.ask));
     showOptions();
     showExperiment();
@@ -159,7 +163,7 @@ export function mount(tell) {
   }
 
   return {
-    element: element("div", { class: "vote" }, nav, ask, element("div", { class: "both" }, element("div", { class: "own" }, options, status, why, element("div", { class: "buttons" }, back, next, further)), seen), gains),
+    element: element("div", { class: "vote" }, nav, ask, both, gains),
     update(next_) {
       const moved = data && (data.at !== next_.at || data.step !== next_.step);
       const held = moved && options.querySelector(":focus");

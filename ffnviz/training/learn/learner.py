@@ -37,6 +37,7 @@ class Plan:
     seed: int = 0  # of the initial weights and the batches
     # a text of one's own to train on; the everyday sentences, if empty
     own: str = field(default="", repr=False)
+    learning_rate: float = 4e-3  # the highest
 
     @property
     def variant(self) -> Variant:
@@ -48,7 +49,8 @@ class Plan:
         """About 64 sentences a step, 25% masked."""
         return Recipe(
             seed=self.seed, steps=self.steps, batch_tokens=544, mask_share=0.25,
-            learning_rate=4e-3, warmup_steps=min(50, self.steps), weight_decay=0.01,
+            learning_rate=self.learning_rate, weight_decay=0.01,
+            warmup_steps=max(min(50, self.steps), self.steps // 60),
         )  # fmt: skip
 
 
@@ -68,9 +70,10 @@ class Learner:
         tokenizer, _ = text_read(plan.own)
         self.plan = plan
         self.step = 0
+        self.tokens = 0  # read so far
         self.seconds = 0.0
         self.encoder = new_encoder(plan.variant, tokenizer.vocab_size, plan.seed)
-        self._optimiser = optimiser_of(self.encoder, plan.recipe)
+        self.optimiser = optimiser_of(self.encoder, plan.recipe)
         self._first_keys = keys_of(self.encoder)
         self._last_look: _Look | None = None
 
@@ -89,11 +92,12 @@ class Learner:
             yield self._new_record()
         while self.step < last:
             with self._timed():
-                self._take_step()
+                self.take_step()
             if self.step % STEPS_A_RECORD == 0 or self.step == last:
                 yield self._new_record()
 
-    def _take_step(self) -> None:
+    def take_step(self) -> None:
+        """Train on one more batch, and record nothing."""
         recipe = self.plan.recipe
         tokenizer, _ = text_read(self.plan.own)
         sentences = training_sentences(self.plan.variant.sentences, self.plan.own)
@@ -104,8 +108,9 @@ class Learner:
         self.encoder.train()
         record = self.encoder.stream(batch.inputs)
         loss = F.cross_entropy(self.encoder.unembed(record.final[batch.masked]), batch.targets)
-        descend(self.encoder, self._optimiser, loss, recipe, self.step)
+        descend(self.encoder, self.optimiser, loss, recipe, self.step)
         self.step += 1
+        self.tokens += batch.inputs.numel()
 
     def _new_record(self) -> Record:
         looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == self.plan.steps

@@ -1,68 +1,132 @@
-"""A table of many small trainings, each variant from the same seeds."""
+"""The runs of the study, one after the other, each a line of its log."""
 
-import csv
 import io
-from collections.abc import Callable, Sequence
-from itertools import product
+import math
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from ffnviz.analysis.trainings.table import COLUMNS, Row, read_table
+import torch
+
+from ffnviz.analysis.trainings.design import Design, Run, next_run
+from ffnviz.analysis.trainings.table import FINAL, RATE, Row, read_table, trainings, unique, written
+from ffnviz.models.device import processor
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.tokenizer import MASK
-from ffnviz.training.learn.learner import STEPS_A_MINUTE, Learner, Plan
+from ffnviz.training.learn.learner import Learner, Plan
+from ffnviz.training.learn.text import all_everyday, thinned, training_sentences
+from ffnviz.training.masking import Batch, sentence_batches
+from ffnviz.training.recipe import Recipe
+from ffnviz.training.validation import validate
 
-TEXT = f"What {MASK} is it?"  # watched, but not in the table
+TEXT = f"What {MASK} is it?"  # which a learner wants; nobody watches
+TRAINING = "training"  # sentences that are measured besides those of the two phases
+LOOKED_AT_SEEN = 2_000  # of these
+CHECKPOINT_STEPS = 1_000
 
 
 def study(
     path: Path,
-    variants: Sequence[str],
-    seeds: Sequence[int],
-    report: Callable[[int, int, Row], None],
-    steps: int = STEPS_A_MINUTE,
+    design: Design,
+    version: str,
+    report: Callable[[int, Row], None],
+    *,
+    afresh: bool = False,
 ) -> list[Row]:
-    """Train the networks that are not yet in the table, and write it anew after each.
+    """Do the runs that are not yet in the log, and write it anew after each.
 
-    Interrupted at any time, it goes on with the first training that is not in the table. All
-    variants come from one seed before the next is begun, so that what is there can be compared.
+    Runs that the package's own log has are taken from it. Interrupted at any time, the study goes
+    on where it was; of a run, at most a thousand steps are lost. One thread computes: the order of
+    sums, and so a loss, is then the same at each repetition.
 
     Args:
-        path: of the table, CSV.
-        variants: their names.
-        seeds: of each.
-        report: called with how many are done, how many there are, and the last row.
-        steps: of each training.
+        path: of the log, CSV.
+        design: which runs.
+        version: of ffnviz, for the log.
+        report: called after each run with the number of finished ones, and its row.
+        afresh: whether to leave the package's log aside.
 
     Raises:
-        StudyError: if the file is no table of trainings.
+        StudyError: if the file is no log of trainings.
         OSError: if it cannot be read or written.
     """
+    torch.set_num_threads(1)
+    running = path.with_suffix(".running")
+    version = f"{version}, PyTorch {torch.__version__}"
     rows = read_table(path) if path.exists() else []
-    wanted = list(product(seeds, variants))
-    known = {(row.variant, row.seed, row.steps) for row in rows}
-    for place, (seed, name) in enumerate(wanted, start=1):
-        if (name, seed, steps) not in known:
-            rows.append(_trained(Plan(name, TEXT, steps, seed)))
-            replace_file(path, _written(rows))
-            report(place, len(wanted), rows[-1])
+    if not afresh:
+        rows = unique([*rows, *(row for row in trainings() if row.steps == design.steps)])
+    while (run := next_run(rows, design)) is not None:
+        learner = _trained(run, design.steps, running)
+        rows.append(_measured(learner, run, version))
+        replace_file(path, written(rows))
+        running.unlink(missing_ok=True)
+        report(len(rows), rows[-1])
     return rows
 
 
-def _trained(plan: Plan) -> Row:
+def _trained(run: Run, steps: int, running: Path) -> Learner:
+    """A network at the end of a run, which goes on from its checkpoint if there is one."""
+    plan = Plan(run.variant, TEXT, steps, run.seed, learning_rate=run.learning_rate)
     learner = Learner(plan)
-    for record in learner.learn():
-        last = record.held_out
-    first, second = last.blocks[0], last.blocks[-1]
-    n = sum(weights.numel() for weights in learner.encoder.parameters() if weights.requires_grad)
+    name = {**asdict(run), "steps": steps}
+    if running.exists():
+        _restore(learner, name, running)
+    while learner.step < steps:
+        learner.take_step()
+        if learner.step % CHECKPOINT_STEPS == 0:
+            content = io.BytesIO()
+            torch.save({"run": name, **_state(learner)}, content)
+            replace_file(running, content.getbuffer())
+    return learner
+
+
+def _state(learner: Learner) -> dict[str, Any]:
+    return {
+        "step": learner.step,
+        "tokens": learner.tokens,
+        "encoder": learner.encoder.state_dict(),
+        "optimiser": learner.optimiser.state_dict(),
+    }
+
+
+def _restore(learner: Learner, name: dict[str, Any], running: Path) -> None:
+    saved = torch.load(io.BytesIO(running.read_bytes()), weights_only=True)
+    if saved["run"] == name:
+        learner.encoder.load_state_dict(saved["encoder"])
+        learner.optimiser.load_state_dict(saved["optimiser"])
+        learner.step, learner.tokens = saved["step"], saved["tokens"]
+
+
+def _measured(learner: Learner, run: Run, version: str) -> Row:
+    encoder = learner.encoder
+    unseen = validate(encoder, _batches(run.phase))
+    seen = validate(encoder, _batches(TRAINING, learner.plan.variant.sentences))
+    trained = [weights.numel() for weights in encoder.parameters() if weights.requires_grad]
     return Row(
-        plan.name, plan.seed, plan.steps, n, last.loss, last.top5,
-        first.active, second.active, first.dead, second.dead,
+        run.variant, run.phase, run.learning_rate, run.seed, learner.step, learner.tokens,
+        sum(trained), _rounded(seen.loss), _rounded(unseen.loss), _rounded(unseen.top5),
+        version, processor(),
     )  # fmt: skip
 
 
-def _written(rows: Sequence[Row]) -> bytes:
-    text = io.StringIO()
-    table = csv.writer(text, lineterminator="\n")
-    table.writerow(COLUMNS)
-    table.writerows([getattr(row, name) for name in COLUMNS] for row in rows)
-    return text.getvalue().encode()
+def _rounded(value: float) -> float:
+    return round(value, 6) if math.isfinite(value) else math.nan
+
+
+@cache
+def _batches(part: str, n: int | None = None) -> list[Batch]:
+    """Sentences to measure on: half of the held-out ones for each phase, or some trained on.
+
+    The same word of each is hidden after every run.
+    """
+    tokenizer, sentences = all_everyday()
+    if part == TRAINING:
+        rows = thinned(training_sentences(n).training, LOOKED_AT_SEEN)
+    else:
+        first = (RATE, FINAL).index(part)
+        rows = {length: half for length, all_ in sentences.held_out.items()
+                if len(half := all_[first::2])}  # fmt: skip
+    return sentence_batches(replace(sentences, held_out=rows), Recipe(), tokenizer.mask_id)

@@ -28,6 +28,13 @@ TEXTS = 4  # that are kept as read
 @cache
 def everyday() -> tuple[Tokenizer, Sentences]:
     """The tokenizer and the everyday sentences; of the held-out ones, 500."""
+    tokenizer, sentences = all_everyday()
+    return tokenizer, _few_held_out(sentences)
+
+
+@cache
+def all_everyday() -> tuple[Tokenizer, Sentences]:
+    """The tokenizer and all everyday sentences."""
     lines = lzma.decompress(EVERYDAY.read_bytes()).decode().splitlines()
     return _read(lines, "everyday-sentences", COUNTED)
 
@@ -39,21 +46,27 @@ def text_read(own: str = "") -> tuple[Tokenizer, Sentences]:
     Raises:
         OwnTextError: if it is too long, no text, or has too few sentences.
     """
-    return _read(sentences_in(own), "own-text", 1) if own else everyday()
+    if not own:
+        return everyday()
+    tokenizer, sentences = _read(sentences_in(own), "own-text", 1)
+    return tokenizer, _few_held_out(sentences)
 
 
 def _read(lines: list[str], name: str, every: int) -> tuple[Tokenizer, Sentences]:
     full = Tokenizer.from_json((MODELS / "relu" / TOKENIZER).read_bytes())
     tokenizer = commonest(full, lines[::every], VOCABULARY)
-    sentences = sentences_of(lines, name, tokenizer, MAX_TOKENS)
-    return tokenizer, replace(sentences, held_out=_thinned(sentences.held_out, LOOKED_AT))
+    return tokenizer, sentences_of(lines, name, tokenizer, MAX_TOKENS)
+
+
+def _few_held_out(sentences: Sentences) -> Sentences:
+    return replace(sentences, held_out=thinned(sentences.held_out, LOOKED_AT))
 
 
 @lru_cache(maxsize=TEXTS)
 def training_sentences(n: int | None, own: str = "") -> Sentences:
     """The sentences with n to train on, spread evenly over all lengths; None keeps all."""
     _, sentences = text_read(own)
-    return sentences if n is None else replace(sentences, training=_thinned(sentences.training, n))
+    return sentences if n is None else replace(sentences, training=thinned(sentences.training, n))
 
 
 def commonest(full: Tokenizer, lines: list[str], size: int) -> Tokenizer:
@@ -89,7 +102,7 @@ def _with_parts(name: str, parts: dict[str, tuple[str, str]]) -> set[str]:
     return {name} | _with_parts(first, parts) | _with_parts(second, parts)
 
 
-def _thinned(rows: dict[int, IdArray], n: int) -> dict[int, IdArray]:
+def thinned(rows: dict[int, IdArray], n: int) -> dict[int, IdArray]:
     """At most n of the sentences, spread evenly over all lengths."""
     total = sum(map(len, rows.values()))
     chosen = np.linspace(0, total - 1, min(n, total)).astype(int)

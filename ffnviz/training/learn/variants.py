@@ -54,6 +54,8 @@ VARIANTS = {
     "half": Variant("d_ff × ½", d_ff=D_FF // 2),
     "double": Variant("d_ff × 2", d_ff=2 * D_FF),
     "quadruple": Variant("d_ff × 4", d_ff=4 * D_FF),
+    "gelu-half": Variant("GELU, d_ff × ½", phi="gelu", d_ff=D_FF // 2),
+    "gelu-quadruple": Variant("GELU, d_ff × 4", phi="gelu", d_ff=4 * D_FF),
     "eightfold": Variant("d_ff × 8", d_ff=8 * D_FF),
     "no-residual": Variant("no residual", residual=False),
     "post-norm": Variant("post-LayerNorm", norm="post"),

@@ -51,8 +51,9 @@ def by_hand(subject: Subject, removed: bool) -> Tensor:
     n, d = x.shape
     one = torch.eye(d, dtype=torch.float64)
 
-    def norm(at: Tensor, gain: Tensor) -> Tensor:  # with its mean held, too
-        return one * gain / (at.var(correction=0) + block.ffn_norm.eps).sqrt()
+    def norm(at: Tensor, gain: Tensor) -> Tensor:  # subtracting the mean is a matrix, too
+        centred = one - 1 / d
+        return centred * gain / (at.var(correction=0) + block.ffn_norm.eps).sqrt()
 
     record = block(x)
     weights = record.attention.weights  # (heads, T, T)

@@ -7,67 +7,108 @@ import numpy as np
 import pytest
 
 from ffnviz.analysis.lab.experiment import Finding, Verdict
-from ffnviz.analysis.lab.trained import QUESTIONS, Question, compare_trainings
-from ffnviz.analysis.trainings.table import COLUMNS, Row, StudyError, read_table, trainings
+from ffnviz.analysis.lab.trained import QUESTIONS, Answered, Question, Trained, compare_trainings
+from ffnviz.analysis.trainings.design import FAMILIES, SEEDS, STEPS
+from ffnviz.analysis.trainings.table import COLUMNS, StudyError, read_table, trainings, written
 from ffnviz.training.learn.variants import VARIANTS
+from tests.analysis.trainings.rows import ROW
 
-ROW = Row("relu", 0, 3_000, 230_144, 3.5, 0.5, 0.3, 0.1, 0.0, 0.0)
 CLAIMED = [each for each in QUESTIONS if each.claim]
+CLEAR = [0.1 + 0.001 * k for k in range(SEEDS)]
+
+
+def compared(differences: dict[Question, list[float]]) -> Trained:
+    """What pairs say whose losses differ by so much."""
+    rows = [replace(ROW, variant=name, seed=seed) for name in VARIANTS for seed in range(SEEDS)]
+    changed = {
+        (question.variant, seed): difference
+        for question, each in differences.items()
+        for seed, difference in enumerate(each)
+    }
+    whole = {q.base for q in QUESTIONS} - {question.variant for question in differences}
+    return compare_trainings(rows=[
+        replace(row, loss=row.loss + changed.get((row.variant, row.seed), 0.0))
+        for row in rows
+        if row.variant in whole or (row.variant, row.seed) in changed
+    ])  # fmt: skip
 
 
 def judged(question: Question, differences: list[float]) -> Finding:
-    """The verdict on one claim, of pairs whose losses differ by so much."""
-    rows = [replace(ROW, variant=question.base, seed=seed) for seed in range(len(differences))]
-    rows += [
-        replace(row, variant=question.variant, loss=row.loss + difference)
-        for row, difference in zip(rows, differences, strict=True)
-    ]
-    found = compare_trainings(rows=rows).findings
+    """The verdict on one claim."""
+    found = compared({question: differences}).findings
     return next(each for each in found if each.claim == question.claim)
 
 
 @pytest.mark.parametrize("question", CLAIMED, ids=[each.variant for each in CLAIMED])
 def test_a_claim_holds_fails_or_stays_open_with_the_pairs(question: Question) -> None:
-    worse = [0.1 + 0.001 * k for k in range(10)]
-    better = [-each for each in worse]
-    holds, fails = (better, worse) if question.better else (worse, better)
+    better = [-each for each in CLEAR]
+    holds, fails = (better, CLEAR) if question.better else (CLEAR, better)
     assert judged(question, holds).verdict is Verdict.HOLDS
     assert judged(question, fails).verdict is Verdict.FAILS
-    assert judged(question, [0.1, -0.1] * 5).verdict is Verdict.UNDECIDED
-    assert judged(question, []).verdict is Verdict.UNDECIDED
-    one = judged(question, holds[:1])
-    assert one.verdict is Verdict.UNDECIDED
-    assert "1 seed leaves it open" in one.verdict_text
+    assert judged(question, [0.1, -0.1] * (SEEDS // 2)).verdict is Verdict.UNDECIDED
+    few = judged(question, holds[:-1])
+    assert few.verdict is Verdict.UNDECIDED
+    assert f"{SEEDS - 1} of {SEEDS} seeds are trained" in few.verdict_text
 
 
-@pytest.mark.parametrize("differences", [[0.1, 0.11, 0.1, 0.09], [0.1, -0.1, 0.1], [0.1], []])
-def test_each_verdict_says_where_and_by_how_many_seeds(differences: list[float]) -> None:
+def test_nothing_trained_is_nothing_decided() -> None:
+    found = compare_trainings(rows=[])
+    assert found.findings == ()
+    assert {each.pairs for each in found.answered} == {None}
+
+
+def test_a_difference_must_be_clear_beside_all_of_its_family() -> None:
+    """t = 3.96 on 7: p = 0.0054, below 0.01 alone, above it among seven."""
+    spread = np.array([1.0, -1.0] * (SEEDS // 2)) / np.sqrt(SEEDS / (SEEDS - 1))
+    differences = (3.96 / np.sqrt(SEEDS) + spread).tolist()
+    question = CLAIMED[0]
+
+    def answer(others: dict[Question, list[float]]) -> Answered:
+        found = compared({question: differences, **others}).of(question.variant)
+        assert found is not None
+        assert found.complete
+        return found
+
+    family = next(family for family in FAMILIES if question.variant in family)
+    beside = [q for q in QUESTIONS if q.variant in family and q != question]
+    assert len(beside) == 6
+    alone = answer({})
+    assert not alone.decided
+    assert alone.p == pytest.approx(7 * 0.00544, rel=5e-3)
+    clear = answer(dict.fromkeys(beside, CLEAR))  # all others are decided: the last is alone
+    assert clear.decided
+    assert clear.p == pytest.approx(0.00544, rel=5e-3)
+
+
+@pytest.mark.parametrize("differences", [CLEAR, CLEAR[:3], [0.1, -0.1, 0.1], [0.1]])
+def test_what_was_measured_is_said_in_full(differences: list[float]) -> None:
     found = judged(CLAIMED[0], differences)
     assert "nan" not in found.measured
     json.dumps(found.check.value, allow_nan=False)
-    json.dumps(found.check.tolerance, allow_nan=False)
-    if differences:
-        seeds = f"{len(differences)} seed"
-        assert "at this size, on this text" in found.verdict_text
-        assert seeds in found.verdict_text
-        higher = int(np.sum(np.array(differences) > 0))
-        assert f"higher in {higher} of {len(differences)} pairs" in found.measured
+    higher = int(np.sum(np.array(differences) > 0))
+    assert f"higher in {higher} of {len(differences)} pairs" in found.measured
+    assert "learning rate 0.004 against 0.004" in found.measured
+    if len(differences) == SEEDS:
+        assert f"after {STEPS:,} steps, by {SEEDS} seeds" in found.verdict_text
+        assert "p = " in found.measured
 
 
 def test_the_questions_are_about_variants_that_can_be_trained() -> None:
-    assert {each.variant for each in QUESTIONS} | {each.base for each in QUESTIONS} == {*VARIANTS}
+    asked = {each.variant for each in QUESTIONS} | {each.base for each in QUESTIONS}
+    assert asked == {*VARIANTS} == {name for family in FAMILIES for name in family}
 
 
-def test_the_table_of_the_package_is_of_these_variants() -> None:
+def test_the_log_of_the_package_is_of_these_variants() -> None:
     rows = trainings()
-    assert rows
     assert {row.variant for row in rows} <= {*VARIANTS}
-    assert len({(row.variant, row.seed, row.steps) for row in rows}) == len(rows)
     assert all(0 < row.loss < 8 and 0 <= row.top5 <= 1 for row in rows)
 
 
-def test_another_table_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    path = tmp_path / "other.csv"
+def test_a_log_is_read_as_it_was_written_and_another_file_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    path = tmp_path / "log.csv"
+    rows = [ROW, replace(ROW, variant="gelu", processor='An "old", slow one')]
+    path.write_bytes(written([*rows, ROW]))
+    assert read_table(path) == rows
     for text in ("a,b\n1,2\n", ",".join(COLUMNS) + "\nrelu,x\n"):
         path.write_text(text)
         with pytest.raises(StudyError, match="choose another file"):

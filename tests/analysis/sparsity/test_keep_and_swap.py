@@ -5,7 +5,13 @@ import pytest
 import torch
 
 from ffnviz.analysis.prediction import logits_with_ffn_output, predict
-from ffnviz.analysis.sparsity.keep import concentration, keep_random, keep_strongest, strengths
+from ffnviz.analysis.sparsity.keep import (
+    concentration,
+    kept_at,
+    random_pass,
+    strengths,
+    strongest_pass,
+)
 from ffnviz.analysis.sparsity.swap import swapped_pass, swapped_prediction, with_activation
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -43,10 +49,12 @@ def test_the_kept_neurons_write_what_they_wrote_and_the_rest_nothing(
     hidden = trace.blocks[BLOCK].ffn.hidden
     if strongest:
         ranked = strengths(model, trace, BLOCK)
-        found = keep_strongest(model, trace, BLOCK, TOKEN, n)
+        found = strongest_pass(model, trace, BLOCK, n)
     else:
         ranked = torch.rand(hidden.shape, generator=torch.Generator().manual_seed(0))
-        found = keep_random(model, trace, BLOCK, TOKEN, n)
+        found = random_pass(model, trace, BLOCK, n)
+        # The active neurons come first: above 0, or further than 0.1 from it.
+        ranked[hidden.abs() > (0 if model.card.phi.exact_zeros else 0.1)] += 1
     masked = torch.stack([
         torch.where(torch.tensor([i in set(row.argsort(descending=True)[:n].tolist())
                                   for i in range(len(row))]), values, 0)
@@ -55,16 +63,17 @@ def test_the_kept_neurons_write_what_they_wrote_and_the_rest_nothing(
     output, logits = by_hand(model, masked)
     full = trace.blocks[BLOCK].ffn.output.double()
     errors = (output - full).norm(dim=-1) / full.norm(dim=-1)
-    assert found.error == pytest.approx(float(errors[TOKEN]), rel=1e-4, abs=1e-6)
-    assert found.mean_error == pytest.approx(float(errors.mean()), rel=1e-4, abs=1e-6)
-    expected = logits[TOKEN].softmax(dim=-1)[torch.tensor(found.prediction.ids)]
-    np.testing.assert_allclose(found.prediction.probabilities, expected.numpy(), rtol=1e-4)
+    np.testing.assert_allclose(found.errors, errors, rtol=1e-4, atol=1e-6)
+    kept = kept_at(model, found, TOKEN)
+    assert kept.error == float(found.errors[TOKEN])
+    expected = logits[TOKEN].softmax(dim=-1)[torch.tensor(kept.prediction.ids)]
+    np.testing.assert_allclose(kept.prediction.probabilities, expected.numpy(), rtol=1e-4)
 
 
 def test_with_all_neurons_kept_nothing_changes(model: Model) -> None:
     trace = model.trace(TEXT)
-    for keep in (keep_strongest, keep_random):
-        found = keep(model, trace, BLOCK, TOKEN, 32)
+    for keep in (strongest_pass, random_pass):
+        found = kept_at(model, keep(model, trace, BLOCK, 32), TOKEN)
         assert found.error < 1e-6
         assert found.prediction.words == predict(model, trace, TOKEN).words
 
@@ -72,14 +81,14 @@ def test_with_all_neurons_kept_nothing_changes(model: Model) -> None:
 @pytest.mark.parametrize("n", [0, 33, -1])
 def test_an_impossible_number_of_neurons_is_refused(model: Model, n: int) -> None:
     with pytest.raises(ValueError, match="from 1 to d_ff = 32"):
-        keep_strongest(model, model.trace(TEXT), BLOCK, TOKEN, n)
+        strongest_pass(model, model.trace(TEXT), BLOCK, n)
 
 
 def test_the_random_neurons_are_the_same_ones_each_time(model: Model) -> None:
     trace = model.trace(TEXT)
-    first, again = (keep_random(model, trace, BLOCK, TOKEN, 3) for _ in range(2))
-    assert first.error == again.error
-    assert first.prediction.words == again.prediction.words
+    first, again = (random_pass(model, trace, BLOCK, 3) for _ in range(2))
+    assert first.errors.equal(again.errors)
+    assert first.stream.equal(again.stream)
 
 
 def test_the_strongest_carry_what_adding_up_by_hand_gives(model: Model) -> None:

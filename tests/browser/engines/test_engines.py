@@ -1,0 +1,112 @@
+"""WebKit and Firefox draw every part, follow typing and a click, and show a class on a phone."""
+
+import sys
+from collections.abc import Iterator
+from urllib.parse import urlencode
+
+import pytest
+
+from ffnviz.parts import PAGES
+from ffnviz.parts.part import Page
+from tests.browser.conftest import ROOT, OpenPage, serving
+from tests.browser.engines.engine import Engine
+from tests.browser.engines.firefox import firefox
+from tests.browser.engines.webkit import webkit
+
+TEXT = "She opened the [MASK] and looked out."
+TYPED = "They heard a [MASK]."
+
+# What is wrong with a page that shows a part, once the script has ended and each cell is drawn.
+DRAWN = """(title) => {
+    const app = document.querySelector('[data-testid="stApp"]');
+    const sheet = document.querySelector(".sheet");
+    if (app?.dataset.testScriptState !== "notRunning" || !sheet) return null;
+    const list = sheet.querySelector('[data-cell="part-list"]')?.shadowRoot;
+    if (title && list?.querySelector('[aria-checked="true"]')?.ariaLabel !== title) return null;
+    const cells = [...sheet.querySelectorAll(".cell")];
+    const rows = [...sheet.querySelectorAll(".rows .cell")];
+    const found = cells.map(({ shadowRoot }) => shadowRoot?.querySelector(".hung, .fault"));
+    if (!rows.length || !found.every(Boolean)) return null;
+    const boxOf = (name) => sheet.querySelector(name).getBoundingClientRect();
+    const side = boxOf(".side"), shown = boxOf(".rows");
+    const isFlat = ({ offsetWidth, offsetHeight }) => Math.min(offsetWidth, offsetHeight) < 20;
+    return {
+        faults: found.filter((each) => each.matches(".fault")).map((each) => each.textContent),
+        empty: rows.filter(isFlat).map((cell) => cell.dataset.cell),
+        sideways: document.documentElement.scrollWidth - innerWidth > 2,
+        beside: innerWidth < 1280 || !side.height || side.right <= shown.left,
+    };
+}"""
+FINE = {"faults": [], "empty": [], "sideways": False, "beside": True}
+IN = """(cell, selector) => [...document.querySelector(`[data-cell="${cell}"]`)?.shadowRoot
+    .querySelectorAll(selector) ?? []]"""
+CHOOSE = f"""(title) => ({IN})("part-list", "[role=radio]")
+    .find((part) => part.ariaLabel === title)?.click()"""
+CHIPS = f"""(text) => ({IN})("chips", "bdi").map((e) => e.textContent.trim()).join(" ") === text"""
+CHOSEN = f"""(text) => ({IN})("chips", "[aria-pressed=true] bdi")[0]?.textContent === text"""
+SCENE = f"""(before) => {{
+    const title = ({IN})("story", "h2")[0]?.textContent;
+    return title !== before && title;
+}}"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A server that other machines reach, so that it has classes."""
+    store = tmp_path_factory.mktemp("class") / "classes.sqlite"
+    options = ["--host", "0.0.0.0", "--class-store", str(store)]
+    with serving([sys.executable, "-m", "ffnviz"], ROOT, options=options) as address:
+        yield address
+
+
+@pytest.fixture(scope="module", params=[webkit, firefox], ids=["webkit", "firefox"])
+def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with request.param() as engine:
+        yield engine
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_part_is_drawn(engine: Engine, address: str, page: Page) -> None:
+    engine.resize(1280, 720)
+    place = "" if page.name == "journey" else page.name
+    engine.open(f"{address}/{place}?{urlencode({'text': TEXT, 'part': page.parts[0].name})}")
+    for part in page.parts:
+        titled = part.title if page.parts[1:] else ""
+        if part is not page.parts[0]:
+            engine.ask(CHOOSE, part.title)
+        assert engine.wait(DRAWN, titled) == FINE, part.name
+    assert engine.errors() == []
+
+
+def test_typing_and_a_click_on_a_token(engine: Engine, address: str) -> None:
+    engine.resize(1280, 720)
+    engine.open(f"{address}/?{urlencode({'text': TEXT})}")
+    assert engine.wait(DRAWN, "") == FINE
+    engine.click(".edit")
+    engine.wait("() => document.activeElement.closest('.st-key-text') !== null")
+    engine.ask("() => document.activeElement.select()")
+    engine.type(TYPED)
+    engine.wait(CHIPS, "They heard a [MASK] .")
+    engine.ask("() => document.activeElement.blur()")
+    engine.click("[aria-pressed] bdi", "heard")
+    engine.wait(CHOSEN, "heard")
+    assert engine.wait(DRAWN, "") == FINE
+    assert engine.errors() == []
+
+
+def test_a_phone_in_a_class(engine: Engine, address: str, new_page: OpenPage) -> None:
+    lecturer = new_page(alone=True).page
+    lecturer.goto(f"{address}/?scene=2")
+    lecturer.get_by_role("button", name="Lecture", exact=True).click()
+    lecturer.get_by_role("button", name="Open a class").click()
+    lecturer.get_by_role("img", name="QR code of http").wait_for()
+    code = lecturer.locator(".board .link").inner_text().rpartition("/")[2]
+    lecturer.keyboard.press("Escape")
+    engine.resize(390, 844)
+    engine.open(f"{address}/class/{code}")
+    scene = engine.wait(SCENE, "")
+    lecturer.get_by_text("1 follows").wait_for()
+    lecturer.get_by_role("button", name="Next →").click()
+    engine.wait(SCENE, scene)
+    assert engine.wait(DRAWN, "") == FINE
+    assert engine.errors() == []
