@@ -147,8 +147,9 @@ def logo() -> str:
 
 @cache
 def page_style() -> str:
-    """The page's style sheet."""
-    return (ASSETS / "page.css").read_text(encoding="utf-8")
+    """The page's style sheets."""
+    files = ("page.css", "phone.css")
+    return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in files)
 
 
 def build_catalog() -> Catalog:
