@@ -11,7 +11,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values
 
 NEURONS = "neurons"  # the page a neuron is met on
-FURTHER = " · further"  # after the name of what is beyond a first course
+FURTHER = " ★"  # after the name of what is beyond a first course
 
 
 @dataclass(frozen=True)

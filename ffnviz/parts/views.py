@@ -12,6 +12,8 @@ from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting
 
+STARS = "★ goes beyond a first course; “Next” passes over it."
+
 
 @dataclass(frozen=True)
 class View:
@@ -41,7 +43,8 @@ def part_of_views(
         views: by their ids.
     """
     labels = {each: view.label + FURTHER * view.further for each, view in views.items()}
-    choice = choice_setting(setting, labels).with_control("Show")
+    further = any(view.further for view in views.values())
+    choice = choice_setting(setting, labels).with_control("Show", help=STARS if further else "")
     settings = [choice, *(each for view in views.values() for each in view.settings)]
     ways = tuple(view.needs for view in views.values())
 

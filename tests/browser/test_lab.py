@@ -208,7 +208,7 @@ def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
     journey = opened(new_page, "zoo")  # where it was once
     assert journey.page.url.split("?")[0].endswith("/sparsity")
     assert "x = −0.75: −0.1700" in journey.sentence("lab-curves")
-    journey.part("gated FFNs · further")
+    journey.part("gated FFNs ★")
     for gate in ("GEGLU", "SwiGLU", "GLU", "ReGLU"):
         journey.page.get_by_role("radio", name=gate, exact=True).click()
         sentence = journey.chart("lab-gate").locator(".sentence")

@@ -352,7 +352,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     journey.settle()
     choose("My lecture (0 views)")
     expect(page.get_by_text("Nothing is in it yet.")).to_be_visible()
-    broken = text.replace('part = "birth"', 'part = "death"')
+    broken = text.replace('part = "awake"', 'part = "death"')
     file = page.locator("input[type=file]")
     file.set_input_files({"name": "b.toml", "mimeType": "", "buffer": broken.encode()})
     expect(page.get_by_text("b.toml: Scene 1")).to_contain_text("part must be one of")
