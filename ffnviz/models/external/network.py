@@ -240,7 +240,8 @@ class ExternalNetwork:
 
         Raises:
             TypeError: if the text is no str.
-            ValueError: if the text is empty, or an edit is to change what is not there.
+            ValueError: if the text is empty or has an entry that the network has no vector for, or
+                an edit is to change what is not there.
         """
         check_text(text)
         hold, edits = held_block(look_at, hold), all_of(edits)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from ffnviz.models.encoder.tokenizer import BYTE_OF, MASK, Encoding, Token
+from ffnviz.models.network import UnreadableTextError
 
 _MASK = re.compile(re.escape(MASK), re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -21,12 +22,13 @@ class ExternalTokenizer:
         self._fast.no_truncation()
         self._fast.no_padding()
         self.vocab_size = vocab_size
-        self.mask: str | None = fast.mask_token
-        self.mask_id: int | None = fast.mask_token_id
+        has_mask = fast.mask_token_id is not None and fast.mask_token_id < vocab_size
+        self.mask: str | None = fast.mask_token if has_mask else None
+        self.mask_id: int | None = fast.mask_token_id if has_mask else None
         self._special = {
             int(id_): str(token.content)
             for id_, token in fast.added_tokens_decoder.items()
-            if token.special
+            if token.special and int(id_) < vocab_size
         }
         # Embedding rows that no token has are no text either.
         unused = frozenset(range(vocab_size)) - frozenset(self._fast.get_vocab().values())
@@ -38,11 +40,15 @@ class ExternalTokenizer:
 
         Special tokens that were not typed have an empty span. Characters that are no Unicode
         scalar values (lone surrogates) are read as U+FFFD.
+
+        Raises:
+            UnreadableTextError: if the network has no vector for one of them.
         """
         if not text:
             return Encoding(text, (), 0)
         written, places = self._with_own_mask(text)
         raw = self._fast.encode(written)
+        self._check(raw.ids)
         # Whether the tokenizer added the token; a mask that was typed stands for a word.
         added = [
             bool(special) and start == end
@@ -86,7 +92,17 @@ class ExternalTokenizer:
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
         """The ids alone of many texts, computed at once on all cores."""
         raw = self._fast.encode_batch([self._with_own_mask(line)[0] for line in lines])
+        for encoding in raw:
+            self._check(encoding.ids)
         return [encoding.ids for encoding in raw]
+
+    def _check(self, ids: list[int]) -> None:
+        behind = next((id_ for id_ in ids if id_ >= self.vocab_size), None)
+        if behind is not None:
+            raise UnreadableTextError(
+                f"The tokenizer knows “{self._fast.id_to_token(behind)}”, and the network has no "
+                "vector for it. Leave it out of the text."
+            )
 
     def decode(self, ids: list[int]) -> str:
         """The text of a sequence of ids, special tokens included."""
