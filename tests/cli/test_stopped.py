@@ -17,7 +17,7 @@ import pytest
 from tests.served import free_port
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks Linux")
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 # `ffnviz index` in two processes, which says each time how many pieces are done.
 INDEX = """
