@@ -41,6 +41,6 @@ def _sentence(run: Run, written: Projection) -> Sentence:
     distances[run.token] = np.inf
     return [
         "In what the FFN writes, ", token, " is closest to ",
-        quoted(run.labels[int(distances.argmin())]), " in this plane, which holds ",
-        number(percent(float(written.explained.sum()))), " of the tokens' variance.",
+        quoted(run.labels[int(distances.argmin())]), " (in this plane: ",
+        number(percent(float(written.explained.sum()))), " of the variance).",
     ]  # fmt: skip

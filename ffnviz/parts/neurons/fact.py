@@ -52,6 +52,7 @@ class Located:
     """What a prediction needs.
 
     Attributes:
+        labels: the tokens' names, T.
         plain, without: the prediction of the network as it is, and without the neurons.
         after: the likeliest word's probability without the neurons.
         alone: that with one part off at one token: by block, PARTS and token, (n_blocks, 2, T).
@@ -61,6 +62,7 @@ class Located:
             how many of the latter still without the neurons.
     """
 
+    labels: Sequence[str]
     plain: Prediction
     without: Prediction
     after: float
@@ -82,11 +84,9 @@ def sheet(run: Run, _: Values) -> Sheet:
     setup = (run.card.id, run.model.fingerprint, run.device, run.state.sentence, run.place)
 
     def after(measured: Measured[Located]) -> list[Row]:
-        late = outdated(measured, setup, LABEL)
-        if late:
-            return [row(*late)]
         found = measured.result
-        return [row(the_map(run, found), the_neurons(run, found), widths=(1.3, 1))]
+        left = [*outdated(measured, setup, LABEL), the_map(run, found)]
+        return [row(left, the_neurons(run, found), widths=(1.3, 1))]
 
     first = row(text_cell("fact-first", "Which part of the network does this prediction need?"))
     located = Measurement("fact", setup, locate, after, (), (first,), LABEL,
@@ -123,7 +123,8 @@ def locate(run: Run, progress: Progress) -> Located:
     others = [fact for fact in read_facts()[::EVERY] if fact.answer != plain.words[0].strip()]
     known = said(model, others)
     return Located(
-        plain, predict(model, model.trace(run.state.sentence, edits), run.place),
+        token_labels(run.whole.tokens), plain,
+        predict(model, model.trace(run.state.sentence, edits), run.place),
         float(edited.double().softmax(-1)[word]), alone, everywhere, tuple(neurons),
         len(others), int(known.sum()), int((said(model, others, edits) & known).sum()),
     )  # fmt: skip
@@ -163,7 +164,7 @@ def said(model: Network, facts: Sequence[Fact], edits: Sequence[Edit] = ()) -> N
 def the_map(run: Run, found: Located) -> Cell:
     """What each part is worth at each token that is shown, in nats."""
     word, before = found.plain.words[0].strip(), float(found.plain.probabilities[0])
-    labels = token_labels(run.whole.tokens)
+    labels = found.labels
 
     def most(at: int) -> tuple[str, str, str]:
         left = found.alone[:, at]
