@@ -20,12 +20,12 @@ START = "She opened the [MASK] and looked out."
 ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
        "twin": "gelu", "block": "1", "neuron": "gelu-3"}  # fmt: skip
 
-ASKED_FOR = {"features"}  # views that this server was given nothing for
+ASKED_FOR = {"features ★"}  # views that this server was given nothing for
 MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 7 s of a core, and jobs before it their own
 # Which say the same of any sentence, and measure for seconds: they are seen at all sizes at once.
-OF_NO_SENTENCE = {"fit", "fit by hand", "plant how much fits"}
+OF_NO_SENTENCE = {"fit", "fit by hand", "plant how much fits ★"}
 PHONE, ON_ITS_SIDE = (390, 844), (844, 390)
-IN_WORDS = {"CPU and GPU", "later neurons"}  # without a GPU, and after the last block
+IN_WORDS = {"CPU and GPU", "later neurons ★"}  # without a GPU, and after the last block
 # What projectors, laptops and screens have, beside the two that pages are opened at: one of them on
 # every part, all of them on the sheets that fill a window to its edges.
 SIZES = ((1280, 720),)

@@ -47,7 +47,6 @@ def moved(journey: Journey, act: Callable[[], object]) -> list[str]:
     changes = {
         name: [b - a for a, b in zip(box, after[name], strict=True)] if name in after else None
         for name, box in before.items()
-        if not name.startswith("outdated")  # it hangs over the picture that it is about
     }
     return [
         f"{name} {change or 'is gone'}"

@@ -46,6 +46,9 @@ class ModelFolderError(ValueError):
         self.path = path
         self.why = why
 
+    def __reduce__(self) -> tuple[type[Exception], tuple[Path, str]]:
+        return type(self), (self.path, self.why)  # one process tells another
+
 
 def write_folder(
     folder: Path,

@@ -114,7 +114,7 @@ def loaded(
     return model, {name: weight for name, weight in missing.items() if id(weight) in own}
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def without_chance(
     model: nn.Module,
     missing: dict[str, Tensor],

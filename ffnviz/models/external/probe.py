@@ -19,7 +19,7 @@ PROBE = "She opened the door and looked out at the rain."
 PROBED = 24  # tokens of it at most
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def find_probe(
     model: Any, tokenizer: ExternalTokenizer, name: str, device: torch.device
 ) -> tuple[Tensor, int]:
@@ -83,7 +83,7 @@ def positions(model: Any) -> int | None:
     return length if isinstance(length, int) and length > 0 else None
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def longest_text(model: Any, probe: Tensor, longest: int | None = None) -> int:
     """The most tokens it reads, at most `longest`: tried as far as the end of the first block.
 

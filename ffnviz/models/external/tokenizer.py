@@ -1,6 +1,7 @@
 """Any fast tokenizer of transformers, with every token tied to the person's own characters."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
@@ -52,17 +53,35 @@ class ExternalTokenizer:
         n_kept = n if max_tokens is None else min(n, max_tokens)
         kept = [*range(n_kept - at_end), *range(n - at_end, n)] if n_kept < n else list(range(n))
         tokens, position = [], 0
-        last_word = max((i for i in kept if not added[i]), default=-1)
+        words = [i for i in range(n) if not added[i]]
+        # Where the word behind each begins; a word that is cut off keeps its characters, too.
+        spans = [(places[raw.offsets[i][0]], places[raw.offsets[i][1]]) for i in words]
+        begins = [*(start for start, _ in spans), len(text)][1:]
+        ends = {
+            i: self._end(raw.ids[i], text, end, begin)
+            for i, (_, end), begin in zip(words, spans, begins, strict=True)
+        }
+        if n_kept == n and words:
+            # Characters that the tokenizer skips at the end belong to the last word.
+            ends[words[-1]] = len(text)
         for i in kept:
-            end = position
-            if not added[i]:
-                end = max(position, places[raw.offsets[i][1]])
-                # Characters that the tokenizer skips at the end belong to the last word.
-                end = len(text) if i == last_word and n_kept == n else end
+            end = max(position, ends.get(i, 0))
             name = self._special.get(raw.ids[i], "") if added[i] else ""
             tokens.append(Token(raw.ids[i], text[position:end], position, end, name))
             position = end
         return Encoding(text, tuple(tokens), n - len(tokens))
+
+    def _end(self, id_: int, text: str, end: int, begin: int) -> int:
+        """Where a token's characters end, by the tokenizer's end and the next token's beginning.
+
+        A space that the tokenizer writes by itself has the offsets of the letter behind it, which
+        is the next token's. An accent that it takes away belongs to the letter before it.
+        """
+        if begin < end and not self.word(id_).strip():
+            return begin
+        while end < begin and unicodedata.category(text[end]).startswith("M"):
+            end += 1
+        return end
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
         """The ids alone of many texts, computed at once on all cores."""

@@ -24,7 +24,7 @@ ORDER = choice_setting(
     {"often": "most often active", "rare": "least often active", "selective": "most selective",
      "number": "by number"},
 ).with_control("Sort")  # fmt: skip
-FIND = text_setting("find", longest=40).with_control("Find a word or a tag", example="sea")
+FIND = text_setting("find", longest=32).with_control("Find a word or a tag", example="sea")
 SETTINGS = (ORDER, FIND)
 F1 = ("F1: how well “it fires” and “the text has this tag” agree, from 0 to 1.",)
 

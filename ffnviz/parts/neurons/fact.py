@@ -25,13 +25,11 @@ from ffnviz.figures.layout import Figure, bare_axis, figure, shortened, signed_c
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
-from ffnviz.parts.results import outdated
-from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Values
@@ -52,7 +50,6 @@ class Located:
     """What a prediction needs.
 
     Attributes:
-        labels: the tokens' names, T.
         plain, without: the prediction of the network as it is, and without the neurons.
         after: the likeliest word's probability without the neurons.
         alone: that with one part off at one token: by block, PARTS and token, (n_blocks, 2, T).
@@ -62,7 +59,6 @@ class Located:
             how many of the latter still without the neurons.
     """
 
-    labels: Sequence[str]
     plain: Prediction
     without: Prediction
     after: float
@@ -85,11 +81,13 @@ def sheet(run: Run, _: Values) -> Sheet:
 
     def after(measured: Measured[Located]) -> list[Row]:
         found = measured.result
-        left = [*outdated(measured, setup, LABEL), the_map(run, found)]
-        return [row(left, the_neurons(run, found), widths=(1.3, 1))]
+        return [row(the_map(run, found), the_neurons(run, found), widths=(1.3, 1))]
 
-    first = row(text_cell("fact-first", "Which part of the network does this prediction need?"))
-    located = Measurement("fact", setup, locate, after, (), (first,), LABEL,
+    before = [row(
+        Soon("fact-map", "Which parts of the network this prediction needs", 420),
+        Soon("fact-neurons", "The prediction without the neurons that carry it"), widths=(1.3, 1),
+    )]  # fmt: skip
+    located = Measurement("fact", setup, locate, after, (), before, LABEL,
                           "Switching off part by part …")  # fmt: skip
     example = ShowState(replace(run.state, sentence=TO_TRY, token=None))
     return Sheet([located], [Button("Try “The opposite of hot is …”", example)])
@@ -123,8 +121,7 @@ def locate(run: Run, progress: Progress) -> Located:
     others = [fact for fact in read_facts()[::EVERY] if fact.answer != plain.words[0].strip()]
     known = said(model, others)
     return Located(
-        token_labels(run.whole.tokens), plain,
-        predict(model, model.trace(run.state.sentence, edits), run.place),
+        plain, predict(model, model.trace(run.state.sentence, edits), run.place),
         float(edited.double().softmax(-1)[word]), alone, everywhere, tuple(neurons),
         len(others), int(known.sum()), int((said(model, others, edits) & known).sum()),
     )  # fmt: skip
@@ -164,7 +161,7 @@ def said(model: Network, facts: Sequence[Fact], edits: Sequence[Edit] = ()) -> N
 def the_map(run: Run, found: Located) -> Cell:
     """What each part is worth at each token that is shown, in nats."""
     word, before = found.plain.words[0].strip(), float(found.plain.probabilities[0])
-    labels = found.labels
+    labels = token_labels(run.whole.tokens)
 
     def most(at: int) -> tuple[str, str, str]:
         left = found.alone[:, at]

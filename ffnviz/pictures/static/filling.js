@@ -6,7 +6,7 @@
 
 import { makeSliding } from "./sliding.js";
 
-const PICTURES = new Set(["chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
+const PICTURES = new Set(["waiting", "chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
 const LISTS = new Set(["passages", "table", "verdicts", "code", "neuron_card"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
 const LEAST = 0.4; // of one that has not yet said what it can: that it may shrink by
@@ -100,6 +100,9 @@ export function fitList(list, bounds) {
   };
 }
 
+// What lies over the others takes no room of theirs.
+const takesRoom = (host) => getComputedStyle(host).position !== "absolute";
+
 // A cell's height without what its picture took, whatever room the cell has.
 function ownCell(host) {
   const hung = host.shadowRoot?.querySelector(".hung");
@@ -113,7 +116,7 @@ const sum = (some, of) => some.reduce((all, each) => all + of(each), 0);
 
 // The pictures and lists of a column, or of some of it, its height, and what it can have with its lists as they are, and without.
 function measured(column, hosts = [...column.children]) {
-  const cells = hosts.filter(({ dataset }) => dataset.cell !== "outdated").map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
+  const cells = hosts.filter(takesRoom).map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
   const bounded = ({ host, own, kind }) => ({
     host,
     own,
@@ -264,7 +267,7 @@ export function fillWindow(rows, side, below) {
     // The rows hold these cells now, and the side something else if `atSide` is another.
     update(hosts, atSide) {
       contents = atSide;
-      const names = hosts.map(({ dataset: { cell, kind } }) => `${cell} ${kind}`).filter((name) => !name.startsWith("outdated")).join();
+      const names = hosts.map(({ dataset: { cell, kind } }) => `${cell} ${kind}`).filter((name) => !name.startsWith("waiting-")).join();
       if (names !== standing) kept = last = null;
       else if (!asked && ofHeight(rows).every(({ dataset }) => "grown" in dataset)) kept ??= last;
       standing = names;

@@ -2,7 +2,6 @@
 
 import { chooseByArrows, element } from "./element.js";
 import { oneStop } from "./one_stop.js";
-import { onProgress, progressOf } from "./progress.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
 import { makeSliding } from "./sliding.js";
@@ -169,36 +168,10 @@ function toggle(tell, control) {
   };
 }
 
-// A button that measures; while that is under way, how far it is, and what stops it.
-function measure(tell, control) {
-  const start = element("button", { type: "button", class: "action", onclick: () => tell("measure", control.name) });
-  const bar = element("progress", { max: "1" }), says = element("span");
-  const cancel = element("button", { type: "button", class: "action", text: "Cancel", onclick: () => tell("cancel", control.name) });
-  const busy = element("span", { class: "busy", role: "status", hidden: "" }, bar, says, cancel);
-  let doing = "";
-  function shown({ share, waits, mine }) {
-    bar.value = share;
-    says.textContent = waits || doing;
-    cancel.hidden = !mine;
-  }
-  const stop = onProgress(control.name, shown);
-  return {
-    element: element("span", { class: "control measure" }, start, busy),
-    update(next) {
-      ({ doing } = next);
-      start.textContent = next.label;
-      start.disabled = next.busy;
-      if (next.busy) shown(progressOf(control.name));
-      busy.hidden = !next.busy;
-    },
-    destroy: stop,
-  };
-}
-
 function button(tell, control) {
   const made = element("button", { type: "button", class: "action" });
   let file = null;
-  made.onclick = () => (file ? saveFile(file) : tell("press", control.name));
+  made.onclick = () => (file ? saveFile(file) : tell(control.kind === "measure" ? "measure" : "press", control.name));
   return {
     element: made,
     update(next) {
@@ -221,7 +194,7 @@ function upload(tell, control) {
   };
 }
 
-const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure, download: button, upload };
+const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure: button, download: button, upload };
 
 export function mount(tell) {
   const root = element("div", { class: "controls" });
@@ -251,7 +224,6 @@ export function mount(tell) {
         there.update(control);
       });
       sliding.look();
-      root.getRootNode().host?.toggleAttribute("data-busy", controls.some(({ busy }) => busy)); // a talk shows that
     },
     destroy() {
       sliding.stop();

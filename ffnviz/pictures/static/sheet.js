@@ -11,7 +11,7 @@ import { makeSliding } from "./sliding.js";
 
 const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab
 // Only what shows the sentence says so, once it is painted.
-const SILENT = new Set(["rail", "learn_bar", "bet", "part_list", "block_map", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "footer", "saving"]);
+const SILENT = new Set(["rail", "learn_bar", "bet", "part_list", "block_map", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "footer", "saving", "waiting"]);
 
 // What is known under a digest, which is then the last used.
 function use(digest) {
@@ -128,6 +128,7 @@ export function mount(parent, tell) {
         cells.delete(key);
       }
       const shown = Object.entries(view.cells).map(([key, [, name]]) => [cellOf(key, name), taken.get(key), name]);
+      for (const [key, { host }] of cells) host.toggleAttribute("data-pale", view.pale.includes(key));
       place = view.emptied && !emptied ? null : view.place;
       if (emptied) layOver(view);
       else layOut(view);

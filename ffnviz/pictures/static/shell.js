@@ -52,6 +52,7 @@ const PICTURES = {
   table: () => import("./table.js"),
   text: () => import("./text.js"),
   verdicts: () => import("./verdicts.js"),
+  waiting: () => import("./waiting.js"),
   welcome: () => import("./welcome.js"),
   words_box: () => import("./words_box.js"),
 };
