@@ -13,7 +13,7 @@ const LEAST = 0.4; // of one that has not yet said what it can: that it may shri
 const EDGE = 21; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
 const LOW = 500; // of the window's height: each picture has it to itself
-const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: the rest is scrolled
+const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: a higher one is scrolled as it is
 const [LOWEST_LIST, LOWER_LIST] = [150, 0.15]; // pixels; of its height, that a list as low may give up
 const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a page, which such a window lists
 
@@ -175,7 +175,7 @@ function grantsOfLow(rows) {
   if (!scroller) return [];
   const height = scroller.clientHeight - number(stuck && getComputedStyle(stuck).top) - (stuck?.offsetHeight ?? 0) - EDGE;
   return [...rows.querySelectorAll(".cell")].flatMap((host) => shareOutIn(measured(host.parentElement, [host]), height))
-    .map(([{ host, own }, pixels]) => [host, Math.round(Math.max(pixels, -SHRINKS * own))]);
+    .map(([{ host, own }, pixels]) => [host, pixels < -SHRINKS * own ? 0 : Math.round(pixels)]);
 }
 
 // What each picture and list is given, with its host. The lines are as high as they were `before`, if they
