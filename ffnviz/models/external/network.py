@@ -87,9 +87,9 @@ class ExternalNetwork:
         vars(self).update(_watch=watch, _state=watch.state())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "ExternalNetwork":
-        model, proof, probe = (copy.deepcopy(each, memo) for each in
-                               (self.model, self.proof, self.probe))  # fmt: skip
+        model = copy.deepcopy(self.model, memo)
         remove_copied(model)
+        proof, probe = copy.deepcopy(self.proof, memo), copy.deepcopy(self.probe, memo)
         return replace(self, model=model, proof=proof, probe=probe)
 
     def _checked(self) -> int:
