@@ -128,7 +128,7 @@ export function mount(parent, tell) {
         cells.delete(key);
       }
       const shown = Object.entries(view.cells).map(([key, [, name]]) => [cellOf(key, name), taken.get(key), name]);
-      for (const [key, { host }] of cells) host.toggleAttribute("data-pale", view.pale.includes(key));
+      for (const [key, { host }] of cells) host.toggleAttribute("data-pale", Boolean(view.pale?.includes(key)));
       place = view.emptied && !emptied ? null : view.place;
       if (emptied) layOver(view);
       else layOut(view);
