@@ -25,7 +25,7 @@ PARTS = (
         "forms": View("ways to write it", forms.sheet, forms.SETTINGS, OUR_FFN),
         "same": View("tokens and batches", same.sheet, needs=(Capability.PLAIN_FFN,)),
     }),
-    part_of_views("Cost", "cost", "weights, work and memory, part by part", "cost_view", {
+    part_of_views("Cost", "cost", "weights, work, memory: what costs most", "cost_view", {
         "parts": View("part by part", cost.sheet, cost.SETTINGS),
         "growth": View("more tokens and neurons", growth.sheet, needs=(Capability.OURS,)),
         "memory": View("memory", memory.sheet, memory.SETTINGS, OUR_FFN, further=True),

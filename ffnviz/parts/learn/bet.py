@@ -55,6 +55,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         controls = bar(NAME, course, values, "Train both", waits_for=waits,
                        file="learned-networks.zip")  # fmt: skip
         top = [row(controls)] if course.recorded else [row(placed(course, values)), row(controls)]
+        if course.status is Status.NEW:
+            return [*top, row(invitation(name))]
         if not course.moments:
             soon = (Soon("learn-words", "What each says for the hidden word", 150),
                     Soon("learn-loss", "How well each guesses unseen words", 270))  # fmt: skip

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ffnviz.figures.learn import Curve, curves
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
-from ffnviz.parts.course import Course
+from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import (
     AT,
     as_read,
@@ -53,6 +53,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         top = row(bar(NAME, course, values, "Train", file="learned-network.zip"))
+        if course.status is Status.NEW:
+            return [top, row(invitation(text))]
         if not course.moments:
             soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
             return [
