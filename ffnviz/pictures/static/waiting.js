@@ -26,6 +26,7 @@ export function mount(tell) {
   let shown = null, stop = () => {};
 
   function say({ share, waits, left }) {
+    if (box.hidden) return;
     const doing = waits || shown.doing, text = [shown.other, shown.busy ? doing : ""].filter(Boolean).join(" ");
     if (words.textContent !== text) words.textContent = text;
     if (share > 0) bar.value = share;
