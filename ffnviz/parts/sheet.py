@@ -1,6 +1,6 @@
 """What a part shows, as frozen data: rows of cells, and the controls that belong to them."""
 
-from collections.abc import Callable, Iterator, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
@@ -208,14 +208,16 @@ def resolved(
     kept = {} if kept is None else kept
 
     def expanded(
-        parts: Sequence[Any], of: Measurement[Any] | None = None, stale: bool = False
+        parts: Sequence[Any],
+        of: Measurement[Any] | None = None,
+        now: Mapping[str, Cell] | None = None,  # of what is pale, the cells that are not
     ) -> Iterator[Any]:
         for part in parts:
             match part:
                 case Measurement():
                     yield from measured(part)
                 case Row():
-                    columns = (Column(tuple(expanded(column.cells, of, stale)), column.width)
+                    columns = (Column(tuple(expanded(column.cells, of, now)), column.width)
                                for column in part.columns)  # fmt: skip
                     yield Row(tuple(column for column in columns if column.cells))
                 case Soon() if of is not None:
@@ -224,22 +226,24 @@ def resolved(
                     yield waiting_cell(
                         of.name, *words, busy(of), part.title, part.note, part.height
                     )  # fmt: skip
+                case Cell() if now is not None and part.key in now:
+                    yield now[part.key]
                 case Cell():
-                    if stale:
+                    if now is not None:
                         outcome.pale.add(part.key)
                     yield part
 
     def measured(this: Measurement[Any]) -> Iterator[Any]:
         outcome.measurements.append(this)
-        result = look(this)
+        result, now = look(this), _cells_in(this.before)
         if result is not None and (this.live or result.setup == this.setup):
             again = busy(this) and not (result.partial or this.live)
-            shown = list(expanded(this.after(result), this, again))
+            shown = list(expanded(this.after(result), this, now if again else None))
             if not (result.partial or this.live):
                 kept[this.name] = list(_without_events(shown))
             yield from under(shown, this, other=False) if again else shown
         elif this.name in kept and not this.on_request:
-            old = list(expanded(kept[this.name], this, stale=True))
+            old = list(expanded(kept[this.name], this, now))
             yield from under(old, this, other=True)
         else:
             yield from expanded(this.before, this)
@@ -253,6 +257,12 @@ def resolved(
 
     outcome.rows = [each for each in expanded(sheet.rows) if each.columns]
     return outcome
+
+
+def _cells_in(parts: Sequence[Any]) -> dict[str, Cell]:
+    """The cells that are there before a result, by key: what is drawn or typed for it."""
+    rows = [part if isinstance(part, Row) else row(part) for part in parts]
+    return {cell.key: cell for cell in cells_of(rows)}
 
 
 def _without_events(shown: Sequence[Any]) -> Iterator[Any]:

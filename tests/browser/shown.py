@@ -287,8 +287,10 @@ def show_progress(seed: int) -> None:
 
 
 def show_waiting(seed: int) -> None:
-    head = Head([f"What will stand here, {seed}"], "stages", "muted")
-    mount_cell(waiting_cell("stages", "Measure", "Measuring …", seed % 2 == 0, head, 300))
+    title = f"What will stand here, {seed}"
+    mount_cell(
+        waiting_cell("stages", "Measure", "Measuring …", seed % 2 == 0, title, "stages", 300)
+    )
 
 
 def show_learn_bar(seed: int) -> None:

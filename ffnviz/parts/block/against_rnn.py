@@ -49,7 +49,7 @@ def clock(run: Run) -> Measurement[Clock]:
         return [
             chart_cell(
                 Head(_of_clock(result), "clock", run.card.colour, under=measured_on(measured)),
-                figures.clock(_labels(run)[: len(result.recurrent)], result.recurrent, result.block,
+                figures.clock(_labels(run), result.recurrent, result.block,
                               f"@{run.card.colour}"),
                 "When the recurrent network and the block were done with each token.",
                 height=520,

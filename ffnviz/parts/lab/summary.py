@@ -38,11 +38,10 @@ def sheet(run: Run, _: Values) -> Sheet:
     n_possible = sum(not missing(card, experiment.needs) for experiment in EXPERIMENTS)
 
     def after(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> list[Row]:
-        shown = pictures(run) if measured.setup == setup else []
         return [row([
             all_claims(run, measured.result, measured_on(measured)),
             *([Soon("", f"{n_possible - n_done(measured.result)} more experiments", 60)]
-              if measured.partial else [handout_button(measured, shown)]),
+              if measured.partial else [handout_button(measured, pictures(run))]),
         ])]  # fmt: skip
 
     return Sheet([Measurement(
