@@ -114,8 +114,8 @@ def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
             "example": setting.example}  # fmt: skip
 
 
-def _options(words: Sequence[str], chosen: int | None) -> dict[str, Any]:
-    few = len(words) <= FEW_OPTIONS and sum(map(len, words)) <= SHORT
+def _options(words: Sequence[str], chosen: int | None, menu: bool = False) -> dict[str, Any]:
+    few = not menu and len(words) <= FEW_OPTIONS and sum(map(len, words)) <= SHORT
     kind = "choice" if few else "menu"
     return {"kind": kind, "options": list(words), "stop": -1 if chosen is None else chosen}
 
@@ -124,7 +124,7 @@ def _choice(control: Choice) -> dict[str, Any]:
     data = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
     if control.style == "slider":
         return {**data, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
-    return data | _options(control.options, control.chosen)
+    return data | _options(control.options, control.chosen, control.style == "menu")
 
 
 def _action(control: Choice | NumberBox | Switch, sent: Any) -> Any:

@@ -103,7 +103,7 @@ class Choice:
     action: Callable[[int], Action]  # gives the action for an option, by its index
     chosen: int | None = None  # the index of the option that holds now, if any does
     bare: bool = False  # whether only screen readers get the label
-    style: Literal["slider"] | None = None  # None: a few short options are buttons, others a menu
+    style: Literal["slider", "menu"] | None = None  # None: a few short options are buttons
 
 
 @dataclass(frozen=True)

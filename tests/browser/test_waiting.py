@@ -20,12 +20,11 @@ FRESH = "A quiet heron stood by the [MASK] for an hour."
 SIZES = ((1280, 720), (390, 844))
 # Each part that measures, by its page, with how many cards will stand there.
 MEASURING = {
-    "timing?part=stages": 2, "timing?part=stages&stages_view=products": 1, "timing?part=growth": 2,
-    "timing?part=memory": 2, "lab?part=claims": 1, "lab?part=bend": 3, "lab?part=hears": 3,
-    "lab?part=fit": 3, "lab?part=convolution&convolution_view=times": 1,
-    "lab?part=convolution&convolution_view=grouped": 3, "lab?part=linear&linear_view=frozen": 2,
-    "block?part=turns": 1, "dimensions?part=flow&shapes_view=forms": 1,
-    "neurons?part=plant&plant_view=many": 2,
+    "timing?part=stages": 2, "timing?part=stages&stages_view=products": 1,
+    "dimensions?part=cost&cost_view=growth": 2, "dimensions?part=cost&cost_view=memory": 2,
+    "lab?part=claims": 1, "lab?part=bend": 3, "lab?part=positions&positions_view=hears": 3,
+    "lab?part=fit": 3, "lab?part=linear&linear_view=frozen": 2, "block?part=turns": 1,
+    "dimensions?part=flow&shapes_view=forms": 1, "neurons?part=plant&plant_view=many": 2,
 }  # fmt: skip
 CARD = '[data-kind="waiting"]'
 

@@ -23,6 +23,7 @@ from ffnviz.models.external.watch import (
 Register = Callable[[nn.Module], RemovableHandle]
 Condition = Callable[[Recording], bool]
 
+OURS = "of_ffnviz"  # what a hook of ours has, also in a copy
 # A network in memory may be proved again: its modules have one set of hooks all the same.
 _INSTALLED: WeakKeyDictionary[nn.Module, list[RemovableHandle]] = WeakKeyDictionary()
 
@@ -37,6 +38,17 @@ def install(proof: Proof) -> None:
     once = {(kind, module): register for kind, module, register in hooks}
     for (_, module), register in once.items():
         _INSTALLED.setdefault(module, []).append(register(module))
+
+
+def remove_copied(model: nn.Module) -> None:
+    """Take away the hooks that came along with a copy of a network: they are the first one's."""
+    for module in model.modules():
+        if module in _INSTALLED:
+            continue
+        for hooks in (module._forward_pre_hooks, module._forward_hooks):
+            for key in [key for key, hook in hooks.items() if getattr(hook, OURS, False)]:
+                del hooks[key]
+                module._forward_pre_hooks_with_kwargs.pop(key, None)
 
 
 def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Module, Register]]:
@@ -76,10 +88,12 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
 
 
 def _before(hook: Any) -> Register:
+    setattr(hook, OURS, True)
     return lambda module: module.register_forward_pre_hook(hook, with_kwargs=True)
 
 
 def _after(hook: Any) -> Register:
+    setattr(hook, OURS, True)
     return lambda module: module.register_forward_hook(hook)
 
 

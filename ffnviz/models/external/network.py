@@ -1,7 +1,8 @@
 """A proved external network, behind the same protocol as our own."""
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import Any
@@ -18,7 +19,7 @@ from ffnviz.models.external import views
 from ffnviz.models.external.compare import error
 from ffnviz.models.external.compare import rows as as_rows
 from ffnviz.models.external.condition import check_mode, check_weights
-from ffnviz.models.external.hooks import install
+from ffnviz.models.external.hooks import install, remove_copied
 from ffnviz.models.external.memory import check_memory
 from ffnviz.models.external.proof import Proof, prove
 from ffnviz.models.external.recording import (
@@ -51,6 +52,7 @@ from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
 
+_PROVING = Lock()  # one for all: a network that is copied cannot take a lock along
 OF_WEIGHTS = ("card", "fingerprint", "input_words", "head", "_ignores_padding", "_ffn_view")
 
 
@@ -82,7 +84,13 @@ class ExternalNetwork:
     def __post_init__(self) -> None:
         install(self.proof)
         watch = WeightsWatch(self.model)
-        vars(self).update(_watch=watch, _state=watch.state(), _proving=Lock())
+        vars(self).update(_watch=watch, _state=watch.state())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "ExternalNetwork":
+        model = copy.deepcopy(self.model, memo)
+        remove_copied(model)
+        proof, probe = copy.deepcopy(self.proof, memo), copy.deepcopy(self.probe, memo)
+        return replace(self, model=model, proof=proof, probe=probe)
 
     def _checked(self) -> int:
         """The state of its weights; if they changed since it was proved, it is proved anew.
@@ -95,7 +103,7 @@ class ExternalNetwork:
         check_mode(watch.in_training, self.label)
         if (state := watch.state()) == vars(self)["_state"]:
             return state
-        with vars(self)["_proving"]:
+        with _PROVING:
             if watch.state() != vars(self)["_state"]:
                 self._prove_again()
         state = vars(self)["_state"]

@@ -4,6 +4,8 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
+import { makeSliding } from "./sliding.js";
+
 const PICTURES = new Set(["waiting", "chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
 const LISTS = new Set(["passages", "table", "verdicts", "code", "neuron_card"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
@@ -11,8 +13,8 @@ const LEAST = 0.4; // of one that has not yet said what it can: that it may shri
 const EDGE = 21; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
 const LOW = 500; // of the window's height: each picture has it to itself
-const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: the rest is scrolled
-const LOWEST_LIST = 150; // pixels
+const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: a higher one is scrolled as it is
+const [LOWEST_LIST, LOWER_LIST] = [150, 0.15]; // pixels; of its height, that a list as low may give up
 const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a page, which such a window lists
 
 const number = (text) => Number.parseFloat(text) || 0;
@@ -72,14 +74,16 @@ export function fitList(list, bounds) {
     const host = hostOf(list);
     if (!host?.isConnected || !list.checkVisibility()) return;
     list.style.removeProperty("--fits");
+    sliding.look();
     const filled = innerWidth > PHONE && host.closest(".sheet > .rows") && !("scene" in document.documentElement.dataset);
     if (!filled || host.matches("[data-alone], [data-enlarged]")) return;
     const [cap, apart] = bounds(), all = list.scrollHeight, own = Math.min(all, Math.round(cap * innerHeight));
-    const [least, most] = [Math.min(0, LOWEST_LIST - own), Math.round(apart * all) - own];
+    const [least, most] = [Math.min(-LOWER_LIST * own, LOWEST_LIST - own), Math.round(apart * all) - own];
     const pixels = Math.max(least, Math.min(most, given(list)));
     list.style.setProperty("--fits", `${own + pixels}px`);
     took(list, pixels, least, most);
   };
+  const sliding = makeSliding(list);
   const leaveRoom = onRoom(list, fit);
   const seen = new ResizeObserver(fit); // it is there now, or has another width
   seen.observe(list);
@@ -90,6 +94,7 @@ export function fitList(list, bounds) {
       return;
     }
     waiting.delete(fit);
+    sliding.stop();
     seen.disconnect();
     leaveRoom();
   };
@@ -170,12 +175,12 @@ function grantsOfLow(rows) {
   if (!scroller) return [];
   const height = scroller.clientHeight - number(stuck && getComputedStyle(stuck).top) - (stuck?.offsetHeight ?? 0) - EDGE;
   return [...rows.querySelectorAll(".cell")].flatMap((host) => shareOutIn(measured(host.parentElement, [host]), height))
-    .map(([{ host, own }, pixels]) => [host, Math.round(Math.max(pixels, -SHRINKS * own))]);
+    .map(([{ host, own }, pixels]) => [host, pixels < -SHRINKS * own ? 0 : Math.round(pixels)]);
 }
 
-// What each picture and list is given, with its host.
-function grants(rows, below) {
-  if (innerHeight <= LOW) return grantsOfLow(rows);
+// What each picture and list is given, with its host. The lines are as high as they were `before`, if they
+// can be, so that nothing jumps when other numbers come in; else they share what is left.
+function grants(rows, below, before) {
   const lines = [...rows.children].map((line) => {
     const columns = [...line.children].map((column) => measured(column));
     const highest = (name) => Math.max(0, ...columns.map((column) => column[name]));
@@ -188,14 +193,16 @@ function grants(rows, below) {
   left -= sum([...first.values()], (share) => share);
   const lower = lines.map((line) => ({ own: line.own, least: line.lowest - line.own - line.least, most: 0 }));
   const second = [...shareOut(lower, Math.min(0, left)).values()];
-  return lines.flatMap(({ columns, own }, at) => columns.flatMap((column) =>
-    shareOutIn(column, own + [...first.values()][at] + second[at])
-      .map(([{ host }, pixels]) => [host, Math.round(pixels)])));
+  const can = ({ own, lowest, most }, at) => lowest <= before[at] + 1 && before[at] <= own + most + 1;
+  const heights = before && lines.every(can) ? before : lines.map(({ own }, at) => own + [...first.values()][at] + second[at]);
+  return { heights, shares: lines.flatMap(({ columns }, at) => columns.flatMap((column) =>
+    shareOutIn(column, heights[at]).map(([{ host }, pixels]) => [host, Math.round(pixels)]))) };
 }
 
+const ofHeight = (rows) => [...rows.querySelectorAll(".cell")].filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind));
+
 // Nothing for any of them.
-const own = (rows) => [...rows.querySelectorAll(".cell")]
-  .filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind)).map((host) => [host, 0]);
+const own = (rows) => ofHeight(rows).map((host) => [host, 0]);
 
 // What stands at the left has the same height; where that is too little, its list of parts is
 // shorter, and where that is not enough, a menu. In a window of few rows the list has one form on
@@ -222,6 +229,7 @@ function fitSide(side, left) {
  */
 export function fillWindow(rows, side, below) {
   let asked = 0;
+  let last = null, kept = null, standing = ""; // the lines' heights as they were last, and as they stay; what stands in them
   let contents = "", fitted = null; // what stands at the side, and how that was when it was fitted last
   const sideNow = (left) => [contents, left, innerWidth, ...[...side.children].map(({ offsetHeight }) => offsetHeight)].join();
   function fill() {
@@ -235,8 +243,17 @@ export function fillWindow(rows, side, below) {
       fitSide(side, left);
       fitted = sideNow(left);
     }
+    const at = `${left} ${innerWidth}`;
+    if (kept?.at !== at) kept = null;
+    let shares;
+    if (scene) shares = own(rows);
+    else if (innerHeight <= LOW) shares = grantsOfLow(rows);
+    else {
+      last = { at, ...grants(rows, below, kept?.heights) };
+      ({ shares } = last);
+    }
     const changed = new Set();
-    for (const [host, pixels] of scene ? own(rows) : grants(rows, below)) {
+    for (const [host, pixels] of shares) {
       if (Math.abs((granted.get(host) ?? 0) - pixels) < 2) continue;
       granted.set(host, pixels);
       changed.add(host);
@@ -250,6 +267,10 @@ export function fillWindow(rows, side, below) {
     // The rows hold these cells now, and the side something else if `atSide` is another.
     update(hosts, atSide) {
       contents = atSide;
+      const names = hosts.map(({ dataset: { cell, kind } }) => `${cell} ${kind}`).filter((name) => !name.startsWith("waiting-")).join();
+      if (names !== standing) kept = last = null;
+      else if (!asked && ofHeight(rows).every(({ dataset }) => "grown" in dataset)) kept ??= last;
+      standing = names;
       const now = new Set([...hosts, below, rows.parentElement]);
       for (const host of watched) if (!now.has(host)) seen.unobserve(host);
       for (const host of now) if (!watched.has(host)) seen.observe(host);

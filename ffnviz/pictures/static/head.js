@@ -35,6 +35,7 @@ function steadied(sentence) {
 
 // Writes a sentence, and only where it has changed.
 export function write(line, spans, theme) {
+  line.classList.toggle("tokens-named", spans.some(([, kind]) => kind === "typed")); // tokens: another may be longer
   each(line, spans, () => element("span"), (span, [text, wanted]) => {
     const [kind, colour] = wanted.split("@");
     span.style.color = colour ? colourOf(colour, theme) : "";
