@@ -139,9 +139,10 @@ def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
     """The lines whose first byte lies in the piece; of one in UTF-16, the first has all."""
     name, position = piece.name, piece.start
     with opened(piece.path) as file:
-        packed = piece.end is None and isinstance(file, io.BufferedReader)
-        mark = file.peek(LONGEST_MARK) if packed else start_of(piece.path, LONGEST_MARK)
-        encoding = encoding_of(mark)
+        if piece.end is None and isinstance(file, io.BufferedReader):
+            encoding = encoding_of(file.peek(LONGEST_MARK))
+        else:
+            encoding = encoding_of(start_of(piece.path, LONGEST_MARK))
         if encoding != UTF_8:
             if not position:
                 yield from _lines_in(encoding, file, name, problems)
