@@ -12,9 +12,9 @@ import traceback
 from queue import SimpleQueue
 from typing import IO, Any
 
-from ffnviz.jobs.channel import Channel, receive, send
+from ffnviz.jobs.channel import CANCEL, Cancelled, Channel, receive, send
 from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
-from ffnviz.jobs.job import Order
+from ffnviz.jobs.job import Order, outcome
 from ffnviz.models.config import use
 from ffnviz.state.run_factory import make_run
 
@@ -31,7 +31,7 @@ def main() -> None:
     while True:
         order = inbox.orders.get()
         try:
-            send(answers, answer(order, Channel(answers, inbox.messages)))
+            send(answers, answer(order, Channel(answers, inbox.messages, inbox.cancelled)))
         except BrokenPipeError:  # the process of the pages is gone
             os._exit(0)
         collect_garbage()
@@ -43,6 +43,7 @@ class Inbox:
     def __init__(self, pipe: IO[bytes]) -> None:
         self.orders: SimpleQueue[Order] = SimpleQueue()
         self.messages: SimpleQueue[Any] = SimpleQueue()  # since the last order
+        self.cancelled = threading.Event()  # the work under way
         threading.Thread(target=self._listen, args=(pipe,), daemon=True).start()
 
     def _listen(self, pipe: IO[bytes]) -> None:
@@ -54,7 +55,10 @@ class Inbox:
             if isinstance(message, Order):
                 while not self.messages.empty():  # to the work before, which had just ended
                     self.messages.get()
+                self.cancelled.clear()
                 self.orders.put(message)
+            elif message == CANCEL:
+                self.cancelled.set()
             else:
                 self.messages.put(message)
 
@@ -63,12 +67,15 @@ def answer(order: Order, channel: Channel) -> tuple[Any, ...]:
     """The result of an order and the share of a processor it got, or why there is none."""
     try:
         run = make_run(order.state, order.device, order.networks) if order.state else None
+        channel(0.0)  # the networks are loaded
         began, worked = time.perf_counter(), time.process_time()
-        result = order.work(run, channel, *order.args)
+        result = outcome(order.work(run, channel, *order.args), channel.send)
         took = time.perf_counter() - began
         return "done", result, min(1.0, (time.process_time() - worked) / max(took, 1e-9))
     except BrokenPipeError:
         raise
+    except Cancelled:
+        return "failed", ""
     except Exception as error:
         traceback.print_exc()  # for whoever runs the server
         return "failed", f"It could not be computed: {error}"

@@ -22,6 +22,7 @@ HOOKS = {
     "hook_mlp_out": "ffn",
     "hook_attn_out": "attention",
     "hook_resid_pre": "input",
+    "hook_resid_mid": "middle",
     "hook_resid_post": "output",
 }
 LONGEST_CONFIG = 2**20

@@ -17,11 +17,12 @@ import pytest
 from tests.served import free_port
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks Linux")
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 # `ffnviz index` in two processes, which says each time how many pieces are done.
 INDEX = """
-import importlib, ffnviz.__main__
+import importlib, signal, ffnviz.__main__
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored
 index = importlib.import_module("ffnviz.cli.index")
 counted = index.counted
 def said(job, pieces, engine, kept, show):

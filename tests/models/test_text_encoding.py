@@ -6,6 +6,7 @@ import io
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, cast
 
 import pytest
 from hypothesis import given
@@ -40,7 +41,7 @@ def test_every_text_is_decoded(encoded: Callable[[str], bytes], text: str) -> No
 @in_every_encoding
 @given(text=texts)
 def test_a_stream_gives_its_lines(encoded: Callable[[str], bytes], text: str) -> None:
-    with lines_of(io.BytesIO(encoded(text)), newline="\n") as lines:
+    with lines_of(cast(IO[bytes], io.BytesIO(encoded(text))), newline="\n") as lines:
         assert list(lines) == io.StringIO(text, newline="\n").readlines()
 
 

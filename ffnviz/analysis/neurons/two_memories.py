@@ -44,10 +44,11 @@ class Memory:
         """Indices of the entries with the largest ‖weight · value‖, (k, dimensions)."""
         lengths = self.written.norm(dim=-1)
         best = lengths.flatten().topk(min(k, lengths.numel())).indices
-        return torch.stack(torch.unravel_index(best, lengths.shape), dim=-1).cpu().numpy()
+        # NumPy's: PyTorch's own imports a compiler first, which takes two seconds.
+        return np.stack(np.unravel_index(best.cpu().numpy(), lengths.shape), axis=-1)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def attention_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
     """Attention's entries at a token, (n_heads, T); the trace is of all tokens.
 
@@ -65,7 +66,7 @@ def attention_memory(model: Network, trace: ForwardPass, block: int, token: int)
     return Memory(match, weight, weight[..., None] * values, bias)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
     """The FFN's entries at a token, (d_ff,)."""
     record, view = trace.blocks[block].ffn, model.ffn(block)
@@ -74,7 +75,7 @@ def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Me
     return Memory(record.pre_activation[token], weight, weight[:, None] * view.values, bias)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def keys_moved(
     before: ForwardPass, after: ForwardPass, block: int, pairs: NDArray[np.int64]
 ) -> NDArray[np.float64]:

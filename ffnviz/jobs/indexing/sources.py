@@ -139,10 +139,11 @@ def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
     """The lines whose first byte lies in the piece; of one in UTF-16, the first has all."""
     name, position = piece.name, piece.start
     with opened(piece.path) as file:
-        if piece.end is None and isinstance(file, io.BufferedReader):
-            encoding = encoding_of(file.peek(LONGEST_MARK))
+        if piece.end is None and isinstance(file, io.BufferedReader):  # it is packed
+            mark = file.peek(LONGEST_MARK)
         else:
-            encoding = encoding_of(start_of(piece.path, LONGEST_MARK))
+            mark = start_of(piece.path, LONGEST_MARK)
+        encoding = encoding_of(mark)
         if encoding != UTF_8:
             if not position:
                 yield from _lines_in(encoding, file, name, problems)
@@ -175,8 +176,9 @@ def _lines_in(encoding: str, file: IO[bytes], name: str, problems: Counter[str])
             if left_out:
                 problems[f"{name}: lines of more than {LONGEST_LINE:,} characters, cut"] += 1
             elif "\ufffd" in text:
-                what = f"lines that are not {encoding.upper()}, read with � for what is wrong"
-                problems[f"{name}: {what}"] += 1
+                problems[
+                    f"{name}: lines that are not {encoding.upper()}, read with � for what is wrong"
+                ] += 1
             yield text
 
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import torch
 from torch import Tensor, nn
 
 from ffnviz.models.activations import ACTIVATIONS
@@ -12,7 +13,7 @@ from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.folder import TRAINING
 from ffnviz.models.encoder.linear import linear
 from ffnviz.models.learned import is_learned
-from ffnviz.models.views import FfnView, Norm
+from ffnviz.models.views import AttentionView, FfnView, Norm
 
 
 def model_card(
@@ -72,6 +73,13 @@ def ffn_view(block: Block) -> FfnView:
         stages=ffn,
         product=linear,
     )
+
+
+def attention_view(block: Block) -> AttentionView:
+    """A block's heads: the weights themselves, not copies."""
+    out = block.attention.project_out
+    outputs = torch.unflatten(out.weight.mT, 0, (block.attention.n_heads, -1))
+    return AttentionView(outputs, out.bias)
 
 
 def norm_view(module: nn.LayerNorm) -> Norm:
