@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ffnviz.models.encoder.model import Model
     from ffnviz.models.external.in_memory import from_module
     from ffnviz.models.external.network import ExternalNetwork
+    from ffnviz.models.external.refusal import CannotOpenError
     from ffnviz.models.network import NotForThisNetwork
     from ffnviz.models.registry import load
     from ffnviz.models.sae import Sae, SaeError
@@ -42,15 +43,16 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 __all__ = [
-    "ConfigError", "Description", "Descriptions", "Edit", "EncoderConfig", "ExternalNetwork",
-    "Model", "ModelFolderError", "NotForThisNetwork", "Sae", "SaeError", "Trace", "ablate",
-    "contrast", "from_module", "gradient_attribution", "load", "logit_attribution",
+    "CannotOpenError", "ConfigError", "Description", "Descriptions", "Edit", "EncoderConfig",
+    "ExternalNetwork", "Model", "ModelFolderError", "NotForThisNetwork", "Sae", "SaeError", "Trace",
+    "ablate", "contrast", "from_module", "gradient_attribution", "load", "logit_attribution",
     "logit_difference", "neuron_paths", "patch", "patch_map", "read_descriptions", "read_index",
     "read_sae", "sae_error", "sae_examples", "sae_features", "sae_words", "show", "steer", "view",
     "write_descriptions",
 ]  # fmt: skip
 
 _MODULES = {
+    "CannotOpenError": "models.external.refusal",
     "ConfigError": "models.encoder.config",
     "Description": "analysis.neurons.descriptions",
     "Descriptions": "analysis.neurons.descriptions",

@@ -7,6 +7,7 @@ import ffnviz
 
 def test_the_public_names_are_these() -> None:
     assert sorted(ffnviz.__all__) == [
+        "CannotOpenError",
         "ConfigError",
         "Description",
         "Descriptions",
@@ -51,6 +52,7 @@ def test_each_public_name_is_there_and_says_what_it_is() -> None:
 def test_the_errors_are_value_errors_so_a_notebook_can_catch_them_as_such() -> None:
     assert issubclass(ffnviz.ConfigError, ValueError)
     assert issubclass(ffnviz.ModelFolderError, ValueError)
+    assert issubclass(ffnviz.CannotOpenError, ValueError)
 
 
 def test_what_the_readme_shows_can_be_reached_from_a_trace(model_folder: Path) -> None:

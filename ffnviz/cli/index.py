@@ -120,8 +120,8 @@ def index(
     """Find each neuron's strongest examples, and count where it fires.
 
     A corpus may be of any size: memory does not grow with it. White space within a text is read as
-    single spaces. What cannot be read is counted and
-    named at the end. A run that was stopped goes on where it was: give the same command again.
+    single spaces, and a text that is too long is cut between words. What cannot be read is counted
+    and named at the end. A run that was stopped goes on where it was: give the same command again.
     Each file is a tag; a probe sentence has tags of its own, and every fourth is held back for the
     page's tests.
     """

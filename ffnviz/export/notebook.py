@@ -39,8 +39,9 @@ def show(trace: Trace, height: int = HEIGHT) -> Shown:
         height: of the frame, in pixels.
 
     Raises:
+        TypeError: for what is no trace of one text.
         ValueError: for a trace with edits: the Journey compares with the network as it is; for one
-            that was pickled.
+            that was saved or pickled.
         TooLargeError: if not even one token of so large a network fits.
 
     Examples:

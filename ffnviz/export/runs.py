@@ -6,17 +6,23 @@ from typing import Any, NoReturn
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
+from ffnviz.models.trace_table import JoinedTrace
 from ffnviz.state.cache import Cache
 from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.state import State
 
 
-def network_of(trace: Trace) -> Network:
-    """The network of a trace.
+def network_of(trace: object) -> Network:
+    """The network of a trace of one text.
 
     Raises:
+        TypeError: if it is something else, in a sentence.
         ValueError: if the trace was saved or pickled.
     """
+    if isinstance(trace, JoinedTrace):
+        raise TypeError("These are several traces joined: show one of its `traces`.")
+    if not isinstance(trace, Trace):
+        raise TypeError(f"This is a {type(trace).__name__}: show a trace, as net.trace(text) is.")
     if trace.network is None:
         raise ValueError(
             "This trace was saved or pickled, which leaves its network out. Trace the text again."

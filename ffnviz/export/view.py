@@ -42,10 +42,12 @@ class Views:
             trace: of any network.
 
         Raises:
+            TypeError: for what is no trace of one text.
             ValueError: for a trace with edits: the Journey compares with the network as it is; for
                 one without its network.
             ImportError: without anywidget.
         """
+        network_of(trace)
         if trace.edits:
             raise ValueError(
                 "This trace was made with edits, and the Journey compares it with passes without "

@@ -51,6 +51,9 @@ class ViewWidget(anywidget.AnyWidget):
         self.observe(self._on_change, ["token", "block", "neuron"])
         self.on_msg(self._on_message)
 
+    def __repr__(self) -> str:
+        return "Pictures that live while the kernel runs; ffnviz.show(trace) stays in the notebook."
+
     @traitlets.validate("token", "block", "neuron")
     def _within(self, proposal: Mapping[str, Any]) -> int | None:
         name, value = proposal["trait"].name, proposal["value"]

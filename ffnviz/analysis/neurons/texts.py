@@ -35,8 +35,8 @@ def batches(
 ) -> Iterator[TextBatch]:
     """Batches of texts of one length, so that no padding is needed.
 
-    Longer texts are cut into pieces of at most max_tokens. At most batch_tokens of each length wait
-    for a full batch, however many texts there are.
+    Longer texts are cut between words into pieces of at most max_tokens. At most
+    batch_tokens of each length wait for a full batch, however many texts there are.
     """
     waiting: dict[int, list[tuple[int, Probe, list[int]]]] = defaultdict(list)
     for number, (probe, ids) in enumerate(_pieces(texts, tokenizer, max_tokens)):
@@ -73,12 +73,23 @@ def _cut(
         end = at + _length(text, at, tokenizer, max_tokens)
         if end == at:
             return  # the tokenizer makes no token of the rest
+        end = _between_words(text, at, end)
         piece = text[at:end]
         # A piece is tokenized anew: cut off, its last word may be split differently.
         yield Probe(piece, probe.tags), tokenizer.encode(piece, max_tokens).ids
         at = end
         while at < len(text) and text[at].isspace():
             at += 1
+
+
+def _between_words(text: str, at: int, end: int) -> int:
+    """The end of the last whole word before a place; the place, where no word ends near it."""
+    place = end
+    while place > at + (end - at) // 2 and place < len(text):
+        if text[place].isspace() or text[place - 1].isspace():
+            return place
+        place -= 1
+    return end
 
 
 def _length(text: str, at: int, tokenizer: TokenizerLike, max_tokens: int) -> int:

@@ -6,7 +6,15 @@ from ffnviz.models.encoder.folder import ModelFolderError
 
 
 class CannotOpenError(ModelFolderError):
-    """A network cannot be opened; the message says what was wrong, and what to do."""
+    """A network cannot be opened; the message says what was wrong, and what to do.
+
+    Examples:
+        >>> try:
+        ...     ffnviz.load("no/such-network")
+        ... except ffnviz.CannotOpenError as error:
+        ...     print(error.path)
+        no/such-network
+    """
 
     def __init__(self, name: str | Path, why: str) -> None:
         super().__init__(Path(name), why)

@@ -115,6 +115,13 @@ def test_texts_longer_than_the_network_reads_are_cut_and_none_of_them_is_lost(
     pieces = sorted((n, p.text) for b in found for n, p in zip(b.numbers, b.probes, strict=True))
     assert "".join(text for _, text in pieces).replace(" ", "") == long.replace(" ", "")
     assert abs(sum(batch.ids.numel() for batch in found) - len(whole)) <= len(pieces)
+    assert {word for _, text in pieces for word in text.split()} <= set(long.split())
+
+
+def test_a_word_without_an_end_is_cut_where_it_must_be(model: Model) -> None:
+    long = "the cat " + "x" * 400
+    pieces = [p.text for b in batches([Probe(long, ())], model.tokenizer, 20) for p in b.probes]
+    assert sorted("".join(pieces).replace(" ", "")) == sorted(long.replace(" ", ""))
 
 
 def test_a_batch_has_one_length_and_at_most_so_many_tokens(model: Model) -> None:

@@ -11,6 +11,7 @@ import pytest
 import ffnviz
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, write_index
 from ffnviz.analysis.neurons.index_part import COARSE
+from ffnviz.analysis.neurons.index_table import write_table
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.model import Model
@@ -115,3 +116,11 @@ def test_the_public_reader_needs_no_network(index: NeuronIndex, tmp_path: Path) 
     (tmp_path / "other.npz").write_text(json.dumps([]))
     with pytest.raises(ValueError, match="not an index of neurons"):
         ffnviz.read_index(tmp_path / "other.npz")
+
+
+def test_no_spreadsheet_takes_a_text_for_a_formula(tmp_path: Path) -> None:
+    table = pandas.DataFrame({"text": ["=1+1", "+x", "-y", "@z", "\tq", "a=b", ""], "n": -1.5})
+    write_table(table, tmp_path / "it.csv")
+    found = pandas.read_csv(tmp_path / "it.csv", keep_default_na=False)
+    assert list(found["text"]) == ["“=1+1”", "“+x”", "“-y”", "“@z”", "“\tq”", "a=b", ""]
+    assert list(found["n"]) == [-1.5] * 7

@@ -73,7 +73,9 @@ def test_the_command_counts_them_and_announces_the_memory(tmp_path: Path) -> Non
         assert told.exit_code == 0, told.output
         said.append(told.output)
         (path,) = (tmp_path / longest).glob("*.npz")
-        assert len(read_index(path, GPT2["n_embd"] * 4, 2).at_position) == min(int(longest), READS)
+        # The last word that fits is the end of a piece, and a word has a few tokens.
+        most = min(int(longest), READS)
+        assert most - 4 < len(read_index(path, GPT2["n_embd"] * 4, 2).at_position) <= most
     assert all("of counts" in each for each in said)
 
 
