@@ -1,9 +1,7 @@
 """Permanent hooks on the proved modules: they record and edit the pass of the active recording."""
 
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
-from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
@@ -23,20 +21,22 @@ from ffnviz.models.external.watch import (
 Register = Callable[[nn.Module], RemovableHandle]
 Condition = Callable[[Recording], bool]
 
-# A network in memory may be proved again: its modules have one set of hooks all the same.
-_INSTALLED: WeakKeyDictionary[nn.Module, list[RemovableHandle]] = WeakKeyDictionary()
-
 
 def install(proof: Proof) -> None:
-    """Put the hooks on the proved modules, once, in place of those of an earlier proof."""
+    """Put the hooks on the proved modules, once, in place of those of an earlier proof.
+
+    A copy of a network has the original's hooks, which are let go of here, too.
+    """
     hooks = [hook for proved in proof.blocks for hook in _hooks_of(proof, proved)]
     for _, module, _ in hooks:
-        for handle in _INSTALLED.pop(module, []):
-            handle.remove()
+        for dictionary in (module._forward_pre_hooks, module._forward_hooks):
+            for key, hook in list(dictionary.items()):
+                if getattr(hook, "__module__", None) == __name__:
+                    del dictionary[key]
     # By kind and module: a block that runs twice is given its hooks once.
     once = {(kind, module): register for kind, module, register in hooks}
     for (_, module), register in once.items():
-        _INSTALLED.setdefault(module, []).append(register(module))
+        register(module)
 
 
 def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Module, Register]]:
@@ -66,7 +66,7 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
     yield "hidden", ffn.down.module, _before(_edit_hidden)
     yield "written", ffn.down.module, _after(_edit_written)
     if attention is not None:
-        yield "edit attention", attention.module, _after(partial(_edit_attention, proof))
+        yield "edit attention", attention.module, _after(_attention_editor(proof))
         if attention.heads is not None:
             yield "edit heads", attention.heads.out.module, _before(_edit_heads)
             record_heads = _input_recorder("heads_read", lambda r: r.records_heads)
@@ -113,20 +113,27 @@ def _begin_block(_: nn.Module, args: Any, kwargs: Any) -> Any:
     return with_stream_in(args, kwargs, recording.block.input.reshape(stream.shape))
 
 
-def _edit_attention(proof: Proof, _: nn.Module, _args: Any, returned: Any) -> Any:
-    recording = _in_a_block()
-    if recording is None:
-        return None
-    returned = _edited(recording, returned, "attention")
-    if recording.records_heads:
-        recording.block.heads_wrote = recording.copied(stream_out(returned))
-        if recording.ends_with_heads:
-            raise PassEnded
-    proved = proof.blocks[recording.number]
+def _attention_editor(proof: Proof) -> Any:
+    def edit_attention(_: nn.Module, _args: Any, returned: Any) -> Any:
+        recording = _in_a_block()
+        if recording is None:
+            return None
+        returned = _edited(recording, returned, "attention")
+        if recording.records_heads:
+            recording.block.heads_wrote = recording.copied(stream_out(returned))
+            if recording.ends_with_heads:
+                raise PassEnded
+        return _middle_edited(recording, proof.blocks[recording.number], returned)
+
+    return edit_attention
+
+
+def _middle_edited(recording: Recording, proved: ProvedBlock, returned: Any) -> Any:
+    """What attention returned, changed by what an edit changes the stream behind it by."""
     middle = edits_of(recording.edits, recording.number, "middle")
     if not middle or proved.edits_middle_norm or proved.attention is None:
         return returned
-    # m = x + r a: what changes m is what a is changed by.
+    # m = x + r a
     r, a = proved.attention.multiplier, stream_out(returned)
     m = recording.block.input + r * recording.batched(a)
     change = (edited(m, middle, "middle") - m) / r

@@ -51,6 +51,7 @@ from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
 
+_PROVING = Lock()  # one for all: a network that is copied cannot take a lock along
 OF_WEIGHTS = ("card", "fingerprint", "input_words", "head", "_ignores_padding", "_ffn_view")
 
 
@@ -82,7 +83,7 @@ class ExternalNetwork:
     def __post_init__(self) -> None:
         install(self.proof)
         watch = WeightsWatch(self.model)
-        vars(self).update(_watch=watch, _state=watch.state(), _proving=Lock())
+        vars(self).update(_watch=watch, _state=watch.state())
 
     def _checked(self) -> int:
         """The state of its weights; if they changed since it was proved, it is proved anew.
@@ -95,7 +96,7 @@ class ExternalNetwork:
         check_mode(watch.in_training, self.label)
         if (state := watch.state()) == vars(self)["_state"]:
             return state
-        with vars(self)["_proving"]:
+        with _PROVING:
             if watch.state() != vars(self)["_state"]:
                 self._prove_again()
         state = vars(self)["_state"]
