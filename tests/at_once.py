@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ffnviz.jobs.job import Contention, Job, JobStatus, Order
+from ffnviz.jobs.job import Contention, Job, JobStatus, Order, outcome
 from ffnviz.jobs.job_pool import JobPool
 from ffnviz.state.run_factory import make_run
 
@@ -13,7 +13,7 @@ class AtOnce(JobPool):
     def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
         """Compute it."""
         run = make_run(order.state, order.device, order.networks) if order.state else None
-        result = order.work(run, lambda _: None, *order.args)
+        result = outcome(order.work(run, lambda _: None, *order.args))
         return Job(order, wanted, JobStatus.DONE, result=result, contention=Contention(1.0, 0.0))
 
     def warm_up(self) -> None:

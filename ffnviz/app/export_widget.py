@@ -8,7 +8,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.app import measuring
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey_file import ExportedJourney, journey_file
-from ffnviz.parts.sheet import Button, Measured, Measurement, Row, row
+from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Soon, row
 from ffnviz.pictures.saving import saving_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
@@ -28,7 +28,8 @@ def offer(run: Run) -> Measurement[ExportedJourney | str] | None:
     wanted: tuple[object, ...] | None = st.session_state.get(WANTED)
     if wanted is None or wanted[:3] != _setup(run)[:3]:
         return None
-    return Measurement(NAME, wanted, make, offered, label="Make it again",
+    soon = row(Soon("", "A file of this page, which opens without a server", 90))
+    return Measurement(NAME, wanted, make, offered, before=[soon], label="Make it again",
                        doing="Making the file …")  # fmt: skip
 
 

@@ -1,13 +1,13 @@
 """Measurements of the sheet that is shown, computed beside the pages.
 
-A first result comes by itself and is kept for everybody: later visitors have it at once, with the
-time at which it was measured. More come at a button. They are computed in another process; the page
-goes on meanwhile.
+They come by themselves, in another process, while the page goes on. Who looks at the same waits
+for the same; what nobody looks at any more is cancelled. A result is kept for everybody, with the
+time at which it was measured, until somebody asks for another.
 """
 
 import threading
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -21,29 +21,42 @@ from ffnviz.jobs.job_pool import JOB_POOL, QueueIsFullError
 from ffnviz.parts.results import where
 from ffnviz.parts.sheet import Measured, Measurement
 from ffnviz.pictures.cell import Cell
+from ffnviz.state.cache import bytes_held
 from ffnviz.state.run import Run
 
 LOOK_EVERY_S = 0.5
+MOST_KEPT, LARGEST_KEPT = 128, 2**20  # results that all share, and bytes of one
+
+Key = tuple[object, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Request:
     """A measurement that is under way."""
 
     job: Job
     setup: tuple[object, ...]  # the measurement's
     where: str  # the device in words
-    by_all: bool = False  # whether it began by itself, for all who look, who cannot cancel it
+    key: Key  # under which others find it, and its result
+    # who waits for it, by session, with whether their tab is open
+    waiting: dict["Requests", Callable[[], bool]]
+    result: Measured[Any] | None = None
 
 
-@dataclass
+@dataclass(eq=False)
 class Requests:
-    """What one session has measured and asked for, by the names of the measurements."""
+    """What one session has measured and waits for, by the names of the measurements."""
 
     results: dict[str, Measured[Any]] = field(default_factory=dict)  # the last of each
     under_way: dict[str, Request] = field(default_factory=dict)
-    refused: set[str] = field(default_factory=set)  # failed or cancelled: a button begins anew
+    # the setups that failed or were cancelled: a button begins anew
+    refused: dict[str, tuple[object, ...]] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)  # to be said once
+
+
+_KEPT: OrderedDict[Key, Measured[Any]] = OrderedDict()  # the last used last
+_UNDER_WAY: dict[Key, Request] = {}
+_LOCK = threading.Lock()
 
 
 def _requests() -> Requests:
@@ -52,99 +65,131 @@ def _requests() -> Requests:
 
 
 def result_of(measurement: Measurement[Any], run: Run) -> Measured[Any] | None:
-    """The last result of a measurement, if there is one; a first begins to be measured."""
+    """The last result, or what there is so far; what has none of its setup begins."""
     if measurement.live:
         return training.course_of(measurement)
-    requests, name = _requests(), measurement.name
+    requests, name, setup = _requests(), measurement.name, measurement.setup
     JOB_POOL.warm_up()
-    if name in requests.under_way and requests.under_way[name].job.ended:
-        _take_in(name, run)
-    if name not in requests.results and not measurement.on_request:
-        with suppress(LookupError):
-            key = ("measured", name, measurement.setup)
-            requests.results[name] = run.subject.cached(key, _not_there)
-    first = name not in requests.results and not measurement.on_request
-    if first and name not in requests.under_way and name not in requests.refused:
-        _start(measurement, run, by_all=True)
-    return requests.results.get(name)
+    request = requests.under_way.get(name)
+    if request is not None and request.setup != setup:
+        _leave(name)
+    elif request is not None and request.job.ended:
+        _take_in(name)
+    result = requests.results.get(name)
+    if not measurement.on_request and (result is None or result.setup != setup):
+        with _LOCK:
+            result = _KEPT.get(_key(measurement, run), result)
+        if result is not None:
+            requests.results[name] = result
+        new = result is None or result.setup != setup
+        if new and requests.refused.get(name) != setup and not st.session_state.get("moving"):
+            start(measurement, run)
+    request = requests.under_way.get(name)
+    if request is not None and request.job.updates:
+        so_far = request.job.updates[-1]
+        return Measured(setup, so_far, f"{len(request.job.updates)}", request.where, partial=True)
+    return result
 
 
 def start(measurement: Measurement[Any], run: Run) -> None:
-    """Measure again, as the button asks."""
-    if measurement.name not in _requests().under_way:
-        _start(measurement, run, by_all=False)
+    """Measure, or wait for what somebody else measures just now."""
+    requests, name = _requests(), measurement.name
+    if name in requests.under_way:
+        return
+    order = Order(measurement.work, run.state, run.device, run.networks, measurement.args)
+    key = _key(measurement, run)
+    try:
+        with _LOCK:
+            for ended in [each for each, one in _UNDER_WAY.items() if one.job.ended]:
+                del _UNDER_WAY[ended]
+            request = _UNDER_WAY.get(key) or _request(order, measurement.setup, where(run), key)
+            request.waiting[requests] = st.session_state.get("tab_is_open", lambda: True)
+            _UNDER_WAY[key] = requests.under_way[name] = request
+    except QueueIsFullError as error:
+        requests.problems.append(str(error))
+        requests.refused[name] = measurement.setup
+
+
+def _request(order: Order, setup: tuple[object, ...], where: str, key: Key) -> Request:
+    waiting: dict[Requests, Callable[[], bool]] = {}
+    job = JOB_POOL.submit(order, lambda: any(is_open() for is_open in [*waiting.values()]))
+    return Request(job, setup, where, key, waiting)
+
+
+def _key(measurement: Measurement[Any], run: Run) -> Key:
+    return (measurement.name, run.card.id, run.device, measurement.setup)
+
+
+def is_under_way(measurement: Measurement[Any]) -> bool:
+    """Whether this session waits for it."""
+    return measurement.name in _requests().under_way
 
 
 def with_buttons(
     measurements: Iterable[Measurement[Any]],
 ) -> dict[str, tuple[Measurement[Any], bool]]:
-    """The measurements that have a button or are under way, by name, with whether they are."""
+    """The measurements that can be made again, by name, with whether they are under way.
+
+    Until there is a result of their setup, the button is where that will stand.
+    """
     requests = _requests()
     return {
         each.name: (each, each.name in requests.under_way)
         for each in measurements
         if not (each.once or each.live)
-        or each.name in requests.under_way
-        or (each.name in requests.refused and each.name not in requests.results)
+        and (result := requests.results.get(each.name)) is not None
+        and result.setup == each.setup
     }
 
 
-def _not_there() -> Measured[Any]:
-    raise LookupError
-
-
-def _start(measurement: Measurement[Any], run: Run, *, by_all: bool) -> None:
-    requests, name, setup = _requests(), measurement.name, measurement.setup
-    order = Order(measurement.work, run.state, run.device, run.networks, measurement.args)
-    try:
-        requests.under_way[name] = (
-            _asked_by_all((name, run.card.id, run.device), order, setup, where(run)) if by_all
-            else Request(JOB_POOL.submit(order, _tab_is_open()), setup, where(run))
-        )  # fmt: skip
-    except QueueIsFullError as error:
-        requests.problems.append(str(error))
-        requests.refused.add(name)
-
-
-_BY_ALL: dict[tuple[object, ...], tuple[Request, list[Callable[[], bool]]]] = {}
-_LOCK = threading.Lock()
-
-
-def _asked_by_all(
-    name: tuple[object, ...], order: Order, setup: tuple[object, ...], where: str
-) -> Request:
-    """The request of a first result, which all share who ask while it is under way."""
-    with _LOCK:
-        for key in [key for key, (request, _) in _BY_ALL.items() if request.job.ended]:
-            del _BY_ALL[key]
-        if (*name, setup) not in _BY_ALL:
-            tabs: list[Callable[[], bool]] = []
-            job = JOB_POOL.submit(order, lambda: any(is_open() for is_open in tabs))
-            _BY_ALL[*name, setup] = Request(job, setup, where, by_all=True), tabs
-        request, tabs = _BY_ALL[*name, setup]
-        tabs.append(_tab_is_open())
-        return request
-
-
-def _tab_is_open() -> Callable[[], bool]:
-    """A function that says, from any thread, whether this session's tab is open."""
-    is_open: Callable[[], bool] = st.session_state.get("tab_is_open", lambda: True)
-    return is_open
-
-
-def _take_in(name: str, run: Run) -> None:
-    """Keep the outcome of a request that has ended; a first result for all."""
+def _take_in(name: str) -> None:
+    """Keep the outcome of a request that has ended, for all."""
     requests = _requests()
     request = requests.under_way.pop(name)
-    requests.refused.add(name)  # neither what failed nor what was cancelled begins again by itself
     job = request.job
-    if job.status is JobStatus.DONE:
-        when = f"{datetime.now():%H:%M:%S}"
-        result = Measured(request.setup, job.result, when, request.where, job.contention)
-        first = run.subject.cached(("measured", name, request.setup), lambda: result)
-        requests.results[name] = first if request.by_all else result
-    if job.problem:
-        requests.problems.append(job.problem)
+    if job.status is not JobStatus.DONE:
+        requests.refused[name] = request.setup  # what failed does not begin again by itself
+        requests.problems += [job.problem] if job.problem else []
+        return
+    requests.refused.pop(name, None)
+    with _LOCK:
+        if request.result is None:  # nobody else who waited for it has taken it in
+            when = f"{datetime.now():%H:%M:%S}"
+            request.result = Measured(
+                request.setup, job.result, when, request.where, job.contention
+            )
+            if bytes_held(job.result) <= LARGEST_KEPT:
+                _KEPT[request.key] = request.result
+                _KEPT.move_to_end(request.key)
+                while len(_KEPT) > MOST_KEPT:
+                    _KEPT.popitem(last=False)
+    requests.results[name] = request.result
+
+
+def _leave(name: str) -> None:
+    """Wait for a request no more; if nobody else does, it is cancelled."""
+    requests = _requests()
+    request = requests.under_way.pop(name)
+    with _LOCK:
+        request.waiting.pop(requests, None)
+        left_alone = not request.waiting
+        if left_alone and _UNDER_WAY.get(request.key) is request:
+            del _UNDER_WAY[request.key]
+    if left_alone:
+        JOB_POOL.cancel(request.job)
+
+
+def leave_all_but(names: Collection[str]) -> None:
+    """Wait for nothing that is not looked at any more."""
+    for name in [each for each in _requests().under_way if each not in names]:
+        _leave(name)
+
+
+def cancel(measurement: Measurement[Any]) -> None:
+    """Wait for a measurement no more, and not begin it again by itself."""
+    if is_under_way(measurement):
+        _leave(measurement.name)
+        _requests().refused[measurement.name] = measurement.setup
 
 
 def forget(prefix: str, but: str = "") -> None:
@@ -153,7 +198,7 @@ def forget(prefix: str, but: str = "") -> None:
     for name in {*requests.results, *requests.refused}:
         if name.startswith(prefix) and name != but:
             requests.results.pop(name, None)
-            requests.refused.discard(name)
+            requests.refused.pop(name, None)
 
 
 def problems() -> list[str]:
@@ -163,39 +208,37 @@ def problems() -> list[str]:
     return new
 
 
-def cancel(measurement: Measurement[Any]) -> None:
-    """Stop a measurement that this session asked for."""
-    request = _requests().under_way.get(measurement.name)
-    if request is not None and not request.by_all:
-        JOB_POOL.cancel(request.job)
-
-
 def watch(measurements: Iterable[Measurement[Any]]) -> None:
-    """Show how far those under way are; run the page again when one has ended."""
-    names = [each.name for each in measurements if each.name in _requests().under_way]
-    if names:
-        _watch(names)
+    """Show how far those under way are; run the page again when one has ended or has got on."""
+    under_way = _requests().under_way
+    seen = {each.name: len(under_way[each.name].job.updates) for each in measurements
+            if each.name in under_way}  # fmt: skip
+    if seen:
+        _watch(seen)
 
 
 @st.fragment(run_every=LOOK_EVERY_S)
-def _watch(names: list[str]) -> None:
+def _watch(seen: dict[str, int]) -> None:
     under_way = _requests().under_way
-    watched = {name: under_way[name] for name in names if name in under_way}
-    if len(watched) < len(names) or any(each.job.ended for each in watched.values()):
+    watched = {name: under_way[name].job for name in seen if name in under_way}
+    if len(watched) < len(seen) or any(
+        job.ended or len(job.updates) > seen[name] for name, job in watched.items()
+    ):
         st.rerun()
-    shares = [
-        {"name": name, "share": each.job.share, "waits": _waits_for(each.job),
-         "mine": not each.by_all}
-        for name, each in watched.items()
-    ]  # fmt: skip
-    mount_cell(Cell("progress", "progress", {"measurements": shares}))
+    told = [
+        {"name": name, "share": job.share, "waits": _waits_for(job), "left": _left(job)}
+        for name, job in watched.items()
+    ]
+    mount_cell(Cell("progress", "progress", {"measurements": told}))
 
 
 def _waits_for(job: Job) -> str:
     """What a measurement waits for, in words; empty if it runs."""
-    own = {id(request.job) for request in _requests().under_way.values()}
-    before = JOB_POOL.before(job)
-    others = sum(id(each) not in own for each in before)
-    if before and not others:
-        return "Waiting for the measurement that you asked for before …"
-    return f"Waiting for {others} {'other' if others == 1 else 'others'} …" if others else ""
+    n = len(JOB_POOL.before(job))
+    return f"Waiting for {n} other{'s' * (n > 1)} …" if n else ""
+
+
+def _left(job: Job) -> float | None:
+    """The seconds until it is done, with all that must end before; None if nobody knows."""
+    each = [one.left for one in (*JOB_POOL.before(job), job)]
+    return None if None in each else sum(one for one in each if one is not None)

@@ -1,6 +1,6 @@
 """The controls of a part as one cell."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ffnviz.parts.sheet import (
@@ -21,7 +21,7 @@ from ffnviz.state.settings import Setting, Values, nearest
 
 FEW_OPTIONS = 6  # that stand side by side; more are in a menu
 SHORT = 72  # characters of options that stand side by side, in all
-MEASURE, CANCEL = "measure", "cancel"
+MEASURE = "measure"
 
 
 def rail_cell(
@@ -32,14 +32,14 @@ def rail_cell(
 ) -> Cell | None:
     """All controls of a sheet; None if there are none.
 
-    The measurements, by name, have a button or are under way; each comes with whether it is.
+    The measurements, by name, have a button, which does nothing while one is under way; each comes
+    with whether it is.
     """
     settings = {each.name: each for each in controls if isinstance(each, Setting) and each.label}
     labelled = {each.label: each for each in controls if not isinstance(each, Setting)}
     data = [shown for control in controls if (shown := _data(control, values)) is not None]
     for name, (each, busy) in measurements.items():
-        data.append({**_button("measure", each.label), "name": name, "busy": busy,
-                     "doing": each.doing})  # fmt: skip
+        data.append({**_button(MEASURE, each.label, disabled=busy), "name": name})
     if not data:
         return None
 
@@ -64,11 +64,10 @@ def rail_cell(
             return upload.answer(name, text[: upload.longest + 1])
         return None
 
-    def measuring(what: str) -> Callable[[Any], Any]:
-        return lambda sent: (what, str(sent)) if str(sent) in measurements else None
+    def measure(sent: Any) -> tuple[str, str] | None:
+        return (MEASURE, str(sent)) if str(sent) in measurements else None
 
-    events = {"move": move, "press": press, "file": upload_file,
-              MEASURE: measuring(MEASURE), CANCEL: measuring(CANCEL)}  # fmt: skip
+    events = {"move": move, "press": press, "file": upload_file, MEASURE: measure}
     return Cell("rail", key, {"controls": data}, events=events)
 
 
@@ -115,8 +114,8 @@ def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
             "example": setting.example}  # fmt: skip
 
 
-def _options(words: Sequence[str], chosen: int | None) -> dict[str, Any]:
-    few = len(words) <= FEW_OPTIONS and sum(map(len, words)) <= SHORT
+def _options(words: Sequence[str], chosen: int | None, menu: bool = False) -> dict[str, Any]:
+    few = not menu and len(words) <= FEW_OPTIONS and sum(map(len, words)) <= SHORT
     kind = "choice" if few else "menu"
     return {"kind": kind, "options": list(words), "stop": -1 if chosen is None else chosen}
 
@@ -125,7 +124,7 @@ def _choice(control: Choice) -> dict[str, Any]:
     data = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
     if control.style == "slider":
         return {**data, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
-    return data | _options(control.options, control.chosen)
+    return data | _options(control.options, control.chosen, control.style == "menu")
 
 
 def _action(control: Choice | NumberBox | Switch, sent: Any) -> Any:

@@ -48,12 +48,14 @@ class Drawing:
     side: Sequence[Cell]
     cells: Sequence[Cell]  # all there are
     measurements: Mapping[str, Measurement[Any]]  # on the sheet, by name
+    pale: Sequence[str]  # the keys of those that a newer result replaces
     stamp: str  # what pictures say once they are painted
 
 
 def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], frame: Frame) -> None:
     """Draw a sheet in its frame; a sheet that names no controls has those of the settings."""
     drawing = _drawing(session, make, settings, frame)
+    measuring.leave_all_but(drawing.measurements)
 
     def on_event() -> None:
         # While a page is left, Streamlit may call this when nothing is there any more. What was not
@@ -72,7 +74,11 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
         [[(column.width, column.cells) for column in each.columns] for each in drawing.rows],
         above=drawing.above, side=drawing.side, below=frame.below,
     )  # fmt: skip
-    header |= {"place": f"{session.state.page} {session.state.part}", "emptied": frame.emptied}
+    header |= {
+        "pale": drawing.pale,
+        "place": f"{session.state.page} {session.state.part}",
+        "emptied": frame.emptied,
+    }
     _component()(data=pack(header, arrays), key="sheet", on_event_change=on_event)
     measuring.watch(drawing.measurements.values())
 
@@ -88,14 +94,15 @@ def _drawing(
         return result
 
     sheet = make(run, values)
-    results = resolved(sheet, look)
+    kept: dict[str, Sequence[Any]] = st.session_state.setdefault("kept_results", {})
+    results = resolved(sheet, look, measuring.is_under_way, kept)
     noted, note = st.session_state.get("note", (None, None))
     if note is not None and noted == session.state:  # whatever else is done, it goes
         results.rows.insert(0, row(note))
     measurements = {each.name: each for each in results.measurements}
-    if not results.rows:  # nothing is there yet: what is being done stands where it will be
-        doing = [each.doing for each in results.measurements if not each.on_request]
-        results.rows.append(row(text_cell("doing", *doing, tone="info")))
+    if run is not None:  # of what is not on the sheet any more nothing is kept
+        for name in kept.keys() - measurements.keys():
+            del kept[name]
     controls = settings if sheet.controls is None else sheet.controls
     rail = rail_cell(controls, values, measuring.with_buttons(measurements.values()))
     problems = [text_cell(f"problem-{n}", problem, tone="warning")
@@ -105,7 +112,8 @@ def _drawing(
     if len({cell.key for cell in cells}) < len(cells):
         raise ValueError("Two cells of a page have the same key.")
     stamp = "" if run is None else f"{run.stamp} {values} {' '.join(when)}"
-    return Drawing(run, results.rows, above, side, cells, measurements, stamp)
+    return Drawing(run, results.rows, above, side, cells, measurements, sorted(results.pale),
+                   stamp)  # fmt: skip
 
 
 def _answer(session: Session, shown: Drawing, answer: Any) -> None:

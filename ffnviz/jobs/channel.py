@@ -1,31 +1,49 @@
 """Messages between the pages' process and the one that computes."""
 
 import pickle
+import threading
 import time
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import IO, Any
 
 REPORT_EVERY_S = 0.1
+CANCEL = "cancel"  # a message to the work under way
+
+
+class Cancelled(BaseException):  # no error, and nothing that works on should catch it
+    """Nobody waits for the work any more."""
 
 
 class Channel:
     """A computation's connection to whoever ordered it; called with the share that is done."""
 
-    def __init__(self, answers: IO[bytes], messages: SimpleQueue[Any]) -> None:
-        self._answers, self._messages = answers, messages
+    def __init__(
+        self, answers: IO[bytes], messages: SimpleQueue[Any], cancelled: threading.Event
+    ) -> None:
+        self._answers, self._messages, self._cancelled = answers, messages, cancelled
         self._last_sent = 0.0
 
     def __call__(self, share: float) -> None:
-        """Report how much is done, from 0 to 1."""
+        """Report how much is done, from 0 to 1.
+
+        Raises:
+            Cancelled: if nobody waits for it any more.
+        """
+        self._go_on()
         now = time.monotonic()
         if now - self._last_sent > REPORT_EVERY_S:
             self._last_sent = now
             send(self._answers, ("share", min(1.0, share)))
 
     def send(self, update: object) -> None:
-        """Send an intermediate result."""
+        """Send an intermediate result; raises as a report does."""
+        self._go_on()
         send(self._answers, ("update", update))
+
+    def _go_on(self) -> None:
+        if self._cancelled.is_set():
+            raise Cancelled
 
     def received(self) -> list[Any]:
         """The messages to this work since the last call."""

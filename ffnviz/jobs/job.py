@@ -1,7 +1,7 @@
 """A long computation: what is ordered, and what becomes of it."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
@@ -9,6 +9,7 @@ from typing import Any
 from ffnviz.models.card import NetworkSize
 from ffnviz.state.state import State
 
+KNOWN = 0.1  # the share of the work from which on it tells how long the rest takes
 BUSY = 0.05  # the share of the time, or of a processor, from which on the machine was shared
 
 
@@ -31,6 +32,15 @@ class Order:
     device: str  # where its networks run
     networks: Mapping[str, NetworkSize]  # all that the server offers
     args: tuple[Any, ...] = ()
+
+
+def outcome(made: Any, tell: Callable[[Any], None] = lambda _: None) -> Any:
+    """The result of a work, which may have yielded results so far: each is told, the last whole."""
+    if isinstance(made, Iterator):
+        for so_far in made:
+            tell(so_far)
+            made = so_far
+    return made
 
 
 @dataclass(frozen=True)
@@ -60,8 +70,18 @@ class Job:
     contention: Contention | None = None
     seen: float = field(default_factory=time.monotonic)  # when it was last wanted
     began: float | None = None
+    works: float | None = None  # since when its work itself runs
+    usual: float | None = None  # the seconds that the same work took the last time
 
     @property
     def ended(self) -> bool:
         """Whether nothing more will happen to it."""
         return self.status not in (JobStatus.WAITS, JobStatus.RUNS)
+
+    @property
+    def left(self) -> float | None:
+        """The seconds that it will take from now on, by the last time or by its progress."""
+        elapsed = 0.0 if self.works is None else time.monotonic() - self.works
+        if self.usual is not None and elapsed < self.usual:
+            return self.usual - elapsed
+        return elapsed * (1 - self.share) / self.share if self.share >= KNOWN else None

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
-from ffnviz.jobs.channel import receive, send
+from ffnviz.jobs.channel import CANCEL, receive, send
 from ffnviz.jobs.daemon_threads import repeat
 from ffnviz.jobs.job import Contention, Job, JobStatus, Order
 from ffnviz.jobs.run_queue import RUN_QUEUE
@@ -29,6 +29,7 @@ LONGEST_S = 600.0
 ABANDONED_AFTER_S = 10.0  # whoever returns sooner, as after a gap in the network, finds it there
 IDLE_S = 300.0  # then the process ends, and gives its memory back
 LOOK_EVERY_S = 2.0
+GRACE_S = 1.0  # in which work that was cancelled may stop by itself, and its process lives on
 
 log = logging.getLogger(__name__)
 
@@ -43,6 +44,7 @@ class JobPool:
     def __init__(self, most_waiting: int = MAX_WAITING) -> None:
         self.most_waiting = most_waiting
         self._jobs: list[Job] = []  # the one that runs comes first
+        self._took: dict[str, float] = {}  # seconds, by the work and its arguments
         self._changed = threading.Condition()
         self._writing = threading.Lock()  # of messages to the process
         self._process: subprocess.Popen[bytes] | None = None
@@ -63,7 +65,7 @@ class JobPool:
                 raise QueueIsFullError(
                     f"{len(self._jobs)} computations wait already. Try again in some minutes."
                 )
-            job = Job(order, wanted)
+            job = Job(order, wanted, usual=self._took.get(_kind(order)))
             self._jobs.append(job)
             self._start_serving()
             self._changed.notify_all()
@@ -80,16 +82,32 @@ class JobPool:
             return self._jobs[: self._jobs.index(job)] if job in self._jobs else []
 
     def cancel(self, job: Job) -> None:
-        """Take a job from the queue, or stop it at once if it runs."""
+        """Take a job from the queue, or stop it if it runs."""
         with self._changed:
             runs = job.status is JobStatus.RUNS
             if job.ended:
                 return
             job.status = JobStatus.CANCELLED
             if runs:
-                self._kill()
+                self._stop(job)
             else:
                 self._jobs.remove(job)
+
+    def _stop(self, job: Job) -> None:
+        """Ask the work to stop, and end its process unless it does soon."""
+
+        def insist() -> None:
+            with self._changed:
+                if self._jobs[:1] == [job]:
+                    self._kill()
+
+        process = self._process
+        with self._writing, suppress(OSError):
+            if process is not None:
+                send(process.stdin, CANCEL)
+        timer = threading.Timer(GRACE_S, insist)
+        timer.daemon = True
+        timer.start()
 
     def send(self, job: Job, message: object) -> None:
         """Send a message to a job that runs, which receives it when it next asks."""
@@ -130,6 +148,8 @@ class JobPool:
             pages = (RUN_QUEUE.counted.seconds - before) / max(took, 1e-9)
             with self._changed:
                 self._jobs.remove(job)
+                if answer[0] == "done" and job.works is not None:
+                    self._took[_kind(job.order)] = time.monotonic() - job.works
                 _settle(job, answer, min(1.0, pages))
 
     def _next(self) -> Job | None:
@@ -158,6 +178,7 @@ class JobPool:
             match message:
                 case ("share", share):
                     job.share = share
+                    job.works = job.works or time.monotonic()
                 case ("update", update):
                     job.updates.append(update)
                 case _:
@@ -184,6 +205,11 @@ class JobPool:
         process, self._process = self._process, None
         if process is not None:
             kill(process)
+
+
+def _kind(order: Order) -> str:
+    """What takes as long as the last time: the same work, with the same arguments."""
+    return f"{order.work.__module__}.{order.work.__qualname__} {str(order.args)[:200]}"
 
 
 def _settle(job: Job, answer: tuple[Any, ...], pages: float) -> None:

@@ -26,6 +26,10 @@ class NotForThisNetwork(ValueError):  # noqa: N818, as nobody made an error
     """
 
 
+class UnreadableTextError(ValueError):
+    """A text has an entry of the vocabulary that the network has no vector for: which, it says."""
+
+
 class TokenizerLike(Protocol):
     """Text to ids and spans, and back."""
 
@@ -42,7 +46,11 @@ class TokenizerLike(Protocol):
         """Entries that are no text: masks, beginnings and ends."""
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
-        """The tokens of any text, each with its span in it."""
+        """The tokens of any text, each with its span in it.
+
+        Raises:
+            UnreadableTextError: if the network has no vector for one of them.
+        """
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
         """The ids alone of many texts."""

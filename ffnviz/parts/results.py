@@ -6,10 +6,9 @@ from typing import Any
 import torch
 
 from ffnviz.figures.wording import Sentence
+from ffnviz.jobs.job import outcome
 from ffnviz.models.device import device_name
 from ffnviz.parts.sheet import Measured, Measurement
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import count_setting
 
@@ -21,7 +20,7 @@ REPEATS = count_setting("repeats", 50, STOPS[0], STOPS[-1]).with_control(
 
 def measured_at_once(measurement: Measurement[Any], run: Run) -> Measured[Any]:
     """The result for a file, which is made once while nobody waits."""
-    result = measurement.work(run, lambda _: None, *measurement.args)
+    result = outcome(measurement.work(run, lambda _: None, *measurement.args))
     return Measured(measurement.setup, result, f"{datetime.now():%H:%M:%S}", where(run))
 
 
@@ -32,6 +31,8 @@ def where(run: Run) -> str:
 
 def measured_on(measured: Measured[Any]) -> Sentence:
     """When and on what it was measured: the quiet line below a picture."""
+    if measured.partial:
+        return ["Still being measured."]
     said: Sentence = [f"Measured at {measured.when} on {measured.where}."]
     if measured.shared is not None and measured.shared.matters:
         said.append(
@@ -39,13 +40,3 @@ def measured_on(measured: Measured[Any]) -> Sentence:
             f"pages were made in {measured.shared.pages:.0%} of the time; so times may be too long."
         )
     return said
-
-
-def outdated(
-    measured: Measured[Any], setup: tuple[object, ...], label: str = "Measure"
-) -> list[Cell]:
-    """The warning over a result of another setup; nothing over a result of this one."""
-    if measured.setup == setup:
-        return []
-    why = f"This is for another sentence or setting. Press “{label}” for this one."
-    return [text_cell("outdated", why, tone="warning")]

@@ -1,11 +1,12 @@
 """What a part shows, as frozen data: rows of cells, and the controls that belong to them."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, Literal, TypeVar
 
 from ffnviz.jobs.job import Contention
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.waiting import waiting_cell
 from ffnviz.state.actions import Action, Set
 from ffnviz.state.settings import Setting
 
@@ -22,27 +23,29 @@ class Measured(Generic[R]):
     when: str  # the time of day
     where: str  # the device in words
     shared: Contention | None = None  # how much it had to share the machine
+    partial: bool = False  # whether it is a result so far, and more is on its way
 
 
 @dataclass(frozen=True)
 class Measurement(Generic[R]):
     """What takes long: a function, what is shown until it has a result, and what then.
 
-    It stands on a sheet wherever a row or a cell may, and gives way to rows or to cells. A first
-    result is measured unasked and kept for everybody; a button measures again.
+    It stands on a sheet wherever a row or a cell may, and gives way to rows or to cells. It is
+    measured unasked, whenever its setup is another, and kept for everybody; a button measures
+    again. Until a new result is there the last stays, pale.
     """
 
     name: str  # unique among all parts
     setup: tuple[object, ...]  # all that the result depends on
     # A function of a module, called in another process with a Run, a callback for its progress, and
-    # `args`; what it returns can be pickled.
-    work: Callable[..., R]
-    # What is shown of a result, which may be of another setup, measured before.
+    # `args`; what it returns can be pickled. It may yield results so far, the last of them whole.
+    work: Callable[..., Any]
+    # What is shown of a result of this setup; of a partial one, with `Soon` for each card to come.
     after: Callable[[Measured[R]], Sequence[Any]]
     args: tuple[Any, ...] = ()
-    before: Sequence[Any] = ()  # what is shown until there is a result
+    before: Sequence[Any] = ()  # what is shown until there is a result: a `Soon` for each card
     label: str = "Measure"  # on the button
-    doing: str = "Measuring …"  # on the progress bar
+    doing: str = "Measuring …"  # beside the progress bar
     on_request: bool = False  # whether it waits for the button: it is long, and few want it
     once: bool = False  # whether its result is always the same: there is a button only if it failed
     live: bool = False  # whether it is a training, shown on its way as a `Course`
@@ -50,10 +53,19 @@ class Measurement(Generic[R]):
 
 
 @dataclass(frozen=True)
+class Soon:
+    """A card that will stand here once its measurement has got so far; an outline until then."""
+
+    note: str  # of the head of what will stand here
+    title: str  # what will be seen
+    height: int = 560  # of the picture, as `chart_cell` has it
+
+
+@dataclass(frozen=True)
 class Column:
     """Cells one below the other."""
 
-    cells: tuple[Cell | Measurement[Any], ...]  # from top to bottom
+    cells: tuple[Cell | Measurement[Any] | Soon, ...]  # from top to bottom
     width: float = 1  # relative to the other columns of the row
 
 
@@ -91,7 +103,7 @@ class Choice:
     action: Callable[[int], Action]  # gives the action for an option, by its index
     chosen: int | None = None  # the index of the option that holds now, if any does
     bare: bool = False  # whether only screen readers get the label
-    style: Literal["slider"] | None = None  # None: a few short options are buttons, others a menu
+    style: Literal["slider", "menu"] | None = None  # None: a few short options are buttons
 
 
 @dataclass(frozen=True)
@@ -147,7 +159,7 @@ class Sheet:
 
 
 def row(
-    *columns: Cell | Measurement[Any] | Sequence[Cell | Measurement[Any]],
+    *columns: Cell | Measurement[Any] | Soon | Sequence[Cell | Measurement[Any] | Soon],
     widths: Sequence[float] = (),
 ) -> Row:
     """A row of columns, each a cell or several, of these widths and otherwise of width 1."""
@@ -175,22 +187,91 @@ class Resolved:
 
     rows: list[Row] = field(default_factory=list)  # of cells alone
     measurements: list[Measurement[Any]] = field(default_factory=list)  # in order
+    pale: set[str] = field(default_factory=set)  # the keys of cells that a newer result replaces
 
 
-def resolved(sheet: Sheet, look: Callable[[Measurement[Any]], Measured[Any] | None]) -> Resolved:
-    """The sheet with what is shown of each measurement, whose result, if any, `look` gives."""
-    outcome = Resolved()
+def resolved(
+    sheet: Sheet,
+    look: Callable[[Measurement[Any]], Measured[Any] | None],
+    busy: Callable[[Measurement[Any]], bool] = lambda _: False,
+    kept: MutableMapping[str, Sequence[Any]] | None = None,
+) -> Resolved:
+    """The sheet with what is shown of each measurement.
 
-    def shown(parts: Sequence[Any]) -> Iterator[Any]:
+    Args:
+        sheet: with measurements.
+        look: gives the result of one, or its last, of another setup.
+        busy: whether one is under way.
+        kept: what was last shown of each whole result, by its name; what is shown now is put there.
+    """
+    outcome, led = Resolved(), set[str]()  # led: the measurements that have a card with their bar
+    kept = {} if kept is None else kept
+
+    def expanded(
+        parts: Sequence[Any],
+        of: Measurement[Any] | None = None,
+        now: Mapping[str, Cell] | None = None,  # of what is pale, the cells that are not
+    ) -> Iterator[Any]:
         for part in parts:
-            if isinstance(part, Measurement):
-                outcome.measurements.append(part)
-                result = look(part)
-                yield from shown(part.before if result is None else part.after(result))
-            else:
-                yield part
+            match part:
+                case Measurement():
+                    yield from measured(part)
+                case Row():
+                    columns = (Column(tuple(expanded(column.cells, of, now)), column.width)
+                               for column in part.columns)  # fmt: skip
+                    yield Row(tuple(column for column in columns if column.cells))
+                case Soon() if of is not None:
+                    words = ("", "") if of.live or of.name in led else (of.label, of.doing)
+                    led.add(of.name)
+                    yield waiting_cell(
+                        of.name, *words, busy(of), part.title, part.note, part.height
+                    )  # fmt: skip
+                case Cell() if now is not None and part.key in now:
+                    yield now[part.key]
+                case Cell():
+                    if now is not None:
+                        outcome.pale.add(part.key)
+                    yield part
 
-    for each in shown(sheet.rows):
-        columns = (Column(tuple(shown(column.cells)), column.width) for column in each.columns)
-        outcome.rows.append(Row(tuple(column for column in columns if column.cells)))
+    def measured(this: Measurement[Any]) -> Iterator[Any]:
+        outcome.measurements.append(this)
+        result, now = look(this), _cells_in(this.before)
+        if result is not None and (this.live or result.setup == this.setup):
+            again = busy(this) and not (result.partial or this.live)
+            shown = list(expanded(this.after(result), this, now if again else None))
+            if not (result.partial or this.live):
+                kept[this.name] = list(_without_events(shown))
+            yield from under(shown, this, other=False) if again else shown
+        elif this.name in kept and not this.on_request:
+            old = list(expanded(kept[this.name], this, now))
+            yield from under(old, this, other=True)
+        else:
+            yield from expanded(this.before, this)
+
+    def under(shown: list[Any], this: Measurement[Any], *, other: bool) -> list[Any]:
+        over = waiting_cell(this.name, this.label, this.doing, busy(this), other=other)
+        if not (shown and isinstance(shown[0], Row)):
+            return [over, *shown]
+        first, *rest = shown[0].columns
+        return [Row((Column((over, *first.cells), first.width), *rest)), *shown[1:]]
+
+    outcome.rows = [each for each in expanded(sheet.rows) if each.columns]
     return outcome
+
+
+def _cells_in(parts: Sequence[Any]) -> dict[str, Cell]:
+    """The cells that are there before a result, by key: what is drawn or typed for it."""
+    rows = [part if isinstance(part, Row) else row(part) for part in parts]
+    return {cell.key: cell for cell in cells_of(rows)}
+
+
+def _without_events(shown: Sequence[Any]) -> Iterator[Any]:
+    """Cells, or rows of them, that ask for nothing when they are clicked."""
+    for each in shown:
+        if isinstance(each, Row):
+            yield Row(tuple(
+                Column(tuple(_without_events(column.cells)), column.width)
+                for column in each.columns
+            ))  # fmt: skip
+        else:
+            yield replace(each, events={})

@@ -25,4 +25,5 @@ def token_choice(
         chosen: the one of them that is chosen now.
     """
     words = [f"{place + 1}. {labels[place]}" for place in places]
-    return Choice(label, words, lambda at: set_to(setting, places[at] + 1), places.index(chosen))
+    chosen = places.index(chosen)
+    return Choice(label, words, lambda at: set_to(setting, places[at] + 1), chosen, style="menu")

@@ -1,7 +1,6 @@
 """Words on a sheet: paragraphs, each plain, quiet, or to be noticed."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from typing import Literal
 
 from ffnviz.pictures.cell import Cell
@@ -10,21 +9,7 @@ from ffnviz.pictures.head import Part, to_spans
 Tone = Literal["plain", "quiet", "info", "warning"]
 
 
-@dataclass(frozen=True)
-class StepProgress:
-    """The progress of a measurement in words, which the browser updates while it runs."""
-
-    name: str  # the measurement's
-    beginning: str  # said until something is done
-    steps: tuple[tuple[str, int], ...]  # what is counted, each kind with how many there are
-
-
-def text_cell(
-    key: str,
-    *paragraphs: str | Sequence[Part],
-    tone: Tone = "plain",
-    progress: StepProgress | None = None,
-) -> Cell:
+def text_cell(key: str, *paragraphs: str | Sequence[Part], tone: Tone = "plain") -> Cell:
     """Paragraphs, one below the other.
 
     Args:
@@ -32,11 +17,9 @@ def text_cell(
         paragraphs: each a text of ours, code in it between backticks, or a sentence with numbers to
             stand out; what a person typed is marked as typed, and is always shown as text.
         tone: how loud they are; "warning" is read out at once.
-        progress: of the measurement whose result will stand here.
     """
     spans = [to_spans(marked(text) if isinstance(text, str) else text) for text in paragraphs]
-    data = {"paragraphs": spans, "tone": tone}
-    return Cell("text", key, data if progress is None else data | {"progress": asdict(progress)})
+    return Cell("text", key, {"paragraphs": spans, "tone": tone})
 
 
 def marked(text: str) -> list[Part]:

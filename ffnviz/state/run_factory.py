@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.sparsity.other_activation import with_activation
 from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.encoder import initial_encoder

@@ -1,16 +1,17 @@
 """A measurement: asked for by a press, computed beside, cancelled by another press, kept."""
 
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import streamlit
 
 from ffnviz.app import measuring
-from ffnviz.app.measuring import Request, Requests
-from ffnviz.jobs.job import Contention, Job, Order
+from ffnviz.jobs.job import Contention, Job, JobStatus, Order
 from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
-from ffnviz.parts.results import measured_on, outdated
+from ffnviz.parts.results import measured_on
 from ffnviz.parts.sheet import Measured, Measurement
 from ffnviz.parts.timing import stages
 from ffnviz.state import run_factory
@@ -34,6 +35,8 @@ def pool() -> Iterator[JobPool]:
 def visit(pool: JobPool, monkeypatch: pytest.MonkeyPatch) -> Visit:
     """Makes what follows be of a new visitor."""
     run_factory.CACHE.clear()
+    measuring._KEPT.clear()
+    measuring._UNDER_WAY.clear()
     monkeypatch.setattr(measuring, "JOB_POOL", pool)
 
     def visit() -> None:
@@ -64,17 +67,60 @@ def wait(measurement: Measurement[Any], run: Run) -> Measured[Any]:
 
 
 def is_busy(measurement: Measurement[Any]) -> bool:
-    return measuring.with_buttons([measurement])[measurement.name][1]
+    return measuring.is_under_way(measurement)
 
 
 def test_a_first_result_comes_by_itself_and_is_there_for_the_next_visitor(
     visit: Visit, measurement: Measurement[Any], run: Run
 ) -> None:
     assert measuring.result_of(measurement, run) is None
-    measuring.cancel(measurement)  # it is for all who look
     first = wait(measurement, run)
     visit()
     assert measuring.result_of(measurement, run) is first
+    assert not is_busy(measurement), "it waits for nothing"
+
+
+@pytest.mark.usefixtures("visit")
+def test_what_was_cancelled_begins_again_by_a_press_only(
+    measurement: Measurement[Any], run: Run, pool: JobPool
+) -> None:
+    assert measuring.result_of(measurement, run) is None
+    measuring.cancel(measurement)
+    until(lambda: pool.queue == 0)
+    assert measuring.result_of(measurement, run) is None
+    assert not is_busy(measurement)
+    measuring.start(measurement, run)
+    assert wait(measurement, run).setup == measurement.setup
+
+
+def test_what_nobody_looks_at_any_more_is_cancelled(
+    visit: Visit, measurement: Measurement[Any], run: Run, pool: JobPool
+) -> None:
+    measuring.result_of(measurement, run)
+    one = streamlit.session_state
+    visit()
+    measuring.result_of(measurement, run)
+    job = measuring._requests().under_way[measurement.name].job
+    measuring.leave_all_but(["another"])
+    assert not job.ended, "the first still waits for it"
+    streamlit.session_state = one
+    measuring.leave_all_but(["another"])
+    until(lambda: job.status is JobStatus.CANCELLED and pool.queue == 0)
+    assert wait(measurement, run).setup == measurement.setup, "whoever returns has it measured"
+
+
+@pytest.mark.usefixtures("visit")
+def test_another_setup_is_measured_and_the_one_before_is_left(
+    measurement: Measurement[Any], run: Run
+) -> None:
+    first = wait(measurement, run)
+    other = replace(measurement, setup=("other",))
+    assert measuring.result_of(other, run) is first, "what was there stays"
+    job = measuring._requests().under_way[measurement.name].job
+    assert measuring.result_of(measurement, run) is first
+    assert job.status is JobStatus.CANCELLED
+    assert not is_busy(measurement)
+    assert wait(other, run) is not first
 
 
 def test_those_who_come_while_a_first_result_is_on_its_way_wait_for_the_same(
@@ -100,7 +146,7 @@ def test_a_press_measures_beside_and_the_result_comes_back(
     again = wait(measurement, run)
     assert again is not first
     visit()
-    assert wait(measurement, run) is first, "only a first result is everybody's"
+    assert wait(measurement, run) is again, "everybody has what was asked for last"
 
 
 @pytest.mark.usefixtures("visit")
@@ -150,31 +196,30 @@ def is_full(*_: Order) -> None:
 def test_a_measurement_that_had_to_share_the_machine_says_so(processor: float, told: bool) -> None:
     result = Measured((), None, "12:00:00", "a CPU", Contention(processor, 0.0))
     assert ("62% of a processor" in str(measured_on(result))) is told
-    assert outdated(result, ()) == []
-    (old,) = outdated(result, ("another",))
-    assert old.data["tone"] == "warning"
 
 
 @pytest.mark.parametrize(
-    ("own", "others", "said"),
-    [
-        (0, 0, ""),
-        (1, 0, "Waiting for the measurement that you asked for before …"),
-        (0, 1, "Waiting for 1 other …"),
-        (1, 2, "Waiting for 2 others …"),
-    ],
+    ("others", "said"), [(0, ""), (1, "Waiting for 1 other …"), (2, "Waiting for 2 others …")]
 )
-def test_who_waits_for_their_own_is_told_of_no_others(
-    monkeypatch: pytest.MonkeyPatch, own: int, others: int, said: str
+def test_who_waits_is_told_for_how_many(
+    monkeypatch: pytest.MonkeyPatch, others: int, said: str
 ) -> None:
-    def job() -> Job:
-        return Job(None)  # type: ignore[arg-type]
-
-    mine, theirs = [job() for _ in range(own)], [job() for _ in range(others)]
-    this, pool = job(), JobPool()
-    pool._jobs = [*mine, *theirs, this]
+    jobs = [Job(None, usual=2.0) for _ in range(others + 1)]  # type: ignore[arg-type]
+    pool = JobPool()
+    pool._jobs = jobs
     monkeypatch.setattr(measuring, "JOB_POOL", pool)
-    under_way = {str(place): Request(each, (), "") for place, each in enumerate([*mine, this])}
-    requests = Requests({}, under_way, set(), [])
-    monkeypatch.setattr(streamlit, "session_state", {"requests": requests})
-    assert measuring._waits_for(this) == said
+    assert measuring._waits_for(jobs[-1]) == said
+    assert measuring._left(jobs[-1]) == 2.0 * len(jobs)
+    jobs[0].usual = None
+    assert measuring._left(jobs[-1]) is None
+
+
+def test_how_long_it_takes_is_said_by_the_last_time_or_by_its_progress() -> None:
+    job = Job(None, usual=8.0, works=time.monotonic() - 2.0)  # type: ignore[arg-type]
+    assert job.left == pytest.approx(6.0, abs=0.5)
+    job.usual = None
+    assert job.left is None, "nobody knows yet"
+    job.share = 0.25
+    assert job.left == pytest.approx(6.0, abs=1.5)
+    job.usual, job.works = 1.0, time.monotonic() - 2.0
+    assert job.left == pytest.approx(6.0, abs=1.5), "it takes longer than the last time"

@@ -107,7 +107,7 @@ def controls() -> list[Control]:
 
 @pytest.fixture
 def cell() -> Cell:
-    measurement = Measurement("stages", (), lambda: None, lambda _: [])
+    measurement = Measurement[None]("stages", (), lambda: None, lambda _: [])
     drawn = rail.rail_cell(controls(), Values({"keep": "5"}), {"stages": (measurement, False)})
     assert drawn is not None
     return drawn
@@ -136,7 +136,6 @@ def test_every_control_is_drawn_but_those_of_settings_without_a_label(cell: Cell
         ("move", {"name": "GPU", "value": True}, (ChooseBlock(1), True)),
         ("press", "Reset", Set({"keep": None})),
         ("measure", "stages", ("measure", "stages")),
-        ("cancel", "stages", ("cancel", "stages")),
     ],
 )  # fmt: skip
 def test_a_control_asks_for_what_it_says(cell: Cell, event: str, sent: Any, answer: Any) -> None:
@@ -147,7 +146,7 @@ def test_a_control_asks_for_what_it_says(cell: Cell, event: str, sent: Any, answ
 def test_what_no_control_sends_asks_for_nothing(cell: Cell, value: Any) -> None:
     for name in ("keep", "kind", "Token", "Block", "of", "no such setting", None):
         assert cell.events["move"]({"name": name, "value": value}) is None
-    for event in ("move", "press", "measure", "cancel"):
+    for event in ("move", "press", "measure"):
         assert cell.events[event](value) is None
     assert cell.events["press"]("Off") is None
 

@@ -41,6 +41,7 @@ from ffnviz.pictures.table import table_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.verdicts import Claim, verdicts_cell
 from ffnviz.pictures.vote_question import Experiment, VoteQuestion, vote_cell
+from ffnviz.pictures.waiting import waiting_cell
 from ffnviz.pictures.welcome import welcome_cell
 from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.pictures.xor_net import xor_cell
@@ -281,8 +282,15 @@ def show_table(seed: int) -> None:
 
 
 def show_progress(seed: int) -> None:
-    told = [{"name": "stages", "share": seed / 9, "waits": "", "mine": True}]
+    told = [{"name": "stages", "share": seed / 9, "waits": "", "left": 4.0}]
     mount_cell(Cell("progress", "progress", {"measurements": told}))
+
+
+def show_waiting(seed: int) -> None:
+    title = f"What will stand here, {seed}"
+    mount_cell(
+        waiting_cell("stages", "Measure", "Measuring …", seed % 2 == 0, title, "stages", 300)
+    )
 
 
 def show_learn_bar(seed: int) -> None:
@@ -368,6 +376,7 @@ ALL: dict[str, Callable[[int], None]] = {
     "points": show_points,
     "bars": show_bars,
     "progress": show_progress,
+    "waiting": show_waiting,
     "rail": show_rail,
     "saving": show_saving,
     "scene_list": show_scene_list,

@@ -16,20 +16,6 @@ def measured(new_page: OpenPage, part: str, repeats: str = "10") -> Journey:
     return journey
 
 
-def test_an_old_measurement_says_so_until_measured_again(new_page: OpenPage) -> None:
-    journey = measured(new_page, "stages")
-    note = journey.text("This is for another sentence or setting")
-    expect(note).to_have_count(0)
-    journey.chips.nth(1).click()  # another token of the same sentence changes nothing
-    journey.answered()
-    expect(note).to_have_count(0)
-    journey.box.fill("Another sentence altogether.")
-    journey.box.press("Enter")
-    expect(note).to_be_visible()
-    journey.page.get_by_role("button", name="Measure").click()
-    expect(note).to_have_count(0)
-
-
 def test_more_runs_can_be_asked_for(new_page: OpenPage) -> None:
     journey = measured(new_page, "stages")
     slider = journey.page.get_by_role("slider", name="runs of each")

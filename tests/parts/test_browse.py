@@ -31,8 +31,8 @@ def test_the_table_is_in_the_order_that_was_chosen() -> None:
 
 def test_a_word_or_a_tag_is_found_and_what_is_typed_is_no_pattern() -> None:
     rows = table()
-    tag = next(row[3] for row in rows if row[3])
-    found = [row for row in rows if tag in row[3].casefold() or tag in row[5].casefold()]
+    tag = next(row[4] for row in rows if row[4])
+    found = [row for row in rows if tag in row[4].casefold() or tag in row[1].casefold()]
     assert 0 < len(found) < len(rows)
     assert table(find=f" {tag.upper()} ") == found
     assert neurons(find=".*[") == []
@@ -41,7 +41,7 @@ def test_a_word_or_a_tag_is_found_and_what_is_typed_is_no_pattern() -> None:
 def test_it_says_which_index_is_open_and_how_much_of_it_is_drawn() -> None:
     every, few = (drawn("neurons", "browse", find=find) for find in ("", "Negation"))
     assert set(every.cells) == {"awake-ranks", "all-neurons"}
-    assert set(every.controls) == {"Sort", "Find a word or a tag"}
+    assert set(every.controls) == {"Show", "Sort", "Find a word or a tag"}
     assert "7,787 tokens of 938 sentences of our probe set; a token activates" in every.said
     assert "2,048 of 2,048 neurons, the first 500 in the table." in every.said
     found = few.cells["all-neurons"]

@@ -11,7 +11,7 @@ from tests.parts.sheets import drawn, words
 
 def test_it_says_how_many_are_found_again_and_up_to_where_outputs_are_exact() -> None:
     part = drawn("neurons", "plant", measure=False, text="The cat sat.", plant_view="many")
-    assert "Up to 4,096 are put in" in part.said
+    assert "How many pairs of words one FFN finds again" in part.said
     (measurement,) = capacity.sheet(part.run, Values()).rows
     assert isinstance(measurement, Measurement)
     counts = np.array([1, 512, 2048])

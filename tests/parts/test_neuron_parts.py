@@ -1,7 +1,6 @@
 """Switch off, Insert a neuron, Compare two sentences: their sheets say what networks do."""
 
 import re
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -140,7 +139,6 @@ def test_the_probe_sentences_say_how_much_worse_it_gets() -> None:
     assert int(n.replace(",", "")) > 2_000
     assert 3 < float(plain) < float(edited) < 12
     assert float(worse) == pytest.approx(float(edited) - float(plain), abs=2e-3)
-    assert list(measurement.after(replace(result, setup=()))) == list(measurement.before) == []
 
 
 def test_a_planted_word_is_said_and_spreads_as_far_as_it_is_strong() -> None:
@@ -162,7 +160,6 @@ def test_a_planted_word_is_said_and_spreads_as_far_as_it_is_strong() -> None:
     assert n > 2_000
     assert after > 100 > before
     assert len(passages.data["rows"]) == 10
-    assert measurement.after(replace(result, setup=())) == measurement.before
 
 
 def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron() -> None:

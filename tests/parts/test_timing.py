@@ -1,6 +1,7 @@
 """Timing as functions: what is measured, what is said of it, and what the controls offer."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -10,9 +11,10 @@ import pytest
 
 from ffnviz.analysis.timing.memory import peak_by_hand
 from ffnviz.models.encoder.model import load
+from ffnviz.parts.dimensions import growth, memory
 from ffnviz.parts.results import measured_at_once
-from ffnviz.parts.sheet import Measurement, cells_of, resolved
-from ffnviz.parts.timing import devices, memory
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, resolved
+from ffnviz.parts.timing import devices
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.settings import Values
 from tests.parts.sheets import Drawn, drawn, words
@@ -24,8 +26,6 @@ SHOWS = {
     "products": ["products"],
     "growth": ["growth-growth", "growth-width"],
     "memory": ["memory-peaks", "memory-times"],
-    "convolution": ["convolution"],
-    "grouped": ["grouped", "grouped-times", "grouped-words"],
 }
 
 
@@ -55,9 +55,11 @@ def test_each_part_says_what_it_measured_and_when_and_offers_to_do_it_again(part
 
 
 @pytest.mark.parametrize("part", SHOWS)
-def test_until_there_is_a_result_only_what_needs_none_is_shown(part: str) -> None:
+def test_until_there_is_a_result_the_cards_to_come_are_shown(part: str) -> None:
     seen = drawn("timing", part, measure=False)
-    assert not seen.cells
+    assert seen.cells
+    assert {cell.picture for cell in seen.cells.values()} == {"waiting"}
+    assert all(words(cell) for cell in seen.cells.values())
     assert "Measure" in seen.controls
 
 
@@ -86,11 +88,6 @@ def test_time_grows_with_both_sizes() -> None:
         assert min(numbers(words(seen.cells[key]))) > 1
 
 
-def test_the_convolution_differs_by_rounding_only() -> None:
-    seen = timed("convolution")
-    assert re.search(r"at most (0|\d × 10⁻[⁴-⁹]) in outputs", seen.said)
-
-
 @pytest.mark.parametrize(("value", "shown"), [("x", "50"), ("0", "5"), ("99999999", "1,000")])
 def test_a_garbled_number_of_runs_is_the_usual_one_and_one_beyond_is_the_nearest(
     value: str, shown: str
@@ -111,34 +108,38 @@ def test_chunks_of_tokens_take_the_memory_that_arithmetic_says(chunk: str, n: in
     assert slider["stops"][slider["stop"]] == str(n)
 
 
-@pytest.mark.parametrize(
-    ("groups", "said"),
-    [
-        ("8", ["sees 64 of 512 inputs, 12% of the weights"]),
-        ("512", ["Depthwise, in 512 groups", "sees 1 of 512 inputs",
-                 "512 times fewer multiply-adds"]),
-        ("1", ["As it is, an output channel sees 512 of 512"]),
-    ],
-)  # fmt: skip
-def test_fewer_channels_are_heard_in_more_groups(groups: str, said: list[str]) -> None:
-    seen = timed("grouped", groups=groups)
-    assert all(each in seen.said for each in said)
-    assert groups != "1" or re.search(r"off by (0\.0|<0\.1)%", seen.said)
-    slider = seen.controls["groups"]
-    assert slider["stops"][slider["stop"]] == groups
-
-
 def test_a_result_of_other_settings_is_shown_as_old() -> None:
     run = timed("memory").run
     (old,) = memory.sheet(run, Values({"memory_tokens": "256"})).rows
     (now,) = memory.sheet(run, Values({"memory_tokens": "512", "chunk": "512"})).rows
     assert isinstance(old, Measurement)
     assert isinstance(now, Measurement)
-    measured = measured_at_once(old, run)
-    cells = {cell.key: cell for cell in cells_of(now.after(measured))}
-    assert words(cells["outdated"]).startswith("This is for another sentence or")
+    measured, kept = measured_at_once(old, run), dict[str, Sequence[Any]]()
+    seen = resolved(Sheet([old]), lambda _: measured, kept=kept)
+    assert not seen.pale
+    assert "waiting-memory" not in {cell.key for cell in cells_of(seen.rows)}
+    seen = resolved(Sheet([now]), lambda _: measured, kept=kept)
+    cells = {cell.key: cell for cell in cells_of(seen.rows)}
+    assert cells["waiting-memory"].data["other"].startswith("This is for another sentence or")
     assert words(cells["memory-peaks"]).startswith("All 256 tokens at once")
-    assert "outdated" not in {cell.key for cell in cells_of(old.after(measured))}
+    assert seen.pale == {"memory-peaks", "memory-times"}
+    assert not any(cells[key].events for key in seen.pale), "a click asks for nothing"
+
+
+def test_cards_to_come_stand_where_they_will_and_go_one_by_one() -> None:
+    run = timed("memory").run
+    (growing,) = growth.sheet(run, Values({})).rows
+    assert isinstance(growing, Measurement)
+
+    def keys(so_far: Measured[Any] | None) -> list[str]:
+        rows = resolved(Sheet([growing]), lambda _: so_far, lambda _: True).rows
+        return [cell.key for cell in cells_of(rows)]
+
+    assert keys(None) == ["soon-growth", "soon-width"]
+    parts = list(growing.work(run, lambda _: None))
+    seen = [Measured(growing.setup, part, "", "", partial=part[1] is None) for part in parts]
+    assert keys(seen[0]) == ["growth-growth", "soon-width"]
+    assert keys(seen[1]) == ["waiting-growth", "growth-growth", "growth-width"], "measured again"
 
 
 def test_without_a_gpu_it_is_said_what_one_would_change() -> None:
@@ -155,7 +156,7 @@ def test_with_a_gpu_it_is_said_how_much_faster_it_is(model_folder: Path) -> None
     run = replace(run_of(model, SENTENCE), devices=there, about_gpu="A GPU was found.")
     sheet = devices.sheet(run, Values({"repeats": "5"}))
     before = resolved(sheet, lambda _: None)
-    assert [cell.key for cell in cells_of(before.rows)] == ["about-gpu"]
+    assert [cell.key for cell in cells_of(before.rows)] == ["about-gpu", "soon-devices"]
     after = resolved(sheet, lambda measurement: measured_at_once(measurement, run))
     (times,) = cells_of(after.rows)
     assert "A GPU was found. Measured at" in words(times)

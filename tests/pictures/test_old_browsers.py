@@ -14,7 +14,7 @@ import ffnviz
 from ffnviz.export.browsers import NO_SCRIPT, OLD_BROWSER_JS, OLDEST, TOO_OLD
 
 ROOT = Path(ffnviz.__file__).parents[1]
-STYLES = [ROOT / "assets" / "page.css", *(ROOT / "ffnviz").rglob("*.css")]
+STYLES = [*(ROOT / "assets").glob("*.css"), *(ROOT / "ffnviz").rglob("*.css")]
 SCRIPTS = sorted((ROOT / "ffnviz").rglob("*.js"))
 HEAD, *LINES = Path(__file__).with_name("newer_features.tsv").read_text("utf-8").splitlines()
 NEWER = [line.split("\t") for line in LINES]

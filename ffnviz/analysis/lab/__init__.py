@@ -3,7 +3,7 @@
 A new experiment is a file here and a line below.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ffnviz.analysis.lab.approximation import three_phis
@@ -59,7 +59,12 @@ class Tested:
 
 
 def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Tested, ...]:
-    """All experiments with their default settings, one after the other.
+    """All experiments with their default settings, one after the other, as `try_each` does."""
+    return tuple(try_each(subject, progress))
+
+
+def try_each(subject: Subject, progress: Progress = lambda _: None) -> Iterator[Tested]:
+    """Each experiment with its default settings, as soon as it is made.
 
     Those that need more than the network has are skipped, and say why.
 
@@ -70,18 +75,16 @@ def try_all(subject: Subject, progress: Progress = lambda _: None) -> tuple[Test
     if card.gated:
         raise NotForThisNetwork(f"The Lab tests plain FFNs, and {card.phi.label} is gated.")
     n = len(EXPERIMENTS)
-    tested = []
     for place, experiment in enumerate(EXPERIMENTS):
         progress(place / n)
         lacking = missing(card, experiment.needs)
         if lacking:
-            tested.append(Tested(experiment, (), lacking[0].value))
+            yield Tested(experiment, (), lacking[0].value)
             continue
         try:
             result = experiment.measure(subject, subprogress(progress, place, n))
         except NotForThisNetwork as error:
-            tested.append(Tested(experiment, (), str(error)))
+            yield Tested(experiment, (), str(error))
         else:
-            tested.append(Tested(experiment, result.findings))
+            yield Tested(experiment, result.findings)
     progress(1.0)
-    return tuple(tested)

@@ -14,7 +14,7 @@ from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
 from ffnviz.analysis.lab.rounding import product_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, likeliest
-from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.sparsity.other_activation import with_activation
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 

@@ -15,7 +15,7 @@ from ffnviz.analysis.lab.gate import SHARE
 from ffnviz.analysis.lab.local_map import derivative
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.sparsity.other_activation import with_activation
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.feed_forward import feed_forward
 from ffnviz.models.random_init import no_draws

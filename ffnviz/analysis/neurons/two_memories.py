@@ -44,7 +44,8 @@ class Memory:
         """Indices of the entries with the largest ‖weight · value‖, (k, dimensions)."""
         lengths = self.written.norm(dim=-1)
         best = lengths.flatten().topk(min(k, lengths.numel())).indices
-        return torch.stack(torch.unravel_index(best, lengths.shape), dim=-1).cpu().numpy()
+        # NumPy's: PyTorch's own imports a compiler first, which takes two seconds.
+        return np.stack(np.unravel_index(best.cpu().numpy(), lengths.shape), axis=-1)
 
 
 @torch.no_grad()

@@ -19,7 +19,7 @@ from ffnviz.figures.wording import neuron_name, number, percent
 from ffnviz.lecture.classroom.errors import GONE, ClassStoreError, NoSuchClassError
 from ffnviz.lecture.classroom.live_class import Sentence
 from ffnviz.lecture.classroom.store import server_store
-from ffnviz.parts.sheet import Button, Measurement, Sheet, row
+from ffnviz.parts.sheet import Button, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
@@ -58,7 +58,7 @@ def brain(session: Session, run: Run) -> Sheet:
     # Other sentences, or another network, make another measurement.
     name = f"class-brain-{run.card.id}-{run.state.block}-{digest[:16]}"
     measuring.forget("class-brain-", but=name)
-    measurement = Measurement(
+    measurement = Measurement[dict[str, Pool]](
         name,
         (run.card.id, run.state.block, digest),
         read_all,
@@ -67,7 +67,7 @@ def brain(session: Session, run: Run) -> Sheet:
             row(shared_neurons(session, run, texts, measured.result[run.card.id])),
         ],
         (texts,),
-        before=[unread],
+        before=[unread, row(Soon("class-neurons", "What they share", 300))],
         label="Try again",
         doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
         once=True,

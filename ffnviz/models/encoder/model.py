@@ -51,6 +51,8 @@ class Model:
         tokenizer: text to ids and spans, and back.
         token_counts: how often each entry occurred in the training text, (vocab_size,).
         folder: where it was read from; None if it was not.
+        label: what pages call it; empty takes φ's for a twin, else the name.
+        colour: on pages, "#rrggbb"; empty takes that of its kind of φ.
 
     Examples:
         >>> model = ffnviz.load("gelu")
@@ -67,13 +69,20 @@ class Model:
     tokenizer: Tokenizer
     token_counts: Tensor
     folder: Path | None = None
+    label: str = ""
+    colour: str = ""
 
     @cached_property
     def card(self) -> Card:
         """What it is, and where its weights come from."""
-        index = index_for(self, (ASSETS / "index" / f"{self.name}.npz",) if self._is_twin else ())
+        usual = (
+            [ASSETS / "index" / f"{self.folder.name}.npz"] if self.folder and self._is_twin else []
+        )
+        index = index_for(self, usual)
         provenance = provenance_of(self.folder, self.token_counts, index)
-        return model_card(self.name, self.encoder.config, self.folder, self._is_twin, provenance)
+        label = self.label or ("" if self._is_twin else self.name)
+        config = self.encoder.config
+        return model_card(self.name, label, self.colour, config, self.folder, provenance)
 
     @property
     def _is_twin(self) -> bool:

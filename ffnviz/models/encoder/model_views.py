@@ -17,17 +17,22 @@ from ffnviz.models.views import AttentionView, FfnView, Norm
 
 
 def model_card(
-    name: str, config: EncoderConfig, folder: Path | None, is_twin: bool, provenance: Provenance
+    name: str,
+    label: str,
+    colour: str,
+    config: EncoderConfig,
+    folder: Path | None,
+    provenance: Provenance,
 ) -> Card:
-    """The card; its colour is that of its kind of φ, another if a visitor trained it."""
+    """The card; its usual label is φ's, its colour that of its kind, or if a visitor trained it."""
     phi = ACTIVATIONS[config.activation]
     learned = folder is not None and is_learned(folder)
     colours = ("learned", "learned_other") if learned else ("relu", "gelu")
     return Card(
         id=name,
-        label=phi.label if is_twin else name,
+        label=label or phi.label,
         phi=phi,
-        colour=colours[not phi.exact_zeros],
+        colour=colour or colours[not phi.exact_zeros],
         gated=phi.gated,
         causal=config.causal,
         has_mask=True,

@@ -1,7 +1,9 @@
 """Permanent hooks on the proved modules: they record and edit the pass of the active recording."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
@@ -21,22 +23,32 @@ from ffnviz.models.external.watch import (
 Register = Callable[[nn.Module], RemovableHandle]
 Condition = Callable[[Recording], bool]
 
+OURS = "of_ffnviz"  # what a hook of ours has, also in a copy
+# A network in memory may be proved again: its modules have one set of hooks all the same.
+_INSTALLED: WeakKeyDictionary[nn.Module, list[RemovableHandle]] = WeakKeyDictionary()
+
 
 def install(proof: Proof) -> None:
-    """Put the hooks on the proved modules, once, in place of those of an earlier proof.
-
-    A copy of a network has the original's hooks, which are let go of here, too.
-    """
+    """Put the hooks on the proved modules, once, in place of those of an earlier proof."""
     hooks = [hook for proved in proof.blocks for hook in _hooks_of(proof, proved)]
     for _, module, _ in hooks:
-        for dictionary in (module._forward_pre_hooks, module._forward_hooks):
-            for key, hook in list(dictionary.items()):
-                if getattr(hook, "__module__", None) == __name__:
-                    del dictionary[key]
+        for handle in _INSTALLED.pop(module, []):
+            handle.remove()
     # By kind and module: a block that runs twice is given its hooks once.
     once = {(kind, module): register for kind, module, register in hooks}
     for (_, module), register in once.items():
-        register(module)
+        _INSTALLED.setdefault(module, []).append(register(module))
+
+
+def remove_copied(model: nn.Module) -> None:
+    """Take away the hooks that came along with a copy of a network: they are the first one's."""
+    for module in model.modules():
+        if module in _INSTALLED:
+            continue
+        for hooks in (module._forward_pre_hooks, module._forward_hooks):
+            for key in [key for key, hook in hooks.items() if getattr(hook, OURS, False)]:
+                del hooks[key]
+                module._forward_pre_hooks_with_kwargs.pop(key, None)
 
 
 def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Module, Register]]:
@@ -66,7 +78,7 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
     yield "hidden", ffn.down.module, _before(_edit_hidden)
     yield "written", ffn.down.module, _after(_edit_written)
     if attention is not None:
-        yield "edit attention", attention.module, _after(_attention_editor(proof))
+        yield "edit attention", attention.module, _after(partial(_edit_attention, proof))
         if attention.heads is not None:
             yield "edit heads", attention.heads.out.module, _before(_edit_heads)
             record_heads = _input_recorder("heads_read", lambda r: r.records_heads)
@@ -76,10 +88,12 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
 
 
 def _before(hook: Any) -> Register:
+    setattr(hook, OURS, True)
     return lambda module: module.register_forward_pre_hook(hook, with_kwargs=True)
 
 
 def _after(hook: Any) -> Register:
+    setattr(hook, OURS, True)
     return lambda module: module.register_forward_hook(hook)
 
 
@@ -113,27 +127,20 @@ def _begin_block(_: nn.Module, args: Any, kwargs: Any) -> Any:
     return with_stream_in(args, kwargs, recording.block.input.reshape(stream.shape))
 
 
-def _attention_editor(proof: Proof) -> Any:
-    def edit_attention(_: nn.Module, _args: Any, returned: Any) -> Any:
-        recording = _in_a_block()
-        if recording is None:
-            return None
-        returned = _edited(recording, returned, "attention")
-        if recording.records_heads:
-            recording.block.heads_wrote = recording.copied(stream_out(returned))
-            if recording.ends_with_heads:
-                raise PassEnded
-        return _middle_edited(recording, proof.blocks[recording.number], returned)
-
-    return edit_attention
-
-
-def _middle_edited(recording: Recording, proved: ProvedBlock, returned: Any) -> Any:
-    """What attention returned, changed by what an edit changes the stream behind it by."""
+def _edit_attention(proof: Proof, _: nn.Module, _args: Any, returned: Any) -> Any:
+    recording = _in_a_block()
+    if recording is None:
+        return None
+    returned = _edited(recording, returned, "attention")
+    if recording.records_heads:
+        recording.block.heads_wrote = recording.copied(stream_out(returned))
+        if recording.ends_with_heads:
+            raise PassEnded
+    proved = proof.blocks[recording.number]
     middle = edits_of(recording.edits, recording.number, "middle")
     if not middle or proved.edits_middle_norm or proved.attention is None:
         return returned
-    # m = x + r a
+    # m = x + r a: what changes m is what a is changed by.
     r, a = proved.attention.multiplier, stream_out(returned)
     m = recording.block.input + r * recording.batched(a)
     change = (edited(m, middle, "middle") - m) / r

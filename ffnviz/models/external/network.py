@@ -1,7 +1,8 @@
 """A proved external network, behind the same protocol as our own."""
 
+import copy
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from threading import Lock
 from typing import Any
@@ -18,7 +19,7 @@ from ffnviz.models.external import views
 from ffnviz.models.external.compare import error
 from ffnviz.models.external.compare import rows as as_rows
 from ffnviz.models.external.condition import check_mode, check_weights
-from ffnviz.models.external.hooks import install
+from ffnviz.models.external.hooks import install, remove_copied
 from ffnviz.models.external.memory import check_memory
 from ffnviz.models.external.proof import Proof, prove
 from ffnviz.models.external.recording import (
@@ -84,6 +85,12 @@ class ExternalNetwork:
         install(self.proof)
         watch = WeightsWatch(self.model)
         vars(self).update(_watch=watch, _state=watch.state())
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> "ExternalNetwork":
+        model = copy.deepcopy(self.model, memo)
+        remove_copied(model)
+        proof, probe = copy.deepcopy(self.proof, memo), copy.deepcopy(self.probe, memo)
+        return replace(self, model=model, proof=proof, probe=probe)
 
     def _checked(self) -> int:
         """The state of its weights; if they changed since it was proved, it is proved anew.
@@ -241,7 +248,8 @@ class ExternalNetwork:
 
         Raises:
             TypeError: if the text is no str.
-            ValueError: if the text is empty, or an edit is to change what is not there.
+            ValueError: if the text is empty or has an entry that the network has no vector for, or
+                an edit is to change what is not there.
         """
         check_text(text)
         hold, edits = held_block(look_at, hold), all_of(edits)

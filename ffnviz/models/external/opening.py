@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.models.external.files import check_tokenizer, check_weights, read_config
+from ffnviz.models.external.hooks import remove_copied
 from ffnviz.models.external.hub import SMALL, WEIGHTS, fetch
 from ffnviz.models.external.loading import (
     LoadRequest,
@@ -114,6 +115,7 @@ def proved_network(
     Raises:
         CannotOpenError: if an equation does not hold.
     """
+    remove_copied(model)
     try:
         proof = prove(model, probe, changed)
     except NotProvedError as error:

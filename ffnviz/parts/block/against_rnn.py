@@ -17,12 +17,11 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.block import rnn_charts as figures
 from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.jobs.serial_lock import SERIAL_LOCK
-from ffnviz.parts.results import measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Sheet, row
+from ffnviz.parts.results import measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, number_setting
 
@@ -43,22 +42,28 @@ def sheet(run: Run, values: Values) -> Sheet:
 def clock(run: Run) -> Measurement[Clock]:
     """When each is done with each token."""
     setup = (run.card.id, run.state.block, run.state.sentence, run.token)
-    before = text_cell("clock-soon", "An RNN and the block read the sentence …")
+    before = Soon("clock", "When an RNN and the block are done with each token", 520)
 
     def after(measured: Measured[Clock]) -> list[Cell]:
         result = measured.result
         return [
-            *outdated(measured, setup),
             chart_cell(
                 Head(_of_clock(result), "clock", run.card.colour, under=measured_on(measured)),
-                figures.clock(_labels(run)[: len(result.recurrent)], result.recurrent, result.block,
+                figures.clock(_labels(run), result.recurrent, result.block,
                               f"@{run.card.colour}"),
                 "When the recurrent network and the block were done with each token.",
                 height=520,
             ),
         ]  # fmt: skip
 
-    return Measurement("turns", setup, clocked, after, before=[before], doing="Reading …")
+    return Measurement(
+        "turns",
+        setup,
+        clocked,
+        after,
+        before=[before],
+        doing="An RNN and the block read the sentence …",
+    )
 
 
 def clocked(run: Run, progress: Progress) -> Clock:

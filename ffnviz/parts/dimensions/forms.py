@@ -6,8 +6,8 @@ from ffnviz.analysis.dimensions.forms import BATCH, TOKENS, Form, forms
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Sheet, row
+from ffnviz.parts.results import measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.code import code_cell
@@ -85,9 +85,9 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[dict[str, Form]]) -> list[Cell]:
         times = what_each_gives(run, measured.result, form, measured_on(measured))
-        return [*outdated(measured, setup), times]
+        return [times]
 
-    before = text_cell("unmeasured", "Each way is run and timed first.", tone="quiet")
+    before = Soon("forms", "What each way of writing it gives, and how long it takes", 300)
     given = Measurement("forms", setup, measure, after, before=[before])
     return Sheet([row(written, given, widths=(1.1,))])
 

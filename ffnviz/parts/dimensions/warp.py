@@ -92,8 +92,8 @@ def the_stages(
     flat = share == 0 or phi.name == "identity"
     panels = [
         Panel("before the FFN: a plane", plane.plane, plane.tokens, ("axis 1", "axis 2")),
-        _panel(f"after W₁ and φ: {n_neurons:,} dimensions", plane.hidden, share),
-        _panel(f"after W₂: {run.model.sizes.d_model:,} dimensions", plane.output, share),
+        _panel(f"after W₁ and φ: {n_neurons:,}-D", plane.hidden, share),
+        _panel(f"after W₂: {run.model.sizes.d_model:,}-D", plane.output, share),
     ]
     labels = [*(run.labels[place] for place in corners), "random", "random"][:3]
     few = len(plane.lines) <= MANY and not flat

@@ -22,13 +22,11 @@ from ffnviz.figures.lab.fit import errors, fitted
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.experiments import verdicts_of
-from ffnviz.parts.results import outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row, set_to
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.drawing import drawing_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, nearest
 
@@ -81,14 +79,14 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Approximation]) -> list[Row]:
         result = measured.result
-        left = [*outdated(measured, setup, "Fit"), *canvas]
         pictures = the_fit(run, result, place), the_errors(run, result, place)
         verdicts = row(verdicts_of(run, "lab-fit", result.findings))
-        return [row(*([left] if left else []), *pictures), verdicts]
+        return [row(*canvas, *pictures), verdicts]
 
     networks = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units"
-    first = text_cell("lab-fit-first", f"“Fit” trains {networks} on what is drawn.", tone="quiet")
-    before = [row(canvas, first)] if canvas else []
+    soon = (Soon("lab-pieces", "The function, and what each unit adds to the fit"),
+            Soon("lab-errors", "The error against the number of units"))  # fmt: skip
+    before = [row(*canvas, *soon), row(Soon("lab-fit", "What textbooks say of it", 120))]
     doing = f"Fitting {networks} …"
     fits = Measurement("fit", setup, fit, after, (name, curve, phi), before, "Fit", doing)
     return Sheet([fits], (FUNCTION, replace(PHI, options={**PHI.options, TWIN: words}), UNITS))

@@ -7,17 +7,14 @@ from ffnviz.figures.lab.linearity import off_linear
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.experiments import experiment_subject
-from ffnviz.parts.results import outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
 
-FIRST = "All blocks are held as this sentence has them, and folded into one matrix."
 REMOVED = "removed"
 PHI = choice_setting("frozen_phi", {REMOVED: "removed", "held": "held: φ(z)/z"}).with_control(
     "φ in the folded matrix"
@@ -33,10 +30,13 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Frozen]) -> list[Row]:
         result = measured.result
-        left = [*outdated(measured, setup, "Fold"), how_linear(run, result)]
-        return [row(left, what_it_reads(run, result, removed), widths=(1.3, 1))]
+        pictures = how_linear(run, result), what_it_reads(run, result, removed)
+        return [row(*pictures, widths=(1.3, 1))]
 
-    before = (row(text_cell("frozen-first", FIRST, tone="quiet")),)
+    before = [row(
+        Soon("frozen", "How far from linear a block and all blocks are, held as they are", 520),
+        Soon("folded-stack", "Which tokens the one folded matrix reads", 520), widths=(1.3, 1),
+    )]  # fmt: skip
     doing = "Folding all blocks into one matrix …"
     return Sheet([
         Measurement("frozen", setup, frozen, after, (removed,), before, "Fold", doing, once=True)

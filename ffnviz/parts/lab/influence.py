@@ -18,8 +18,7 @@ from ffnviz.figures.lab.maps import Map, maps
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
-from ffnviz.parts.results import outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -50,12 +49,17 @@ def sheet(run: Run, values: Values) -> Sheet:
         result = measured.result
         verdicts = verdicts_of(run, "lab-hears", result.findings)
         return [
-            row([*outdated(measured, setup, LABEL), all_maps(run, result)]),
+            row(all_maps(run, result)),
             row(decay(run, result), verdicts, widths=(1.7, 1)),
         ]
 
-    return Sheet([Measurement("hears", setup, differentiate, after, args, label=LABEL,
-                              doing="Differentiating ten kinds of layers …")])  # fmt: skip
+    before = [
+        row(Soon("lab-influence", "Which inputs each output depends on, in ten layers", 342)),
+        row(Soon("lab-decay", "How a gradient fades over a distance", 260),
+            Soon("lab-hears", "What textbooks say of it", 200), widths=(1.7, 1)),
+    ]  # fmt: skip
+    return Sheet([Measurement("hears", setup, differentiate, after, args, before, LABEL,
+                              "Differentiating ten kinds of layers …")])  # fmt: skip
 
 
 def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:

@@ -1,9 +1,9 @@
 """All claims with their verdicts, tested in one go, and a handout to save."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from ffnviz.analysis.lab import EXPERIMENTS, try_all
+from ffnviz.analysis.lab import EXPERIMENTS, try_each
 from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.prediction import predict, predict_without_ffn
@@ -16,8 +16,8 @@ from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
 from ffnviz.figures.wording import Sentence, as_text
 from ffnviz.parts.experiments import as_claim, experiment_subject, tally_of_all
-from ffnviz.parts.results import measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.results import measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.saving import saving_cell
@@ -38,15 +38,15 @@ def sheet(run: Run, _: Values) -> Sheet:
     n_possible = sum(not missing(card, experiment.needs) for experiment in EXPERIMENTS)
 
     def after(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> list[Row]:
-        shown = pictures(run) if measured.setup == setup else []
         return [row([
-            *outdated(measured, setup, LABEL),
             all_claims(run, measured.result, measured_on(measured)),
-            handout_button(measured, shown),
+            *([Soon("", f"{n_possible - n_done(measured.result)} more experiments", 60)]
+              if measured.partial else [handout_button(measured, pictures(run))]),
         ])]  # fmt: skip
 
     return Sheet([Measurement(
         "lab", setup, test_all, after, label=LABEL,
+        before=[row(Soon("lab", "What textbooks say, and what this network does", 640))],
         doing=f"{n_possible} experiments on this network and this sentence …",
     )])  # fmt: skip
 
@@ -63,9 +63,17 @@ def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence
     )  # fmt: skip
 
 
-def test_all(run: Run, progress: Progress) -> tuple[tuple[Finding, ...], ...]:
-    """Each experiment's findings, in their order in the Lab."""
-    return tuple(tested.findings for tested in try_all(experiment_subject(run), progress))
+def n_done(results: Sequence[tuple[Finding, ...]]) -> int:
+    """How many experiments have findings."""
+    return sum(map(bool, results))
+
+
+def test_all(run: Run, progress: Progress) -> Iterator[tuple[tuple[Finding, ...], ...]]:
+    """Each experiment's findings, in their order in the Lab; none of those still to come."""
+    results: list[tuple[Finding, ...]] = [()] * len(EXPERIMENTS)
+    for place, tested in enumerate(try_each(experiment_subject(run), progress)):
+        results[place] = tested.findings
+        yield tuple(results)
 
 
 def pictures(run: Run) -> list[Bars]:

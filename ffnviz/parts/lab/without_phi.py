@@ -4,13 +4,13 @@ import numpy as np
 
 from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_PHI,
-    Folded,
     WithoutPhi,
     fold,
     passes_without,
     remove_phi,
 )
 from ffnviz.analysis.number_format import short
+from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, quoted
@@ -21,7 +21,7 @@ from ffnviz.parts.experiments import (
     verdicts_of,
 )
 from ffnviz.parts.guess import guess_cell
-from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -29,29 +29,38 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 
-def folded(run: Run) -> Folded:
-    """The block's FFN as one matrix, computed once per network."""
+def sheet(run: Run, _: Values) -> Sheet:
+    """Four predictions over the verdicts and the folded matrix."""
+    setup = (run.card.id, run.device, run.state.block, run.state.sentence, run.token)
+
+    def after(measured: Measured[WithoutPhi]) -> list[Row]:
+        result = measured.result
+        verdicts = verdicts_of(run, "lab-bend", result.findings)
+        below = row(verdicts, spectrum(run, result), widths=(2.4, 1))
+        return [row(predictions(run, result)), below]
+
+    before = [
+        row(Soon("lab-without", "What the network predicts without φ, FFNs or attention", 270)),
+        row(Soon("lab-bend", "What textbooks say of it", 210),
+            Soon("lab-folded", "The one matrix left", 210), widths=(2.4, 1)),
+    ]  # fmt: skip
+    doing = "Folding W₁ and W₂, and counting dimensions with φ and without …"
+    return Sheet([
+        Measurement("bend", setup, without_phi, after, (), before, "Remove φ", doing, once=True)
+    ])  # fmt: skip
+
+
+def without_phi(run: Run, progress: Progress = lambda _: None) -> WithoutPhi:
+    """The experiment; the matrix is folded once per network, the passes made once per sentence."""
     name = f"folded {run.state.block}"
-    return run.subject.per_network(name, lambda: fold(experiment_subject(run).double.ffn))
-
-
-def without_phi(run: Run) -> WithoutPhi:
-    """The experiment; a click on a token computes only what the token changes."""
-    matrix = folded(run)
+    matrix = run.subject.per_network(name, lambda: fold(experiment_subject(run).double.ffn))
+    progress(0.8)
     passes = cached_for_block(
         run, ("passes without φ",), lambda subject: passes_without(subject, matrix)
     )
     return cached_result(
         run, "without φ", lambda subject: remove_phi(subject, folded=matrix, passes=passes)
     )
-
-
-def sheet(run: Run, _: Values) -> Sheet:
-    """Four predictions over the verdicts and the folded matrix."""
-    result = without_phi(run)
-    verdicts = verdicts_of(run, "lab-bend", result.findings)
-    below = row(verdicts, spectrum(run, result), widths=(2.4, 1))
-    return Sheet([row(predictions(run, result)), below])
 
 
 def predictions(run: Run, result: WithoutPhi) -> Cell:

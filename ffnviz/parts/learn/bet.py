@@ -18,7 +18,7 @@ from ffnviz.parts.learn.moments import (
     watched,
 )
 from ffnviz.parts.learn.recorded import recorded
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.parts.trainings import EACH, difference, trainings_chart
 from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
 from ffnviz.pictures.bet import bet_cell
@@ -55,8 +55,12 @@ def sheet(run: Run, values: Values) -> Sheet:
         controls = bar(NAME, course, values, "Train both", waits_for=waits,
                        file="learned-networks.zip")  # fmt: skip
         top = [row(controls)] if course.recorded else [row(placed(course, values)), row(controls)]
-        if not course.moments:
+        if course.status is Status.NEW:
             return [*top, row(invitation(name))]
+        if not course.moments:
+            soon = (Soon("learn-words", "What each says for the hidden word", 150),
+                    Soon("learn-loss", "How well each guesses unseen words", 270))  # fmt: skip
+            return [*top, row(invitation(name)), row(*soon, widths=(1.3, 1))]
         at = chosen(course, values)
         rows = [*top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
         if course.status is Status.ENDED:

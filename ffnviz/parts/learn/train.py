@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ffnviz.figures.learn import Curve, curves
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
-from ffnviz.parts.course import Course
+from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import (
     AT,
     as_read,
@@ -19,7 +19,7 @@ from ffnviz.parts.learn.moments import (
     own_text_controls,
     watched,
 )
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
@@ -47,11 +47,23 @@ def sheet(run: Run, values: Values) -> Sheet:
     text = watched(run)
     plans = (Plan(values[PHI], text),)
 
+    sparsity_soon = Soon("learn-sparsity", "How many activations are above zero", 150)
+    key_soon = Soon("learn-key", "How far a neuron's key turns", 150)
+
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         top = row(bar(NAME, course, values, "Train", file="learned-network.zip"))
-        if not course.moments:
+        if course.status is Status.NEW:
             return [top, row(invitation(text))]
+        if not course.moments:
+            soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
+            return [
+                top, row(invitation(text)),
+                row(Soon("learn-words", "What it says for the hidden word", 150),
+                    Soon("learn-loss", "How well it guesses words it has not seen", 170),
+                    widths=(1, 1.3)),
+                row(Soon("learn-map", "Every neuron on every token", 150), soon, widths=(1.15, 1)),
+            ]  # fmt: skip
         at = chosen(course, values)
         one_neuron = values[BESIDE] == "neuron"
         curve = key_rotation(run, course, at, values) if one_neuron else sparsity(course, at)

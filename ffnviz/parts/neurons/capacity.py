@@ -9,16 +9,13 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.curves import lines
 from ffnviz.figures.layout import Figure, axis
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.results import outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
-FIRST = "How many pairs of words fit into one FFN? Up to 4,096 are put in, which takes a while."
 TICKS = (1, 512, 1024, 2048, 3072, 4096)
 
 
@@ -28,10 +25,10 @@ def sheet(run: Run, _: Values) -> Sheet:
 
     def after(measured: Measured[Capacity]) -> list[Row]:
         stored = measured.result
-        left = [*outdated(measured, setup, "Store"), the_recall(run, stored)]
-        return [row(left, the_error(run, stored))]
+        return [row(the_recall(run, stored), the_error(run, stored))]
 
-    first = row(text_cell("capacity-first", FIRST, tone="quiet"))
+    first = row(Soon("capacity", "How many pairs of words one FFN finds again", 600),
+                Soon("capacity-error", "How far its outputs are off", 600))  # fmt: skip
     doing = "Storing up to 4,096 pairs …"
     stored = Measurement("capacity", setup, store, after, (), (first,), "Store", doing, once=True)
     return Sheet([stored], [])

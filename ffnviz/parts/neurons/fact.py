@@ -25,13 +25,11 @@ from ffnviz.figures.layout import Figure, bare_axis, figure, shortened, signed_c
 from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
-from ffnviz.parts.results import outdated
-from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Values
@@ -82,14 +80,14 @@ def sheet(run: Run, _: Values) -> Sheet:
     setup = (run.card.id, run.model.fingerprint, run.device, run.state.sentence, run.place)
 
     def after(measured: Measured[Located]) -> list[Row]:
-        late = outdated(measured, setup, LABEL)
-        if late:
-            return [row(*late)]
         found = measured.result
         return [row(the_map(run, found), the_neurons(run, found), widths=(1.3, 1))]
 
-    first = row(text_cell("fact-first", "Which part of the network does this prediction need?"))
-    located = Measurement("fact", setup, locate, after, (), (first,), LABEL,
+    before = [row(
+        Soon("fact-map", "Which parts of the network this prediction needs", 420),
+        Soon("fact-neurons", "The prediction without the neurons that carry it"), widths=(1.3, 1),
+    )]  # fmt: skip
+    located = Measurement("fact", setup, locate, after, (), before, LABEL,
                           "Switching off part by part …")  # fmt: skip
     example = ShowState(replace(run.state, sentence=TO_TRY, token=None))
     return Sheet([located], [Button("Try “The opposite of hot is …”", example)])

@@ -30,6 +30,7 @@ from ffnviz.parts.sheet import (
     Measurement,
     NumberBox,
     Sheet,
+    Soon,
     row,
     set_to,
 )
@@ -193,6 +194,7 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
 
     return Measurement(
         "feature examples", setup, find_examples, after, (str(path),),
+        [Soon("", "Its strongest examples", 160)],
         label="Find its strongest examples", doing="Reading the probe sentences …",
         on_request=True,
     )  # fmt: skip

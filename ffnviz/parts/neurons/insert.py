@@ -22,7 +22,7 @@ from ffnviz.figures.neurons import neuron as figures
 from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.neurons.choose import error_cell
-from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, row
+from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -124,11 +124,10 @@ def on_other_sentences(
     if not run.card.has_mask:
         return text_cell("no-mask", f"Other sentences cannot be measured. {Capability.MASK.value}")
     setup = (run.card.id, run.device, run.state.sentence, run.state.block, run.token, *chosen)
-    ask = "How far does its effect spread? Try it on all probe sentences, one word in five hidden."
-    before = (text_cell("planted-ask", ask),)
+    before = [Soon("planted-elsewhere", "How far its effect spreads to other sentences", 160)]
 
     def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:
-        return spread_cells(run, measured.result) if measured.setup == setup else before
+        return spread_cells(run, measured.result)
 
     return Measurement(
         "plant", setup, measure, after, chosen, before,

@@ -4,14 +4,12 @@ from dataclasses import replace
 
 from ffnviz.analysis.causal.patch import PatchMap, map_of_traces
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.neurons.compare import OTHER, other_sentence
 from ffnviz.parts.neurons.patch_pictures import PATCHED, PLACES, map_cell, the_patch
 from ffnviz.parts.neurons.sentence_pair import SentencePair, sentence_pair
-from ffnviz.parts.results import outdated
-from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, row
+from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.text import StepProgress, text_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -56,25 +54,17 @@ def the_map(run: Run, text: str, pair: SentencePair, at: str) -> Cell | Measurem
     setup = (run.card.id, run.device, run.state.sentence, text, at)
 
     def after(measured: Measured[PatchMap]) -> list[Cell]:
-        late = outdated(measured, setup, LABEL)
-        return late or [map_cell(run, pair, at, measured.result)]
+        return [map_cell(run, pair, at, measured.result)]
 
     name, n = f"patch {at}", sizes.n_blocks * len(pair.pairs)
-    before = (_soon(name, at, sizes.n_blocks, len(pair.pairs)),)
+    what = (
+        "Which part of the second sentence makes its answer? The network reads the first once for "
+        f"each block and token, with {PATCHED.options[at]} of the second put in there alone: "
+        f"{sizes.n_blocks} blocks × {len(pair.pairs)} tokens."
+    )
+    before = [Soon("patch-map", what)]
     return Measurement(name, setup, all_patches, after, (text, at), before, LABEL,
                        f"Patching {n:,} times …", on_request=work > UNASKED)  # fmt: skip
-
-
-def _soon(name: str, at: str, n_blocks: int, n_tokens: int) -> Cell:
-    """What will be measured in the place of the map, with its progress."""
-    what: Sentence = [
-        "Which part of the second sentence makes its answer? The network reads the first once for "
-        "each block and token, with ", PATCHED.options[at], " of the second put in there alone: "
-        f"{n_blocks} blocks × {n_tokens} tokens, ", number(f"{n_blocks * n_tokens:,} passes"), ".",
-    ]  # fmt: skip
-    steps = (("block", n_blocks), ("pass", n_blocks * n_tokens))
-    progress = StepProgress(name, "Opening the network …", steps)
-    return text_cell("patch-first", what, progress=progress)
 
 
 def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:

@@ -10,8 +10,7 @@ from ffnviz.figures.layout import axis
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.guess import guess_cell
-from ffnviz.parts.results import outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -29,23 +28,26 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The curve and the words over the verdicts; of other networks they take a while."""
     share = values[LEFT] / 100
     if run.card.ours:
-        return Sheet(cut_to(run, cached_result(run, "width", try_width), share, []))
+        return Sheet(cut_to(run, cached_result(run, "width", try_width), share))
     state = run.state
     setup = (run.card.id, run.device, state.block, run.token, state.sentence, state.special)
 
     def after(measured: Measured[Width]) -> list[Row]:
-        return cut_to(run, measured.result, share, outdated(measured, setup, "Cut again"))
+        return cut_to(run, measured.result, share)
 
-    return Sheet([Measurement("width", setup, cut, after, label="Cut again",
+    before = [row(Soon("lab-width-curve", "How far the prediction moves with fewer neurons"),
+                  Soon("lab-width-words", "What the network predicts then"),
+                  widths=(0.8, 1.2))]  # fmt: skip
+    return Sheet([Measurement("width", setup, cut, after, before=before, label="Cut again",
                               doing=f"{2 * len(SHARES)} passes …")])  # fmt: skip
 
 
-def cut_to(run: Run, width: Width, share: float, notes: list[Cell]) -> list[Row]:
+def cut_to(run: Run, width: Width, share: float) -> list[Row]:
     """What is left at the width nearest to a share of all neurons."""
     place = nearest(SHARES, share)
     verdicts = verdicts_of(run, "lab-width", width.findings)
     return [
-        row([*notes, curve(run, width, place)], words(run, width, place), widths=(0.8, 1.2)),
+        row(curve(run, width, place), words(run, width, place), widths=(0.8, 1.2)),
         row(verdicts, saved(run, width, place), widths=(1.6, 1)),
     ]
 

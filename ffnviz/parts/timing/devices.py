@@ -11,8 +11,8 @@ from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import REPEATS, measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.results import REPEATS, measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -26,8 +26,8 @@ EXPLAINED: Sentence = [
     " A matrix product consists of very many independent multiply-adds. A CPU core does a few "
     "dozen at once, a GPU thousands. But starting a stage on the GPU takes a few microseconds, "
     "however small the stage. So a short sentence in a small network may gain nothing, while "
-    "a batch of long ones gains most. “Growth” shows the CPU's side of this: compare "
-    "batch 1 with batch 32.",
+    "a batch of long ones gains most. “Cost”, on the page Dimensions, shows the CPU's side of "
+    "this: compare batch 1 with batch 32.",
 ]
 GAIN_MOST = """The stages that gain most are those with the most multiply-adds: expand, compress, \
 and the output over the whole vocabulary. φ and the additions only move memory."""
@@ -41,15 +41,16 @@ def sheet(run: Run, values: Values) -> Sheet:
             row(text_cell("no-gpu", reason, tone="info")),
             row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
         ], controls=[])  # fmt: skip
-    setup = (run.card.id, run.state.sentence, values[REPEATS])
-    gpu = text_cell("about-gpu", run.about_gpu)
+    setup = (run.card.id, len(run.labels), values[REPEATS])  # of so many tokens
+    title = "What each stage takes on the CPU and on the GPU"
+    before = [row([text_cell("about-gpu", run.about_gpu), Soon("devices", title, 660)])]
 
     def after(measured: Measured[dict[str, StageTimes]]) -> list[Row]:
         under = [f"{run.about_gpu} ", *measured_on(measured)]
-        return [row([*outdated(measured, setup), compared(run, measured.result, under)])]
+        return [row(compared(run, measured.result, under))]
 
     return Sheet([
-        Measurement("devices", setup, both, after, (values[REPEATS],), before=[row(gpu)])
+        Measurement("devices", setup, both, after, (values[REPEATS],), before=before)
     ])  # fmt: skip
 
 

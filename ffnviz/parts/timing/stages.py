@@ -1,5 +1,6 @@
 """Stage by stage: what each part of the pass takes, their sum, and what the machine allows."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ffnviz.analysis.needs import ours
@@ -9,8 +10,8 @@ from ffnviz.analysis.timing.limits import Speed, Work, speed, work
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number, percent
-from ffnviz.parts.results import REPEATS, measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.results import REPEATS, measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -29,27 +30,38 @@ class Staged:
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The time of each stage, with when and where it was measured."""
-    setup = (run.card.id, run.state.sentence, run.device, values[REPEATS])
+    setup = (run.card.id, len(run.labels), run.device, values[REPEATS])  # of so many tokens
+
+    stages = Soon("stages", "What each stage of the pass takes", 660)
+    limits = Soon("limits", "How near that is to what this machine can do", 660)
 
     def after(measured: Measured[Staged | StageTimes]) -> list[Row]:
         result, under = measured.result, measured_on(measured)
         if isinstance(result, Staged):
-            shown = [*outdated(measured, setup), bars(run, result.times, under)]
+            shown = bars(run, result.times, under)
             return [row(shown, against_limits(run, result), widths=(1.2, 1.0))]
-        under.append(" Only the FFNs of a network that is not ours are taken apart.")
-        return [row([*outdated(measured, setup), ffn_bars(run, result, under)])]
+        if not run.card.ours:
+            under.append(" Only the FFNs of a network that is not ours are taken apart.")
+        return [
+            row(bars(run, result, under), limits, widths=(1.2, 1.0))
+            if run.card.ours
+            else row(ffn_bars(run, result, under))
+        ]
 
-    return Sheet([Measurement("stages", setup, measure, after, (values[REPEATS],))])
+    before = [row(stages, limits, widths=(1.2, 1.0)) if run.card.ours else row(stages)]
+    return Sheet([Measurement("stages", setup, measure, after, (values[REPEATS],), before)])
 
 
-def measure(run: Run, progress: Progress, repeats: int) -> Staged | StageTimes:
+def measure(run: Run, progress: Progress, repeats: int) -> Iterator[Staged | StageTimes]:
     """The stages of the pass on the sentence; of a network that is not ours, its FFNs."""
     if not run.card.ours:
-        return time_ffns(run.model, run.whole, repeats, progress)
+        yield time_ffns(run.model, run.whole, repeats, progress)
+        return
     model, trace = ours(run.model), run.trace
     times = time_stages(model, trace, repeats, subprogress(progress, 0, 2))
+    yield times
     best = speed(model.device, subprogress(progress, 1, 2))
-    return Staged(times, best, work(model, len(trace.tokens)))
+    yield Staged(times, best, work(model, len(trace.tokens)))
 
 
 def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:

@@ -14,7 +14,7 @@ from ffnviz.figures.vocabulary.writing import steps
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.network import Network
 from ffnviz.parts.guess import under_guess
-from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, row, set_to
+from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row, set_to
 from ffnviz.parts.vocabulary.strategy import bars_of, controls, strategy
 from ffnviz.pictures.bars import bars_cell
 from ffnviz.pictures.cell import Cell
@@ -43,11 +43,9 @@ def sheet(run: Run, values: Values) -> Sheet:
         buttons = _buttons(run, values, written)
         return Sheet([shown(run, values, how, written)], [*controls(values), *buttons])
     setup = (run.card.id, run.device, run.state.sentence, how, n)
-    before = (row(text_cell("many-words", f"{n} words take a while to write.", tone="info")),)
+    before = [row(Soon("write", f"{n} words, one after the other", 270))]
 
     def after(measured: Measured[Writing]) -> Sequence[Row]:
-        if measured.setup != setup:
-            return before
         _texts(run, how)[n] = measured.result
         return [shown(run, values, how, measured.result)]
 

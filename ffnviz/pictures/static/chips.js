@@ -3,12 +3,13 @@ import { each, element } from "./element.js";
 import { stretch } from "./motion.js";
 import { percent } from "./numbers.js";
 import { oneStop } from "./one_stop.js";
+import { makeSliding } from "./sliding.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["chips.css"];
 
-const LOW = 800, PHONE = 700; // of a window's height, its width
-const LINES = { phone: 1, low: 2, high: 3 }; // of a long text that are seen
+const LOW = 800; // of a window's height
+const LINES = { low: 2, high: 3 }; // of a long text that are seen; on a telephone its one line slides
 
 // A token, and at its corner, while the mouse is there, a button that hides its word.
 function makeChip(choose, hide) {
@@ -46,7 +47,7 @@ export function mount(tell) {
     tell("token", token);
     if (token !== shown.chosen) row.dispatchEvent(new Event("token-chosen", { bubbles: true, composed: true })); // what it does is then played
   }
-  const root = element("section", {}, element("div", { class: "line" }, row, more, hide, edit));
+  const root = element("section", {}, element("div", { class: "line" }, row, more, hide, edit)), sliding = makeSliding(row);
 
   // The next lines of a long text; after its end, the first.
   function goOn() {
@@ -59,7 +60,7 @@ export function mount(tell) {
     const chip = row.firstElementChild;
     if (!chip?.offsetHeight) return;
     const { flexWrap, rowGap } = getComputedStyle(row);
-    const lines = innerWidth <= PHONE ? LINES.phone : innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
+    const lines = innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
     row.style.maxHeight = flexWrap === "wrap" ? `${lines * (chip.offsetHeight + gap) - gap}px` : "";
     count();
   }
@@ -117,9 +118,10 @@ export function mount(tell) {
       root.classList.toggle("calm", !asks);
       root.classList.toggle("counts", shares.length > 0);
       row.dir = directionOf(texts.join(""));
-      hide.hidden = !hides[chosen] && !unhides[chosen];
-      hide.textContent = unhides[chosen] ? `Unhide “${unhides[chosen]}”` : "Hide this word";
-      hide.title = unhides[chosen] ? "Put the word back that was there ( Ctrl + Z )" : why(chosen);
+      hide.classList.toggle("none", !hides[chosen] && !unhides[chosen]); // it keeps its place: the words do not move
+      hide.textContent = unhides[chosen] ? "Unhide" : "Hide";
+      hide.setAttribute("aria-label", unhides[chosen] ? `Unhide “${unhides[chosen]}”` : "Hide this word");
+      hide.title = unhides[chosen] ? `Put “${unhides[chosen]}” back, which was there ( Ctrl + Z )` : why(chosen);
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), drawChip);
       // In a long text the chosen chip may be out of sight; a person who has scrolled away since is left alone.
@@ -129,8 +131,10 @@ export function mount(tell) {
       if (other && held && chosen !== at) there?.firstChild.focus({ preventScroll: true }); // the sentence is another
       at = chosen;
       if (other !== false) requestAnimationFrame(fit);
+      sliding.look();
     },
     destroy() {
+      sliding.stop();
       resized.disconnect();
       removeEventListener("keydown", undo);
     },

@@ -4,13 +4,18 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
-const PICTURES = new Set(["chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
+import { makeSliding } from "./sliding.js";
+
+const PICTURES = new Set(["waiting", "chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
 const LISTS = new Set(["passages", "table", "verdicts", "code", "neuron_card"]);
 const MOST = 1.2; // of a picture's own height, that it may grow by
 const LEAST = 0.4; // of one that has not yet said what it can: that it may shrink by
 const EDGE = 21; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
-const LOWEST_LIST = 150; // pixels
+const LOW = 500; // of the window's height: each picture has it to itself
+const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: a higher one is scrolled as it is
+const [LOWEST_LIST, LOWER_LIST] = [150, 0.15]; // pixels; of its height, that a list as low may give up
+const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a page, which such a window lists
 
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
@@ -69,14 +74,16 @@ export function fitList(list, bounds) {
     const host = hostOf(list);
     if (!host?.isConnected || !list.checkVisibility()) return;
     list.style.removeProperty("--fits");
+    sliding.look();
     const filled = innerWidth > PHONE && host.closest(".sheet > .rows") && !("scene" in document.documentElement.dataset);
     if (!filled || host.matches("[data-alone], [data-enlarged]")) return;
     const [cap, apart] = bounds(), all = list.scrollHeight, own = Math.min(all, Math.round(cap * innerHeight));
-    const [least, most] = [Math.min(0, LOWEST_LIST - own), Math.round(apart * all) - own];
+    const [least, most] = [Math.min(-LOWER_LIST * own, LOWEST_LIST - own), Math.round(apart * all) - own];
     const pixels = Math.max(least, Math.min(most, given(list)));
     list.style.setProperty("--fits", `${own + pixels}px`);
     took(list, pixels, least, most);
   };
+  const sliding = makeSliding(list);
   const leaveRoom = onRoom(list, fit);
   const seen = new ResizeObserver(fit); // it is there now, or has another width
   seen.observe(list);
@@ -87,10 +94,14 @@ export function fitList(list, bounds) {
       return;
     }
     waiting.delete(fit);
+    sliding.stop();
     seen.disconnect();
     leaveRoom();
   };
 }
+
+// What lies over the others takes no room of theirs.
+const takesRoom = (host) => getComputedStyle(host).position !== "absolute";
 
 // A cell's height without what its picture took, whatever room the cell has.
 function ownCell(host) {
@@ -103,9 +114,9 @@ function ownCell(host) {
 
 const sum = (some, of) => some.reduce((all, each) => all + of(each), 0);
 
-// A column's pictures and lists, its height, and what it can have with its lists as they are, and without.
-function measured(column) {
-  const cells = [...column.children].map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
+// The pictures and lists of a column, or of some of it, its height, and what it can have with its lists as they are, and without.
+function measured(column, hosts = [...column.children]) {
+  const cells = hosts.filter(takesRoom).map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
   const bounded = ({ host, own, kind }) => ({
     host,
     own,
@@ -158,10 +169,20 @@ function shareOutIn({ pictures, lists, own }, height) {
   return [...first, ...shareOut(lists, Math.abs(rest) < 1 ? 0 : rest)];
 }
 
-// What each picture and list is given, with its host.
-function grants(rows, below) {
+// In a low window each picture is as high as what is left below the sentence.
+function grantsOfLow(rows) {
+  const scroller = rows.closest("[data-testid=stMain]"), stuck = scroller?.querySelector('[data-cell="chips"]');
+  if (!scroller) return [];
+  const height = scroller.clientHeight - number(stuck && getComputedStyle(stuck).top) - (stuck?.offsetHeight ?? 0) - EDGE;
+  return [...rows.querySelectorAll(".cell")].flatMap((host) => shareOutIn(measured(host.parentElement, [host]), height))
+    .map(([{ host, own }, pixels]) => [host, pixels < -SHRINKS * own ? 0 : Math.round(pixels)]);
+}
+
+// What each picture and list is given, with its host. The lines are as high as they were `before`, if they
+// can be, so that nothing jumps when other numbers come in; else they share what is left.
+function grants(rows, below, before) {
   const lines = [...rows.children].map((line) => {
-    const columns = [...line.children].map(measured);
+    const columns = [...line.children].map((column) => measured(column));
     const highest = (name) => Math.max(0, ...columns.map((column) => column[name]));
     const own = highest("own");
     return { columns, own, least: highest("low") - own, most: highest("high") - own, lowest: highest("lowest") };
@@ -172,25 +193,30 @@ function grants(rows, below) {
   left -= sum([...first.values()], (share) => share);
   const lower = lines.map((line) => ({ own: line.own, least: line.lowest - line.own - line.least, most: 0 }));
   const second = [...shareOut(lower, Math.min(0, left)).values()];
-  return lines.flatMap(({ columns, own }, at) => columns.flatMap((column) =>
-    shareOutIn(column, own + [...first.values()][at] + second[at])
-      .map(([{ host }, pixels]) => [host, Math.round(pixels)])));
+  const can = ({ own, lowest, most }, at) => lowest <= before[at] + 1 && before[at] <= own + most + 1;
+  const heights = before && lines.every(can) ? before : lines.map(({ own }, at) => own + [...first.values()][at] + second[at]);
+  return { heights, shares: lines.flatMap(({ columns }, at) => columns.flatMap((column) =>
+    shareOutIn(column, heights[at]).map(([{ host }, pixels]) => [host, Math.round(pixels)]))) };
 }
 
+const ofHeight = (rows) => [...rows.querySelectorAll(".cell")].filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind));
+
 // Nothing for any of them.
-const own = (rows) => [...rows.querySelectorAll(".cell")]
-  .filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind)).map((host) => [host, 0]);
+const own = (rows) => ofHeight(rows).map((host) => [host, 0]);
 
 // What stands at the left has the same height; where that is too little, its list of parts is
-// shorter, and where that is not enough, a menu.
+// shorter, and where that is not enough, a menu. In a window of few rows the list has one form on
+// all parts of a page: it must not move when one of them has more controls.
 function fitSide(side, left) {
   const height = `${Math.max(0, left)}px`;
   if (side.style.getPropertyValue("--left") !== height) side.style.setProperty("--left", height);
   const tighter = ["data-dense", "data-folded"];
-  for (const host of side.children) tighter.forEach((name) => host.removeAttribute(name));
+  const fixed = innerHeight < FEW_ROWS ? [...side.children].filter(({ dataset }) => dataset.kind === "part_list") : [];
+  const isFixed = (host, name) => name === "data-dense" || host.shadowRoot.querySelectorAll("[role=radio]").length > FEW_PARTS;
+  for (const host of side.children) tighter.forEach((name) => host.toggleAttribute(name, fixed.includes(host) && isFixed(host, name)));
   for (const name of tighter) {
     const over = side.scrollHeight > side.clientHeight + 1;
-    if (over) for (const host of side.children) host.setAttribute(name, "");
+    if (over) for (const host of side.children) if (!fixed.includes(host)) host.setAttribute(name, "");
   }
 }
 
@@ -203,6 +229,7 @@ function fitSide(side, left) {
  */
 export function fillWindow(rows, side, below) {
   let asked = 0;
+  let last = null, kept = null, standing = ""; // the lines' heights as they were last, and as they stay; what stands in them
   let contents = "", fitted = null; // what stands at the side, and how that was when it was fitted last
   const sideNow = (left) => [contents, left, innerWidth, ...[...side.children].map(({ offsetHeight }) => offsetHeight)].join();
   function fill() {
@@ -212,12 +239,21 @@ export function fillWindow(rows, side, below) {
     const left = heightLeft(rows, below);
     if (left === null) return;
     const scene = "scene" in document.documentElement.dataset; // it brings its picture into the window
-    if (!scene && fitted !== sideNow(left)) {
+    if (!scene && innerHeight > LOW && fitted !== sideNow(left)) {
       fitSide(side, left);
       fitted = sideNow(left);
     }
+    const at = `${left} ${innerWidth}`;
+    if (kept?.at !== at) kept = null;
+    let shares;
+    if (scene) shares = own(rows);
+    else if (innerHeight <= LOW) shares = grantsOfLow(rows);
+    else {
+      last = { at, ...grants(rows, below, kept?.heights) };
+      ({ shares } = last);
+    }
     const changed = new Set();
-    for (const [host, pixels] of scene ? own(rows) : grants(rows, below)) {
+    for (const [host, pixels] of shares) {
       if (Math.abs((granted.get(host) ?? 0) - pixels) < 2) continue;
       granted.set(host, pixels);
       changed.add(host);
@@ -231,6 +267,10 @@ export function fillWindow(rows, side, below) {
     // The rows hold these cells now, and the side something else if `atSide` is another.
     update(hosts, atSide) {
       contents = atSide;
+      const names = hosts.map(({ dataset: { cell, kind } }) => `${cell} ${kind}`).filter((name) => !name.startsWith("waiting-")).join();
+      if (names !== standing) kept = last = null;
+      else if (!asked && ofHeight(rows).every(({ dataset }) => "grown" in dataset)) kept ??= last;
+      standing = names;
       const now = new Set([...hosts, below, rows.parentElement]);
       for (const host of watched) if (!now.has(host)) seen.unobserve(host);
       for (const host of now) if (!watched.has(host)) seen.observe(host);

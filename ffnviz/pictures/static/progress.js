@@ -1,15 +1,14 @@
-// The progress of measurements: the page sends it while they run, and it is shown beside the button
-// that began one and where its result will stand.
+// The progress of measurements: the page sends it while they run, and it is shown where their results will stand.
 
 import { element } from "./element.js";
 
 export const styles = [];
 
-const BEGINNING = { share: 0, waits: "", mine: false };
+const BEGINNING = { share: 0, waits: "", left: null };
 const listeners = new Set(); // [name of a measurement, what shows it]
 let latest = new Map(); // name → its last progress, which may come before there is anything to show it
 
-// Calls back with { share, waits, mine } of a measurement, until the returned function is called.
+// Calls back with { share, waits, left } of a measurement (left: seconds, or null if nobody knows yet), until the returned function is called.
 export function onProgress(name, show) {
   const listener = [name, show];
   listeners.add(listener);
@@ -17,7 +16,6 @@ export function onProgress(name, show) {
 }
 
 export const progressOf = (name) => latest.get(name) ?? BEGINNING;
-export const isUnderWay = (name) => latest.has(name);
 
 export function mount() {
   return {

@@ -2,9 +2,9 @@
 
 import { chooseByArrows, element } from "./element.js";
 import { oneStop } from "./one_stop.js";
-import { onProgress, progressOf } from "./progress.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
+import { makeSliding } from "./sliding.js";
 
 export const styles = ["rail.css"];
 
@@ -168,36 +168,10 @@ function toggle(tell, control) {
   };
 }
 
-// A button that measures; while that is under way, how far it is, and what stops it.
-function measure(tell, control) {
-  const start = element("button", { type: "button", class: "action", onclick: () => tell("measure", control.name) });
-  const bar = element("progress", { max: "1" }), says = element("span");
-  const cancel = element("button", { type: "button", class: "action", text: "Cancel", onclick: () => tell("cancel", control.name) });
-  const busy = element("span", { class: "busy", role: "status", hidden: "" }, bar, says, cancel);
-  let doing = "";
-  function shown({ share, waits, mine }) {
-    bar.value = share;
-    says.textContent = waits || doing;
-    cancel.hidden = !mine;
-  }
-  const stop = onProgress(control.name, shown);
-  return {
-    element: element("span", { class: "control measure" }, start, busy),
-    update(next) {
-      ({ doing } = next);
-      start.textContent = next.label;
-      start.disabled = next.busy;
-      if (next.busy) shown(progressOf(control.name));
-      busy.hidden = !next.busy;
-    },
-    destroy: stop,
-  };
-}
-
 function button(tell, control) {
   const made = element("button", { type: "button", class: "action" });
   let file = null;
-  made.onclick = () => (file ? saveFile(file) : tell("press", control.name));
+  made.onclick = () => (file ? saveFile(file) : tell(control.kind === "measure" ? "measure" : "press", control.name));
   return {
     element: made,
     update(next) {
@@ -220,10 +194,11 @@ function upload(tell, control) {
   };
 }
 
-const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure, download: button, upload };
+const KINDS = { slider, choice, several, menu, text: box, number: box, switch: toggle, button, measure: button, download: button, upload };
 
 export function mount(tell) {
   const root = element("div", { class: "controls" });
+  const sliding = makeSliding(root); // at the foot of a telephone
   const made = new Map(); // kind and name → control
   return {
     element: root,
@@ -243,11 +218,16 @@ export function mount(tell) {
         const there = made.get(key);
         if (root.children[at] !== there.element) root.insertBefore(there.element, root.children[at] ?? null);
         there.element.title = control.help;
+        there.element.dataset.kind = control.kind;
+        there.element.toggleAttribute("data-disabled", Boolean(control.disabled));
         there.element.classList.toggle("bare", Boolean(control.bare));
         there.update(control);
       });
-      root.getRootNode().host?.toggleAttribute("data-busy", controls.some(({ busy }) => busy)); // a talk shows that
+      sliding.look();
     },
-    destroy() { made.forEach((control) => control.destroy?.()); },
+    destroy() {
+      sliding.stop();
+      made.forEach((control) => control.destroy?.());
+    },
   };
 }

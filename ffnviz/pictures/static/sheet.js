@@ -7,10 +7,11 @@ import { element } from "./element.js";
 import { fillWindow } from "./filling.js";
 import { unpack } from "./payload.js";
 import { mount as hang } from "./shell.js";
+import { makeSliding } from "./sliding.js";
 
 const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab
 // Only what shows the sentence says so, once it is painted.
-const SILENT = new Set(["rail", "learn_bar", "bet", "part_list", "block_map", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "footer", "saving"]);
+const SILENT = new Set(["rail", "learn_bar", "bet", "part_list", "block_map", "text", "code", "page_bar", "local_storage", "classroom", "story", "examples", "welcome", "footer", "saving", "waiting"]);
 
 // What is known under a digest, which is then the last used.
 function use(digest) {
@@ -63,7 +64,7 @@ export function mount(parent, tell) {
   const [above, side, rows, below] = ["above", "side", "rows", "below"].map((name) => element("div", { class: name }));
   const root = element("div", { class: "sheet" }, above, side, rows, below);
   parent.append(root);
-  const filling = fillWindow(rows, side, below);
+  const filling = fillWindow(rows, side, below), sliding = makeSliding(side);
   const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const cells = new Map(); // key → { host, picture, name }
   let waiting = [], number = 0, place = null; // what the rows show: a page's part
@@ -127,14 +128,18 @@ export function mount(parent, tell) {
         cells.delete(key);
       }
       const shown = Object.entries(view.cells).map(([key, [, name]]) => [cellOf(key, name), taken.get(key), name]);
+      for (const [key, { host }] of cells) host.toggleAttribute("data-pale", Boolean(view.pale?.includes(key)));
       place = view.emptied && !emptied ? null : view.place;
       if (emptied) layOver(view);
       else layOut(view);
       for (const [{ picture }, data, name] of shown) picture.update(data, SILENT.has(name) ? undefined : view.shows);
-      if (!emptied) filling.fill();
+      if (emptied) return;
+      filling.fill();
+      sliding.look();
     },
     destroy() {
       filling.stop();
+      sliding.stop();
       delete document.documentElement.dataset.cells;
       for (const { picture } of cells.values()) picture.destroy();
       root.remove();

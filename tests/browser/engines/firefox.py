@@ -36,8 +36,12 @@ class Firefox(Engine):
         return answer["result"]
 
     def open(self, url: str) -> None:
+        self._go("about:blank", "complete")  # what a page says as it is left is not of the next
         self.said.clear()
-        self.send("browsingContext.navigate", context=self.tab, url=url, wait="interactive")
+        self._go(url, "interactive")
+
+    def _go(self, url: str, wait: str) -> None:
+        self.send("browsingContext.navigate", context=self.tab, url=url, wait=wait)
 
     def resize(self, width: int, height: int) -> None:
         viewport = {"width": width, "height": height}

@@ -1,5 +1,6 @@
 """A proved network behind the protocol: its hooks, edits, threads, views and memory."""
 
+import copy
 import threading
 from collections.abc import Callable
 
@@ -8,12 +9,15 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor
 
+import ffnviz
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.recording import Recording, record
 from ffnviz.models.network import Network, NotForThisNetwork
+from tests.models.external.conftest import TOKENIZERS
 from tests.models.external.families import FAMILIES, build, two_texts
+from tests.models.external.tokenizers import byte_level
 
 IDS = two_texts()[0].clone()
 
@@ -30,6 +34,22 @@ def result(model: Callable[..., object], ids: Tensor) -> Tensor:
 def test_it_is_a_network(external_network: ExternalNetwork) -> None:
     network: Network = external_network
     assert network.sizes.n_blocks == len(network.trace("the cat").blocks)
+
+
+def test_a_copy_opens_and_changes_without_the_first(external_network: ExternalNetwork) -> None:
+    first = external_network.run(IDS)
+    model = copy.deepcopy(external_network.model)
+    with torch.no_grad():
+        for parameter in model.parameters():
+            parameter.mul_(0.9)
+    words = TOKENIZERS.get(external_network.label, byte_level)()
+    copied, whole = ffnviz.from_module(model, words, "later"), copy.deepcopy(external_network)
+    fresh = build(FAMILIES[external_network.label])
+    fresh.load_state_dict(model.state_dict())
+    assert torch.equal(result(copied.model, IDS), result(fresh, IDS))
+    assert not torch.equal(copied.run(IDS).blocks[-1].output, first.blocks[-1].output)
+    for network in (external_network, whole):
+        assert torch.equal(network.run(IDS).blocks[-1].output, first.blocks[-1].output)
 
 
 def test_hooks_leave_the_result_as_it_is_to_the_bit(external_network: ExternalNetwork) -> None:

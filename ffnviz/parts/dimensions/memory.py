@@ -6,8 +6,8 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.memory import Memory, chunk_sizes, memory
 from ffnviz.figures.timing import memory as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.results import measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -26,7 +26,7 @@ SETTINGS = (N_TOKENS, CHUNK)
 def sheet(run: Run, values: Values) -> Sheet:
     """Memory and time against the tokens that go through at once."""
     n_tokens = values[N_TOKENS]
-    setup = (run.card.id, run.device, run.state.block, n_tokens)
+    setup = (run.card.id, run.device, n_tokens)  # all blocks are of one size
     sizes = chunk_sizes(n_tokens)[::-1]
     at_a_time = CHUNK.with_control("tokens at a time", sizes, "{:,}".format)
 
@@ -35,15 +35,19 @@ def sheet(run: Run, values: Values) -> Sheet:
         place = nearest(result.chunks, values[CHUNK])
         peaks = the_peaks(run, result, place)
         times = the_times(run, result, place, measured_on(measured))
-        return [row([*outdated(measured, setup), peaks], times)]
+        return [row(peaks, times)]
 
-    measurement = Measurement("memory", setup, measure, after, (n_tokens,))
+    before = [row(
+        Soon("memory", "What the activations take, by the tokens that go through at once"),
+        Soon("memory-times", "How long it takes then"),
+    )]  # fmt: skip
+    measurement = Measurement("memory", setup, measure, after, (n_tokens,), before)
     return Sheet([measurement], controls=[N_TOKENS, at_a_time])
 
 
 def measure(run: Run, progress: Progress, n_tokens: int) -> Memory:
     """The block's FFN on random inputs: it does not depend on the sentence."""
-    return memory(ours(run.model), run.state.block, n_tokens, RUNS, progress)
+    return memory(ours(run.model), 0, n_tokens, RUNS, progress)
 
 
 def the_peaks(run: Run, result: Memory, place: int) -> Cell:

@@ -1,12 +1,14 @@
 """Growth: time against the number of tokens and against d_ff."""
 
+from collections.abc import Iterator
+
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import WIDTH_TOKENS, Growth, grow_with_length, grow_with_width
 from ffnviz.figures.timing import timing as figures
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.results import measured_on, outdated
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, row
+from ffnviz.parts.results import measured_on
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -19,30 +21,34 @@ LENGTH_SHARE = 0.75  # of the time, for the progress bar
 
 def sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     """Time against T and against d_ff, with when and where it was measured."""
-    setup = (run.card.id, run.device, run.state.block)
+    setup = (run.card.id, run.device)  # all blocks are of one size
 
-    def after(measured: Measured[tuple[Growth, Growth]]) -> list[Row]:
+    wider = Soon("width", "How the time grows with d_ff")
+
+    def after(measured: Measured[tuple[Growth, Growth | None]]) -> list[Row]:
         length, width = measured.result
         colour = run.card.colour
         runs = f"{RUNS} runs of each size, on random inputs: the sentence makes no difference."
         by_length = Head(_length_sentence(length), "growth", colour, under=measured_on(measured))
-        by_width = Head(_width_sentence(width), "width", colour, under=[runs])
         first = curves(length, "tokens T", by_length)
-        return [row([*outdated(measured, setup), first], curves(width, "d_ff", by_width))]
+        if width is None:
+            return [row(first, wider)]
+        by_width = Head(_width_sentence(width), "width", colour, under=[runs])
+        return [row(first, curves(width, "d_ff", by_width))]
 
-    return Sheet([Measurement("growth", setup, both, after)])
+    longer = Soon("growth", "How the time grows with the number of tokens")
+    return Sheet([Measurement("growth", setup, both, after, before=[row(longer, wider)])])
 
 
-def both(run: Run, progress: Progress) -> tuple[Growth, Growth]:
+def both(run: Run, progress: Progress) -> Iterator[tuple[Growth, Growth | None]]:
     """Both measurements, one after the other."""
     model = ours(run.model)
-    length = grow_with_length(
-        model, run.state.block, RUNS, lambda share: progress(LENGTH_SHARE * share)
-    )
+    length = grow_with_length(model, 0, RUNS, lambda share: progress(LENGTH_SHARE * share))
+    yield length, None
     width = grow_with_width(
         model, RUNS, lambda share: progress(LENGTH_SHARE + (1 - LENGTH_SHARE) * share)
     )
-    return length, width
+    yield length, width
 
 
 def curves(grown: Growth, what: str, head: Head) -> Cell:

@@ -1,0 +1,46 @@
+"""What stands where a result will: the outline of its card, how far it is, and what stops it."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+
+OTHER = "This is for another sentence or setting."
+
+
+def waiting_cell(
+    name: str,
+    label: str,
+    doing: str,
+    busy: bool,
+    title: str = "",
+    note: str = "",
+    height: int = 0,
+    *,
+    other: bool = False,
+) -> Cell:
+    """A card to come; without a title, a line over an old result that stays until the new is there.
+
+    Args:
+        name: the measurement's, whose progress the browser is told while it is under way.
+        label: on the button that begins it.
+        doing: what is done meanwhile.
+        busy: whether it is under way.
+        title: what will be seen here.
+        note: of the head of the picture that will stand here.
+        height: the picture's.
+        other: whether the old result is of another setup.
+    """
+
+    def asks(what: str) -> Callable[[Any], tuple[str, str]]:
+        return lambda _: (what, name)
+
+    data = {
+        "name": name, "label": label, "doing": doing, "busy": busy, "height": height,
+        "other": OTHER if other else "",
+    }  # fmt: skip
+    if title:
+        data["head"] = Head([title], note, "muted").to_json()
+    key = f"soon-{note}" if title else f"waiting-{name}"
+    return Cell("waiting", key, data, events={each: asks(each) for each in ("measure", "cancel")})
