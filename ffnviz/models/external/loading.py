@@ -4,18 +4,20 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
+from safetensors import safe_open
 from torch import Tensor, nn
 
+from ffnviz.models.external.blocks import text_config
 from ffnviz.models.external.memory import Footprint, gigabytes
 from ffnviz.models.external.refusal import CannotOpenError, in_short
 from ffnviz.models.external.tail import result_of
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 
-CAUSAL = ("ForCausalLM", "LMHeadModel")
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
+HEADED = (*MASKED, "ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "DoubleHeadsModel")
 CPU = torch.device("cpu")
 
 
@@ -27,6 +29,14 @@ class LoadRequest:
     device: torch.device = CPU  # where it is to run
     dtype: torch.dtype | None = None  # None takes float32 for small ones on the CPU, else bfloat16
     revision: str | None = None  # on the Hub; None takes the newest
+
+
+class Loaded(NamedTuple):
+    """What is shown of a network, as it was loaded."""
+
+    model: nn.Module
+    missing: dict[str, Tensor]  # its weights that no file had
+    unused: frozenset[str]  # the names of weights that a file had and nothing reads
 
 
 def library_config(transformers: Any, folder: Path, name: str) -> Any:
@@ -49,17 +59,53 @@ def library_config(transformers: Any, folder: Path, name: str) -> Any:
 
 
 def kind_of(transformers: Any, config: Any, settings: dict[str, Any]) -> Any:
-    """The library's general class that loads it, by the architecture that its file names."""
+    """The library's general class that loads it, by the architecture that its file names.
+
+    A file that names none that is known is of a network with a word head, if its type has one.
+    """
     architecture = str((settings.get("architectures") or [""])[0])
-    T, kinds = transformers, []  # noqa: N806
+    T = transformers  # noqa: N806
     if config.is_encoder_decoder or architecture.endswith("EncoderModel"):
-        kinds += [(T.AutoModelForTextEncoding, T.MODEL_FOR_TEXT_ENCODING_MAPPING)]
-        kinds += [(T.AutoModelForSeq2SeqLM, T.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING)]
-    elif architecture.endswith(MASKED):
-        kinds += [(T.AutoModelForMaskedLM, T.MODEL_FOR_MASKED_LM_MAPPING)]
-    elif architecture.endswith(CAUSAL):
-        kinds += [(T.AutoModelForCausalLM, T.MODEL_FOR_CAUSAL_LM_MAPPING)]
-    return next((kind for kind, known in kinds if type(config) in known), T.AutoModel)
+        kinds = [(T.AutoModelForTextEncoding, T.MODEL_FOR_TEXT_ENCODING_MAPPING),
+                 (T.AutoModelForSeq2SeqLM, T.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING)]  # fmt: skip
+        return next((kind for kind, known in kinds if type(config) in known), T.AutoModel)
+    return headed_kind(transformers, config, architecture) or T.AutoModel
+
+
+def headed_kind(transformers: Any, config: Any, architecture: str = "") -> Any | None:
+    """The general class that loads a type of network with its word head; None if there is none.
+
+    It is the one that has the architecture, or else the likeliest of the type's. None, too, for an
+    architecture that is known to have no head.
+    """
+    T = transformers  # noqa: N806
+    kinds = [(T.AutoModelForMaskedLM, T.MODEL_FOR_MASKED_LM_MAPPING),
+             (T.AutoModelForCausalLM, T.MODEL_FOR_CAUSAL_LM_MAPPING),
+             (T.AutoModelForImageTextToText, T.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING),
+             (T.AutoModelForMultimodalLM, T.MODEL_FOR_MULTIMODAL_LM_MAPPING)]  # fmt: skip
+    kinds = [(kind, known[type(config)]) for kind, known in kinds if type(config) in known]
+    for kind, classes in kinds:
+        classes = classes if isinstance(classes, tuple | list) else [classes]
+        if architecture in [each.__name__ for each in classes]:
+            return kind
+    has_head = architecture.endswith(HEADED)
+    if hasattr(T, architecture) and not has_head:
+        return None
+    causal = has_head and not architecture.endswith(MASKED)
+    if causal or getattr(config, "is_decoder", False):  # of a type that has both
+        kinds.sort(key=lambda each: each[0] is T.AutoModelForMaskedLM)
+    return kinds[0][0] if kinds else None
+
+
+def unread_head(found: Loaded, folder: Path) -> str:
+    """The first unused weight in its folder that has a row for each word; empty for none."""
+    n_words = getattr(text_config(found.model), "vocab_size", 0)
+    for file in sorted(folder.glob("*.safetensors")):
+        with safe_open(str(file), "pt") as opened:
+            for name in sorted(set(opened.keys()).intersection(found.unused)):
+                if n_words and opened.get_slice(name).get_shape()[:1] == [n_words]:
+                    return str(name)
+    return ""
 
 
 def shown_part(model: Any, name: str) -> Any:
@@ -79,10 +125,8 @@ def shown_part(model: Any, name: str) -> Any:
     return encoder
 
 
-def loaded(
-    kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Footprint
-) -> tuple[nn.Module, dict[str, Tensor]]:
-    """What is shown of the network, ready for inference, and its weights that no file had.
+def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Footprint) -> Loaded:
+    """What is shown of the network, ready for inference.
 
     Raises:
         CannotOpenError: if it cannot be loaded.
@@ -111,15 +155,15 @@ def loaded(
         raise CannotOpenError(wanted.name, why) from error
     own = {id(weight) for weight in model.parameters()}
     missing = {name: weights[name] for name in sorted(info["missing_keys"]) if name in weights}
-    return model, {name: weight for name, weight in missing.items() if id(weight) in own}
+    shown_missing = {name: weight for name, weight in missing.items() if id(weight) in own}
+    return Loaded(model, shown_missing, frozenset(info["unexpected_keys"]))
 
 
 @torch.no_grad()
 def without_chance(
-    model: nn.Module,
-    missing: dict[str, Tensor],
+    loaded: Loaded,
     probe: Tensor,
-    load_base: Callable[[], tuple[nn.Module, dict[str, Tensor]]],
+    load_base: Callable[[], Loaded],
     name: str,
 ) -> nn.Module:
     """The network if its result depends on no missing weight, else without its word head.
@@ -130,9 +174,10 @@ def without_chance(
     Raises:
         CannotOpenError: if the result depends on a missing weight without the head, too.
     """
+    model, missing, _ = loaded
     if not missing or not _depends_on(model, missing, probe):
         return model
-    base, missing_in_base = load_base()
+    base, missing_in_base, _ = load_base()
     if type(base) is not type(model) and not _depends_on(base, missing_in_base, probe):
         return base
     missing = missing_in_base or missing

@@ -19,10 +19,12 @@ from ffnviz.models.external.hooks import remove_copied
 from ffnviz.models.external.hub import SMALL, WEIGHTS, fetch
 from ffnviz.models.external.loading import (
     LoadRequest,
+    headed_kind,
     kind_of,
     library_config,
     loaded,
     tokenizer_of,
+    unread_head,
     without_chance,
 )
 from ffnviz.models.external.memory import Footprint, dtype_name, footprint, free_bytes, too_large
@@ -81,11 +83,17 @@ def open_external(
     check_weights(folder, wanted.name)
     check_tokenizer(folder, wanted.name)
     load = partial(loaded, config=config, folder=folder, wanted=wanted, size=size)
-    model, missing = load(kind)
+    found = load(kind)
+    headed = headed_kind(transformers, config)
+    if kind is transformers.AutoModel and headed and unread_head(found, folder):
+        size = _sized(headed, config, wanted)
+        load, in_words = partial(load, size=size), size.in_words
+        found = load(headed)
+    model = found.model
     tokenizer = tokenizer_of(transformers, folder, wanted.name, model)
     probe, changed = find_probe(model, tokenizer, wanted.name, wanted.device)
     load_base = partial(load, transformers.AutoModel)
-    model = without_chance(model, missing, probe, load_base, wanted.name)
+    model = without_chance(found, probe, load_base, wanted.name)
     label = label or default_label(wanted.name)
     name, about = name or slug(label), f"{label}: {in_words}"
     if size.dtype != torch.float32:
@@ -93,6 +101,13 @@ def open_external(
     network = proved_network(
         model, tokenizer, probe, changed, wanted.name, name, label, colour, about, longest
     )
+    unread = "" if network.head or part else unread_head(found, folder)
+    if unread:
+        raise CannotOpenError(
+            wanted.name, f"{unread} in its weights looks like a word head, and no class of "
+            f"transformers for the type {config.model_type} reads it. Save the network without "
+            "it to see its FFNs alone",
+        )  # fmt: skip
     for line in network.proof.in_words:
         say(line)
     return network
