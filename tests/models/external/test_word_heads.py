@@ -28,28 +28,28 @@ QWEN_EYE: dict[str, Any] = {
 ROPE = {"rope_type": "default", "mrope_section": [2, 1, 1]}
 
 
-def _gemma() -> nn.Module:
+def _gemma() -> Any:
     return T.Gemma3ForConditionalGeneration(T.Gemma3Config(
         text_config={**WIDE, **IDS}, vision_config=EYE, mm_tokens_per_image=4,
         image_token_index=96, boi_token_index=95, eoi_token_index=94,
     ))  # fmt: skip
 
 
-def _llava() -> nn.Module:
+def _llava() -> Any:
     return T.LlavaForConditionalGeneration(T.LlavaConfig(
         text_config=T.LlamaConfig(**WIDE), vision_config=T.CLIPVisionConfig(**EYE),
         image_token_index=96,
     ))  # fmt: skip
 
 
-def _mistral() -> nn.Module:
+def _mistral() -> Any:
     return T.Mistral3ForConditionalGeneration(T.Mistral3Config(
         text_config=T.MistralConfig(**WIDE), vision_config=T.PixtralVisionConfig(**EYE),
         image_token_index=96,
     ))  # fmt: skip
 
 
-def _qwen() -> nn.Module:
+def _qwen() -> Any:
     return T.Qwen2_5_VLForConditionalGeneration(T.Qwen2_5_VLConfig(
         text_config={**HEADS, **IDS, "rope_parameters": ROPE}, vision_config=QWEN_EYE,
         image_token_id=96,
