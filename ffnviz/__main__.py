@@ -4,12 +4,15 @@ import gc
 import os
 import signal
 
+STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
 
 def main() -> None:
     """Run the command line.
 
     Importing PyTorch takes seconds. Ctrl-C in that time ends the process at once: the library that
-    is being imported might turn the exception into another.
+    is being imported might turn the exception into another. A queue of jobs, a container, a service
+    or a terminal that is closed stops a command as Ctrl-C does.
     """
     # oneDNN keeps 1,024 products, one for each length of a sentence: 130 MB, which save no time.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")
@@ -22,9 +25,16 @@ def main() -> None:
     gc.enable()
     try:
         signal.signal(signal.SIGINT, handler)
+        for number in STOPS:
+            if signal.getsignal(number) is signal.SIG_DFL:  # `nohup` ignores one of them
+                signal.signal(number, _interrupt)
         commands(prog_name="ffnviz")
     except KeyboardInterrupt:  # before click was ready for it
         _stop()
+
+
+def _interrupt(number: int, _: object) -> None:
+    raise KeyboardInterrupt(number)
 
 
 def _stop(*_: object) -> None:

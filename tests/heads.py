@@ -23,7 +23,9 @@ def heads(monkeypatch: pytest.MonkeyPatch) -> Heads:
         if "head" in self.data:
             head = self.data["head"]
             sent.append("".join(text for text, _ in head["spans"]))
-            sent.under[head["note"]] = "".join(text for text, _ in head["under"])
+            sent.under[head["note"]] = "".join(
+                text for text, kind in head["under"] if kind != "spare"
+            )
         return packed(self)
 
     packed = Cell.packed

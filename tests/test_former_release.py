@@ -36,11 +36,15 @@ def test_there_is_a_link_to_each_part_of_that_release() -> None:
     assert len({(link["state"]["page"], link["state"]["part"]) for link in LINKS}) == 53
 
 
+CUT = {("timing", "convolution"), ("timing", "grouped")}  # with their settings; near by is shown
+
+
 def now(state: dict[str, Any]) -> dict[str, Any]:
     """A former state, where its content is now: with all that was set, and what shows it."""
     place = state["page"], state["part"]
     page, part, shown = MOVED.get(place, (*place, {}))
-    settings = sorted((dict(state["settings"]) | dict(shown)).items())
+    kept = {} if place in CUT else dict(state["settings"])
+    settings = sorted((kept | dict(shown)).items())
     return {**state, "page": page, "part": part, "settings": [list(each) for each in settings]}
 
 

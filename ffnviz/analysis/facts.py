@@ -10,6 +10,7 @@ from typing import Any
 
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.tokenizer import MASK
+from ffnviz.models.text_encoding import read_text
 
 FACTS = ASSETS / "facts" / "facts.toml"
 ARTICLE = re.compile(r"\b[Aa] $")
@@ -40,7 +41,7 @@ def read_facts(path: Path = FACTS) -> list[Fact]:
         OSError: if it cannot be read.
     """
     try:
-        values = tomllib.loads(path.read_text(encoding="utf-8"))
+        values = tomllib.loads(read_text(path))
         frames = cycle(values["frames"])
         return [fact for kind in values["kind"] for fact in _facts(kind, frames)]
     except (LookupError, TypeError, AttributeError, ValueError) as error:

@@ -44,7 +44,7 @@ def predict_with_ffn_output(
     return likeliest(model, logits_with_ffn_output(model, trace, block, output, token), k)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def logits_with_ffn_output(
     model: Network, trace: ForwardPass, block: int, output: Tensor, token: int
 ) -> Tensor:

@@ -11,10 +11,11 @@ from ffnviz.state.run import Run
 
 
 def following(page: Page, part: Part, run: Run) -> tuple[Page, Part] | None:
-    """The next part that the network can show, on this page or on a later one; None at the end."""
+    """The next part of a first course that the network can show, here or later; None at the end."""
     parts = [(of_page, each) for of_page in PAGES for each in of_page.parts]
     after = parts[parts.index((page, part)) + 1 :]
-    return next(((of_page, each) for of_page, each in after if not each.missing(run)), None)
+    shown = (pair for pair in after if not pair[1].further and not pair[1].missing(run))
+    return next(shown, None)
 
 
 def what_it_knows(run: Run) -> list[str]:

@@ -25,6 +25,7 @@ from ffnviz.app.sheet_view import Frame, draw
 from ffnviz.jobs.trace_ahead import trace_ahead
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
+from ffnviz.models.network import UnreadableTextError
 from ffnviz.parts import PAGES, journey
 from ffnviz.parts.moved import MOVED
 from ffnviz.parts.part import Page, Part
@@ -76,7 +77,13 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
     else:
         frame = frame_of(session, page, part, run, above)
         in_class = bool(session.view_options.follows)
-        draw(session, partial(sheet_of, part, in_class), part.settings, frame)
+
+        def sheet(run: Run | None, values: Values) -> Sheet:
+            if run is None:
+                return _note("empty", session.why_empty)
+            return sheet_of(part, in_class, run, values)
+
+        draw(session, sheet, part.settings, frame)
         follow_training(page)  # to look at a part may have begun one
 
 
@@ -121,17 +128,21 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     return Frame(above, [*took, footer.footer(page, part, run)], parts)
 
 
-def sheet_of(part: Part, in_class: bool, run: Run | None, values: Values) -> Sheet:
+def _note(key: str, why: str) -> Sheet:
+    return Sheet([row(text_cell(key, why, tone="info"))], [])
+
+
+def sheet_of(part: Part, in_class: bool, run: Run, values: Values) -> Sheet:
     """What a part shows, or why it shows nothing; for a class it is made once."""
-    if run is None:
-        empty = "The box is empty. Type a sentence, or click one of the examples."
-        return Sheet([row(text_cell("empty", empty, tone="info"))], [])
     missing = part.missing(run)
     if missing:
         why = f"“{part.title}” cannot be shown for this network. {missing[0].value}"
-        return Sheet([row(text_cell("missing", why, tone="info"))], [])
+        return _note("missing", why)
     make = partial(part.sheet, run, values)
-    sheet = run.subject.cached(("sheet", run.state), make) if in_class else make()
+    try:
+        sheet = run.subject.cached(("sheet", run.state), make) if in_class else make()
+    except UnreadableTextError as error:  # of a text that is typed into the part itself
+        return Sheet([row(text_cell("unreadable", str(error), tone="info"))])
     offer = export_widget.offer(run) if part.name == "journey" else None
     if offer is None:
         return sheet
@@ -147,8 +158,9 @@ def logo() -> str:
 
 @cache
 def page_style() -> str:
-    """The page's style sheet."""
-    return (ASSETS / "page.css").read_text(encoding="utf-8")
+    """The page's style sheets."""
+    files = ("page.css", "phone.css")
+    return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in files)
 
 
 def build_catalog() -> Catalog:

@@ -16,7 +16,7 @@ from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
 from ffnviz.parts.guess import question, what_it_cannot_read, words_to_hide
 from ffnviz.parts.journey.neurons import awake_of
-from ffnviz.parts.part import Page, Part
+from ffnviz.parts.part import FURTHER, Page, Part
 from ffnviz.parts.places import STATIONS, parts_at, stations_of
 from ffnviz.pictures.block_map import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell
@@ -199,7 +199,7 @@ def part_list(session: Session, page: Page, run: Run | None) -> list[Cell]:
             shown.append(part)
     cell = part_list_cell(
         f"Parts of {page.title}",
-        [(part.title, part.line) for part in shown],
+        [(part.title, part.line + FURTHER * part.further) for part in shown],
         [part.name for part in shown].index(session.state.part),
         [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()],
         "part-list",

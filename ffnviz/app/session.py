@@ -12,7 +12,7 @@ import streamlit as st
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.learned import learned_folder
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, UnreadableTextError
 from ffnviz.models.registry import available_networks
 from ffnviz.models.token_slice import words_among
 from ffnviz.server.streamlit_patches.open_sessions import tab_is_open
@@ -168,13 +168,23 @@ class Session:
             self.do(OpenPage("journey"))
 
     def run(self, state: State | None = None) -> Run | None:
-        """The run of a state, which is the visitor's if left out; None if there is no sentence.
+        """The run of a state, which is the visitor's if left out.
+
+        None if there is no sentence, or none that the networks can read.
 
         Raises:
             ModelFolderError: if a network cannot be read.
         """
         state = state or self.state
-        return make_run(state, _device(), self.catalog.networks) if state.sentence else None
+        run = make_run(state, _device(), self.catalog.networks) if state.sentence else None
+        return None if run is None or _why_unread(run) else run
+
+    @property
+    def why_empty(self) -> str:
+        """Why there is no run, in a sentence."""
+        if not self.state.sentence:
+            return "The box is empty. Type a sentence, or click one of the examples."
+        return _why_unread(make_run(self.state, _device(), self.catalog.networks))
 
     def write_url(self, run: Run | None) -> None:
         """Make the URL say what the page shows."""
@@ -216,10 +226,22 @@ class Session:
         if state.token is None or not state.sentence:
             return None
         model = network_by_id(state.network)
-        tokens = model.tokenizer.encode(state.sentence, model.sizes.max_tokens).tokens
+        try:
+            tokens = model.tokenizer.encode(state.sentence, model.sizes.max_tokens).tokens
+        except UnreadableTextError:
+            return None
         if not state.special:
             tokens = tuple(tokens[place] for place in words_among(tokens))
         return state.sentence[: tokens[min(state.token, len(tokens) - 1)].end] if tokens else None
+
+
+def _why_unread(run: Run) -> str:
+    for traced in run.both:
+        try:
+            traced.network.tokenizer.encode(traced.text)
+        except UnreadableTextError as error:
+            return f"{traced.card.label} cannot read this sentence. {error}"
+    return ""
 
 
 def _device() -> str:

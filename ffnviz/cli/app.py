@@ -1,7 +1,6 @@
 """`ffnviz app`: serve the page."""
 
 import os
-import signal
 import sys
 import tempfile
 from dataclasses import replace
@@ -194,8 +193,6 @@ def app(
     if workers > 1:
         serve_with(workers, host, port, config())
         return
-    # uvicorn raises the signal anew when it is done; by itself that would leave `learned` behind.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     # Streamlit looks for its settings beside the script.
     sys.argv = [str(SCRIPT)]
     application(config()).run(config={"server.address": host, "server.port": port})

@@ -19,7 +19,7 @@ from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.proof import EQUATIONS
 from ffnviz.models.network import Network
-from ffnviz.models.registry import is_ours, load, load_request
+from ffnviz.models.registry import OURS, is_ours, load, load_request
 
 
 @click.command()
@@ -38,10 +38,12 @@ def check(
     error of each equation. A network whose equations do not hold is refused, with the block.
     """
     if is_ours(path_or_id):
+        with reported(ModelFolderError):
+            network = load(path_or_id, device)
         if as_json:
-            show_json(_about(load(path_or_id, device)))
+            show_json(_about(network))
             return
-        click.echo(f"{path_or_id} is one of ours: its modules record what they do themselves.")
+        click.echo(f"{path_or_id}: {OURS}")
         return
     started = time.perf_counter()
     with reported(ModelFolderError):

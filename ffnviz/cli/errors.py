@@ -3,6 +3,7 @@
 import errno
 import io
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -10,7 +11,7 @@ from typing import Any
 
 import click
 
-STOPPED = 130  # 128 and the signal's number, as a shell has it
+OF_SIGNALS = 128  # as a shell has it: this and the signal's number
 
 _WHY = {
     errno.EACCES: "you have no right to read or write it",
@@ -50,7 +51,7 @@ def reported(*kinds: type[Exception]) -> Iterator[None]:
 class Commands(click.Group):
     """A group whose commands end with a message where they would end with a traceback.
 
-    The exit code is then 1, or 130 after Ctrl-C.
+    The exit code is then 1, 130 after Ctrl-C, or 143 after SIGTERM.
     """
 
     def main(self, *args: Any, **options: Any) -> Any:
@@ -69,9 +70,9 @@ class Commands(click.Group):
         """Run a command."""
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:
+        except KeyboardInterrupt as stop:
             click.echo("\nStopped.", err=True)
-            ctx.exit(STOPPED)
+            ctx.exit(OF_SIGNALS + (stop.args or (signal.SIGINT,))[0])
         except MemoryError as error:
             raise click.ClickException("There is not enough memory for this.") from error
 

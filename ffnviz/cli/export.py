@@ -22,6 +22,7 @@ from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.models.encoder.atomic import check_file, replace_file
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS
+from ffnviz.models.external.memory import gigabytes
 from ffnviz.state.state import tidied
 
 NO_SESSION = "streamlit.runtime.scriptrunner_utils.script_run_context"
@@ -91,4 +92,4 @@ def _lecture(path: Path, device: torch.device, worksheet: bool) -> str:
 def _save(html: str, out: Path, details: str) -> None:
     content = html.encode()
     replace_file(out, content)
-    click.echo(f"{click.format_filename(out)}: {len(content) / 1e6:.2f} MB{details}")
+    click.echo(f"{click.format_filename(out)}: {gigabytes(len(content))}{details}")

@@ -15,6 +15,7 @@ from ffnviz.cli.number import Number
 from ffnviz.cli.output import show_json, with_bar
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS, load
+from ffnviz.models.text_encoding import read_text
 
 
 @click.command()
@@ -51,7 +52,7 @@ def flips(sentences: Path | None, least: float, as_json: bool) -> None:
 
 def _read(path: Path) -> Sequence[str]:
     try:
-        return [line for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+        return [line for line in read_text(path).splitlines() if line.strip()]
     except (OSError, ValueError) as error:
         raise click.ClickException(f"{path} cannot be read as text ({error}).") from error
 

@@ -74,7 +74,8 @@ class Corpus(click.Path):
     type=click.IntRange(1, 2**17),
     default=LONGEST,
     show_default=True,
-    help="Tokens of a text, as far as the network reads; a longer one is cut. Takes memory.",
+    help="Tokens of a text, as far as the network reads; a longer one is read in pieces, each of "
+    "which counts as a text. Takes memory.",
 )
 @click.option("--blocks", help="Which to look at, from 1: “2” or “3,7,11”. All if absent.")
 @engine_options
@@ -118,7 +119,8 @@ def index(
 ) -> None:
     """Find each neuron's strongest examples, and count where it fires.
 
-    A corpus may be of any size: memory does not grow with it. What cannot be read is counted and
+    A corpus may be of any size: memory does not grow with it. White space within a text is read as
+    single spaces. What cannot be read is counted and
     named at the end. A run that was stopped goes on where it was: give the same command again.
     Each file is a tag; a probe sentence has tags of its own, and every fourth is held back for the
     page's tests.

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.models.external.memory import gigabytes
 from ffnviz.models.network import Network
 
 
@@ -45,7 +46,7 @@ def print_written(index: NeuronIndex, path: Path, shown_with: str, files: list[P
         click.echo(f"{problem}: {times:,}")
     click.echo(
         f"{path}: {index.n_texts:,} texts, {index.n_tokens:,} tokens, "
-        f"{path.stat().st_size / 1e6:.1f} MB. To see it: ffnviz app {shown_with}--index {path}"
+        f"{gigabytes(path.stat().st_size)}. To see it: ffnviz app {shown_with}--index {path}"
     )
     if files:
         click.echo(f"Beside it: {', '.join(map(str, files))}")

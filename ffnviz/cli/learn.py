@@ -12,6 +12,7 @@ from ffnviz.cli.number import Number
 from ffnviz.cli.output import bar, show_json
 from ffnviz.models.encoder.folder import check_place
 from ffnviz.models.encoder.tokenizer import MASK
+from ffnviz.models.text_encoding import read_text
 from ffnviz.training.learn.learner import (
     STEPS_A_MINUTE,
     STEPS_A_RECORD,
@@ -80,7 +81,7 @@ def learn(
     """
     plan = Plan(phi, text, steps or max(1, round(minutes * STEPS_A_MINUTE)), seed)
     try:
-        plan = replace(plan, own=file.read_text(encoding="utf-8") if file else "")
+        plan = replace(plan, own=read_text(file) if file else "")
         text_read(plan.own)
     except (OSError, UnicodeDecodeError, OwnTextError) as error:
         raise click.ClickException(f"{file} cannot be read: {error}") from error

@@ -106,6 +106,7 @@ def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
     for name in pictures:
         styles = _STYLES.search(_source(f"{name}.js"))
         sheets += re.findall(r'"([\w.]+)"', styles[1]) if styles else []
+    sheets.append("finger.css")  # as in shell.js
     names = ["palettes.json", "glossary.json", *sheets, *(f"notes/{note}.html" for note in notes)]
     return {name: (PICTURES / name).read_text(encoding="utf-8") for name in dict.fromkeys(names)}
 

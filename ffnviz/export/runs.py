@@ -15,11 +15,11 @@ def network_of(trace: Trace) -> Network:
     """The network of a trace.
 
     Raises:
-        ValueError: if the trace was pickled.
+        ValueError: if the trace was saved or pickled.
     """
     if trace.network is None:
         raise ValueError(
-            "This trace was pickled, which leaves its network out. Trace the text again."
+            "This trace was saved or pickled, which leaves its network out. Trace the text again."
         )
     network: Network = trace.network
     return network

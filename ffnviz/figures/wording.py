@@ -5,6 +5,7 @@ from typing import Literal
 Typed = tuple[str, Literal["typed"]]
 Number = tuple[str, str]  # "number", or "number@" and a name in the palette
 Sentence = list[str | Typed | Number]
+SPARE = "spare"  # the kind of what is not said
 
 
 def weights(n: int) -> str:
@@ -45,4 +46,10 @@ def number(text: str, colour: str = "") -> Number:
 
 def as_text(sentence: Sentence) -> str:
     """A sentence as it is read, where nothing can be bold."""
-    return "".join(part if isinstance(part, str) else part[0] for part in sentence)
+    parts = ((part, "") if isinstance(part, str) else part for part in sentence)
+    return "".join(text for text, kind in parts if kind != SPARE)
+
+
+def spare(sentence: Sentence) -> Number:
+    """Room for what a sentence says elsewhere: nothing is seen of it, and nothing jumps."""
+    return as_text(sentence), SPARE

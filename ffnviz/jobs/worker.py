@@ -12,7 +12,7 @@ import traceback
 from queue import SimpleQueue
 from typing import IO, Any
 
-from ffnviz.jobs.channel import CANCEL, Cancelled, Channel, close, receive, send
+from ffnviz.jobs.channel import CANCEL, Cancelled, Channel, receive, send
 from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
 from ffnviz.jobs.job import Order, outcome
 from ffnviz.models.config import use
@@ -20,7 +20,7 @@ from ffnviz.state.run_factory import make_run
 
 
 def main() -> None:
-    """Compute one order after the other, until the pages' process closes the pipe."""
+    """Compute one order after the other, until the pages' process ends."""
     freeze_loaded_objects()
     # Not sys.stdin's own buffer: Python locks that as it ends, and the inbox may be reading.
     orders = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
@@ -28,12 +28,12 @@ def main() -> None:
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # so that what is printed is no answer
     use(receive(orders))
     inbox = Inbox(orders)
-    while (order := inbox.orders.get()) is not None:
+    while True:
+        order = inbox.orders.get()
         try:
             send(answers, answer(order, Channel(answers, inbox.messages, inbox.cancelled)))
         except BrokenPipeError:  # the process of the pages is gone
-            close(answers)
-            return
+            os._exit(0)
         collect_garbage()
 
 
@@ -41,7 +41,7 @@ class Inbox:
     """The orders that come in, and the messages to the work on the one under way."""
 
     def __init__(self, pipe: IO[bytes]) -> None:
-        self.orders: SimpleQueue[Order | None] = SimpleQueue()  # None comes last
+        self.orders: SimpleQueue[Order] = SimpleQueue()
         self.messages: SimpleQueue[Any] = SimpleQueue()  # since the last order
         self.cancelled = threading.Event()  # the work under way
         threading.Thread(target=self._listen, args=(pipe,), daemon=True).start()
@@ -50,9 +50,8 @@ class Inbox:
         while True:
             try:
                 message = receive(pipe)
-            except EOFError:
-                self.orders.put(None)
-                return
+            except EOFError:  # nobody waits any longer for what is computed
+                os._exit(0)
             if isinstance(message, Order):
                 while not self.messages.empty():  # to the work before, which had just ended
                     self.messages.get()

@@ -10,6 +10,7 @@ from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.config import config
+from ffnviz.models.text_encoding import read_text
 from ffnviz.state.state import Catalog
 
 BUILT_IN = {name: ASSETS / "lectures" / f"{name}.toml" for name in ("ffn", "course")}
@@ -24,7 +25,7 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
         LectureError: if the file cannot be read or is no lecture; the message names it.
     """
     try:
-        return read_lecture(path.read_text(encoding="utf-8"), catalog, FACTS)
+        return read_lecture(read_text(path), catalog, FACTS)
     except OSError as error:
         raise LectureError(f"{path} cannot be read: {error.strerror or error}.") from error
     except UnicodeDecodeError as error:

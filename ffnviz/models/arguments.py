@@ -1,13 +1,18 @@
 """What a person hands to a pass or an edit, checked before anything is computed."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from numbers import Real
+from reprlib import repr as shorten
 from typing import Any
 
 import torch
 from torch import Tensor
+
+# What a pass keeps: "ffn", "attention", "all", or the blocks whose FFN's stages are kept.
+Hold = str | int | Iterable[int]
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 
 def check_text(text: object) -> None:
@@ -23,21 +28,103 @@ def check_text(text: object) -> None:
         )
 
 
-def check_ids(ids: object, vocab_size: int) -> None:
-    """Check that ids are entries of a vocabulary.
+def checked_ids(ids: object, vocab_size: int) -> Tensor:
+    """Ids as int64, all of them entries of a vocabulary.
 
     Raises:
         TypeError: if they are no tensor of whole numbers.
         ValueError: naming one that is not in the vocabulary.
     """
-    if not isinstance(ids, Tensor) or not ids.ndim or ids.is_floating_point() or ids.is_complex():
+    if not isinstance(ids, Tensor) or not ids.ndim or ids.dtype not in WHOLE:
         raise TypeError("ids must be a tensor of whole numbers, (*batch, T): torch.tensor([…]).")
+    ids = ids.long()
     if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
         wrong = ids[(ids < 0) | (ids >= vocab_size)][0]
         raise ValueError(
             f"There is no entry {int(wrong)} in the vocabulary: they count from 0 to "
             f"{vocab_size - 1:,}."
         )
+    return ids
+
+
+def texts_of(name: str, given: object) -> Iterator[str]:
+    """Texts one by one, each checked when it is asked for; given as a list or by a generator.
+
+    Raises:
+        TypeError: if one text is given, whose letters would be taken for texts, or no texts.
+    """
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"{name} = {shorten(given)}: Give texts in a list, also one alone: ['…']. "
+            "Of one text, `trace` makes the trace."
+        )
+    return map(_checked_text, given)
+
+
+def _checked_text(text: object) -> str:
+    check_text(text)
+    return str(text)
+
+
+def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int:
+    """The place from 0 of a block, a token, a neuron …; the one rule for all that has a number.
+
+    As in Python, a negative one counts from the end, −1 being the last: of blocks and tokens,
+    which have an order. Neurons, heads, features and words have none, so theirs are refused.
+
+    Raises:
+        ValueError: if it is no whole number, or there is none of that number.
+    """
+    number = plain(given)
+    if type(number) is not int:
+        raise ValueError(f"{what} = {given!r}: give one whole number, from 0.")
+    if not (-count if from_end else 0) <= number < count:
+        raise ValueError(f"There is no {what} {number}: they count from 0 to {count - 1:,}.")
+    return range(count)[number]
+
+
+def places_of(what: str, given: Any, count: int, *, from_end: bool = True) -> list[int]:
+    """The places from 0 of several, or of a mask where it is True; see place_of.
+
+    Raises:
+        ValueError: naming what does not exist, or a mask of another length.
+    """
+    values = whole_numbers(f"{what}s", given)
+    if values and type(values[0]) is bool:
+        if len(values) != count:
+            raise ValueError(
+                f"The mask of {what}s has {len(values):,} entries, but there are {count:,} {what}s."
+            )
+        return [place for place, value in enumerate(values) if value]
+    return [place_of(what, value, count, from_end=from_end) for value in values]
+
+
+def at_least(name: str, given: Any, least: int = 1) -> int:
+    """How many are wanted, such as the `k` strongest.
+
+    Raises:
+        ValueError: if it is no whole number, or fewer.
+    """
+    number = plain(given)
+    if type(number) is not int or number < least:
+        raise ValueError(f"{name} = {given!r}: give a whole number, {least} or more.")
+    return number
+
+
+def what_to_hold(given: Any, n_blocks: int) -> tuple[frozenset[int], bool]:
+    """The blocks whose FFN's stages a pass keeps, and whether it keeps the attention's.
+
+    `given` is "ffn", "attention", "all", or the blocks, one or several.
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    if isinstance(given, str):
+        if given not in ("ffn", "attention", "all"):
+            raise ValueError(f"hold = {given!r}: give 'ffn', 'attention', 'all', or blocks.")
+        return frozenset(range(n_blocks) if given != "attention" else ()), given != "ffn"
+    several = given if isinstance(given, Iterable) else [given]
+    return frozenset(places_of("block", list(several), n_blocks)), False
 
 
 def plain(value: Any) -> Any:

@@ -6,8 +6,8 @@ from itertools import chain
 import torch
 from torch import Tensor
 
-from ffnviz.models.arguments import check_text
-from ffnviz.models.edit import Edit
+from ffnviz.models.arguments import at_least, texts_of
+from ffnviz.models.edit import Edit, Edits, all_of
 from ffnviz.models.encoder.tokenizer import Encoding
 from ffnviz.models.network import Network
 from ffnviz.models.trace import StreamTrace, Trace
@@ -22,7 +22,7 @@ def traces(
     network: Network,
     run: Pass,
     texts: Iterable[str],
-    edits: Sequence[Edit],
+    edits: Edits,
     batch: int,
     pads: bool = True,
 ) -> Iterator[Trace]:
@@ -36,10 +36,9 @@ def traces(
         batch: the most texts that are read together.
         pads: whether texts of different lengths may be read together.
     """
-    if isinstance(texts, str):
-        raise TypeError("Give texts in a list; of one text, `trace` makes the trace.")
-    if batch < 1:
-        raise ValueError(f"batch = {batch}: at least 1 text is read at a time.")
+    texts, edits, batch = texts_of("texts", texts), all_of(edits), at_least("batch", batch)
+    # From the end, an edit's token is another one in texts of another length.
+    pads = pads and all(min(edit.token_places, default=0) >= 0 for edit in edits)
     if any(isinstance(v, Tensor) and v.ndim > 2 for e in edits for v in (e.value, e.add)):
         raise ValueError("Edits are the same in each text: give tensors (t, n) or (n,).")
     batches = _batches(_encoded(network, texts, edits), network.sizes.d_ff, batch, pads)
@@ -54,7 +53,9 @@ def _batch_traces(
     ids = torch.tensor([e.ids + e.ids[:1] * (n - len(e.ids)) for e in encodings])
     is_text = torch.arange(n) < lengths[:, None]
     attention_mask = None if bool(is_text.all()) else is_text.to(network.device)
-    rows = run(ids.to(network.device), attention_mask, edits)
+    shape = network.head_shape
+    settled = [edit.settled(network.sizes, n, shape) for edit in edits]
+    rows = run(ids.to(network.device), attention_mask, settled)
     for encoding, row in zip(encodings, rows, strict=True):
         yield Trace(
             row.ids, row.embedding, row.blocks, row.final, row.unembed,
@@ -83,13 +84,12 @@ def _batches(
 def _encoded(network: Network, texts: Iterable[str], edits: Sequence[Edit]) -> Iterator[Encoding]:
     sizes = network.sizes
     for number, text in enumerate(texts):
-        check_text(text)
         encoding = network.tokenizer.encode(text, sizes.max_tokens)
         if not encoding.tokens:
             raise ValueError(f"Text {number} is empty: there is nothing to trace.")
         for edit in edits:
             try:
-                edit.check(sizes.n_blocks, sizes.d_ff, len(encoding.tokens), sizes.d_model)
+                edit.settled(sizes, len(encoding.tokens), network.head_shape)
             except ValueError as error:
                 raise ValueError(f"Text {number}: {error}") from error
         yield encoding

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
-from ffnviz.models.lazy_values import LazyValue, compact, tensors_of
+from ffnviz.models.lazy_values import LazyValue, compact
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +35,7 @@ class BlockTrace:
 
     @property
     def attention(self) -> AttentionStages:
-        """The attention's stages; of others' networks, seen in a second pass."""
+        """The attention's stages; of others' networks, one second pass has all blocks'."""
         return self.attention_stages.get()
 
     @property
@@ -54,5 +54,5 @@ class BlockTrace:
     def tensors(self) -> Iterator[Tensor]:
         """All tensors that are held now; computes nothing."""
         yield from (self.input, self.middle, self.output)
-        yield from tensors_of(self.attention_stages.held)
-        yield from tensors_of(self.ffn_stages.held)
+        yield from self.attention_stages.tensors()
+        yield from self.ffn_stages.tensors()

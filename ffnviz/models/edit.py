@@ -1,6 +1,6 @@
 """Interventions: what a network computes is scaled, fixed or added to during a pass."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, SupportsIndex
@@ -9,16 +9,27 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from ffnviz.models.arguments import finite_number, number_or_tensor, plain, whole_numbers
+from ffnviz.models.arguments import (
+    finite_number,
+    number_or_tensor,
+    place_of,
+    places_of,
+    plain,
+    whole_numbers,
+)
+from ffnviz.models.card import Sizes
 
 # Where an edit is made: what it changes, by the name that a trace has for it.
 PLACES = {
     "hidden": "the hidden neurons, between φ and the compression, d_ff wide",
     "ffn": "what the FFN writes, d_model wide",
     "attention": "what the attention adds to the stream, d_model wide",
+    "heads": "what its heads gather, side by side as W_O reads them, n_heads · d_head wide",
     "input": "the stream before the block, d_model wide",
+    "middle": "the stream between attention and FFN, d_model wide",
     "output": "the stream after it, d_model wide",
 }
+HeadShape = Callable[[int], tuple[int, int]]  # of a block's attention: n_heads, d_head
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,20 +37,23 @@ class Edit:
     """A change to some neurons of one block's FFN, or elsewhere in the block, during a pass.
 
     Attributes:
-        block: from 0.
+        block: from 0; −1 is the last.
         neurons: which hidden neurons: their numbers, each from 0 to d_ff − 1, or a mask, (d_ff,),
             that is True for each of them; elsewhere, which components. Kept as a tuple, whatever
             was given. None: all.
         scale: what their values are multiplied with; 0 switches them off.
         value: what their values are fixed to instead: one number, or a tensor that is spread over
             (*batch, tokens, neurons), such as (n,), the same at every token, or (t, n).
-        tokens: at which tokens: from 0, or a mask, (T,); None at all of them.
+        tokens: at which tokens: from 0, −1 the last, or a mask, (T,); None at all of them.
         add: what is added to them instead, like `value`.
-        at: where in the block: "hidden", "ffn", "attention", "input" or "output" (PLACES).
+        at: where in the block: "hidden", "ffn", "attention", "heads", "input", "middle" or
+            "output" (PLACES).
+        heads: which heads of the attention, from 0, or a mask; all d_head components of each are
+            meant. It needs at="heads".
 
     Raises:
         ValueError: unless exactly one of `scale`, `value` and `add` is given, and it is finite; if
-            the block, a neuron or a token is no whole number; for another place.
+            the block, a neuron, a head or a token is no whole number; for another place.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -57,20 +71,25 @@ class Edit:
     tokens: Iterable[SupportsIndex] | None = None
     add: float | Tensor | None = None
     at: str = "hidden"
+    heads: Iterable[SupportsIndex] | None = None
 
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.scale, self.value, self.add)) != 1:
             raise ValueError("An edit needs either a scale or a value, or something to add.")
         if self.at not in PLACES:
             raise ValueError(f"at = {self.at!r} is not allowed: one of {', '.join(PLACES)}.")
+        if self.heads is not None and (self.at != "heads" or self.neurons is not None):
+            raise ValueError('heads = … needs at="heads", and leaves neurons out.')
         block = plain(self.block)
         if type(block) is not int:
             raise ValueError(f"block = {block!r}: give one whole number, from 0.")
         # Copies, as a trace keeps its edits and the originals may change later.
         copies: dict[str, Any] = {"block": block}
-        for name in ("neurons", "tokens"):
+        for name in ("neurons", "tokens", "heads"):
             if getattr(self, name) is not None:
-                copies[name] = whole_numbers(name, getattr(self, name))
+                copies[name] = given = whole_numbers(name, getattr(self, name))
+                if len(set(given)) < len(given) and _mask_length(given) is None:
+                    raise ValueError(f"{name} names one of them twice: give each once.")
         if self.scale is not None:
             copies["scale"] = finite_number("scale", self.scale)
         for name in ("value", "add"):
@@ -161,27 +180,50 @@ class Edit:
         divided: Any = getattr(self, name) / multiplier
         return replace(self, **{name: divided})
 
-    def check(self, n_blocks: int, d_ff: int, n_tokens: int, d_model: int) -> None:
-        """Check that what it changes exists.
+    def settled(self, sizes: Sizes, n_tokens: int, head_shape: HeadShape) -> "Edit":
+        """The same edit with all that it names counted from 0, and heads as their components.
 
         Raises:
             ValueError: naming what does not exist, or a mask of another length.
         """
-        unit, width = ("neuron", d_ff) if self.at == "hidden" else ("component", d_model)
-        for what, given, indices, count in (
-            ("block", (self.block,), torch.tensor([self.block]), n_blocks),
-            (unit, self.neurons or (), self._neurons, width),
-            ("token", self.tokens or (), self._tokens, n_tokens),
-        ):
-            length = _mask_length(given)
-            if length not in (None, count):
-                raise ValueError(
-                    f"The mask of {what}s has {length:,} entries, but there are {count:,} {what}s."
-                )
-            for wrong in indices[(indices < 0) | (indices >= count)][:1]:
-                raise ValueError(
-                    f"There is no {what} {int(wrong)}: they count from 0 to {count - 1}."
-                )
+        block = place_of("block", self.block, sizes.n_blocks)
+        named: dict[str, Any] = {} if block == self.block else {"block": block}
+        if self.tokens is not None:
+            tokens = places_of("token", self.tokens, n_tokens)
+            if min(self.token_places, default=0) < 0:
+                named["tokens"] = tuple(tokens)
+        unit, width = (
+            ("neuron", sizes.d_ff) if self.at == "hidden" else ("component", sizes.d_model)
+        )
+        if self.at == "heads":
+            n_heads, d_head = head_shape(block)
+            width = n_heads * d_head
+            if self.heads is not None:
+                heads = places_of("head", self.heads, n_heads, from_end=False)
+                components = [h * d_head + i for h in heads for i in range(d_head)]
+                named |= {"heads": None, "neurons": tuple(components)}
+        if self.neurons is not None:
+            places_of(unit, self.neurons, width, from_end=False)
+        return replace(self, **named) if named else self
+
+
+Edits = Edit | Iterable[Edit] | None
+
+
+def all_of(edits: Edits) -> tuple[Edit, ...]:
+    """The edits of a call in a tuple, however they were given: in a list, from a generator, one.
+
+    Raises:
+        TypeError: if there is something else among them.
+    """
+    given = () if edits is None else (edits,) if isinstance(edits, Edit) else edits
+    if not isinstance(given, Iterable):
+        raise TypeError(f"edits = {edits!r}: give ffnviz.Edit, or several in a list.")
+    made = tuple(given)
+    for each in made:
+        if not isinstance(each, Edit):
+            raise TypeError(f"edits has {each!r} in it: give ffnviz.Edit, or several in a list.")
+    return made
 
 
 def _mask_length(values: Any) -> int | None:

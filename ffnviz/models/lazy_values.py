@@ -1,6 +1,6 @@
 """Values that are computed on demand, and can be forgotten again."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 import torch
@@ -9,21 +9,53 @@ from torch import Tensor
 T = TypeVar("T")
 
 
+class SharedValues(Generic[T]):
+    """Values that are computed together when the first is asked for; each is handed out once."""
+
+    def __init__(self, compute: Callable[[], Sequence[T]], held: Sequence[T] = ()) -> None:
+        self._compute = compute
+        self._held = dict(enumerate(held))
+
+    def take(self, number: int) -> T:
+        """One of them, which is not kept here any longer."""
+        value = self._held.pop(number, None)
+        if value is None:
+            computed = dict(enumerate(self._compute()))
+            value = computed.pop(number)
+            self._held = computed
+        return value
+
+    def forget(self) -> None:
+        """Let go of what was not handed out."""
+        self._held = {}
+
+    def tensors(self) -> Iterator[Tensor]:
+        """The tensors that are held here."""
+        for value in list(self._held.values()):
+            yield from tensors_of(value)
+
+
 class LazyValue(Generic[T]):
     """A value that is computed when first asked for, and held until it is forgotten.
 
     Two threads that ask at once may both compute it; each gets a complete, equal value.
     """
 
-    def __init__(self, compute: Callable[[], T], held: T | None = None) -> None:
+    def __init__(
+        self,
+        compute: Callable[[], T],
+        held: T | None = None,
+        source: SharedValues[Any] | None = None,  # what it is computed from, forgotten with it
+    ) -> None:
         self._compute = compute
         self._held = held
+        self._source = source
 
     def get(self) -> T:
         """The value, computed without gradients unless it is held."""
         held = self._held  # read once: another thread may forget it meanwhile
         if held is None:
-            with torch.inference_mode():
+            with torch.no_grad():
                 held = self._compute()
             self._held = held
         return held
@@ -33,6 +65,12 @@ class LazyValue(Generic[T]):
         """The value if it is held, and else None; computes nothing."""
         return self._held
 
+    def tensors(self) -> Iterator[Tensor]:
+        """The tensors that are held for it now; computes nothing."""
+        yield from tensors_of(self._held)
+        if self._source is not None:
+            yield from self._source.tensors()
+
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the value alone, if it is held: what computes it holds the network."""
         return LazyValue, (network_is_gone, self._held)
@@ -40,6 +78,8 @@ class LazyValue(Generic[T]):
     def forget(self) -> None:
         """Let go of the value; it is computed again when asked for."""
         self._held = None
+        if self._source is not None:
+            self._source.forget()
 
 
 def network_is_gone(*_: object) -> Any:
@@ -62,8 +102,9 @@ def compact(value: Any) -> Any:
 
 
 def tensors_of(record: object) -> list[Tensor]:
-    """The tensors that are fields of a record; of None, none."""
-    values = () if record is None else vars(record).values()
+    """The tensors that are fields of a record, or in one that is a tuple; of None, none."""
+    fields = () if record is None else vars(record).values()
+    values = [v for field in fields for v in (field if isinstance(field, tuple) else (field,))]
     return [value for value in values if isinstance(value, Tensor)]
 
 

@@ -6,11 +6,12 @@ from typing import Protocol
 import torch
 from torch import Tensor
 
+from ffnviz.models.arguments import Hold
 from ffnviz.models.card import Card, Sizes
-from ffnviz.models.edit import Edit
+from ffnviz.models.edit import Edits
 from ffnviz.models.encoder.tokenizer import Encoding
 from ffnviz.models.trace import BlockStages, ForwardPass, StreamTrace, Trace
-from ffnviz.models.views import FfnView, WordHead, WordVectors
+from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 
 
 class NotForThisNetwork(ValueError):  # noqa: N818, as nobody made an error
@@ -23,6 +24,10 @@ class NotForThisNetwork(ValueError):  # noqa: N818, as nobody made an error
             ...
         ffnviz.models.network.NotForThisNetwork: ...
     """
+
+
+class UnreadableTextError(ValueError):
+    """A text has an entry of the vocabulary that the network has no vector for: which, it says."""
 
 
 class TokenizerLike(Protocol):
@@ -41,7 +46,11 @@ class TokenizerLike(Protocol):
         """Entries that are no text: masks, beginnings and ends."""
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
-        """The tokens of any text, each with its span in it."""
+        """The tokens of any text, each with its span in it.
+
+        Raises:
+            UnreadableTextError: if the network has no vector for one of them.
+        """
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
         """The ids alone of many texts."""
@@ -87,10 +96,10 @@ class Network(Protocol):
     def head(self) -> WordHead | None:
         """How the last stream becomes logits; None without a word head."""
 
-    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
+    def trace(self, text: str, edits: Edits = (), *, hold: Hold = ()) -> Trace:
         """Its trace of a text; see Model.trace."""
 
-    def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:
+    def run(self, ids: Tensor, edits: Edits = (), hold: Hold = ()) -> StreamTrace:
         """Its pass over ids, (*batch, T), with stages and logits on demand."""
 
     def walk(self, ids: Tensor) -> Iterator[BlockStages]:
@@ -106,7 +115,22 @@ class Network(Protocol):
         """
 
     def ffn(self, block: int) -> FfnView:
-        """One block's FFN, by its place from 0."""
+        """One block's FFN, by its place from 0; −1 is the last.
+
+        Raises:
+            ValueError: if there is no such block.
+        """
+
+    def heads(self, block: int) -> AttentionView:
+        """One block's attention heads, by its place from 0; −1 is the last.
+
+        Raises:
+            ValueError: if there is no such block.
+            NotForThisNetwork: if it is not seen what they do.
+        """
+
+    def head_shape(self, block: int) -> tuple[int, int]:
+        """How many heads a block has, and how wide each is."""
 
     def logits(self, rows: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size).

@@ -1,8 +1,9 @@
-"""The networks at hand: our twins, and the networks of other people that are to be shown."""
+"""The networks at hand: our twins, and those that are to be shown beside them or instead."""
 
 import colorsys
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal, overload
 
@@ -22,6 +23,7 @@ from ffnviz.models.learned import learned_folder
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 Say = Callable[[str], None]
+OURS = "one of ours, whose modules record what they do themselves."
 GOLDEN = 0.618034  # of a turn around the hues: no two multiples of it coincide
 
 
@@ -37,12 +39,12 @@ def available_networks() -> Mapping[str, NetworkRequest | None]:
     return networks | (dict.fromkeys(TWINS) if config().twins or not networks else {})
 
 
-_OPENED: dict[tuple[str, str], ExternalNetwork] = {}
+_OPENED: dict[tuple[str, str], Model | ExternalNetwork] = {}
 _ONE_AT_A_TIME = threading.Lock()
 
 
 def open_network(name: str, device: str, say: Say = lambda _: None) -> Model | ExternalNetwork:
-    """A network by its id; one of somebody else is opened once and kept.
+    """A network by its id; one that was asked for with --model is opened once and kept.
 
     Raises:
         ModelFolderError: if it cannot be opened; the message says why.
@@ -65,13 +67,19 @@ def usual_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _opened(name: str, request: NetworkRequest, device: str, say: Say) -> ExternalNetwork:
+def _opened(name: str, request: NetworkRequest, device: str, say: Say) -> Model | ExternalNetwork:
     place = [key for key, each in available_networks().items() if each].index(name)
+    colour, label = colour_of(place), _label(request.name)
     with _ONE_AT_A_TIME:
         key = (name, device)
+        if key not in _OPENED and is_ours(request.name):
+            _OPENED[key] = replace(
+                load_ours(request.name, device), name=name, label=label, colour=colour
+            )
+            say(f"{label}: {OURS}")
         if key not in _OPENED:
-            wanted, label = load_request(request, device), _label(request.name)
-            _OPENED[key] = open_external(wanted, name, colour_of(place), say, label, LONGEST)
+            wanted = load_request(request, device)
+            _OPENED[key] = open_external(wanted, name, colour, say, label, LONGEST)
         return _OPENED[key]
 
 
@@ -82,7 +90,7 @@ def load_request(request: NetworkRequest, device: str | torch.device) -> LoadReq
 
 
 def colour_of(place: int) -> str:
-    """A colour for each network of somebody else, by its place among them."""
+    """A colour for each network that is no twin, by its place among them."""
     if place < len(COLOURS):
         return COLOURS[place]
     red, green, blue = colorsys.hls_to_rgb(place * GOLDEN % 1, 0.42, 0.6)

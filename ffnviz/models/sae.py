@@ -101,7 +101,7 @@ class Sae:
         norms: Tensor = self.w_dec.norm(dim=-1)
         return norms
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def encode(self, x: Float[Tensor, "*rows d_in"]) -> Float[Tensor, "*rows d_sae"]:
         """The features' activations for rows of x, (…, d_in) -> (…, d_sae)."""
         y = self._normed(x)[0]
@@ -120,7 +120,7 @@ class Sae:
         best = ranked.topk(min(self.k, self.d_sae), dim=-1)
         return torch.zeros_like(pre).scatter(-1, best.indices, best.values.relu())
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def decode(
         self, features: Float[Tensor, "*rows d_sae"], x: Float[Tensor, "*rows d_in"]
     ) -> Float[Tensor, "*rows d_in"]:

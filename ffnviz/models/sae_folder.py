@@ -13,6 +13,7 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from ffnviz.models.sae import Sae, SaeError
+from ffnviz.models.text_encoding import lines_of
 
 CONFIG, WEIGHTS = "cfg.json", "sae_weights.safetensors"
 EXPECTED = f"a folder of sae_lens has {CONFIG} and {WEIGHTS}."
@@ -21,6 +22,7 @@ HOOKS = {
     "hook_mlp_out": "ffn",
     "hook_attn_out": "attention",
     "hook_resid_pre": "input",
+    "hook_resid_mid": "middle",
     "hook_resid_post": "output",
 }
 LONGEST_CONFIG = 2**20
@@ -94,8 +96,8 @@ def read_sae(
 def _settings(path: Path) -> dict[str, Any]:
     """The configuration, with what is in `metadata` on the same level."""
     try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            settings = json.loads(file.read(LONGEST_CONFIG))
+        with path.open("rb") as file, lines_of(file) as text:
+            settings = json.loads(text.read(LONGEST_CONFIG))
     except OSError as error:
         raise SaeError(f"{path} cannot be read ({error.strerror}): {EXPECTED}") from error
     except (ValueError, RecursionError) as error:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from ffnviz.models.arguments import place_of
 from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.block import BlockRecord
@@ -22,8 +23,8 @@ from ffnviz.models.lazy_values import LazyValue, compact, nbytes_of, network_is_
 class StreamTrace:
     """A forward pass whose stages and logits are computed on demand.
 
-    It stays the pass it was as long as nobody changes the network's weights in place. Threads may
-    share it.
+    It stays the pass it was: should the network's weights change, what was not computed before is
+    refused (WeightsChangedError). Threads may share it.
 
     Attributes:
         ids: the token ids, (*batch, T).
@@ -107,9 +108,10 @@ def token_place(token: int, n_tokens: int) -> int:
     Raises:
         IndexError: if there is no such token.
     """
-    if not -n_tokens <= token < n_tokens:
-        raise IndexError(f"There is no token {token}: they count from 0 to {n_tokens - 1}.")
-    return range(n_tokens)[token]
+    try:
+        return place_of("token", token, n_tokens)
+    except ValueError as error:
+        raise IndexError(str(error)) from None
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -150,7 +152,8 @@ class Trace(StreamTrace):
     def __repr__(self) -> str:
         n_edits = len(self.edits)
         edits = f", {n_edits} edit{'s' * (n_edits > 1)}" * bool(n_edits)
-        sizes = f"{len(self.tokens)} tokens, {len(self.blocks)} blocks{edits}"
+        cut = f", {self.n_left_out} tokens left out" * bool(self.n_left_out)
+        sizes = f"{len(self.tokens)} tokens, {len(self.blocks)} blocks{edits}{cut}"
         return f"{type(self).__name__}({shorten(self.text)}, {sizes})"
 
     @property
@@ -187,7 +190,8 @@ class Trace(StreamTrace):
         """A JoinedTrace: the tokens of several traces of one network in a row, (T₁ + T₂ + …).
 
         Raises:
-            ValueError: if there are none, or they are of networks of different sizes.
+            TypeError: if one trace is given, and not several.
+            ValueError: if there are none, or they are of different networks.
         """
         from ffnviz.models.trace_table import joined
 

@@ -14,6 +14,7 @@ from torch import Tensor
 from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
+from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.installing import lacking
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import NotForThisNetwork
@@ -29,7 +30,8 @@ class JoinedTrace(StreamTrace):
 
     Attributes:
         traces: those that were joined.
-        texts: for each token, the place of its text among them, (T,).
+        texts: for each token, the place of its text among them, (T,). Each text keeps the edits
+            that were made in it, `traces[…].edits`.
         places: for each token, its place in its text, (T,).
     """
 
@@ -38,29 +40,43 @@ class JoinedTrace(StreamTrace):
     places: Int[Tensor, "tokens"]
 
     def __repr__(self) -> str:
-        return f"JoinedTrace({len(self.traces)} texts, {len(self.ids)} tokens)"
+        n_edited = sum(bool(trace.edits) for trace in self.traces)
+        edited = f", {n_edited} with edits" * bool(n_edited)
+        return f"JoinedTrace({len(self.traces)} texts, {len(self.ids)} tokens{edited})"
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The token of each row, with its stretch of its own text, `traces[texts[row]].text`."""
+        return tuple(token for trace in self.traces for token in trace.tokens)
 
     def to_xarray(self, logits: bool = False) -> Any:
         """See Trace.to_xarray; `text` and `place` are further coordinates of each token."""
-        table = dataset(self, [t for trace in self.traces for t in trace.tokens], logits)
+        table = dataset(self, self.tokens, logits)
         return table.assign_coords(text=("token", self.texts.numpy()),
                                   place=("token", self.places.numpy()))  # fmt: skip
 
     def to_pandas(self) -> Any:
         """See Trace.to_pandas; `text` and `place` are further columns."""
-        table = frame(self, [t for trace in self.traces for t in trace.tokens])
+        table = frame(self, self.tokens)
         at = table.index.get_level_values("token")
         return table.assign(text=self.texts.numpy()[at], place=self.places.numpy()[at])
 
 
 def joined(traces: Iterable[Trace]) -> JoinedTrace:
     """The tokens of several traces in a row; see Trace.cat."""
+    if isinstance(traces, StreamTrace):
+        raise TypeError("Give traces in a list, also one alone: [trace].")
     parts = tuple(traces)
     if not parts:
         raise ValueError("There are no traces to be joined.")
     widths = {(len(trace.blocks), trace.embedding.shape[-1]) for trace in parts}
     if len(widths) > 1:
         raise ValueError(f"These traces are of networks of different sizes: {sorted(widths)}.")
+    if any(trace.network is not parts[0].network for trace in parts):
+        raise ValueError(
+            "These traces are of different networks, or some were saved and have none: join those "
+            "of one network."
+        )
     lengths = [len(trace.tokens) for trace in parts]
     blocks = tuple(
         BlockTrace(

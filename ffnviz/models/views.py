@@ -24,13 +24,13 @@ class WordVectors:
     vectors: Float[Tensor, "vocab d_model"]
 
     @cached_property
-    @torch.inference_mode()
+    @torch.no_grad()
     def mean(self) -> Tensor:
         """The mean of each vector's components, (vocab_size,)."""
         return self.vectors.mean(dim=-1)
 
     @cached_property
-    @torch.inference_mode()
+    @torch.no_grad()
     def variance(self) -> Tensor:
         """The variance of each vector's components, (vocab_size,)."""
         return self.vectors.var(dim=-1, correction=0)
@@ -112,6 +112,28 @@ class WordHead:
     words: WordVectors | None
     bias: Float[Tensor, "vocab"] | None
     tied: bool
+
+
+@dataclass(frozen=True, eq=False)
+class AttentionView:
+    """What a block's heads write: Σ_h z_h W_O,h + b (Elhage et al. 2021).
+
+    Attributes:
+        outputs: each head's rows of W_O, (n_heads, d_head, d_model).
+        output_bias: (d_model,), if there is one.
+    """
+
+    outputs: Float[Tensor, "n_heads d_head d_model"]
+    output_bias: Float[Tensor, "d_model"] | None
+
+    def write(
+        self, z: Float[Tensor, "*batch n_heads tokens d_head"]
+    ) -> Float[Tensor, "*batch n_heads tokens d_model"]:
+        """What each head adds to the stream, of what it gathered, z.
+
+        With the bias they sum to the attention's output, unless a norm follows W_O.
+        """
+        return z @ self.outputs
 
 
 @dataclass(frozen=True, eq=False)

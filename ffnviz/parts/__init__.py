@@ -14,15 +14,15 @@ from ffnviz.parts import (
 )
 from ffnviz.parts.part import Page, Part
 
-PAGES = (
+PAGES = (  # in the order in which they are understood
     Page("Journey", "journey", (Part(journey.sheet, "Journey", "journey"),)),
     Page("Block", "block", block.PARTS),
+    Page("Activation", "sparsity", sparsity.PARTS),
+    Page("Dimensions", "dimensions", dimensions.PARTS),
     Page("Vocabulary", "vocabulary", vocabulary.PARTS),
+    Page("Neurons", "neurons", neurons.PARTS),
     Page("Learn", "learn", learn.PARTS),
     Page("Exercises", "exercises", exercises.PARTS),
-    Page("Sparsity", "sparsity", sparsity.PARTS),
-    Page("Dimensions", "dimensions", dimensions.PARTS),
-    Page("Neurons", "neurons", neurons.PARTS),
     Page("Lab", "lab", lab.PARTS),
     Page("Timing", "timing", timing.PARTS),
 )

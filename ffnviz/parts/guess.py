@@ -8,7 +8,7 @@ from ffnviz.analysis.prediction import Prediction
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.guess import of_bytes, of_no_question, of_pieces, of_what_it_read
 from ffnviz.figures.journey.sentences import HIDDEN, NEXT, SHOWN, of_the_question
-from ffnviz.figures.wording import Sentence
+from ffnviz.figures.wording import Sentence, spare
 from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -20,18 +20,21 @@ from ffnviz.state.run import Run, TracedModel
 def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) -> Sentence:
     """The line under a network's guess at the chosen token; the subject's if `traced` is None.
 
-    Where no word is hidden, it warns of that, unless `warn` is false.
+    Where no word is hidden, it warns of that, unless `warn` is false; elsewhere it keeps the room.
     """
     traced = traced or run.subject
     warning: Sentence = []
+    room: Sentence = []
     if warn and asked(run) == SHOWN:
         warning = question(run) or of_no_question(run.labels[run.token])
+    elif warn and asked(run) == HIDDEN:
+        room = [spare(of_no_question(max(run.labels, key=len)))]
     tokens = traced.whole.tokens
     in_bytes = read_in_bytes(tokens)
     read = what_it_cannot_read(traced) or of_what_it_read(*_training_texts(traced.network))
     words = [(split.word, split.pieces) for split in split_words(traced.text, tokens)
              if not set(split.word) & set(in_bytes)]  # fmt: skip
-    return [*warning, *read, *of_pieces(words)]
+    return [*warning, *read, *of_pieces(words), *room]
 
 
 def what_it_cannot_read(traced: TracedModel) -> Sentence:

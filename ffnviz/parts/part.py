@@ -11,6 +11,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values
 
 NEURONS = "neurons"  # the page a neuron is met on
+FURTHER = " ★"  # after the name of what is beyond a first course
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Part:
     # settings that follow from the run, to be set before the URL is written and the part is shown
     follow: Callable[[Run, Values], Set | None] | None = None
     line: str = ""  # what one sees there, in at most forty characters; below the title in the list
+    further: bool = False  # beyond a first course: “Next” passes over it
     ways: tuple[tuple[Capability, ...], ...] = ()  # needs of each view besides; one view is enough
 
     def missing(self, run: Run) -> tuple[Capability, ...]:

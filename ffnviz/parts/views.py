@@ -5,11 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ffnviz.analysis.needs import Capability, missing
-from ffnviz.parts.part import Part
+from ffnviz.parts.part import FURTHER, Part
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting
+
+STARS = "★ goes beyond a first course; “Next” passes over it."
 
 
 @dataclass(frozen=True)
@@ -20,6 +23,9 @@ class View:
     sheet: Callable[[Run, Values], Sheet]  # as a part's
     settings: tuple[Setting[Any], ...] = ()  # that it has besides the choice of the view
     needs: tuple[Capability, ...] = ()  # what it needs of a network
+    further: bool = False  # beyond a first course
+    # as a part's; it is asked while the view is shown
+    follow: Callable[[Run, Values], Set | None] | None = None
 
 
 def part_of_views(
@@ -36,8 +42,9 @@ def part_of_views(
         setting: the name, in the URL, of the setting that chooses a view by its id.
         views: by their ids.
     """
-    labels = {each: view.label for each, view in views.items()}
-    choice = choice_setting(setting, labels).with_control("Show")
+    labels = {each: view.label + FURTHER * view.further for each, view in views.items()}
+    further = any(view.further for view in views.values())
+    choice = choice_setting(setting, labels).with_control("Show", help=STARS if further else "")
     settings = [choice, *(each for view in views.values() for each in view.settings)]
     ways = tuple(view.needs for view in views.values())
 
@@ -47,7 +54,7 @@ def part_of_views(
         offered = {each: label for each, label in labels.items() if not lacking[each]}
         why: list[Row] = []
         if lacking[chosen]:
-            words = f"“{labels[chosen]}” cannot be shown for this network."
+            words = f"“{views[chosen].label}” cannot be shown for this network."
             why = [row(text_cell("missing", f"{words} {lacking[chosen][0].value}", tone="info"))]
             chosen = next(iter(offered), "")
         if not chosen:
@@ -57,4 +64,11 @@ def part_of_views(
         choices = [replace(choice, options=offered)] if len(offered) > 1 else []
         return Sheet([*why, *shown.rows], [*choices, *controls])
 
-    return Part(sheet, title, name, tuple(dict.fromkeys(settings)), line=line, ways=ways)
+    def follow(run: Run, values: Values) -> Set | None:
+        shown = views[values[choice]].follow
+        return shown(run, values) if shown else None
+
+    return Part(
+        sheet, title, name, tuple(dict.fromkeys(settings)), line=line, ways=ways,
+        follow=follow if any(view.follow for view in views.values()) else None,
+    )  # fmt: skip

@@ -6,8 +6,10 @@ import tempfile
 from functools import partial
 
 import uvicorn
+from streamlit.starlette import App
 from uvicorn.supervisors import Multiprocess
 
+from ffnviz.jobs.parent import end_with_parent
 from ffnviz.models.config import Config
 from ffnviz.models.encoder import shared_weights
 from ffnviz.server.application import application
@@ -31,6 +33,11 @@ class Supervisor(Multiprocess):
         super().handle_int()
 
 
+def _served(config: Config) -> App:
+    end_with_parent()
+    return application(config)
+
+
 def serve_with(workers: int, host: str, port: int, config: Config) -> None:
     """Serve until stopped; a worker that ends is replaced.
 
@@ -45,7 +52,7 @@ def serve_with(workers: int, host: str, port: int, config: Config) -> None:
     with tempfile.TemporaryDirectory(prefix="ffnviz-workers-") as folder:
         os.environ[FOLDER] = os.environ[shared_weights.FOLDER] = folder
         served = uvicorn.Config(
-            partial(application, config),
+            partial(_served, config),
             factory=True,
             host=host,
             port=port,

@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.sparsity.other_activation import with_activation
 from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.encoder import initial_encoder
@@ -120,7 +120,9 @@ def _traced_model(name: str, device: str, state: State) -> TracedModel:
         runs = [timed_trace(model, text)[1:] for _ in range(TIMED)]
         return TraceTiming(min(total for total, _ in runs), min(ffn for _, ffn in runs))
 
-    trace = partial(model.trace, text, look_at=state.block)
+    # A link may name a block that the network beside has not.
+    hold = [state.block] if state.block < model.sizes.n_blocks else []
+    trace = partial(model.trace, text, hold=hold)
     traced = TracedModel(model, text, cached, trace, untrained, timing, state.special)
     return traced
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.spelling import as_read
+from ffnviz.models.text_encoding import read_text
 
 IdArray = NDArray[np.int32]
 BATCH_LINES = 512
@@ -134,14 +135,14 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise CorpusError(f"{path} is not UTF-8 text ({error}).") from error
+        raise CorpusError(f"{path} is no text in UTF-8 or UTF-16 ({error}).") from error
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
 
 
 def _paragraphs(path: Path) -> tuple[str, ...]:
     with reading(path):
-        text = as_read(path.read_text(encoding="utf-8"))
+        text = as_read(read_text(path))
     lines = (" ".join(line.split()) for line in text.splitlines())
     return tuple(line for line in lines if line)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.text_encoding import read_text
 from ffnviz.training.corpus import CorpusError, IdArray, Sentences, reading
 
 HELD_OUT_DIGIT = "1"  # one line in sixteen
@@ -20,7 +21,7 @@ def read_sentences(path: Path, tokenizer: Tokenizer, max_tokens: int) -> Sentenc
         CorpusError: if it cannot be read, or one of the two parts is empty.
     """
     with reading(path):
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_text(path).splitlines()
     sentences = sentences_of(lines, path.stem, tokenizer, max_tokens)
     if not sentences.training or not sentences.held_out:
         raise CorpusError(

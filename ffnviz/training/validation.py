@@ -88,7 +88,7 @@ class _Activity:
         )
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def validate(encoder: Encoder, batches: list[Batch]) -> Point:
     """The results on the validation batches, in float32 and without dropout."""
     was_training = encoder.training

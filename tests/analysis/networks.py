@@ -11,9 +11,10 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.arguments import Hold, what_to_hold
 from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Card, Sizes
-from ffnviz.models.edit import Edit, edited, edits_of
+from ffnviz.models.edit import Edit, Edits, all_of, edited, edits_of
 from ffnviz.models.encoder.attention import AttentionRecord
 from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.config import EncoderConfig
@@ -25,7 +26,7 @@ from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
-from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
+from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 
 SHAPES: dict[str, dict[str, object]] = {
     "plain": {},
@@ -159,32 +160,37 @@ class Stranger:
     def _normed(self, x: Tensor, place: int) -> Tensor:
         return x / (x.square().mean(-1, keepdim=True) + self.EPS).sqrt() * self.gains[place]
 
-    def _attend(self, block: int, x: Tensor) -> AttentionRecord:
+    def _attend(self, block: int, x: Tensor, edits: Sequence[Edit] = ()) -> AttentionRecord:
         read = self._normed(x, 2 * block)
         q, k, v = (
             torch.unflatten(read @ w, -1, (self.HEADS, -1)).transpose(-3, -2)
             for w in self.qkvo[block][:3]
         )
         mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        output = mixed.transpose(-3, -2).flatten(-2) @ self.qkvo[block][3]
+        z = edited(mixed.transpose(-3, -2).flatten(-2), edits, "heads")
+        output = edited(z @ self.qkvo[block][3], edits, "attention")
         return AttentionRecord(read, q, k, v, output, True)
 
     def _stages(self, block: int, edits: Sequence[Edit], x: Tensor) -> GatedFeedForwardRecord:
         up, gate, down = self.up_gate_down[block]
         pre_activation, value = x @ gate.T, x @ up.T
         hidden = edited(F.silu(pre_activation) * value, edits)
-        return GatedFeedForwardRecord(x, pre_activation, hidden, hidden @ down.T, value)
+        written = edited(hidden @ down.T, edits, "ffn")
+        return GatedFeedForwardRecord(x, pre_activation, hidden, written, value)
 
     def _feed(self, block: int, edits: Sequence[Edit], middle: Tensor) -> GatedFeedForwardRecord:
         return self._stages(block, edits, self._normed(middle, 2 * block + 1))
 
     def _blocks(self, x: Tensor, first: int, edits: Sequence[Edit]) -> Iterator[BlockRecord]:
         for block in range(first, self.BLOCKS):
-            attention = self._attend(block, x)
-            middle = x + attention.output
-            ffn = self._feed(block, edits_of(edits, block), middle)
-            yield BlockRecord(x, attention, middle, ffn, middle + ffn.output)
-            x = middle + ffn.output
+            own = edits_of(edits, block)
+            x = edited(x, own, "input")
+            attention = self._attend(block, x, own)
+            middle = edited(x + attention.output, own, "middle")
+            ffn = self._feed(block, own, middle)
+            output = edited(middle + ffn.output, own, "output")
+            yield BlockRecord(x, attention, middle, ffn, output)
+            x = output
 
     def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
         return self._blocks(self.embedding[ids], 0, ())
@@ -196,16 +202,19 @@ class Stranger:
             if number in blocks:
                 see(record.ffn.hidden)
 
-    def run(self, ids: Tensor, edits: Sequence[Edit] = ()) -> StreamTrace:
-        embedding = self.embedding[ids]
+    def run(self, ids: Tensor, edits: Edits = (), hold: Hold = ()) -> StreamTrace:
+        embedding, n = self.embedding[ids], ids.shape[-1]
+        edits = [edit.settled(self.sizes, n, self.head_shape) for edit in all_of(edits)]
         blocks = [
             BlockTrace(
                 record.input, record.middle, record.output,
-                LazyValue(partial(self._attend, block, record.input)),
+                LazyValue(partial(self._attend, block, record.input, edits_of(edits, block))),
                 LazyValue(partial(self._feed, block, edits_of(edits, block), record.middle)),
             )
             for block, record in enumerate(self._blocks(embedding, 0, edits))
         ]  # fmt: skip
+        for number in what_to_hold(hold, self.BLOCKS)[0]:
+            blocks[number].ffn_stages.get()
         final = self._normed(blocks[-1].output, -1)
         return StreamTrace(ids, embedding, tuple(blocks), final, self._unembed)
 
@@ -214,14 +223,20 @@ class Stranger:
             raise NotForThisNetwork("It has no word head.")
         return rows @ self.output.T
 
-    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
+    def trace(self, text: str, edits: Edits = (), *, hold: Hold = ()) -> Trace:
         encoding = self.tokenizer.encode(text, self.LONGEST)
-        run = self.run(torch.tensor(encoding.ids), edits)
-        _ = look_at is None or run.blocks[look_at].ffn
+        run = self.run(torch.tensor(encoding.ids), edits := all_of(edits), hold)
         return Trace(
             run.ids, run.embedding, run.blocks, run.final, run.unembed,
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out, network=self,
+            edits=edits,
         )  # fmt: skip
+
+    def heads(self, block: int) -> AttentionView:
+        return AttentionView(torch.unflatten(self.qkvo[block][3], 0, (self.HEADS, -1)), None)
+
+    def head_shape(self, block: int) -> tuple[int, int]:  # noqa: ARG002, as all have the same
+        return self.HEADS, self.D // self.HEADS
 
     def ffn(self, block: int) -> FfnView:
         up, gate, down = self.up_gate_down[block]

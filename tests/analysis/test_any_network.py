@@ -10,7 +10,6 @@ from torch import Tensor
 
 from ffnviz.analysis.dimensions.cost import parameters, shape_of
 from ffnviz.analysis.dimensions.position_wise import against_sequential, position_wise
-from ffnviz.analysis.dimensions.projection import project
 from ffnviz.analysis.dimensions.rank import out_of_reach, spectra
 from ffnviz.analysis.dimensions.rank import reach as directions
 from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
@@ -30,7 +29,6 @@ from ffnviz.analysis.sparsity.bend import curve, landing, value_range
 from ffnviz.analysis.sparsity.keep import concentration, kept_at, random_pass, strongest_pass
 from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import record_of
-from ffnviz.analysis.sparsity.swap import swapped_pass, swapped_prediction
 from ffnviz.analysis.timing.growth import as_convolution
 from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.analysis.timing.stages import time_stages
@@ -240,7 +238,6 @@ def test_what_a_trace_alone_tells(net: Network) -> None:
     assert_allclose(ffn_path(trace, 0, TOKEN).hidden, hidden[TOKEN])
     for by in ORDERS:
         assert sorted(neuron_order(hidden, by)) == list(range(net.sizes.d_ff))
-    assert project(trace.blocks[0].output).points.shape == (len(trace.tokens), 2)
     other = compare(trace, net.trace("The dog sat on it."), 0, k=3)
     assert_allclose(other.difference, other.second - other.first)
     assert curve(net.card.phi, -2, 2).value[120] == pytest.approx(0, abs=1e-6)
@@ -328,22 +325,6 @@ def test_writing_on(net: Network) -> None:
     assert_allclose(
         logits_before(net, one_word, 0), net.run(torch.tensor(ids)).logits[-1].numpy(), atol=1e-4
     )
-
-
-def test_phi_swapped(net: Network) -> None:
-    trace = net.trace(TEXT)
-    if not isinstance(net, Model):
-        refused(lambda: swapped_pass(net, trace, "gelu"), "own modules")  # type: ignore[arg-type]
-    elif net.card.gated:
-        refused(lambda: swapped_pass(net, trace, "gelu"), "gated")
-    else:
-        own, other = (
-            swapped_prediction(net, trace, TOKEN, swapped_pass(net, trace, phi)).divergence
-            for phi in (net.card.phi.name, "identity")
-        )
-        assert own == 0
-        assert other > 0
-        refused(lambda: swapped_pass(net, trace, "geglu"), "one more matrix")
 
 
 def test_what_takes_how_long(net: Network) -> None:

@@ -13,23 +13,22 @@ from tests.run_factory import run_of
 TEXT = "The [MASK] sat."
 
 
-def test_the_foot_leads_through_every_part_that_the_network_can_show() -> None:
+def test_the_foot_leads_through_every_part_of_a_first_course() -> None:
     run = run_of(load("relu"), TEXT)
     page, part = PAGES[0], PAGES[0].parts[0]
     walked = [(page.name, part.name)]
     while (coming := following(page, part, run)) is not None:
         page, part = coming
         walked.append((page.name, part.name))
-    everything = [(p.name, each.name) for p in PAGES for each in p.parts]
-    alone = [(p.name, each.name) for p in PAGES for each in p.parts if each.missing(run)]
-    assert alone == [("sparsity", "swap")], "a network alone has no partner to swap with"
-    assert walked == [each for each in everything if each not in alone]
+    pairs = [(page, part) for page in PAGES for part in page.parts]
+    assert walked == [(page.name, part.name) for page, part in pairs if not part.further]
+    assert 0 < len(pairs) - len(walked) < 5, "a first course passes over few parts"
 
 
 def test_an_unknown_network_is_led_past_what_it_has_not(model_folder: Path) -> None:
     run = run_of(load(model_folder), TEXT)
     names = {part.name for page in PAGES for part in page.parts if part.missing(run)}
-    assert {"birth", "name"} <= names
+    assert "browse" in names
     page = next(page for page in PAGES if page.name == "sparsity")
     coming = following(page, page.part("keep"), run)
     assert coming is not None

@@ -12,16 +12,16 @@
     }
   }
 
-  const header = document.querySelector("[data-testid=stHeader]");
-  const foot = document.querySelector(".sheet > .below");
-  const covers = foot && getComputedStyle(foot).position === "sticky"; // what scrolls goes below it
+  // What scrolls goes below the header and the foot; on a telephone below the tokens and the controls, too.
+  const lies = (node) => node && ["sticky", "fixed", "absolute"].includes(getComputedStyle(node).position);
+  const lids = (selectors) => selectors.map((each) => document.querySelector(each)).filter(lies);
+  const over = lids(["[data-testid=stHeader]", '.sheet [data-cell="chips"]']), under = lids([".sheet > .below", '.sheet [data-cell="rail"]']);
 
   // The part of a rectangle that no ancestor cuts off, and header and foot do not cover.
   function visible(rect, node) {
-    let { left, top, right, bottom } = rect, inFoot = false, inHeader = false;
+    let { left, top, right, bottom } = rect, isLid = false;
     for (let at = node; at; at = parentOf(at)) {
-      inFoot ||= at === foot;
-      inHeader ||= at === header || at.matches('[data-cell="bar"], [popover]');
+      isLid ||= over.includes(at) || under.includes(at) || at.matches('[data-cell="bar"], [data-cell="network"], [data-cell="examples"], [popover]');
       const style = getComputedStyle(at);
       if (style.clipPath !== "none" && at.clientWidth <= 1) return null;
       if (style.overflowX !== "visible" || style.overflowY !== "visible") {
@@ -31,9 +31,17 @@
       }
       if (style.position === "fixed") break;
     }
-    if (header && !inHeader) top = Math.max(top, header.getBoundingClientRect().bottom);
-    if (covers && !inFoot) bottom = Math.min(bottom, foot.getBoundingClientRect().top);
+    if (!isLid) {
+      top = Math.max(top, ...over.map((lid) => lid.getBoundingClientRect().bottom));
+      bottom = Math.min(bottom, ...under.map((lid) => lid.getBoundingClientRect().top));
+    }
     return right - left > SLACK && bottom - top > SLACK ? { left, top, right, bottom } : null;
+  }
+
+  // Whether it slides, and says so.
+  function fades(node) {
+    for (let at = node; at; at = parentOf(at)) if (getComputedStyle(at).maskImage !== "none") return true;
+    return false;
   }
 
   const found = new Set(), texts = [];
@@ -55,7 +63,7 @@
       const style = getComputedStyle(node);
       whole.forEach((rect, i) => {
         const part = rects[i];
-        if (!part || (!svg && (style.textOverflow === "ellipsis" || rect.right > innerWidth))) return;
+        if (!part || fades(node) || (!svg && (style.textOverflow === "ellipsis" || rect.right > innerWidth))) return;
         const fromLeft = svg && part.left > rect.left + SLACK;
         if (fromLeft || part.right < rect.right - SLACK) found.add(`cut: ${short(child.data)}`);
       });

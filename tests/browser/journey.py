@@ -197,8 +197,10 @@ class Journey:
         return self.page.locator(f'canvas[data-name="{twin}"]')
 
     def chart(self, note: str) -> Locator:
-        """The chart whose head opens this note."""
-        return self.page.locator("figure").filter(has=self.page.locator(f"#note-{note}"))
+        """The chart whose head opens this note; not the outline of one to come."""
+        return self.page.locator("figure:not(.waiting)").filter(
+            has=self.page.locator(f"#note-{note}")
+        )
 
     def text(self, text: str | re.Pattern[str], *, exact: bool = False) -> Locator:
         """What shows a text; not the line that tells it to a screen reader a moment later."""

@@ -119,7 +119,7 @@ def test_what_is_chosen_in_the_picture_is_kept_in_the_link(new_page: OpenPage) -
     journey.press("post-LN, not trained so")
     assert journey.query()["layernorm"] == "moved"
     expect(stations.nth(3)).to_contain_text("LayerNorm")
-    journey.part("Decoder block")
+    journey.part("decoder")
     page.get_by_role("textbox", name="Written so far").fill("A dog")
     page.keyboard.press("Enter")
     journey.settle()

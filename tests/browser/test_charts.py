@@ -122,9 +122,9 @@ def test_a_point_is_chosen_by_keyboard(new_page: OpenPage) -> None:
 def test_the_parts_of_a_page_are_links(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text="The cat sat.")
     assert "part" not in journey.query()
-    journey.part("During training").part("neurons that never fire")
+    journey.part("Active neurons").part("neurons that never fire")
     expect(journey.chart("never")).to_be_visible()
-    assert journey.query()["part"] == "birth"
+    assert journey.query()["part"] == "awake"
     assert journey.query()["training_view"] == "never"
     journey.page.reload()
     journey.wait_for("The cat sat.")
@@ -142,7 +142,7 @@ def test_the_sentence_goes_with_a_person_from_page_to_page(new_page: OpenPage) -
     journey.wait_for("The cat sat.")
     assert journey.query()["twin"] == "gelu"
     assert journey.query()["block"] == "1"
-    journey.page.get_by_role("link", name="Sparsity").click()
+    journey.page.get_by_role("link", name="Activation").click()
     journey.page.wait_for_url(lambda url: "sparsity" in url)
     journey.wait_for("The cat sat.")
     assert journey.query()["twin"] == "gelu"

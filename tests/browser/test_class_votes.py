@@ -66,7 +66,7 @@ def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
 
 
 def test_a_class_bets_before_two_networks_are_trained(somebody: Somebody) -> None:
-    lecturer, anna, ben = led_to("Learn", "A bet", somebody)
+    lecturer, anna, ben = led_to("Learn", "a bet on two", somebody)
     pages = [each.page for each in (lecturer, anna, ben)]
     options = [page.locator('[data-cell="bet-placed"] .options button') for page in pages]
     says = [page.locator('[data-cell="bet-placed"] .status') for page in pages]

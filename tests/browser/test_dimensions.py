@@ -1,4 +1,4 @@
-"""The Dimensions page: shapes, costs, ranks, the plane, and every control."""
+"""The Dimensions page: shapes, costs, ranks, and every control."""
 
 import re
 
@@ -10,7 +10,6 @@ from ffnviz.analysis.dimensions.cost import Shape, ffn_share, multiply_adds, par
 from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
-from tests.browser.journey import Journey
 from tests.parts.test_sparsity_sheets import percents, shown
 
 SENTENCE = "She opened the [MASK] and looked out."
@@ -103,19 +102,6 @@ def test_ranks_are_numpys(new_page: OpenPage, twins: dict[str, Model]) -> None:
         expected.append(f"{np.exp(-(share * np.log(share)).sum()):.1f}")
     assert re.findall(r"\d+\.\d", journey.sentence("rank")) == expected
     assert percents(journey.sentence("spectra"))[0] == 0
-
-
-def chosen(journey: Journey) -> str:
-    return journey.page.locator('.row [aria-pressed="true"] bdi').inner_text()
-
-
-def test_a_click_in_the_plane_chooses_the_token(new_page: OpenPage) -> None:
-    journey = new_page().open_page("dimensions", text="The cat sat.", part="plane")
-    assert chosen(journey) == "sat"
-    box = journey.chart("plane").locator(".scatterlayer .point").first.bounding_box()
-    assert box
-    journey.click_at(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-    assert chosen(journey) == "The"
 
 
 def test_one_ffn_for_all_tokens_is_measured(new_page: OpenPage) -> None:

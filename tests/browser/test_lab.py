@@ -86,7 +86,7 @@ def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPag
     expect(other.filter(visible=True).last).to_contain_text("Then, on average")
     journey.page.get_by_role("button", name="Dropout →").click()
     expect(journey.chart("lab-passes")).to_be_visible()
-    assert journey.query()["part"] == "dropout"
+    assert journey.query()["part"] == "residual"
     journey.page.get_by_role("radio", name="All claims").click()
     expect(claims(journey).first).to_be_visible()
     journey.box.fill("Another sentence.")
@@ -208,7 +208,7 @@ def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
     journey = opened(new_page, "zoo")  # where it was once
     assert journey.page.url.split("?")[0].endswith("/sparsity")
     assert "x = −0.75: −0.1700" in journey.sentence("lab-curves")
-    journey.part("gated FFNs")
+    journey.part("gated FFNs ★")
     for gate in ("GEGLU", "SwiGLU", "GLU", "ReGLU"):
         journey.page.get_by_role("radio", name=gate, exact=True).click()
         sentence = journey.chart("lab-gate").locator(".sentence")

@@ -106,10 +106,10 @@ def test_on_a_telephone_the_page_says_its_name_and_the_drawer_closes(new_page: O
     expect(name).to_have_text("Journey")
     expect(name).to_be_in_viewport()
     page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_test_id("stSidebarNavLink").filter(has_text="Sparsity").click()
-    expect(name).to_have_text("Sparsity: The activation function")
+    page.get_by_test_id("stSidebarNavLink").filter(has_text="Activation").click()
+    expect(name).to_have_text("Activation: The activation function")
     expect(page.get_by_test_id("stSidebar")).not_to_be_in_viewport()
-    expect(page).to_have_title(f"Sparsity: {START} · ffnviz")
+    expect(page).to_have_title(f"Activation: {START} · ffnviz")
     small = page.evaluate(
         """() => [...document.querySelectorAll("*")]
             .flatMap((e) => [e, ...(e.shadowRoot?.querySelectorAll("*") ?? [])])

@@ -301,7 +301,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     choose("Add this view")
     expect(page.get_by_text("Added: it is scene 1 of your lecture.")).to_be_visible()
     page.keyboard.press("Escape")
-    journey.part("During training").part("neurons that never fire")
+    journey.part("Active neurons").part("neurons that never fire")
     choose("Add this view")
     page.keyboard.press("Escape")
     choose("My lecture (2 views)")
@@ -352,7 +352,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     journey.settle()
     choose("My lecture (0 views)")
     expect(page.get_by_text("Nothing is in it yet.")).to_be_visible()
-    broken = text.replace('part = "birth"', 'part = "death"')
+    broken = text.replace('part = "awake"', 'part = "death"')
     file = page.locator("input[type=file]")
     file.set_input_files({"name": "b.toml", "mimeType": "", "buffer": broken.encode()})
     expect(page.get_by_text("b.toml: Scene 1")).to_contain_text("part must be one of")
@@ -470,7 +470,7 @@ def test_a_link_hides_what_a_course_page_does_not_want(new_page: OpenPage) -> No
     page = journey.page
     expect(page.locator(".picture").first).to_be_visible()
     assert journey.query()["hide"] == "pages,sentence,tokens,foot"
-    for gone in (journey.box, journey.chips.first, page.get_by_role("link", name="Sparsity"),
+    for gone in (journey.box, journey.chips.first, page.get_by_role("link", name="Activation"),
                  page.get_by_role("button", name="Glossary")):  # fmt: skip
         expect(gone).to_be_hidden()
     page.goto(f"{journey.address}/?text=It+rained.&embed=true")

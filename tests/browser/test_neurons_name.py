@@ -26,6 +26,8 @@ def test_a_name_is_kept_in_the_url_and_goes_from_page_to_page_as_a_file(
     with journey.page.expect_download() as download:
         journey.page.get_by_role("button", name="Export names").click()
     download.value.save_as(tmp_path / "names.json")
+    names = (tmp_path / "names.json").read_text(encoding="utf-8")
+    (tmp_path / "names.json").write_text(names, encoding="utf-16")  # as an editor may save it
     journey.page.reload()
     journey.wait_for(SENTENCE)
     assert "469" in journey.query()["names"]

@@ -97,12 +97,12 @@ def test_a_question_is_answered_with_how_to_hide_a_word(new_page: OpenPage) -> N
 
 
 def test_next_leads_on_within_a_page_and_to_the_next(new_page: OpenPage) -> None:
-    journey = new_page().open_page("sparsity", text=START, part="birth")
+    journey = new_page().open_page("sparsity", text=START, part="awake")
     page = journey.page
-    page.get_by_role("button", name="Next: Swap φ →").click()
+    page.get_by_role("button", name="Next: Keep the top k →").click()
     on = page.get_by_role("button", name="Next: Dimensions · Shapes and code →")
     expect(on).to_be_visible()
-    assert journey.query()["part"] == "swap"
+    assert journey.query()["part"] == "keep"
     on.click()
     expect(page.get_by_role("button", name="Next: Cost →")).to_be_visible()
     assert page.url.split("?")[0].endswith("/dimensions")

@@ -136,7 +136,7 @@ def test_what_broke_after_the_start_is_named_in_a_sentence(
     why = "broken.jsonl has no descriptions of neurons. broken.jsonl, line 1: it is not JSON."
     expect(page.get_by_text(why)).to_be_visible()
     assert "Neuron 2:469 fires on" in journey.sentence("fires")
-    page.get_by_role("radio", name="features", exact=True).click()
+    page.get_by_role("radio", name="features ★", exact=True).click()
     expect(page.get_by_text("The dictionary of features cannot be read.")).to_be_visible()
     expect(page.get_by_text(f"{weights.name} ")).to_be_visible()
     expect(journey.box).to_have_value(TEXT)

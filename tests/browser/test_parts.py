@@ -20,12 +20,12 @@ START = "She opened the [MASK] and looked out."
 ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
        "twin": "gelu", "block": "1", "neuron": "gelu-3"}  # fmt: skip
 
-ASKED_FOR = {"features"}  # views that this server was given nothing for
+ASKED_FOR = {"features ★"}  # views that this server was given nothing for
 MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 7 s of a core, and jobs before it their own
 # Which say the same of any sentence, and measure for seconds: they are seen at all sizes at once.
-OF_NO_SENTENCE = {"fit", "fit by hand", "plant how much fits"}
-PHONE = (390, 844)
-IN_WORDS = {"CPU and GPU", "later neurons"}  # without a GPU, and after the last block
+OF_NO_SENTENCE = {"fit", "fit by hand", "plant how much fits ★"}
+PHONE, ON_ITS_SIDE = (390, 844), (844, 390)
+IN_WORDS = {"CPU and GPU", "later neurons ★"}  # without a GPU, and after the last block
 # What projectors, laptops and screens have, beside the two that pages are opened at: one of them on
 # every part, all of them on the sheets that fill a window to its edges.
 SIZES = ((1280, 720),)
@@ -33,7 +33,9 @@ MORE_SIZES = ((1024, 576), (1366, 768), (1440, 900), (1536, 864), (2560, 1440))
 HARDEST = ("journey", "block")
 HALL = 1920  # where no type may be smaller than SMALLEST pixels
 SMALLEST = 16
+FINGER, LEGIBLE = 44, 12  # pixels, of what is pressed; of type on a telephone
 FAULTS = Path(__file__).with_name("faults.js").read_text(encoding="utf-8")
+PHONE_FAULTS = Path(__file__).with_name("phone_faults.js").read_text(encoding="utf-8")
 # True once every chart has been drawn for the room it has now.
 FITTED = """([width, height]) => {
     const near = (a, b) => Math.abs(a - b) <= 1;
@@ -60,6 +62,8 @@ def seen_at(journey: Journey, width: int, height: int) -> list[str]:
     """What a person would complain of in a window of that size."""
     resized(journey, width, height)
     found: list[str] = journey.page.evaluate(FAULTS, {"smallest": SMALLEST if width == HALL else 0})
+    if (width, height) in (PHONE, ON_ITS_SIDE):
+        found += journey.page.evaluate(PHONE_FAULTS, {"smallest": LEGIBLE, "target": FINGER})
     return found
 
 
@@ -164,10 +168,10 @@ def test_each_part_is_one_screen_in_the_dark_and_in_order_at_every_size(
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_each_part_fits_a_telephone_without_a_fault_on_any_sentence(
-    new_page: OpenPage, page: Page
+    phone: Journey, page: Page
 ) -> None:
-    journey = opened(new_page(width=PHONE[0], height=PHONE[1]), page, **ODD)
+    journey = opened(phone, page, **ODD)
     fits = "(m) => m.scrollWidth <= m.clientWidth"
     # It is the same document as in the dark, in other colours.
-    found = faults(journey, page, PHONE, fits, (), ["color-contrast"])
+    found = faults(journey, page, PHONE, fits, (ON_ITS_SIDE,), ["color-contrast"])
     assert found == {}, json.dumps(found, indent=1)[:6_000]

@@ -72,7 +72,7 @@ def test_a_sheet_is_hung_once_however_late_its_script_comes(browser: Browser, ad
             route.continue_()
         page.get_by_role("group", name="Tokens of the sentence").wait_for()
         assert page.locator(".sheet").count() == 1
-        expect(page.get_by_role("radio", name="Encoder block")).to_be_visible()
+        expect(page.get_by_role("radio", name="The block")).to_be_visible()
     assert errors == []
 
 

@@ -55,7 +55,7 @@ def test_the_first_page_opens_by_its_name_as_the_others_do(new_page: OpenPage) -
     assert journey.page.get_by_role("dialog").count() == 0
     current = journey.page.locator('header a[aria-current="page"]')
     assert current.all_inner_texts() == ["Journey"]
-    for name, path in (("Sparsity", "/sparsity"), ("Journey", "/")):
+    for name, path in (("Activation", "/sparsity"), ("Journey", "/")):
         journey.page.get_by_role("link", name=name).first.click()
         journey.page.wait_for_function(
             "(path) => location.pathname === path && location.search", arg=path

@@ -42,8 +42,8 @@ def own() -> Iterator[Server]:
 @contextmanager
 def held(server: Server, page: Page) -> Iterator[None]:
     """No measurement gets on while the block runs."""
-    page.goto(f"{server.url}/timing?part=stages")  # which starts the process that measures
-    until(lambda: bool(_workers(server)))
+    page.goto(f"{server.url}/neurons?part=switch")  # starts the process that measures, and no more
+    until(lambda: bool(_workers(server)) and queue(server) == 0)
     stopped = _workers(server)
     for pid in stopped:
         os.kill(pid, signal.SIGSTOP)
@@ -108,11 +108,12 @@ def test_cancelled_it_can_be_begun_again_and_the_second_visitor_has_it_at_once(
 
 
 def test_whoever_has_left_a_part_waits_for_it_no_more(new_page: OpenPage, own: Server) -> None:
-    page = new_page().page
-    with held(own, page):
-        page.goto(f"{own.url}/neurons?part=plant&plant_view=many&twin=gelu")
-        until(lambda: queue(own) == 1)
-        page.get_by_role("button", name="Switch off").click()
+    journey = new_page()
+    with held(own, journey.page):
+        journey.page.goto(f"{own.url}/neurons?part=plant&plant_view=many&twin=gelu")
+        journey.page.locator(CARD).first.wait_for()
+        assert queue(own) == 1
+        journey.choose_part("Switch off")
         until(lambda: queue(own) == 0)
 
 
@@ -121,9 +122,11 @@ def test_what_was_there_stays_until_the_new_is_there(new_page: OpenPage, own: Se
     page.goto(f"{own.url}/lab?part=bend&text=She opened the [MASK] and looked out.")
     old = page.locator('[data-cell="lab-without"]')
     old.locator("[data-painted]").wait_for()
+    said = old.locator(".sentence").inner_text()
     with held(own, new_page().page):
         page.get_by_role("radio", name="block 1").click()
         expect(old).to_have_attribute("data-pale", "")
+        assert old.locator(".sentence").inner_text() == said
         over = page.locator('[data-cell="waiting-bend"]')
         expect(over).to_contain_text("This is for another sentence or setting.")
     expect(over).to_have_count(0)

@@ -31,7 +31,8 @@ def test_a_served_page_gets_all_pictures_and_its_files_keep_their_address() -> N
 def test_a_picture_brings_what_it_reads() -> None:
     files = bundle.texts(("neuron_card",), ("maps",))
     expected = {"palettes.json", "glossary.json", "shell.css", "head.css", "terms.css",
-                "forced_colors.css", "neuron_card.css", "notes/maps.html"}  # fmt: skip
+                "neuron_card.css", "finger.css", "forced_colors.css",
+                "notes/maps.html"}  # fmt: skip
     assert set(files) == expected
     assert all(files.values())
 

@@ -5,7 +5,6 @@ import pytest
 
 from ffnviz.figures.dimensions.cost import costs, share_against_length, short
 from ffnviz.figures.dimensions.flow import SHOWN, flow, shared_weights
-from ffnviz.figures.dimensions.plane import planes
 from ffnviz.figures.dimensions.rank import effective_ranks, spectra
 from ffnviz.figures.timing.timing import growth, products, side_by_side, stages
 from ffnviz.figures.vocabulary.distribution import distribution
@@ -70,17 +69,6 @@ def test_effective_ranks_have_a_bar_a_twin_and_stage() -> None:
     drawn = checked(effective_ranks({Line("ReLU", "relu"): [2.0, 3.0]}, ["a", "b"]))
     assert list(drawn.data[0].y) == [2, 3]
     assert list(drawn.data[0].text) == ["2.0", "3.0"]
-
-
-def test_planes_name_tokens_as_text_and_mark_the_chosen_one() -> None:
-    points = np.array([[1.0, 2.0], [3.0, -4.0]])
-    figure = planes([("a", points, np.array([0.6, 0.3]))] * 3, ["<b>", "y"], 1, "gelu")
-    drawn = checked(figure)
-    assert list(drawn.data[0].text) == ["&lt;b&gt;", "y"]
-    assert figure["data"][0]["marker"]["color"] == ["@muted", "@gelu"]
-    assert drawn.layout.xaxis.title.text == "axis 1: 60% of the variance"
-    alone = checked(planes([("a", np.zeros((1, 2)), np.zeros(2))], ["x"], 0, "relu"))
-    assert alone.layout.xaxis.range[1] > 0
 
 
 def test_the_distribution_fills_what_the_cut_leaves() -> None:

@@ -5,8 +5,6 @@ import numpy as np
 from ffnviz.figures.dimensions.separate import by_width, lifted
 from ffnviz.figures.dimensions.warp import TINTS, Panel, warped
 from ffnviz.figures.sparsity.gate import draws, errors
-from ffnviz.figures.timing.grouped import left
-from ffnviz.figures.timing.grouped import times as grouped_times
 from ffnviz.figures.timing.memory import peaks, times
 from tests.figures.schema import checked
 
@@ -60,18 +58,11 @@ def test_the_band_of_a_gate_lies_around_gelu() -> None:
     assert (list(drawn.data[2].x), list(drawn.data[2].y)) == ([2], [20])
 
 
-def test_memory_and_groups_are_drawn_as_measured() -> None:
+def test_memory_is_drawn_as_measured() -> None:
     spread = [(2.0, 1.0, 4.0), (3.0, 3.0, 3.0)]
     drawn = checked(peaks((8, 4), (2_000_000, 1_000_000), (2_000_000, 1_000_000), 4, "relu"))
     assert list(drawn.data[1].y) == [2, 1]
     assert list(drawn.data[2].x) == [4]
-    for made in (times((8, 4), spread, 8, "relu"), grouped_times((1, 2), spread, 1, "relu")):
-        timed = checked(made)
-        np.testing.assert_allclose(timed.data[0].error_y.array, [2, 0])
-        np.testing.assert_allclose(timed.data[0].error_y.arrayminus, [1, 0])
-    shares = np.array([1.0, 0.5])
-    drawn = checked(left((1, 2), shares, shares, np.ones(2), 1 - shares, 1, "relu"))
-    by_name = {trace.name: list(trace.y) for trace in drawn.data}
-    assert by_name["output off by"] == [0, 50]
-    assert by_name["seen with a shuffle"] == [100, 100]
-    assert drawn.layout.shapes[0].x0 < 2 < drawn.layout.shapes[0].x1
+    timed = checked(times((8, 4), spread, 8, "relu"))
+    np.testing.assert_allclose(timed.data[0].error_y.array, [2, 0])
+    np.testing.assert_allclose(timed.data[0].error_y.arrayminus, [1, 0])

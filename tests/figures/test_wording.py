@@ -53,7 +53,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "For the hidden word the network says mat (21%). Without the FFN of block 2: floor (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
-        "“cat” is not hidden, so this means little: the network says mat (21%)"
+        "“cat” is not hidden; it says mat (21%). So this means little."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
         "After “cat” the network expects mat (21%). Without"
@@ -88,7 +88,7 @@ def test_a_neuron_that_sleeps_everywhere_is_said_to_sleep() -> None:
 def test_a_sentence_that_hides_nothing_is_answered_with_what_to_do() -> None:
     nothing = read(sentences.of_the_question("The cat sat.", 0, can_hide=True))
     assert nothing.startswith("No word is hidden here")
-    assert "Hide this word" in nothing
+    assert "press “Hide”" in nothing
     asked = read(sentences.of_the_question("What is a cat? ", 0, can_hide=False))
     assert asked.startswith("It answers no questions")
     assert "click a word" in asked

@@ -19,6 +19,12 @@ def waits_for_ever(run: Run, progress: Callable[[float], None]) -> None:
         time.sleep(0.01)
 
 
+def computes_for_ever(_: object, progress: Callable[[float], None]) -> None:
+    progress(0.25)
+    while True:
+        time.sleep(0.01)
+
+
 def fails(*_: object) -> None:
     raise ValueError("the sentence is too odd")
 

@@ -102,7 +102,8 @@ def test_without_edits_nothing_is_copied(model: Model) -> None:
     ("edit", "message"),
     [
         (Edit(3, [0], 0.0), "There is no block 3: they count from 0 to 2"),
-        (Edit(-1, [0], 0.0), "no block -1"),
+        (Edit(-4, [0], 0.0), "no block -4"),
+        (Edit(0, [-1], 0.0), "There is no neuron -1"),
         (Edit(0, [1, 32], 0.0), "There is no neuron 32: they count from 0 to 31"),
         (Edit(0, [0], 0.0, tokens=[99]), "There is no token 99"),
     ],
@@ -110,6 +111,15 @@ def test_without_edits_nothing_is_copied(model: Model) -> None:
 def test_what_is_not_there_cannot_be_changed(model: Model, edit: Edit, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         model.trace(TEXT, edits=[edit])
+
+
+def test_blocks_and_tokens_count_from_the_end_as_in_python(model: Model) -> None:
+    last = model.trace(TEXT, Edit(-1, [0], value=3.0, tokens=[-1]))
+    n = len(last.tokens)
+    assert torch.equal(
+        last.logits, model.trace(TEXT, Edit(2, [0], value=3.0, tokens=[n - 1])).logits
+    )
+    assert not torch.equal(last.logits, model.trace(TEXT).logits)
 
 
 def test_an_edit_says_either_by_how_much_or_to_what() -> None:
@@ -244,8 +254,8 @@ def test_a_tensor_is_spread_or_refused(model: Model) -> None:
         model.trace(TEXT, [Edit(0, [1, 2, 3], value=torch.ones(4), tokens=[0, 1])])
     with pytest.raises(ValueError, match="value has entries that are no finite"):
         Edit(0, [1], value=torch.tensor([1.0, float("nan")]))
-    with pytest.raises(ValueError, match="at = 'middle' is not allowed: one of hidden, ffn"):
-        Edit(0, [1], scale=0.0, at="middle")
+    with pytest.raises(ValueError, match="at = 'stream' is not allowed: one of hidden, ffn"):
+        Edit(0, [1], scale=0.0, at="stream")
     with pytest.raises(ValueError, match="no component 16: they count from 0 to 15"):
         model.trace(TEXT, [Edit(0, [16], scale=0.0, at="ffn")])
 

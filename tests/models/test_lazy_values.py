@@ -78,7 +78,7 @@ def test_the_ffn_that_is_looked_at_is_kept_from_the_pass(
     model: Model, edits: list[Edit], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     expected = dict(stages(eager(model, edits)))
-    trace = model.trace(TEXT, edits, look_at=1)
+    trace = model.trace(TEXT, edits, hold=1)
     ffn = type(model.encoder.blocks[0].ffn)
     monkeypatch.setattr(ffn, "forward", None)  # from now on none is computed
     for name, value in vars(trace.blocks[1].ffn).items():

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from ffnviz.models import learned
-from ffnviz.models.config import config, use
+from ffnviz.models.config import Config, NetworkRequest, config, use
 from ffnviz.models.encoder.model import load as load_ours
 from ffnviz.models.learned import NoRoomError, keep_learned, learned_folder
 from ffnviz.models.registry import open_network
@@ -82,3 +82,17 @@ def test_a_trained_network_has_an_accent_of_its_own(model_folder: Path) -> None:
     colour, usual = (each.card.colour for each in (open_network(name, "cpu"),
                                                    load_ours(str(model_folder))))  # fmt: skip
     assert (colour, usual) in {("learned", "relu"), ("learned_other", "gelu")}
+
+
+def test_a_folder_of_ours_is_shown_beside_the_twins(model_folder: Path, tmp_path: Path) -> None:
+    """As `ffnviz app --model` asks for it: with an id, a label and a colour of its own."""
+    folders = [shutil.copytree(model_folder, tmp_path / each / "My net") for each in "ab"]
+    use(Config(tuple(NetworkRequest(str(folder), "bfloat16") for folder in folders)))
+    told: list[str] = []
+    networks = [open_network(name, "cpu", told.append) for name in ("my-net", "my-net-2")]
+    assert [each.card.id for each in networks] == ["my-net", "my-net-2"]
+    assert [each.card.label for each in networks] == ["a/My net", "b/My net"]
+    assert len({*(each.card.colour for each in networks), "relu", "gelu"}) == 4
+    assert [line.partition(": one of ours")[0] for line in told] == ["a/My net", "b/My net"]
+    there = load_ours(str(model_folder)).trace("the cat").logits
+    assert torch.equal(networks[0].trace("the cat").logits, there)

@@ -98,7 +98,7 @@ def test_other_types_and_small_matrices_stay_with_pytorch(
 @pytest.mark.usefixtures("onednn")
 def test_stages_computed_again_are_those_of_the_pass_to_the_bit() -> None:
     model = ffnviz.load("relu")
-    kept = model.trace(TEXT, look_at=1)
+    kept = model.trace(TEXT, hold=1)
     again = model.trace(TEXT)
     assert kept.blocks[1].ffn_stages.held is not None
     assert again.blocks[1].ffn_stages.held is None

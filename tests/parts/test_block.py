@@ -69,7 +69,7 @@ def test_the_block_has_the_networks_numbers() -> None:
     assert last["title"] == "+ FFN"
     assert (picture["station"], picture["chosen_head"]) == ("sum1", 8)
     assert (picture["before"], picture["after"]) == ("", "On to block 2")
-    assert seen.rail is None
+    assert list(seen.controls) == ["Show"]
 
 
 def test_with_its_norms_moved_it_says_that_nobody_trained_it_so() -> None:
@@ -92,7 +92,7 @@ def test_the_decoder_sees_what_is_written_and_asks_the_sentence() -> None:
 def test_where_nothing_is_written_the_decoder_asks_for_words(written: str) -> None:
     seen = drawn("block", "decoder", written=written)
     assert "Type the first words of an answer" in seen.said
-    assert list(seen.controls) == ["Written so far"]
+    assert list(seen.controls) == ["Show", "Written so far"]
 
 
 def test_against_an_rnn_it_is_said_when_and_what_arrives() -> None:

@@ -41,7 +41,7 @@ def test_a_word_or_a_tag_is_found_and_what_is_typed_is_no_pattern() -> None:
 def test_it_says_which_index_is_open_and_how_much_of_it_is_drawn() -> None:
     every, few = (drawn("neurons", "browse", find=find) for find in ("", "Negation"))
     assert set(every.cells) == {"awake-ranks", "all-neurons"}
-    assert set(every.controls) == {"Sort", "Find a word or a tag"}
+    assert set(every.controls) == {"Show", "Sort", "Find a word or a tag"}
     assert "7,787 tokens of 938 sentences of our probe set; a token activates" in every.said
     assert "2,048 of 2,048 neurons, the first 500 in the table." in every.said
     found = few.cells["all-neurons"]

@@ -7,12 +7,13 @@ import streamlit
 
 from ffnviz.analysis.lab.approximation import approximate
 from ffnviz.analysis.spread import Progress
-from ffnviz.analysis.timing.growth import as_convolution
+from ffnviz.analysis.timing.throughput import Throughput, throughput
 from ffnviz.app import measuring
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
-from ffnviz.parts.lab import convolution_times, fit
+from ffnviz.parts.lab import fit
 from ffnviz.parts.sheet import Measurement
+from ffnviz.parts.timing import products
 from ffnviz.state import run_factory
 from ffnviz.state.settings import Values
 from tests.at_once import AtOnce
@@ -67,14 +68,14 @@ def test_a_first_time_is_measured_without_a_press_and_says_when(
 ) -> None:
     asked: list[int] = []
 
-    def counted(model: Model, trace: Trace, block: int, repeats: int, progress: Progress) -> object:
+    def counted(
+        model: Model, trace: Trace, block: int, repeats: int, progress: Progress
+    ) -> Throughput:
         asked.append(repeats)
-        return as_convolution(model, trace, block, repeats, progress)
+        return throughput(model, trace, block, repeats, progress)
 
-    monkeypatch.setattr(convolution_times, "as_convolution", counted)
-    visits = [
-        opened("lab", part="convolution", convolution_view="times", repeats="5") for _ in range(2)
-    ]
-    said = [measured_said(app, "convolution") for app in visits]
+    monkeypatch.setattr(products, "throughput", counted)
+    visits = [opened("timing", part="products", repeats="5") for _ in range(2)]
+    said = [measured_said(app, "products") for app in visits]
     assert asked == [5]
     assert said[0] == said[1], "the second visitor is told when it was measured for the first"

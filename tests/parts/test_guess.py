@@ -24,7 +24,6 @@ SHOWN = {  # by the name of its note, where a guess stands
     "lens": ("vocabulary", "lens"),
     "parts": ("vocabulary", "parts"),
     "keep": ("sparsity", "keep"),
-    "swap": ("sparsity", "swap"),
     "gate-words": ("sparsity", "gate"),
     "switched": ("neurons", "switch"),
     "planted": ("neurons", "plant"),

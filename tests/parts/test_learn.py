@@ -174,8 +174,8 @@ def test_a_bet_hears_what_many_seeds_say(
 
 def test_a_file_replays_the_recorded_bet(run: Run) -> None:
     told = json.loads(FILE.read_text(encoding="utf-8"))
-    state = replace(run.state, part="bet", settings=())
-    part = next(page for page in PAGES if page.name == "learn").part("bet")
+    state = replace(run.state, part="train", settings=(("train_view", "bet"),))
+    part = next(page for page in PAGES if page.name == "learn").part("train")
     found = {cell.key: cell for cell in cells_shown(part, state, lambda _: run, catalog())}
     moments = found["bet-words"].data["moments"]
     for name, panel in (("relu", 0), ("gelu", 1)):

@@ -139,7 +139,9 @@ def test_the_guess_is_counted_on_sentences_held_back() -> None:
 def test_a_row_of_the_table_leads_to_its_block() -> None:
     shown = drawn("neurons", "name", neuron="relu-469", block="2", names=LINE)
     click = shown.cells["names-table"].events["row"]
-    assert click(1) == OpenNeuron(Neuron("gelu", 0, 7), "neurons", "name")
+    assert click(1) == OpenNeuron(
+        Neuron("gelu", 0, 7), "neurons", "browse", settings={"browse_view": "name"}
+    )
     nothing: list[Any] = [None, True, -1, 2, 0.5, "0", [], {}]
     assert not any(click(value) for value in nothing)
 

@@ -11,9 +11,10 @@ import pytest
 
 from ffnviz.analysis.timing.memory import peak_by_hand
 from ffnviz.models.encoder.model import load
+from ffnviz.parts.dimensions import growth, memory
 from ffnviz.parts.results import measured_at_once
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, resolved
-from ffnviz.parts.timing import devices, growth, memory
+from ffnviz.parts.timing import devices
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.settings import Values
 from tests.parts.sheets import Drawn, drawn, words
@@ -25,8 +26,6 @@ SHOWS = {
     "products": ["products"],
     "growth": ["growth-growth", "growth-width"],
     "memory": ["memory-peaks", "memory-times"],
-    "convolution": ["convolution"],
-    "grouped": ["grouped", "grouped-times", "grouped-words"],
 }
 
 
@@ -89,11 +88,6 @@ def test_time_grows_with_both_sizes() -> None:
         assert min(numbers(words(seen.cells[key]))) > 1
 
 
-def test_the_convolution_differs_by_rounding_only() -> None:
-    seen = timed("convolution")
-    assert re.search(r"at most (0|\d × 10⁻[⁴-⁹]) in outputs", seen.said)
-
-
 @pytest.mark.parametrize(("value", "shown"), [("x", "50"), ("0", "5"), ("99999999", "1,000")])
 def test_a_garbled_number_of_runs_is_the_usual_one_and_one_beyond_is_the_nearest(
     value: str, shown: str
@@ -112,23 +106,6 @@ def test_chunks_of_tokens_take_the_memory_that_arithmetic_says(chunk: str, n: in
     slider = seen.controls["tokens at a time"]
     assert slider["stops"] == ["8", "16", "32", "64", "128", "256"]
     assert slider["stops"][slider["stop"]] == str(n)
-
-
-@pytest.mark.parametrize(
-    ("groups", "said"),
-    [
-        ("8", ["sees 64 of 512 inputs, 12% of the weights"]),
-        ("512", ["Depthwise, in 512 groups", "sees 1 of 512 inputs",
-                 "512 times fewer multiply-adds"]),
-        ("1", ["As it is, an output channel sees 512 of 512"]),
-    ],
-)  # fmt: skip
-def test_fewer_channels_are_heard_in_more_groups(groups: str, said: list[str]) -> None:
-    seen = timed("grouped", groups=groups)
-    assert all(each in seen.said for each in said)
-    assert groups != "1" or re.search(r"off by (0\.0|<0\.1)%", seen.said)
-    slider = seen.controls["groups"]
-    assert slider["stops"][slider["stop"]] == groups
 
 
 def test_a_result_of_other_settings_is_shown_as_old() -> None:

@@ -109,7 +109,13 @@ def test_a_book_that_is_not_utf8_is_refused_by_name(recipe: Recipe, tmp_path: Pa
     write(tmp_path, unseen="one")
     (tmp_path / "latin.txt").write_bytes("café".encode("latin-1"))
     message = refusal(tmp_path, recipe, tmp_path / "work")
-    assert "latin.txt is not UTF-8" in message
+    assert "latin.txt is no text in UTF-8 or UTF-16" in message
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_book_with_a_mark_is_read_without_it(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "a.txt").write_text("The eBook of Größe.\n\nTwo.\n", encoding=encoding)
+    assert read_books(tmp_path)[0].paragraphs == ("The eBook of Größe.", "Two.")
 
 
 def test_held_out_books_that_are_not_there_are_named(recipe: Recipe, tmp_path: Path) -> None:

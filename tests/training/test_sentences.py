@@ -48,6 +48,17 @@ def test_held_out_are_the_lines_whose_sha1_begins_with_a_one(
     assert sentences.name == "counted"
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_mark_at_the_start_of_a_file_is_no_part_of_its_first_sentence(
+    sentence_file: Path, sentences: Sentences, tokenizer: Tokenizer, tmp_path: Path, encoding: str
+) -> None:
+    marked = tmp_path / "counted.txt"
+    marked.write_text(sentence_file.read_text(encoding="utf-8"), encoding=encoding)
+    found = read_sentences(marked, tokenizer, MAX_TOKENS)
+    assert rows(found.training) == rows(sentences.training)
+    assert rows(found.held_out) == rows(sentences.held_out)
+
+
 def test_lines_without_a_word_or_too_long_are_left_out(
     sentence_file: Path, sentences: Sentences, tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
@@ -62,7 +73,7 @@ def test_lines_without_a_word_or_too_long_are_left_out(
 
 @pytest.mark.parametrize(
     ("content", "said"),
-    [(b"", "too few sentences"), (b"One two.\n", "too few sentences"), (b"\xff\n", "not UTF-8")],
+    [(b"", "too few sentences"), (b"One two.\n", "too few sentences"), (b"\xff\n", "no text in UTF-8 or UTF-16")],
 )
 def test_a_file_that_cannot_be_trained_on_is_named(
     tokenizer: Tokenizer, tmp_path: Path, content: bytes, said: str

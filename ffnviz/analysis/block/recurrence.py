@@ -166,7 +166,7 @@ class Clock:
     repeats: int  # how often each was run
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def read_against_the_clock(
     model: Network,
     trace: ForwardPass,

@@ -104,7 +104,7 @@ def decoder_stations(record: DecoderBlockRecord) -> tuple[Station, ...]:
     )
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def with_norms_moved(model: Network, trace: ForwardPass, block: int) -> tuple[Station, ...]:
     """The stations with every block's LayerNorms in the other place: post-LN for pre-LN.
 
@@ -125,7 +125,7 @@ def moved(block: Block) -> Block:
     return copied
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def borrowed_decoder(model: Network, block: int) -> DecoderBlock:
     """A decoder block with the weights of a trained encoder block; it was never trained itself.
 
@@ -153,7 +153,7 @@ def _lend(to: nn.Linear, project: nn.Linear, rows: slice) -> None:
         to.bias = nn.Parameter(project.bias[rows], requires_grad=False)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def decode(
     model: Network, trace: ForwardPass, block: int, written: list[int]
 ) -> tuple[Station, ...]:

@@ -51,7 +51,7 @@ class Ablation:
         return float(self.values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def ablate(
     network: Network,
     text: str,
@@ -104,8 +104,8 @@ def ablate(
     if draws < 2:
         raise ValueError(f"draws = {draws}: at least 2, as the error is told from their spread.")
     plain = network.trace(text)
-    sizes, changed = network.sizes, Edit(block, neurons, value=0.0, tokens=tokens, at=at)
-    changed.check(sizes.n_blocks, sizes.d_ff, len(plain.tokens), sizes.d_model)
+    changed = Edit(block, neurons, value=0.0, tokens=tokens, at=at)
+    changed = changed.settled(network.sizes, len(plain.tokens), network.head_shape)
     place = judged_at(network, plain, token)
     if how == "zero":
         edits = [Edit(block, neurons, scale=0.0, tokens=tokens, at=at)]

@@ -16,7 +16,8 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
 
     Raises:
         ValueError: for an unknown place.
-        NotForThisNetwork: for attention that is neither recorded nor simply added to the stream.
+        NotForThisNetwork: for attention that is neither recorded nor simply added to the stream,
+            and for heads that are not seen.
     """
     if at not in PLACES:
         raise ValueError(f"at = {at!r} is not allowed: one of {', '.join(PLACES)}.")
@@ -24,6 +25,8 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
         return block.ffn.hidden
     if at == "ffn":
         return block.ffn.output
+    if at == "heads":
+        return block.attention.z.transpose(-3, -2).flatten(-2)
     if at == "attention":
         try:
             return block.attention.output
@@ -34,7 +37,7 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
     return stream
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tensor:
     """The activations there of all typed tokens of many texts, (n, width).
 

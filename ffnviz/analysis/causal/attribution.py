@@ -44,7 +44,7 @@ class LogitAttribution:
         return float(self.total - terms)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def logit_attribution(
     trace: Trace, measure: LogitDifference, token: int | None = None, k: int = 10
 ) -> LogitAttribution:

@@ -20,7 +20,7 @@ from ffnviz.models.trace import Trace
 NEEDS = (Capability.WORD_HEAD,)  # of the map; a patched trace needs none
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def patch(
     network: Network,
     source: str,
@@ -64,7 +64,7 @@ def patch(
     values = activations(network, given.blocks[block], at)[places]
     which = Edit(block, neurons, value=0.0, at=at)
     if which.neurons is not None:
-        which.check(network.sizes.n_blocks, network.sizes.d_ff, 0, network.sizes.d_model)
+        which = which.settled(network.sizes, len(into.tokens), network.head_shape)
         values = values[:, which.neuron_places]
     return network.trace(target, [Edit(block, neurons, value=values, tokens=tokens, at=at)])
 
@@ -125,7 +125,7 @@ class PatchMap:
         return share
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def patch_map(
     network: Network,
     source: str,
@@ -169,7 +169,7 @@ def patch_map(
     return map_of_traces(network, given, into, measure, pairs, (place, place), at=at)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def map_of_traces(
     network: Network,
     given: Trace,
@@ -228,7 +228,7 @@ def _strongest_changes(new: Tensor, plain: Tensor, k: int | None) -> Tensor:
     return plain.scatter(1, strongest, new.gather(1, strongest))
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def patched_logits(
     network: Network,
     given: Trace,

@@ -41,7 +41,7 @@ class NeuronPaths:
         return indirect
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def neuron_paths(
     trace: Trace, block: int, neuron: int, to_block: int, token: int | None = None, k: int = 10
 ) -> NeuronPaths:
@@ -76,7 +76,7 @@ def neuron_paths(
     return _paths(trace, block, neuron, [to_block], token, k)[0]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def paths_to_later(
     trace: Trace, block: int, neuron: int, token: int | None = None, k: int = 10
 ) -> tuple[NeuronPaths, ...]:

@@ -30,7 +30,7 @@ class Contrast:
     at: str
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def contrast(
     network: Network,
     texts: Iterable[str],

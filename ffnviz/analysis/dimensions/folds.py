@@ -41,7 +41,7 @@ def layer_at(x: Array, bends: Array, slope_changes: Array) -> Array:
     return np.maximum(x[:, None] - bends, 0) @ slope_changes
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def switches(
     model: Network, trace: ForwardPass, block: int, ends: tuple[int, int], n: int = PLACES
 ) -> list[NDArray[np.int64]]:

@@ -30,7 +30,7 @@ class Form:
     time: Spread  # in milliseconds
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def forms(
     model: Network,
     trace: ForwardPass,

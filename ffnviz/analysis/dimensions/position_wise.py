@@ -23,14 +23,14 @@ class PositionWise:
     n_parameters: int
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def against_sequential(model: Network, trace: ForwardPass, block: int) -> float:
     """The largest difference to nn.Sequential(Linear, φ, Linear) with the same weights."""
     record = trace.blocks[block].ffn
     return float((_sequential(model, block)(record.input) - record.output).abs().max())
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def position_wise(model: Network, trace: ForwardPass, block: int) -> PositionWise:
     """Apply one block's plain FFN to its input on this sentence in three ways."""
     x, together = trace.blocks[block].ffn.input, trace.blocks[block].ffn.output  # (T, d_model)

@@ -51,7 +51,7 @@ class Reach:
     factor: Tensor  # L of L Lᵀ = AᵀA with A the directions: lower triangular, float64
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def reach(model: Network, block: int) -> Reach:
     """The span of a block's first layer: slow, but it depends on the weights alone."""
     ffn = model.ffn(block)
@@ -63,7 +63,7 @@ def reach(model: Network, block: int) -> Reach:
     return Reach(directions, torch.linalg.cholesky(gram + ridge))
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def out_of_reach(span: Reach, trace: ForwardPass, block: int) -> tuple[float, float]:
     """The shares of squared length before and after φ outside the span that x W1 + b1 can reach.
 

@@ -61,7 +61,7 @@ class Warp:
     n_pieces: int  # the pieces into which these lines cut the square
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons: int) -> Warp:
     """Carry a square of the plane through some of the neurons of a plain FFN.
 

@@ -146,7 +146,7 @@ class LineResult:
     fault: str = ""
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def run(lines: Mapping[str, Line], order: Sequence[str], x: Tensor) -> list[LineResult]:
     """Run all lines in an order on the block's input, (T, d_model), up to the first fault."""
     variables, results = Variables(F.pad(x, (0, 0, 0, PADDING))), []

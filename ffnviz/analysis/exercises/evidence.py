@@ -49,7 +49,7 @@ def _error(value: Tensor, target: Tensor) -> float:
     return float((value - target).norm() / target.norm())
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def tokens_related(subject: Subject) -> Evidence:
     """The token's FFN input is replaced: which outputs change?"""
     at = min(subject.token, len(subject.ffn_input) - 1)
@@ -73,7 +73,7 @@ def _when_replaced(
     return float(moved[token]), float(others.max()) if len(others) else 0.0
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def own_ffn(subject: Subject) -> Evidence:
     """The same vector at every token: are the outputs the same?"""
     ffn, x = subject.ffn, subject.ffn_input
@@ -89,7 +89,7 @@ def own_ffn(subject: Subject) -> Evidence:
     ))  # fmt: skip
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def without_phi(subject: Subject) -> Evidence:
     """The FFN without φ against one d_model × d_model matrix."""
     ffn, x = subject.ffn, subject.ffn_input
@@ -117,7 +117,7 @@ def words_stored(subject: Subject) -> Evidence:
     ))  # fmt: skip
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def attention_linear(subject: Subject) -> Evidence:
     """Attention's input is doubled: does its output double, apart from biases?"""
     attention, x = subject.double.attention, subject.attention_input
@@ -203,7 +203,7 @@ def most_work(subject: Subject) -> Evidence:
     ))  # fmt: skip
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def neuron_order(subject: Subject) -> Evidence:
     """The hidden neurons are permuted: in both matrices, and in W₁ alone."""
     ffn, x = subject.ffn, subject.ffn_input

@@ -70,7 +70,7 @@ def sae_features(trace: Trace, sae: Sae) -> Features:
     return features_of(network_of(trace), trace, sae)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def features_of(network: Network, trace: ForwardPass, sae: Sae) -> Features:
     """The same of any pass, given its network."""
     check_fit(network, sae)

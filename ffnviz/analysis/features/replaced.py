@@ -43,7 +43,7 @@ class Replaced:
         return 1 - self.divergence / self.without if self.without else float("nan")
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def sae_error(
     network: Network,
     text: str,
@@ -79,7 +79,7 @@ def sae_error(
     return replaced(network, plain, sae, judged_at(network, plain, token), tokens)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def replaced(
     network: Network, plain: Trace, sae: Sae, place: int, tokens: Sequence[int] | None = None
 ) -> Replaced:

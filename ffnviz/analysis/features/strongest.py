@@ -36,7 +36,7 @@ class FeatureExamples:
     read: tuple[str, ...]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def sae_examples(
     network: Network,
     sae: Sae,

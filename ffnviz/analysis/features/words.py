@@ -12,7 +12,7 @@ from ffnviz.models.sae import Sae, SaeError
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def direction(network: Network, sae: Sae, feature: int) -> Tensor:
     """What a feature of activation 1 adds to the stream, (d_model,).
 

@@ -23,7 +23,7 @@ class NearestWords:
     cosines: NDArray[np.float32]  # between the stream and each vector, (k,)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def nearest_words(network: Network, trace: ForwardPass, token: int, k: int = 10) -> NearestWords:
     """The k entries with the largest cos(stream, E_w) at a token, special ones left out.
 

@@ -14,7 +14,7 @@ from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
 from ffnviz.analysis.lab.rounding import product_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, likeliest
-from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.sparsity.other_activation import with_activation
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 
@@ -68,7 +68,7 @@ class PassesWithout:
     stack_allowed: float  # what rounding may make of it
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def fold(ffn: FeedForward) -> Folded:
     """One plain FFN, in float64, without its φ."""
     matrix, bias = _fold(ffn)
@@ -80,7 +80,7 @@ def fold(ffn: FeedForward) -> Folded:
 
 
 @with_claims
-@torch.inference_mode()
+@torch.no_grad()
 def remove_phi(
     subject: Subject,
     words: int = 8,
@@ -183,7 +183,7 @@ def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:
     return float((stepwise - (x @ folded + bias)).norm()), 2 * product_bound(factors)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def passes_without(subject: Subject, folded: Folded) -> PassesWithout:
     """The folded matrix, the stack of FFNs without φ, and the passes with each taken away."""
     ffn, x = subject.plain.ffn, subject.ffn_input

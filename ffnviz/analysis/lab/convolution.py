@@ -26,7 +26,7 @@ class AsConvolution(Result):
 
 
 @with_claims
-@torch.inference_mode()
+@torch.no_grad()
 def try_convolution(subject: Subject) -> AsConvolution:
     """Linear on (B, L, d) against Conv1d(kernel 1) on (B, d, L), with the same weights.
 

@@ -51,7 +51,7 @@ class Passes:
 
 
 @with_claims
-@torch.inference_mode()
+@torch.no_grad()
 def try_dropout(
     subject: Subject,
     p: float = P,
@@ -94,7 +94,7 @@ def _likeliest(subject: Subject) -> tuple[int, float]:
     return word, float(plain[word])
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
     """Passes with dropout on the block's hidden values, fewer for a longer sentence.
 

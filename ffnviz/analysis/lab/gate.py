@@ -27,7 +27,7 @@ class Gated:
     turned: float  # share of those whose sign is not their value's, as φ is below zero there
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def through_gate(subject: Subject, name: str) -> Gated:
     """This block's FFN input at the chosen token, through a gated FFN of d_ff × 2/3 units.
 

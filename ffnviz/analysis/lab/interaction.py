@@ -44,7 +44,7 @@ Array = NDArray[np.float64]
 Map = Callable[[Tensor], Tensor]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def direction(model: Network, block: int, name: str) -> Tensor:
     """The mean difference of an FFN's inputs over the pairs of that name, (d_model,) in float64."""
 

@@ -57,7 +57,7 @@ class Linearity(Result):
 
 
 @with_claims
-@torch.inference_mode()
+@torch.no_grad()
 def try_linearity(
     subject: Subject, factor: float = FACTOR, additivity: Mapping[str, Additivity] | None = None
 ) -> Linearity:

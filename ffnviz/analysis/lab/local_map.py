@@ -126,7 +126,7 @@ class Way:
     slopes: Array
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def way(terms: Terms, start: Tensor, end: Tensor) -> Way:
     """The way from one FFN input to another, (d_model,) each.
 
@@ -189,7 +189,7 @@ class Place:
     piece: tuple[float, float]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def look_at(terms: Terms, start: Tensor, end: Tensor, share: float) -> Place:
     """J at one share of the way, and how well it describes the FFN around that place."""
     start, end = start.cpu().double(), end.cpu().double()

@@ -40,7 +40,7 @@ class Positions(Result):
 
 
 @with_claims
-@torch.inference_mode()
+@torch.no_grad()
 def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     """Change, delete or shuffle the tokens at the FFN's input, and at the attention's.
 

@@ -76,7 +76,7 @@ def try_residual(
     return Residual(added, cosines, gradients, findings=findings)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def _added(subject: Subject) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
     added, cosines = {}, []
     for number, block in enumerate(subject.trace.blocks, start=1):
@@ -127,7 +127,7 @@ def draw_by_glorot(network: nn.Module, generator: torch.Generator) -> None:
                 nn.init.zeros_(module.bias)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def _only_added(subject: Subject) -> Finding:
     """The last stream against the sum of the embedding and all that was written."""
     blocks = subject.trace.blocks

@@ -32,7 +32,7 @@ class Sharing(Result):
 
 
 @with_claims
-@torch.inference_mode()
+@torch.no_grad()
 def try_sharing(subject: Subject) -> Sharing:
     """Equal inputs at all positions; one word in two contexts; the weights of two blocks.
 

@@ -59,7 +59,7 @@ class Width(Result):
 
 
 @with_claims
-@torch.inference_mode()
+@torch.no_grad()
 def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8) -> Width:
     """Keep the neurons of every block that write most: Σ over the tokens of |hidden| · ‖value‖.
 

@@ -15,7 +15,7 @@ from ffnviz.analysis.lab.gate import SHARE
 from ffnviz.analysis.lab.local_map import derivative
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.sparsity.swap import with_activation
+from ffnviz.analysis.sparsity.other_activation import with_activation
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.feed_forward import feed_forward
 from ffnviz.models.random_init import no_draws
@@ -156,7 +156,7 @@ def _monotone(_: Subject, zoo: Zoo) -> Finding:
 @visit_zoo.claim
 def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
     model, trace, token, apart = subject.ours, subject.trace, subject.token, zoo.apart
-    with torch.inference_mode():
+    with torch.no_grad():
         runs = [
             swapped.encoder.unembed(swapped.encoder.stream(trace.ids).final[token])
             for swapped in (with_activation(model, name) for name in ("gelu", "gelu_tanh"))

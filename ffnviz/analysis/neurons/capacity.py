@@ -65,7 +65,7 @@ class Capacity:
     words: int
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def capacity(model: Network, block: int, progress: Progress) -> Capacity:
     """Store up to 4,096 random pairs in one block's FFN.
 

@@ -15,6 +15,7 @@ from typing import IO, Any
 from ffnviz.analysis.neurons.descriptions import Description, Descriptions, Score
 from ffnviz.analysis.neurons.names import SURROGATE, cut
 from ffnviz.models.encoder.atomic import replace_file
+from ffnviz.models.text_encoding import lines_of
 
 LONGEST_LINE = 2**20  # characters; a line may contain an embedding
 LONGEST_TEXT = 1_000  # characters; longer descriptions are cut
@@ -138,7 +139,7 @@ def _lines(file: Path) -> Iterator[tuple[str, object]]:
     """Each line's number, and its JSON value or the error."""
     opened = gzip.open if file.suffix == ".gz" else open
     try:
-        with opened(file, "rt", encoding="utf-8-sig", errors="replace") as lines:
+        with opened(file, "rb") as stream, lines_of(stream) as lines:
             yield from _values(lines)
     except (EOFError, gzip.BadGzipFile) as error:
         raise DescriptionsError(f"{file} cannot be decompressed.") from error

@@ -52,7 +52,7 @@ class Gatherer:
             len(self._column_of), signed=self._signed,
         )  # fmt: skip
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def gather(
         self,
         texts: Iterable[Probe],

@@ -11,6 +11,7 @@ from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.models.installing import lacking
 
 FORMATS = (".csv", ".parquet")
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # as `pictures/static` has them
 
 
 def neurons_table(index: NeuronIndex) -> Any:
@@ -70,9 +71,16 @@ def write_table(table: Any, path: Path) -> None:
     """Write a table in the format that its name ends in, with its levels as columns."""
     plain = table.reset_index()
     if path.suffix.lower() == ".csv":
+        texts = plain.select_dtypes(exclude="number").columns
+        plain[texts] = plain[texts].map(_as_text)
         plain.to_csv(path, index=False)
     else:
         plain.to_parquet(path, index=False, engine="pyarrow")
+
+
+def _as_text(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: those begin with one of these signs."""
+    return f"“{value}”" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _pandas() -> Any:

@@ -26,7 +26,7 @@ class Change:
     divergence: float  # KL(plain ‖ edited) between the softmaxes, in nats
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def change(plain: ForwardPass, edited: ForwardPass, token: int) -> Change:
     """Compare an edited pass over the same tokens with the plain one."""
     pairs = list(zip(plain.blocks, edited.blocks, strict=True))
@@ -41,7 +41,7 @@ def _distance(plain: Tensor, edited: Tensor) -> float:
     return float((edited - plain).norm() / plain.norm().clamp_min(1e-30))
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def direct_contributions(
     model: Network, trace: ForwardPass, token: int, word: int
 ) -> NDArray[np.float32]:

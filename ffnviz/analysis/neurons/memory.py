@@ -37,7 +37,7 @@ class Similar:
     cosines: NDArray[np.float32]  # between their vectors and that neuron's, (k,)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def key_matches(model: Network, block: int, neuron: int, k: int = 10) -> RankedWords:
     """The words whose embeddings, alone in the stream, would activate a neuron most.
 
@@ -53,7 +53,7 @@ def key_matches(model: Network, block: int, neuron: int, k: int = 10) -> RankedW
     return _ranked(model, scores, k)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def written_words(
     model: Network, block: int, neuron: int, k: int = 10
 ) -> tuple[RankedWords, RankedWords]:
@@ -82,7 +82,7 @@ def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, Rank
     return promoted, RankedWords(suppressed.words, suppressed.ids, -suppressed.scores)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def value_norms(model: Network, block: int, neuron: int) -> tuple[float, float]:
     """‖value‖ of a neuron, and the share of the block's neurons whose values are shorter."""
     norms = row_norms(model.ffn(block).values)
@@ -98,7 +98,7 @@ def row_norms(vectors: Tensor) -> Tensor:
     return norms
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def similar(model: Network, block: int, neuron: int, k: int = 8) -> tuple[Similar, Similar]:
     """The neurons with the most similar keys, and those with the most similar values."""
     ffn = model.ffn(block)

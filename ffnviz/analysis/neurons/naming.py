@@ -74,7 +74,7 @@ class ProbeInputs:
     sentences: tuple[str, ...]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
     """Run the network over the sentences once."""
     max_tokens = model.sizes.max_tokens
@@ -100,7 +100,7 @@ def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
     )  # fmt: skip
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def word_values(
     model: Network, probed: ProbeInputs, block: int, neuron: int
 ) -> NDArray[np.float32]:

@@ -72,7 +72,7 @@ def _beginning_with(model: Network, text: str) -> list[str]:
     return sorted((w for w in words if w.isalpha() and len(w) >= SHORTEST), key=len)[:OFFERED]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def plant(
     model: Network,
     trace: ForwardPass,
@@ -120,7 +120,7 @@ def plant(
     return Planted(key, bias, length * direction, ffn.phi, word)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def output_with(trace: ForwardPass, block: int, planted: Planted) -> Tensor:
     """The output of the block's FFN with the neuron in it, (*batch, T, d_model)."""
     record = trace.blocks[block].ffn

@@ -45,7 +45,7 @@ class PlantSpread:
     strongest: tuple[ActivatingToken, ...]  # those with the largest |activation|, largest first
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def spread(
     model: Network,
     probes: Sequence[Probe],

@@ -38,7 +38,7 @@ class Pool:
     shared: tuple[SharedNeuron, ...]  # active in most sentences first, then the strongest
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def read_pool(
     network: Network, texts: Sequence[str], block: int, progress: Progress = lambda _: None
 ) -> Pool:

@@ -82,7 +82,7 @@ def losses_of(logits: Tensor, targets: Tensor) -> NDArray[np.float64]:
     return losses.cpu().double().numpy()
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def masked_loss(
     model: Network,
     probes: Sequence[Probe],

@@ -48,7 +48,7 @@ class Memory:
         return np.stack(np.unravel_index(best.cpu().numpy(), lengths.shape), axis=-1)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def attention_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
     """Attention's entries at a token, (n_heads, T); the trace is of all tokens.
 
@@ -66,7 +66,7 @@ def attention_memory(model: Network, trace: ForwardPass, block: int, token: int)
     return Memory(match, weight, weight[..., None] * values, bias)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
     """The FFN's entries at a token, (d_ff,)."""
     record, view = trace.blocks[block].ffn, model.ffn(block)
@@ -75,7 +75,7 @@ def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Me
     return Memory(record.pre_activation[token], weight, weight[:, None] * view.values, bias)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def keys_moved(
     before: ForwardPass, after: ForwardPass, block: int, pairs: NDArray[np.int64]
 ) -> NDArray[np.float64]:

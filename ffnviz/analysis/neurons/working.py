@@ -51,7 +51,7 @@ def _dot_product(left: Tensor, right: Tensor, bias: float, total: float, k: int)
     return DotProduct(a, b, bias, total, largest)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def pre_activation(
     model: Network, trace: ForwardPass, block: int, token: int, neuron: int, k: int = 6
 ) -> DotProduct:
@@ -63,7 +63,7 @@ def pre_activation(
     )  # fmt: skip
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def output_component(
     model: Network, trace: ForwardPass, block: int, token: int, component: int, k: int = 6
 ) -> DotProduct:
@@ -75,7 +75,7 @@ def output_component(
     )  # fmt: skip
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def logit(model: Network, trace: ForwardPass, token: int, word: int, k: int = 6) -> DotProduct:
     """final · E_w (+ the word's bias, if there is one) at one token: d_model terms.
 

@@ -12,7 +12,7 @@ from ffnviz.models.network import Network
 AT_ONCE = 2**25  # scores in memory
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def written_ids(
     network: Network, block: int, neurons: NDArray[np.integer], k: int
 ) -> NDArray[np.int64]:
@@ -32,7 +32,7 @@ def written_ids(
     )
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def promoted_ids(network: Network, written: Tensor, k: int) -> NDArray[np.int64]:
     """The words that each vector promotes most, (n, d_model) -> (n, k).
 

@@ -1,1 +1,1 @@
-"""Measurements for the page Sparsity."""
+"""Measurements for the page Activation."""

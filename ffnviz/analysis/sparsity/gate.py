@@ -59,7 +59,7 @@ def gate(n_draws: int, seed: int) -> Gate:
     )  # fmt: skip
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def gated_token(
     model: Network, trace: ForwardPass, block: int, token: int, seed: int
 ) -> GatedToken:

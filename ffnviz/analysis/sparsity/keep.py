@@ -44,7 +44,7 @@ def strengths(model: Network, trace: ForwardPass, block: int) -> Tensor:
     return trace.blocks[block].ffn.hidden.abs() * row_norms(model.ffn(block).values)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def concentration(model: Network, trace: ForwardPass, block: int) -> NDArray[np.float64]:
     """The share of Σ |hidden| · ‖value‖ that each token's n strongest neurons carry, (d_ff,).
 
@@ -79,7 +79,7 @@ def random_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptP
     return _pass(model, trace, block, n, order.to(model.device) + awake)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def kept_at(model: Network, kept: KeptPass, token: int) -> Kept:
     """What such a pass comes to at a token."""
     return Kept(
@@ -87,7 +87,7 @@ def kept_at(model: Network, kept: KeptPass, token: int) -> Kept:
     )
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def _pass(model: Network, trace: ForwardPass, block: int, n: int, ranked_by: Tensor) -> KeptPass:
     require(model, NEEDS)
     record = trace.blocks[block].ffn

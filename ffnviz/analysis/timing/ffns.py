@@ -14,7 +14,7 @@ from ffnviz.models.trace import Trace
 NEEDS: tuple[Capability, ...] = ()
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def time_ffns(
     network: Network, trace: Trace, repeats: int, progress: Progress = lambda _: None
 ) -> StageTimes:

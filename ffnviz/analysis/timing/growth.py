@@ -33,7 +33,7 @@ class Growth:
     times: dict[str, tuple[Spread, ...]]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def grow_with_length(
     model: Model, block: int, repeats: int, progress: Progress = lambda _: None
 ) -> Growth:
@@ -50,7 +50,7 @@ def grow_with_length(
     return _grow(tasks, LENGTHS, repeats, model.device, progress)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def grow_with_width(model: Model, repeats: int, progress: Progress = lambda _: None) -> Growth:
     """An untrained FFN on (B, 16, d_model) of random values, d_ff growing."""
     config = encoder_of(model).config
@@ -91,7 +91,7 @@ class Convolution:
     convolution: Spread  # milliseconds
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def as_convolution(
     model: Model, trace: Trace, block: int, repeats: int, progress: Progress = lambda _: None
 ) -> Convolution:

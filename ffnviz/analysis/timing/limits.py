@@ -49,7 +49,7 @@ class Work:
         return max(self.reading(speed), self.multiplying(speed))
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def speed(device: torch.device, progress: Progress = lambda _: None) -> Speed:
     """The device's best rates, with the number of threads that PyTorch uses now."""
     numbers = torch.ones(READ, device=device)

@@ -29,7 +29,7 @@ def timed_trace(model: Network, text: str) -> tuple[Trace, float, float]:
     return traces[0], total_ms, ffn_milliseconds(model, traces[0])
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def ffn_milliseconds(model: Network, trace: ForwardPass) -> float:
     """The milliseconds that all FFNs take on a trace's stream; the trace keeps no result."""
     views = [model.ffn(number) for number in range(len(trace.blocks))]

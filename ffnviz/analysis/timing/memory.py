@@ -87,7 +87,7 @@ def memory(
     tasks: dict[str, Callable[[], Tensor]] = {str(n_tokens): partial(at_once, ffn, x)}
     tasks |= {str(chunk): partial(in_chunks, ffn, x, chunk) for chunk in chunks[1:]}
     inputs = [x, *ffn.parameters()]
-    with torch.inference_mode():
+    with torch.no_grad():
         peaks = tuple(peak_of(task, inputs) for task in tasks.values())
         times = in_turn(tasks, repeats, 1, model.device, progress)
         difference = float((at_once(ffn, x) - in_chunks(ffn, x, chunks[-1])).abs().max())

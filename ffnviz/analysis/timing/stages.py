@@ -83,7 +83,7 @@ def _block_stages(name: str, block: Block, record: BlockStages) -> list[Stage]:
     ]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def time_stages(
     model: Model, trace: Trace, repeats: int, progress: Progress = lambda _: None
 ) -> StageTimes:

@@ -49,7 +49,7 @@ class Throughput:
         return self.best.multiply_adds / (self.best.time.least / 1_000)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def throughput(
     model: Model, trace: Trace, block: int, repeats: int, progress: Progress = lambda _: None
 ) -> Throughput:

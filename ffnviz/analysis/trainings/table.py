@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ffnviz.models.assets import ASSETS
+from ffnviz.models.text_encoding import read_text
 
 TABLE = ASSETS / "study.csv"  # made by: ffnviz study --out assets/study.csv
 RATE, FINAL = "rate", "final"  # phases: a run that looks for a learning rate, and one that counts
@@ -59,7 +60,7 @@ def read_table(path: Path) -> list[Row]:
     """
     types: dict[Any, Any] = {field.name: field.type for field in fields(Row)}
     try:
-        table = csv.DictReader(io.StringIO(path.read_text(encoding="utf-8")))
+        table = csv.DictReader(io.StringIO(read_text(path)))
         if table.fieldnames != COLUMNS:
             raise ValueError("its columns are others")
         rows = [Row(**{name: types[name](row[name]) for name in COLUMNS}) for row in table]

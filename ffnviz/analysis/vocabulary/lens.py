@@ -28,7 +28,7 @@ class Reading:
     rank: int  # of that word among all entries, from 1
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def read_early(model: Network, trace: ForwardPass, token: int, word: int, k: int) -> list[Reading]:
     """The logit lens (nostalgebraist 2020): the stream at every stage through the last LayerNorm.
 
@@ -80,7 +80,7 @@ class Contributions:
         return float(self.added.sum()) - self.logit
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> Contributions:
     """The logit of a word at a token as a sum over the parts that were added to the stream.
 

@@ -69,7 +69,7 @@ def begin(model: Network, text: str) -> Writing:
     return Writing(start, ids, (), _is_full(model, ids, ends), tuple(ends))
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def write_word(
     model: Network,
     writing: Writing,
@@ -109,7 +109,7 @@ def write_word(
     return Writing(writing.start, so_far, (*writing.steps, written), full, writing.ends)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def logits_before(model: Network, writing: Writing, step: int) -> NDArray[np.float32]:
     """The logits that a step's entry is chosen from, (vocab_size,); of the next one, too.
 

@@ -27,7 +27,7 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
     """
     if hidden is None or hidden:
         return []
-    how = "press “Hide this word”" if can_hide else "click a word and hide it"
+    how = "press “Hide”" if can_hide else "click a word and hide it"
     if sentence.rstrip().endswith("?"):
         start = "It answers no questions: it guesses hidden words, and none is hidden here. To see "
     else:
@@ -82,14 +82,13 @@ def of_prediction(
     questions: dict[str, Sentence] = {
         HIDDEN: ["For the hidden word the network says "],
         NEXT: ["After ", quoted(label), " the network expects "],
-        SHOWN: [quoted(label), " is not hidden, so this means little: the network says "],
+        SHOWN: [quoted(label), " is not hidden; it says "],
     }
-    return [
-        *questions[asked],
-        number(best),
-        ".",
-        f" Without the FFN of block {block + 1}: {other}.",
-    ]
+    # As short as the other, so that what is below stays where it is.
+    means = f" Without the FFN of block {block + 1}: {other}."
+    if asked == SHOWN:
+        means = " So this means little."
+    return [*questions[asked], number(best), ".", means]
 
 
 def of_nearest(label: str, word: str, cosine: float) -> Sentence:

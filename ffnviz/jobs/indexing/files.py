@@ -76,6 +76,19 @@ def opened(path: File) -> Iterator[IO[bytes]]:
             yield file
 
 
+def start_of(path: File, n: int) -> bytes:
+    """The first n bytes of a file, as they are stored.
+
+    Raises:
+        OSError, ArrowException: if it cannot be read.
+    """
+    if isinstance(path, Stored):
+        with path.random() as stream:
+            return bytes(stream.read(n))
+    with path.open("rb") as file:
+        return file.read(n)
+
+
 def table_of(path: File) -> pq.ParquetFile:
     """The table of a .parquet file.
 

@@ -4,6 +4,7 @@ Each line of a .txt is a text; of a .jsonl or .parquet file, each row of one col
 read is counted and named, and never ends a run: one of many hours must survive a bad line.
 """
 
+import io
 import json
 import re
 from collections import Counter
@@ -25,9 +26,11 @@ from ffnviz.jobs.indexing.files import (
     readable,
     shown,
     size_of,
+    start_of,
     table_of,
 )
 from ffnviz.jobs.indexing.stores import why
+from ffnviz.models.text_encoding import LONGEST_MARK, MARK, UTF_8, encoding_of, lines_of
 
 PIECE_BYTES = 2**21  # of a file; about half a million tokens
 LONGEST_LINE = 2**20  # bytes; the rest of a longer line is left out
@@ -125,7 +128,7 @@ def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
             rows = _column(rows, column, piece.name, problems)
     for row in rows:
         if isinstance(row, str):
-            text = " ".join(row.split())
+            text = " ".join(row.removeprefix(MARK).split())
             if text:
                 yield text
         else:
@@ -133,9 +136,18 @@ def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
 
 
 def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
-    """The lines whose first byte lies in the piece."""
+    """The lines whose first byte lies in the piece; of one in UTF-16, the first has all."""
     name, position = piece.name, piece.start
     with opened(piece.path) as file:
+        if piece.end is None and isinstance(file, io.BufferedReader):  # it is packed
+            mark = file.peek(LONGEST_MARK)
+        else:
+            mark = start_of(piece.path, LONGEST_MARK)
+        encoding = encoding_of(mark)
+        if encoding != UTF_8:
+            if not position:
+                yield from _lines_in(encoding, file, name, problems)
+            return
         if position:  # the rest of a line that began before
             file.seek(position - 1)
             line, left_out = _line(file, position - 1, piece.end)
@@ -150,6 +162,23 @@ def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
                 problems[f"{name}: lines of more than {LONGEST_LINE:,} bytes, cut"] += 1
             elif text.encode() != line:
                 problems[f"{name}: lines that are not UTF-8, read with � for what is wrong"] += 1
+            yield text
+
+
+def _lines_in(encoding: str, file: IO[bytes], name: str, problems: Counter[str]) -> Iterator[str]:
+    """The lines of a whole file in another encoding, which may have a line's end in a letter."""
+    with lines_of(file, newline="\n") as lines:
+        while text := lines.readline(LONGEST_LINE):
+            left_out, rest = 0, text
+            while rest and not rest.endswith("\n"):
+                rest = lines.readline(LONGEST_LINE)
+                left_out += len(rest)
+            if left_out:
+                problems[f"{name}: lines of more than {LONGEST_LINE:,} characters, cut"] += 1
+            elif "\ufffd" in text:
+                problems[
+                    f"{name}: lines that are not {encoding.upper()}, read with � for what is wrong"
+                ] += 1
             yield text
 
 
@@ -176,7 +205,7 @@ def _column(
         if not line.strip():
             continue
         try:
-            row = json.loads(line)
+            row = json.loads(line.removeprefix(MARK))
         except (ValueError, RecursionError):
             problems[f"{name}: lines that are not JSON"] += 1
             continue

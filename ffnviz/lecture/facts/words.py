@@ -53,7 +53,7 @@ def _output_without_phi(run: Run) -> tuple[float, float]:
     """This block's FFN output without φ: its norm over that with φ, and the cosine of both."""
     ffn = run.trace.blocks[run.state.block].ffn
     compress = ours(run.model).encoder.blocks[run.state.block].ffn.compress
-    with torch.inference_mode():
+    with torch.no_grad():
         output, linear = ffn.output[run.token], compress(ffn.pre_activation[run.token])
     cosine = torch.nn.functional.cosine_similarity(output, linear, dim=0)
     return float(linear.norm() / output.norm()), float(cosine)

@@ -1,6 +1,7 @@
 """Multi-head self-attention, the only place where tokens exchange information."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -8,6 +9,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.linear import Linear
 
 
@@ -38,6 +40,11 @@ class AttentionRecord:
         """
         return attention_weights(self.queries, self.keys, self.causal)
 
+    @property
+    def z(self) -> Float[Tensor, "*batch heads tokens d_head"]:
+        """What each head gathers: weights · values, (*batch, n_heads, T, d_head)."""
+        return self.weights @ self.values
+
 
 @dataclass(frozen=True)
 class AttentionPatterns:
@@ -58,6 +65,11 @@ class AttentionPatterns:
     values: Float[Tensor, "*batch heads tokens d_head"]
     output: Float[Tensor, "*batch tokens d_model"]
     causal: bool
+
+    @property
+    def z(self) -> Float[Tensor, "*batch heads tokens d_head"]:
+        """What each head gathers: weights · values, (*batch, n_heads, T, d_head)."""
+        return self.weights.to(self.values) @ self.values
 
 
 AttentionStages = AttentionRecord | AttentionPatterns
@@ -93,6 +105,7 @@ class SelfAttention(nn.Module):
         self,
         x: Float[Tensor, "*batch tokens d_model"],
         attention_mask: Bool[Tensor, "*batch tokens"] | None = None,
+        edits: Sequence[Edit] = (),
     ) -> AttentionRecord:
         """One pass over x, (*batch, T, d_model), with all stages recorded.
 
@@ -100,6 +113,7 @@ class SelfAttention(nn.Module):
             x: what it reads.
             attention_mask: False at padding, (*batch, T), to which no token attends. Causal
                 attention does without it, as padding comes last.
+            edits: those of its heads and its output are made, whatever block they name.
         """
         attn_mask = None
         if attention_mask is not None and not self.causal:
@@ -116,5 +130,6 @@ class SelfAttention(nn.Module):
             is_causal=self.causal,
         )
         # (*batch, n_heads, T, d_head) -> (*batch, T, d_model)
-        output = self.project_out(mixed.transpose(-3, -2).flatten(-2))
+        gathered = edited(mixed.transpose(-3, -2).flatten(-2), edits, "heads")
+        output = edited(self.project_out(gathered), edits, "attention")
         return AttentionRecord(x, queries, keys, values, output, self.causal)

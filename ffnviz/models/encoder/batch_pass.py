@@ -1,7 +1,8 @@
 """A pass over a batch of texts that keeps the stream, a trace a text."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -14,20 +15,27 @@ from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.trace import StreamTrace
+from ffnviz.models.weights import AsThen, WeightsWatch
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def batch_pass(
-    encoder: Encoder, ids: Tensor, attention_mask: Tensor | None, edits: Sequence[Edit]
+    encoder: Encoder,
+    watch: WeightsWatch,
+    ids: Tensor,
+    attention_mask: Tensor | None,
+    edits: Sequence[Edit],
 ) -> Iterator[StreamTrace]:
     """The traces of a batch's texts, without their padding.
 
     Args:
         encoder: computes them.
+        watch: of its weights.
         ids: (B, T).
         attention_mask: False at padding, (B, T); None if all texts are as long.
         edits: made in each text.
     """
+    guard = partial(AsThen, watch, watch.state())
     embedding = x = encoder.embed(ids)
     streams = []
     for number, module in enumerate(encoder.blocks):
@@ -41,17 +49,21 @@ def batch_pass(
         blocks = []
         for number, (before, middle, after) in enumerate(streams):
             stream = (before[row, :n], middle[row, :n], after[row, :n])
-            blocks.append(block_trace(encoder.blocks[number], stream, edits_of(edits, number)))
+            own = edits_of(edits, number)
+            blocks.append(block_trace(encoder.blocks[number], stream, own, guard))
         yield StreamTrace(
-            ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n], encoder.unembed
-        )
+            ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n],
+            guard(encoder.unembed),
+        )  # fmt: skip
 
 
 def block_trace(
     block: Block,
     stream: tuple[Tensor, Tensor, Tensor],
     edits: tuple[Edit, ...],
+    guard: Callable[[Callable[..., Any]], Callable[..., Any]],
     ffn_stages: FeedForwardRecord | None = None,
+    attention_stages: AttentionStages | None = None,
 ) -> BlockTrace:
     """A block's part of a trace.
 
@@ -59,9 +71,10 @@ def block_trace(
         block: computes the stages when they are asked for.
         stream: before, in and after it.
         edits: of this block.
+        guard: makes sure that the weights are those of the pass.
         ffn_stages: the FFN's stages, if they are kept from the pass.
+        attention_stages: the attention's, likewise.
     """
-    attention = LazyValue[AttentionStages](partial(block.attend, stream[0], edits))
-    return BlockTrace(
-        *stream, attention, LazyValue(partial(block.feed, stream[1], edits), ffn_stages)
-    )
+    attend, feed = partial(block.attend, stream[0], edits), partial(block.feed, stream[1], edits)
+    attention = LazyValue[AttentionStages](guard(attend), attention_stages)
+    return BlockTrace(*stream, attention, LazyValue(guard(feed), ffn_stages))

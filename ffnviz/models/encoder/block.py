@@ -1,7 +1,7 @@
 """One encoder block: attention, then the FFN, each added to the residual stream."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Bool, Float
@@ -59,7 +59,7 @@ class Block(nn.Module):
         """
         x = edited(x, edits, "input")
         attention = self.attend(x, edits)
-        middle = self.add_attention(x, attention.output)
+        middle = edited(self.add_attention(x, attention.output), edits, "middle")
         ffn = self.feed(middle, edits)
         output = edited(self.add_ffn(middle, ffn.output), edits, "output")
         return BlockRecord(x, attention, middle, ffn, output)
@@ -75,7 +75,8 @@ class Block(nn.Module):
         `attention_mask` is as SelfAttention has it. Without edits the FFN skips padding.
         """
         x = edited(x, edits, "input")
-        middle = self.add_attention(x, self.attend(x, edits, attention_mask).output)
+        attention = self.attend(x, edits, attention_mask)
+        middle = edited(self.add_attention(x, attention.output), edits, "middle")
         if attention_mask is None or edits:
             written = self.feed(middle, edits).output
         else:
@@ -91,8 +92,8 @@ class Block(nn.Module):
     ) -> AttentionRecord:
         """The attention's stages on the block's input, (*batch, T, d_model), with edits made."""
         read = self.attention_norm(x) if self.norm_first else x
-        record: AttentionRecord = self.attention(read, attention_mask)
-        return replace(record, output=edited(record.output, edits, "attention"))
+        record: AttentionRecord = self.attention(read, attention_mask, edits)
+        return record
 
     def feed(
         self, middle: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()

@@ -8,7 +8,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from ffnviz.models.edit import Edit, edits_of
+from ffnviz.models.card import Sizes
+from ffnviz.models.edit import Edit, Edits, all_of, edits_of
 from ffnviz.models.encoder.block import Block, BlockRecord
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.linear import linear
@@ -70,9 +71,7 @@ class Encoder(nn.Module):
             else nn.Identity()  # a post-LN block ends with a LayerNorm of its own
         )
 
-    def forward(
-        self, ids: Int[Tensor, "*batch tokens"], edits: Sequence[Edit] = ()
-    ) -> EncoderTrace:
+    def forward(self, ids: Int[Tensor, "*batch tokens"], edits: Edits = ()) -> EncoderTrace:
         """A whole pass over ids, (*batch, T) with 1 ≤ T ≤ max_tokens, with edits made on the way.
 
         Raises:
@@ -82,10 +81,10 @@ class Encoder(nn.Module):
         record = self.stream(ids, edits)
         return EncoderTrace(**vars(record), logits=self.unembed(record.final))
 
-    def stream(self, ids: Int[Tensor, "*batch tokens"], edits: Sequence[Edit] = ()) -> StreamRecord:
+    def stream(self, ids: Int[Tensor, "*batch tokens"], edits: Edits = ()) -> StreamRecord:
         """The pass without the logits, which some need at a few positions only."""
         embedding = self.embed(ids)
-        blocks, final = self.run_blocks(embedding, edits=edits)
+        blocks, final = self.run_blocks(embedding, edits=self.settled(edits, ids.shape[-1]))
         return StreamRecord(ids, embedding, blocks, final)
 
     def embed(self, ids: Int[Tensor, "*batch tokens"]) -> Float[Tensor, "*batch tokens d_model"]:
@@ -110,13 +109,21 @@ class Encoder(nn.Module):
         self, x: Float[Tensor, "*batch tokens d_model"], first: int = 0, edits: Sequence[Edit] = ()
     ) -> Iterator[BlockRecord]:
         """The blocks' records one after the other, so that only one need be in memory."""
-        config = self.config
-        for edit in edits:
-            edit.check(config.n_blocks, config.d_ff, x.shape[-2], config.d_model)
         for number, module in enumerate(self.blocks[first:], start=first):
             record = module(x, edits_of(edits, number))
             x = record.output
             yield record
+
+    def settled(self, edits: Edits, n_tokens: int) -> tuple[Edit, ...]:
+        """The edits of a pass over so many tokens, checked; see Edit.settled.
+
+        Raises:
+            ValueError: if an edit changes what does not exist.
+        """
+        c = self.config
+        sizes = Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens)
+        shape = c.n_heads, c.d_model // c.n_heads
+        return tuple(edit.settled(sizes, n_tokens, lambda _: shape) for edit in all_of(edits))
 
     def unembed(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch vocab_size"]:
         """Logits by the tied embedding matrix E: x Eᵀ, (…, d_model) -> (…, vocab_size)."""

@@ -23,6 +23,7 @@ from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.shared_weights import mapped, shared_file
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.random_init import no_draws
+from ffnviz.models.text_encoding import decoded
 
 CONFIG, TOKENIZER, COUNTS = "config.json", "tokenizer.json", "token_counts.json"
 WEIGHTS, TRAINING, CARD = "weights.safetensors", "training.json", "MODEL_CARD.md"
@@ -45,6 +46,9 @@ class ModelFolderError(ValueError):
         super().__init__(f"{path}: {why}")
         self.path = path
         self.why = why
+
+    def __reduce__(self) -> tuple[type[Exception], tuple[Path, str]]:
+        return type(self), (self.path, self.why)  # one process tells another
 
 
 def write_folder(
@@ -234,7 +238,7 @@ def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:
 def _read_json(path: Path, sums: dict[str, str]) -> Any:
     content = _content(path, sums)
     try:
-        return json.loads(content.decode())
+        return json.loads(decoded(content))
     except (ValueError, RecursionError) as error:  # Unicode and JSON errors are ValueErrors
         raise ModelFolderError(path, f"it is not JSON ({error})") from error
 

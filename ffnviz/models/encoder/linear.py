@@ -85,7 +85,7 @@ def _measured() -> bool:
 
 
 @cache
-@torch.inference_mode()
+@torch.no_grad()
 def _is_right() -> bool:
     """Whether this PyTorch has oneDNN's product, a private name, and it is right."""
     if not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]

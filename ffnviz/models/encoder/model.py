@@ -1,29 +1,38 @@
 """A trained encoder with its tokenizer: what `ffnviz.load` returns for networks of ours."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ffnviz.models.arguments import check_ids, check_text
+from ffnviz.models.arguments import Hold, check_text, checked_ids, place_of, places_of, what_to_hold
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.batches import BATCH, traces
 from ffnviz.models.card import Card, Sizes
 from ffnviz.models.device import usable_device
-from ffnviz.models.edit import Edit, edits_of
+from ffnviz.models.edit import Edits, all_of, edits_of
 from ffnviz.models.encoder.batch_pass import batch_pass, block_trace
 from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.encoder import Encoder, EncoderTrace
 from ffnviz.models.encoder.folder import read_folder
-from ffnviz.models.encoder.model_views import ffn_view, model_card, norm_view, provenance_of
+from ffnviz.models.encoder.model_views import (
+    attention_view,
+    ffn_view,
+    model_card,
+    norm_view,
+    provenance_of,
+)
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
+from ffnviz.models.look_at import held_block
 from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
-from ffnviz.models.views import FfnView, WordHead, WordVectors
+from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
+from ffnviz.models.weights import AsThen, WeightsWatch
 
 MODELS = ASSETS / "models"
 TWINS = ("relu", "gelu")
@@ -31,7 +40,10 @@ TWINS = ("relu", "gelu")
 
 @dataclass(frozen=True)
 class Model:
-    """A trained encoder, ready for inference; a Network. Its weights never change.
+    """A trained encoder, ready for inference; a Network.
+
+    Should its weights change, later passes have the new ones, and an earlier trace, asked for what
+    it has not computed, raises a WeightsChangedError.
 
     Attributes:
         name: the twin, or the folder's name.
@@ -39,6 +51,8 @@ class Model:
         tokenizer: text to ids and spans, and back.
         token_counts: how often each entry occurred in the training text, (vocab_size,).
         folder: where it was read from; None if it was not.
+        label: what pages call it; empty takes φ's for a twin, else the name.
+        colour: on pages, "#rrggbb"; empty takes that of its kind of φ.
 
     Examples:
         >>> model = ffnviz.load("gelu")
@@ -55,22 +69,55 @@ class Model:
     tokenizer: Tokenizer
     token_counts: Tensor
     folder: Path | None = None
+    label: str = ""
+    colour: str = ""
 
     @cached_property
     def card(self) -> Card:
         """What it is, and where its weights come from."""
-        index = index_for(self, (ASSETS / "index" / f"{self.name}.npz",) if self._is_twin else ())
+        usual = (
+            [ASSETS / "index" / f"{self.folder.name}.npz"] if self.folder and self._is_twin else []
+        )
+        index = index_for(self, usual)
         provenance = provenance_of(self.folder, self.token_counts, index)
-        return model_card(self.name, self.encoder.config, self.folder, self._is_twin, provenance)
+        label = self.label or ("" if self._is_twin else self.name)
+        config = self.encoder.config
+        return model_card(self.name, label, self.colour, config, self.folder, provenance)
 
     @property
     def _is_twin(self) -> bool:
         return self.folder is not None and self.folder.parent == MODELS
 
     @cached_property
+    def _watch(self) -> WeightsWatch:
+        return WeightsWatch(self.encoder)
+
+    def _checked(self) -> int:
+        """The state of its weights.
+
+        Raises:
+            ValueError: in training mode, if it has dropout.
+        """
+        if self._watch.in_training and self.encoder.config.dropout:
+            raise ValueError(
+                f"{self.name} is in training mode, in which dropout makes each pass another one. "
+                "Call model.encoder.eval() first."
+            )
+        return self._watch.state()
+
+    def _of_weights(self, name: str, compute: Callable[[], Any]) -> Any:
+        """What follows from the weights as they are, computed once for them."""
+        state, kept = self._watch.state(), vars(self).get(name)
+        if kept is None or kept[0] != state:
+            kept = vars(self)[name] = state, compute()
+        return kept[1]
+
+    @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that follow from its weights; see fingerprint.py."""
-        return fingerprint(self.sizes, self.encoder.state_dict().values())
+        weights = self.encoder.state_dict().values
+        found: str = self._of_weights("fingerprint", lambda: fingerprint(self.sizes, weights()))
+        return found
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -84,10 +131,12 @@ class Model:
         """Where the weights are."""
         return self.encoder.token_embedding.weight.device
 
-    @cached_property
+    @property
     def input_words(self) -> WordVectors:
         """The words' embedding vectors, (vocab_size, d_model)."""
-        return WordVectors(self.encoder.token_embedding.weight)
+        weight = self.encoder.token_embedding.weight
+        words: WordVectors = self._of_weights("input_words", lambda: WordVectors(weight))
+        return words
 
     @property
     def head(self) -> WordHead:
@@ -96,8 +145,15 @@ class Model:
         final = norm_view(norm) if isinstance(norm, nn.LayerNorm) else None
         return WordHead(final, self.input_words, None, tied=True)
 
-    @torch.inference_mode()
-    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
+    @torch.no_grad()
+    def trace(
+        self,
+        text: str,
+        edits: Edits = (),
+        look_at: int | None = None,
+        *,
+        hold: Hold = (),
+    ) -> Trace:
         """Everything the encoder computes for a text of at most max_tokens tokens.
 
         The stream is kept; a block's stages and the logits are computed when asked for. Of a
@@ -106,27 +162,37 @@ class Model:
 
         Args:
             text: what to read.
-            edits: changes to hidden values, made in the pass.
-            look_at: a block whose FFN's stages are kept from the pass, not computed again.
+            edits: changes to hidden values, made in the pass: one Edit, or several.
+            look_at: the former name of `hold`.
+            hold: what is kept from the pass, and so not computed again when it is asked for:
+                "ffn" (the stages of all FFNs), "attention", "all", or the blocks, one or several,
+                whose FFN's stages are kept.
 
         Raises:
-            TypeError: if the text is no str.
-            ValueError: if the text is empty, or an edit changes what does not exist.
+            TypeError: if the text is no str, or an edit no Edit.
+            ValueError: if the text is empty, or an edit changes what does not exist; in training
+                mode, if the network has dropout.
         """
         check_text(text)
+        hold, edits = held_block(look_at, hold), all_of(edits)
         encoding = self.tokenizer.encode(text, self.encoder.config.max_tokens)
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
-        run = self.run(torch.tensor(encoding.ids, device=self.device), edits, look_at)
+        run = self.run(torch.tensor(encoding.ids, device=self.device), edits, hold)
         return Trace(
             run.ids, run.embedding, run.blocks, run.final, run.unembed,
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
-            network=self, edits=tuple(edits),
+            network=self, edits=edits,
         )  # fmt: skip
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def run(
-        self, ids: Tensor, edits: Sequence[Edit] = (), look_at: int | None = None
+        self,
+        ids: Tensor,
+        edits: Edits = (),
+        hold: Hold = (),
+        *,
+        look_at: int | None = None,
     ) -> StreamTrace:
         """What the encoder computes for ids, (*batch, T); see trace.
 
@@ -136,19 +202,23 @@ class Model:
                 vocabulary; if an edit changes what does not exist.
         """
         encoder = self.encoder
-        check_ids(ids, encoder.config.vocab_size)
+        guard = partial(AsThen, self._watch, self._checked())
+        ids = checked_ids(ids, encoder.config.vocab_size)
+        ffns, heads = what_to_hold(held_block(look_at, hold), encoder.config.n_blocks)
         embedding = encoder.embed(ids)
+        settled = encoder.settled(edits, ids.shape[-1])
         blocks = []
-        for number, record in enumerate(encoder.walk(embedding, edits=edits)):
-            held = record.ffn if number == look_at else None
+        for number, record in enumerate(encoder.walk(embedding, edits=settled)):
+            held = record.ffn if number in ffns else None
+            attention = record.attention if heads else None
             stream = (record.input, record.middle, record.output)
-            module, own = encoder.blocks[number], edits_of(edits, number)
-            blocks.append(block_trace(module, stream, own, held))
+            module, own = encoder.blocks[number], edits_of(settled, number)
+            blocks.append(block_trace(module, stream, own, guard, held, attention))
         final = encoder.final_norm(blocks[-1].output)
-        return StreamTrace(ids, embedding, tuple(blocks), final, encoder.unembed)
+        return StreamTrace(ids, embedding, tuple(blocks), final, guard(encoder.unembed))
 
     def traces(
-        self, texts: Iterable[str], edits: Sequence[Edit] = (), batch: int = BATCH
+        self, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
     ) -> Iterator[Trace]:
         """The traces of many texts, in their order, `batch` of them read at a time.
 
@@ -168,9 +238,10 @@ class Model:
             ValueError: naming the text that is empty, or in which an edit changes what does not
                 exist.
         """
-        return traces(self, partial(batch_pass, self.encoder), texts, edits, batch)
+        self._checked()
+        return traces(self, partial(batch_pass, self.encoder, self._watch), texts, edits, batch)
 
-    def logits_with_gradients(self, ids: Tensor, edits: Sequence[Edit] = ()) -> Tensor:
+    def logits_with_gradients(self, ids: Tensor, edits: Edits = ()) -> Tensor:
         """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits."""
         with torch.inference_mode(False), torch.enable_grad():
             trace: EncoderTrace = self.encoder(ids.clone(), edits)
@@ -180,11 +251,12 @@ class Model:
         """The blocks' records for ids, (*batch, T), one after the other, none kept."""
         return self.encoder.walk(self.encoder.embed(ids))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def show_hidden(
         self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
     ) -> None:
         """Show `see` some blocks' hidden values during a pass over ids; see Network."""
+        blocks = places_of("block", list(blocks), self.sizes.n_blocks)
         last, x = max(blocks), self.encoder.embed(ids)
         for number, record in zip(range(last), self.encoder.walk(x), strict=False):
             if number in blocks:
@@ -193,15 +265,32 @@ class Model:
         see(self.encoder.blocks[last].hidden(x))
 
     def ffn(self, block: int) -> FfnView:
-        """One block's FFN, by its place from 0; the weights themselves, not copies."""
-        return ffn_view(self.encoder.blocks[block])
+        """One block's FFN, by its place from 0, −1 the last; the weights themselves, not copies.
 
-    @torch.inference_mode()
+        Raises:
+            ValueError: if there is no such block.
+        """
+        return ffn_view(self.encoder.blocks[place_of("block", block, self.sizes.n_blocks)])
+
+    def heads(self, block: int) -> AttentionView:
+        """One block's attention heads, by its place from 0, −1 the last; not copies.
+
+        Raises:
+            ValueError: if there is no such block.
+        """
+        return attention_view(self.encoder.blocks[place_of("block", block, self.sizes.n_blocks)])
+
+    def head_shape(self, block: int) -> tuple[int, int]:  # noqa: ARG002, as all have the same
+        """How many heads a block has, and how wide each is."""
+        c = self.encoder.config
+        return c.n_heads, c.d_model // c.n_heads
+
+    @torch.no_grad()
     def logits(self, rows: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size)."""
         return self.encoder.unembed(self.encoder.final_norm(rows))
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
         """The word's vector and the position's, (d_model,) each."""
         encoder = self.encoder
@@ -210,7 +299,7 @@ class Model:
             "position": encoder.position_embedding.weight[token],
         }
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model)."""
         x = self.encoder.blocks[block].add_ffn(trace.blocks[block].middle, output)

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import torch
 from torch import Tensor, nn
 
 from ffnviz.models.activations import ACTIVATIONS
@@ -12,21 +13,26 @@ from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.folder import TRAINING
 from ffnviz.models.encoder.linear import linear
 from ffnviz.models.learned import is_learned
-from ffnviz.models.views import FfnView, Norm
+from ffnviz.models.views import AttentionView, FfnView, Norm
 
 
 def model_card(
-    name: str, config: EncoderConfig, folder: Path | None, is_twin: bool, provenance: Provenance
+    name: str,
+    label: str,
+    colour: str,
+    config: EncoderConfig,
+    folder: Path | None,
+    provenance: Provenance,
 ) -> Card:
-    """The card; its colour is that of its kind of φ, another if a visitor trained it."""
+    """The card; its usual label is φ's, its colour that of its kind, or if a visitor trained it."""
     phi = ACTIVATIONS[config.activation]
     learned = folder is not None and is_learned(folder)
     colours = ("learned", "learned_other") if learned else ("relu", "gelu")
     return Card(
         id=name,
-        label=phi.label if is_twin else name,
+        label=label or phi.label,
         phi=phi,
-        colour=colours[not phi.exact_zeros],
+        colour=colour or colours[not phi.exact_zeros],
         gated=phi.gated,
         causal=config.causal,
         has_mask=True,
@@ -67,6 +73,13 @@ def ffn_view(block: Block) -> FfnView:
         stages=ffn,
         product=linear,
     )
+
+
+def attention_view(block: Block) -> AttentionView:
+    """A block's heads: the weights themselves, not copies."""
+    out = block.attention.project_out
+    outputs = torch.unflatten(out.weight.mT, 0, (block.attention.n_heads, -1))
+    return AttentionView(outputs, out.bias)
 
 
 def norm_view(module: nn.LayerNorm) -> Norm:

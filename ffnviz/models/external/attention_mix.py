@@ -7,6 +7,7 @@ product. Both are recorded from outside, whatever the modules around them are ca
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any
 
 import torch
@@ -22,8 +23,14 @@ PRODUCT = (torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm
 class Mix:
     """One product of patterns and values."""
 
-    weights: Tensor  # how much each token attends to each, (B, n_heads, T, T)
+    pattern: Callable[[], Tensor]  # computes `weights`
+    held: tuple[Tensor, ...]  # what it computes them from
     values: Tensor  # what each token offers, (B, n_heads, T, d_head); grouped ones repeated
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """How much each token attends to each, (B, n_heads, T, T)."""
+        return self.pattern()
 
     @property
     def gathered(self) -> Tensor:
@@ -64,8 +71,13 @@ class MixRecorder(TorchFunctionMode):
 
 def _mix(weights: Tensor, values: Tensor) -> Mix:
     """A mix of copies with a batch axis; one text's may come as (n_heads, …)."""
-    values = values.expand(*weights.shape[:-2], *values.shape[-2:])
-    return Mix(*((x if x.ndim == 4 else x[None]).clone() for x in (weights, values)))
+    values = _batched(values.expand(*weights.shape[:-2], *values.shape[-2:])).clone()
+    weights = _batched(weights).clone()
+    return Mix(lambda: weights, (weights,), values)
+
+
+def _batched(x: Tensor) -> Tensor:
+    return x if x.ndim == 4 else x[None]
 
 
 def _fused(
@@ -80,10 +92,30 @@ def _fused(
 ) -> Mix:
     """softmax(s Q Kᵀ + mask), and V, of the arguments of F.scaled_dot_product_attention.
 
-    Computed in float32 at least; a token that may attend to nothing gathers nothing.
+    The pattern is computed when it is asked for: the queries and keys take less than it does.
     """
     group = query.shape[-3] // key.shape[-3] if enable_gqa else 1
-    key, value = (x.repeat_interleave(group, -3) for x in (key, value))
+    query, key, value = (x.clone() for x in (query, key, value))
+    pattern = partial(_pattern, query, key, attn_mask, is_causal, scale, group)
+    held = (query, key) if attn_mask is None else (query, key, attn_mask)
+    values = value.repeat_interleave(group, -3) if group > 1 else value
+    shape = (*query.shape[:-2], *value.shape[-2:])
+    return Mix(pattern, held, _batched(values.expand(shape)))
+
+
+def _pattern(
+    query: Tensor,
+    key: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    scale: float | None,
+    group: int,
+) -> Tensor:
+    """softmax(s Q Kᵀ + mask), (B, n_heads, T, T), in float32 at least.
+
+    A token that may attend to nothing gathers nothing.
+    """
+    key = key.repeat_interleave(group, -3)
     wide = torch.promote_types(query.dtype, torch.float32)
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = scale * query.to(wide) @ key.to(wide).mT
@@ -93,4 +125,4 @@ def _fused(
         scores = scores.masked_fill(~attn_mask, -math.inf)
     elif attn_mask is not None:
         scores = scores + attn_mask
-    return _mix(scores.softmax(-1).nan_to_num(0), value)
+    return _batched(scores.softmax(-1).nan_to_num(0))

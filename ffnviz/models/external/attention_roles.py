@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from ffnviz.models.external.compare import TOLERANCE, error, rows, same
+from ffnviz.models.external.compare import TOLERANCE, error, rows, same, wide
 from ffnviz.models.external.ffn_roles import FfnRoles
 from ffnviz.models.external.linear import as_product, is_linear
 from ffnviz.models.external.stream_roles import StreamRoles, fitted
@@ -24,6 +24,8 @@ class HeadRoles:
 
     place: int  # of their product among the block's products of patterns and values
     reads: nn.Module  # the first module that reads what the attention reads
+    out: Call  # W_O: what it read and wrote when it was proved
+    n_heads: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +37,7 @@ class AttentionRoles:
     heads: HeadRoles | None  # None if A1 and A2 hold for no product of patterns and values
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def find_attention(seen: BlockPass, ffn: FfnRoles, stream: StreamRoles) -> AttentionRoles | None:
     """The last module before the FFN whose output was added to the stream; None if there is none.
 
@@ -60,11 +62,11 @@ def _find_heads(seen: BlockPass, ffn: FfnRoles, wrote: Call) -> HeadRoles | None
     of_ffn = (ffn.up, ffn.gate, ffn.down)
     linear = [call for call in seen.calls if is_linear(call.module) and call not in of_ffn]
     for place, mix in enumerate(seen.mixes):
-        sums = mix.weights.float().sum(-1)
+        sums = wide(mix.weights).sum(-1)
         a1 = error(sums, sums.new_ones(sums.shape))
         for call in linear:
             if same(call.output, wrote.output) or same(call.output, wrote.input):
                 a2 = max(error(mix.gathered, call.input), as_product(call)[2])
                 if max(a1, a2) <= TOLERANCE[seen.input.dtype]:
-                    return HeadRoles(place, linear[0].module)
+                    return HeadRoles(place, linear[0].module, call, mix.weights.shape[1])
     return None

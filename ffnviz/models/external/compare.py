@@ -19,6 +19,11 @@ def rows(values: Tensor) -> Tensor:
     return values.reshape(-1, values.shape[-1])
 
 
+def wide(values: Tensor) -> Tensor:
+    """The values in float32, or in float64 if that is what they are in."""
+    return values if values.dtype == torch.float64 else values.float()
+
+
 def same(a: Tensor, b: Tensor) -> bool:
     """Whether two tensors hold the same numbers, to the bit."""
     return a.numel() == b.numel() and torch.equal(a.reshape(-1), b.reshape(-1))
@@ -31,10 +36,10 @@ def error(values: Tensor, expected: Tensor, slack: Tensor | None = None) -> floa
     """
     if values.numel() != expected.numel():
         return float("inf")
-    a, b = values.reshape(-1).float(), expected.reshape(-1).float()
+    a, b = wide(values).reshape(-1), wide(expected).reshape(-1)
     apart = (a - b).abs()
     if slack is not None:
-        apart = (apart - slack.reshape(-1).float()).clamp_min(0)
+        apart = (apart - wide(slack).reshape(-1)).clamp_min(0)
     largest = float(apart.max() / b.abs().max().clamp_min(1e-30))
     return float("inf") if math.isnan(largest) else largest
 

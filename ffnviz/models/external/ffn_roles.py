@@ -69,7 +69,7 @@ def split(up: Tensor, gate: Tensor | None, half: int | None) -> tuple[Tensor, Te
     return (up, None) if gate is None else (gate, up)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
     """The FFN of a block, found by its last layer: its input is φ of what layers before it wrote.
 

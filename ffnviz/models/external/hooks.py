@@ -1,6 +1,7 @@
 """Permanent hooks on the proved modules: they record and edit the pass of the active recording."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,8 +29,7 @@ _INSTALLED: WeakKeyDictionary[nn.Module, list[RemovableHandle]] = WeakKeyDiction
 
 def install(proof: Proof) -> None:
     """Put the hooks on the proved modules, once, in place of those of an earlier proof."""
-    n_blocks = len(proof.blocks)
-    hooks = [hook for proved in proof.blocks for hook in _hooks_of(proved, n_blocks)]
+    hooks = [hook for proved in proof.blocks for hook in _hooks_of(proof, proved)]
     for _, module, _ in hooks:
         for handle in _INSTALLED.pop(module, []):
             handle.remove()
@@ -39,7 +39,8 @@ def install(proof: Proof) -> None:
         _INSTALLED.setdefault(module, []).append(register(module))
 
 
-def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Module, Register]]:
+def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Module, Register]]:
+    n_blocks = len(proof.blocks)
     ffn, stream, attention = proved.ffn, proved.stream, proved.attention
 
     def end_block(_: nn.Module, _args: Any, returned: Any) -> Any:
@@ -56,6 +57,8 @@ def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Modu
     yield "end", proved.block, _after(end_block)
     if stream.norm_before is not None and stream.kind != PARALLEL:
         yield "middle", stream.norm_before.module, _before(_input_recorder("middle"))
+    if stream.middle_norm is not None and proved.edits_middle_norm:
+        yield "edit middle", stream.middle_norm.module, _after(_edit_middle)
     yield "ffn input", ffn.up.module, _before(_input_recorder("ffn_input"))
     yield "up", ffn.up.module, _after(_output_recorder("up", lambda r: r.holds))
     if ffn.gate is not None:
@@ -63,8 +66,9 @@ def _hooks_of(proved: ProvedBlock, n_blocks: int) -> Iterator[tuple[str, nn.Modu
     yield "hidden", ffn.down.module, _before(_edit_hidden)
     yield "written", ffn.down.module, _after(_edit_written)
     if attention is not None:
-        yield "edit attention", attention.module, _after(_edit_attention)
+        yield "edit attention", attention.module, _after(partial(_edit_attention, proof))
         if attention.heads is not None:
+            yield "edit heads", attention.heads.out.module, _before(_edit_heads)
             record_heads = _input_recorder("heads_read", lambda r: r.records_heads)
             yield "heads", attention.heads.reads, _before(record_heads)
     if stream.attention is not None:
@@ -103,21 +107,45 @@ def _begin_block(_: nn.Module, args: Any, kwargs: Any) -> Any:
     before = recording.block.output if chained else None
     if before is None:
         before = stream.new_empty(0) if recording.show else recording.copied(stream)
-    recording.blocks.append(RecordedBlock(edited(before, edits, "input")))
+    recording.blocks.append(RecordedBlock(before, edited(before, edits, "input")))
     if not edits:
         return None
     return with_stream_in(args, kwargs, recording.block.input.reshape(stream.shape))
 
 
-def _edit_attention(_: nn.Module, _args: Any, returned: Any) -> Any:
+def _edit_attention(proof: Proof, _: nn.Module, _args: Any, returned: Any) -> Any:
     recording = _in_a_block()
     if recording is None:
         return None
     returned = _edited(recording, returned, "attention")
     if recording.records_heads:
         recording.block.heads_wrote = recording.copied(stream_out(returned))
-        raise PassEnded
-    return returned
+        if recording.ends_with_heads:
+            raise PassEnded
+    proved = proof.blocks[recording.number]
+    middle = edits_of(recording.edits, recording.number, "middle")
+    if not middle or proved.edits_middle_norm or proved.attention is None:
+        return returned
+    # m = x + r a: what changes m is what a is changed by.
+    r, a = proved.attention.multiplier, stream_out(returned)
+    m = recording.block.input + r * recording.batched(a)
+    change = (edited(m, middle, "middle") - m) / r
+    return with_stream(returned, a + change.reshape(a.shape))
+
+
+def _edit_middle(_: nn.Module, _args: Any, returned: Any) -> Any:
+    recording = _in_a_block()
+    return None if recording is None else _edited(recording, returned, "middle")
+
+
+def _edit_heads(_: nn.Module, args: Any, kwargs: Any) -> Any:
+    recording = _in_a_block()
+    edits = () if recording is None else edits_of(recording.edits, recording.number, "heads")
+    if recording is None or not edits:
+        return None
+    z = args[0]
+    changed = edited(recording.batched(z), edits, "heads").reshape(z.shape)
+    return (changed, *args[1:]), kwargs
 
 
 def _input_recorder(name: str, condition: Condition = lambda r: not r.show) -> Any:

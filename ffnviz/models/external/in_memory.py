@@ -3,12 +3,11 @@
 import copy
 from typing import Any
 
-import torch
 from torch import nn
 
-from ffnviz.models.external.compare import TOLERANCE
+from ffnviz.models.external.condition import check_mode, check_weights
 from ffnviz.models.external.loading import checked_tokenizer, shown_part
-from ffnviz.models.external.memory import Footprint, dtype_name
+from ffnviz.models.external.memory import Footprint
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import COLOURS, proved_network, slug
 from ffnviz.models.external.probe import find_probe
@@ -21,8 +20,9 @@ def from_module(
     """A network of transformers that is in memory, such as one that is being trained, proved.
 
     Its weights stay where they are: what is seen is the network itself, and the hooks that are put
-    on it do nothing unless somebody records. The proof is of the weights as they are now; after
-    they changed, prove it again.
+    on it do nothing unless somebody records. Weights may go on changing: the next pass proves it
+    anew (some passes over its probe of two short texts), and an earlier trace, asked for what it
+    has not computed, raises a WeightsChangedError. In training mode every pass is refused.
 
     Args:
         model: as transformers makes it, in evaluation mode; of one that has a decoder beside its
@@ -57,19 +57,5 @@ def _check(model: object, name: str) -> None:
         raise CannotOpenError(
             name, "it is no network of transformers. A folder is opened by ffnviz.load"
         )
-    if any(module.training for module in model.modules()):
-        raise CannotOpenError(
-            name, "it is in training mode, in which dropout makes each pass another one. Call "
-            "model.eval() first",
-        )  # fmt: skip
-    kinds = {weight.dtype for weight in model.parameters() if weight.is_floating_point()}
-    where = {weight.device for weight in model.parameters()}
-    if torch.device("meta") in where or len(where) != 1:
-        raise CannotOpenError(
-            name, "its weights are not all on one device. Load it without a device map"
-        )
-    if not kinds or not kinds <= set(TOLERANCE):
-        names = ", ".join(sorted(map(dtype_name, kinds))) or "no floating-point weights"
-        raise CannotOpenError(
-            name, f"its weights are of a kind that the equations are not tested in ({names})"
-        )
+    check_mode(any(module.training for module in model.modules()), name)
+    check_weights(model, name)

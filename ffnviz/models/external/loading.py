@@ -114,7 +114,7 @@ def loaded(
     return model, {name: weight for name, weight in missing.items() if id(weight) in own}
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def without_chance(
     model: nn.Module,
     missing: dict[str, Tensor],
@@ -173,7 +173,7 @@ def checked_tokenizer(fast: Any, name: str, model: Any) -> ExternalTokenizer:
 
     Raises:
         CannotOpenError: if it does not tell which characters a token stands for, or has more
-            entries than the network has word vectors.
+            entries of its own than the network has word vectors.
     """
     if not getattr(fast, "is_fast", False):
         raise CannotOpenError(
@@ -181,9 +181,11 @@ def checked_tokenizer(fast: Any, name: str, model: Any) -> ExternalTokenizer:
             "what is needed: a folder that has a tokenizer.json gives one",
         )  # fmt: skip
     n_rows = _n_words(model, name)
-    if len(fast) > n_rows:
+    # Added entries may lie behind the vectors: a text that has one is refused when it comes.
+    last = max(fast.backend_tokenizer.get_vocab(with_added_tokens=False).values(), default=-1)
+    if last >= n_rows:
         raise CannotOpenError(
-            name, f"its tokenizer has {len(fast):,} entries and the network only {n_rows:,} word "
+            name, f"its tokenizer has {last + 1:,} entries and the network only {n_rows:,} word "
             "vectors. The two are of different networks",
         )  # fmt: skip
     return ExternalTokenizer(fast, n_rows)

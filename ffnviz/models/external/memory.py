@@ -1,6 +1,8 @@
 """How much memory a network takes, known before it is loaded, and how much is free."""
 
 import os
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,9 @@ def dtype_name(dtype: torch.dtype) -> str:
 
 
 def gigabytes(n: float) -> str:
-    """Bytes, for people: 16.1 GB."""
+    """Bytes, for people: 16.1 GB, 3.2 MB, 14 kB."""
+    if n < 1e6:
+        return f"{n / 1e3:.0f} kB"
     return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
 
 
@@ -76,12 +80,42 @@ def free_bytes(device: torch.device) -> int:
 
 
 def _allowed_by_container() -> int:
-    group = Path("/sys/fs/cgroup")
+    """Bytes that the control groups of this process leave; many, without a limit."""
     try:
-        limit = int((group / "memory.max").read_text(encoding="ascii"))
-        return limit - int((group / "memory.current").read_text(encoding="ascii"))
-    except (OSError, ValueError):  # no container, or one without a limit
-        return 2**63
+        listed = Path("/proc/self/cgroup").read_text(encoding="utf-8")
+    except OSError:
+        listed = ""
+    return min(left_by_groups(Path("/sys/fs/cgroup"), listed), default=2**63)
+
+
+def left_by_groups(root: Path, listed: str) -> Iterator[int]:
+    """Bytes that each control group of a process leaves, its own and all above it.
+
+    What a group's files take in the cache counts as free: the kernel gives it back.
+
+    Args:
+        root: where the groups are mounted, /sys/fs/cgroup.
+        listed: the lines of /proc/self/cgroup; a container may not see the paths in them.
+    """
+    for line in listed.splitlines() or ["0::/"]:
+        _, controllers, path = line.split(":", 2)
+        if not controllers:  # version 2
+            mount, limit, used, prefix = root, "memory.max", "memory.current", ""
+        elif "memory" in controllers.split(","):
+            mount, prefix = root / "memory", "total_"
+            limit, used = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        else:
+            continue
+        inside = Path(path.strip("/"))
+        for group in (inside, *inside.parents):
+            with suppress(OSError, ValueError, KeyError):  # no such group, or one without a limit
+                most, now, stat = (
+                    (mount / group / name).read_text(encoding="ascii")
+                    for name in (limit, used, "memory.stat")
+                )
+                counts = dict(each.split() for each in stat.splitlines())
+                cached = (int(counts[f"{prefix}{kind}_file"]) for kind in ("inactive", "active"))
+                yield int(most) - int(now) + sum(cached)
 
 
 def check_memory(sizes: Sizes, n_tokens: int, device: torch.device) -> None:

@@ -3,21 +3,24 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
+from threading import Lock
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from ffnviz.models.arguments import check_ids, check_text
+from ffnviz.models.arguments import Hold, check_text, checked_ids, place_of, places_of, what_to_hold
 from ffnviz.models.batches import BATCH, traces
 from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Card, Provenance, Sizes
-from ffnviz.models.edit import Edit, edits_of
+from ffnviz.models.edit import Edit, Edits, all_of, edits_of
 from ffnviz.models.external import views
-from ffnviz.models.external.compare import error, rows
+from ffnviz.models.external.compare import error
+from ffnviz.models.external.compare import rows as as_rows
+from ffnviz.models.external.condition import check_mode, check_weights
 from ffnviz.models.external.hooks import install
 from ffnviz.models.external.memory import check_memory
-from ffnviz.models.external.proof import Proof
+from ffnviz.models.external.proof import Proof, prove
 from ffnviz.models.external.recording import (
     RecordedBlock,
     Recording,
@@ -26,16 +29,29 @@ from ffnviz.models.external.recording import (
     row_of,
     unrecorded,
 )
-from ffnviz.models.external.stream_roles import POST, PRE
+from ffnviz.models.external.refusal import CannotOpenError, NotProvedError
+from ffnviz.models.external.stream_roles import PARALLEL, POST, PRE
 from ffnviz.models.external.tail import AT_ONCE, result_of, tail
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from ffnviz.models.external.tracing import attention_stages, block_trace, in_shape
+from ffnviz.models.external.tracing import (
+    UNSEEN,
+    SeenHeads,
+    attention_of,
+    block_trace,
+    in_shape,
+    seen_heads,
+)
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
+from ffnviz.models.lazy_values import SharedValues
+from ffnviz.models.look_at import held_block
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
-from ffnviz.models.views import FfnView, WordHead, WordVectors
+from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
+from ffnviz.models.weights import AsThen, WeightsWatch
+
+OF_WEIGHTS = ("card", "fingerprint", "input_words", "head", "_ignores_padding", "_ffn_view")
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +81,48 @@ class ExternalNetwork:
 
     def __post_init__(self) -> None:
         install(self.proof)
-        object.__setattr__(self, "_view", lru_cache(maxsize=2)(self._new_view))
+        watch = WeightsWatch(self.model)
+        vars(self).update(_watch=watch, _state=watch.state(), _proving=Lock())
+
+    def _checked(self) -> int:
+        """The state of its weights; if they changed since it was proved, it is proved anew.
+
+        Raises:
+            CannotOpenError: in training mode, or if its equations hold no more.
+        """
+        state: int
+        watch: WeightsWatch = vars(self)["_watch"]
+        check_mode(watch.in_training, self.label)
+        if (state := watch.state()) == vars(self)["_state"]:
+            return state
+        with vars(self)["_proving"]:
+            if watch.state() != vars(self)["_state"]:
+                self._prove_again()
+        state = vars(self)["_state"]
+        return state
+
+    def _prove_again(self) -> None:
+        check_weights(self.model, self.label)
+        probe = self.probe.to(next(self.model.parameters()).device)
+        apart = (probe[0] != probe[1]).nonzero()
+        try:
+            proof = prove(self.model, probe, int(apart[0]) if len(apart) else 0)
+        except NotProvedError as error:
+            raise CannotOpenError(
+                self.label, f"it changed since it was opened, and is not seen any more. {error}"
+            ) from error
+        install(proof)
+        for name in OF_WEIGHTS:
+            vars(self).pop(name, None)
+        watch = WeightsWatch(self.model)
+        vars(self).update(probe=probe, proof=proof, _watch=watch, _state=watch.state())
+
+    def _of_weights(self, name: str, compute: Callable[[], Any]) -> Any:
+        """What follows from the weights as they are, computed once for them."""
+        self._checked()
+        if name not in vars(self):
+            vars(self)[name] = compute()
+        return vars(self)[name]
 
     @cached_property
     def card(self) -> Card:
@@ -103,72 +160,111 @@ class ExternalNetwork:
             n_parameters=sum(weight.numel() for weight in self.model.parameters()),
         )
 
-    @cached_property
+    @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that follow from its weights alone; see models/fingerprint.py."""
-        return fingerprint(self.sizes, self.model.state_dict().values())
+        weights = self.model.state_dict().values
+        found: str = self._of_weights("fingerprint", lambda: fingerprint(self.sizes, weights()))
+        return found
 
-    @cached_property
+    @property
     def device(self) -> torch.device:
         """Where the weights are."""
         return next(self.model.parameters()).device
 
-    @cached_property
+    @property
     def input_words(self) -> WordVectors:
         """The vectors that words enter the stream with, (vocab_size, d_model).
 
         Raises:
             NotForThisNetwork: if their width is not the stream's.
         """
-        words = views.input_words(self.model, self.proof, self.probe, self.sizes.d_model)
+        words: WordVectors | None = self._of_weights("input_words", self._input_words)
         if words is None:
             raise NotForThisNetwork(
                 f"Not for {self.label}: its words have vectors of another width than its stream."
             )
         return words
 
-    @cached_property
+    def _input_words(self) -> WordVectors | None:
+        return views.input_words(self.model, self.proof, self.probe, self.sizes.d_model)
+
+    @property
     def head(self) -> WordHead | None:
         """How the last stream becomes a score for each word; None without a word head."""
+        found: WordHead | None = self._of_weights("head", self._word_head)
+        return found
+
+    def _word_head(self) -> WordHead | None:
         with unrecorded():
             return views.word_head(self.model, self.proof)
 
     def ffn(self, block: int) -> FfnView:
-        """One block's FFN, by its place from 0."""
-        view: FfnView = self._view(block)  # type: ignore[attr-defined]
+        """One block's FFN, by its place from 0; −1 is the last.
+
+        Raises:
+            ValueError: if there is no such block.
+        """
+        number = place_of("block", block, self.sizes.n_blocks)
+        view: FfnView = self._of_weights("_ffn_view", self._views)(number)
         return view
 
-    def _new_view(self, block: int) -> FfnView:
-        return views.ffn_view(self.proof.blocks[block], self.sizes.d_model)
+    def _views(self) -> Callable[[int], FfnView]:
+        # Two at most, which may be copies; not of `self`, whose copy would then see the original's.
+        blocks, d_model = self.proof.blocks, self.sizes.d_model
+        return lru_cache(maxsize=2)(lambda number: views.ffn_view(blocks[number], d_model))
 
-    @torch.inference_mode()
-    def trace(self, text: str, edits: Sequence[Edit] = (), look_at: int | None = None) -> Trace:
+    def heads(self, block: int) -> AttentionView:
+        """One block's attention heads, by its place from 0; −1 is the last.
+
+        Raises:
+            ValueError: if there is no such block.
+            NotForThisNetwork: if it is not seen what they do.
+        """
+        self._checked()
+        attention = self.proof.blocks[place_of("block", block, self.sizes.n_blocks)].attention
+        if attention is None or attention.heads is None:
+            raise NotForThisNetwork(f"Not for {self.label}: {UNSEEN}")
+        return views.attention_view(attention.heads, attention.multiplier)
+
+    @torch.no_grad()
+    def trace(
+        self,
+        text: str,
+        edits: Edits = (),
+        look_at: int | None = None,
+        *,
+        hold: Hold = (),
+    ) -> Trace:
         """What it computes for a text of at most max_tokens tokens; see Model.trace.
 
         Raises:
             TypeError: if the text is no str.
-            ValueError: if the text is empty, or an edit is to change what is not there.
+            ValueError: if the text is empty or has an entry that the network has no vector for, or
+                an edit is to change what is not there.
         """
         check_text(text)
+        hold, edits = held_block(look_at, hold), all_of(edits)
         encoding = self.tokenizer.encode(text, self.max_tokens)
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
         ids = torch.tensor(encoding.ids, device=self.device)
-        run = self.run(ids, edits, () if look_at is None else (look_at,))
+        run = self.run(ids, edits, hold)
         return Trace(
             run.ids, run.embedding, run.blocks, run.final, run.unembed,
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
-            network=self, edits=tuple(edits),
+            network=self, edits=edits,
         )  # fmt: skip
 
     def traces(
-        self, texts: Iterable[str], edits: Sequence[Edit] = (), batch: int = BATCH
+        self, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
     ) -> Iterator[Trace]:
         """The traces of many texts, in their order, `batch` of them read at a time.
 
         See Model.traces. If the network does not ignore padding, which is tried on its probe, only
         texts of the same length are read together.
         """
+        self._checked()
         return traces(self, self._rows, texts, edits, batch, self._ignores_padding)
 
     @cached_property
@@ -184,45 +280,86 @@ class ExternalNetwork:
         alone = recorded(self._recorded(self.probe[1:, :n])[-1].output)
         return error(padded[1:, :n], alone) <= self.proof.tolerance
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def _rows(
         self, ids: Tensor, attention_mask: Tensor | None, edits: Sequence[Edit]
     ) -> Iterator[StreamTrace]:
+        state = self._checked()
         check_memory(self.sizes, ids.numel(), self.device)
         blocks = self._recorded(ids, edits, attention_mask=attention_mask)
         mask = torch.ones_like(ids) if attention_mask is None else attention_mask
         for row, n in enumerate(mask.sum(1).tolist()):
-            yield self._traced(ids[row, :n], row_of(blocks, row, n), edits)
+            yield self._traced(ids[row, :n], row_of(blocks, row, n), edits, state)
 
     def run(
-        self, ids: Tensor, edits: Sequence[Edit] = (), hold: Collection[int] = ()
+        self,
+        ids: Tensor,
+        edits: Edits = (),
+        hold: Hold = (),
+        *,
+        look_at: int | None = None,
     ) -> StreamTrace:
-        """What it computes for ids, (*batch, T); the stages of the blocks in `hold` are kept.
+        """What it computes for ids, (*batch, T); see trace.
 
         Raises:
             TypeError: if the ids are no tensor of whole numbers.
             ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
                 vocabulary; if an edit is to change what is not there.
+            CannotOpenError: if the network was set to training mode.
         """
         model: Any = self.model
-        check_ids(ids, len(model.get_input_embeddings().weight))
+        state = self._checked()
+        ids = checked_ids(ids, len(model.get_input_embeddings().weight))
+        ffns, heads = what_to_hold(held_block(look_at, hold), self.sizes.n_blocks)
         check_memory(self.sizes, ids.numel(), self.device)
-        return self._traced(ids, self._recorded(ids, edits, hold), edits)
+        edits = self._settled(edits, ids)
+        blocks = self._recorded(ids, edits, hold=ffns, heads=self._seen_heads if heads else ())
+        return self._traced(ids, blocks, edits, state, heads)
+
+    def _settled(self, edits: Edits, ids: Tensor) -> tuple[Edit, ...]:
+        n = ids.shape[-1]
+        return tuple(each.settled(self.sizes, n, self.head_shape) for each in all_of(edits))
+
+    def head_shape(self, block: int) -> tuple[int, int]:
+        """How many heads a block has, and how wide each is; see heads."""
+        n_heads, d_head, _ = self.heads(block).outputs.shape
+        return n_heads, d_head
+
+    @property
+    def _seen_heads(self) -> tuple[int, ...]:
+        blocks = enumerate(self.proof.blocks)
+        return tuple(place for place, p in blocks if p.attention and p.attention.heads)
 
     def _traced(
-        self, ids: Tensor, recorded_blocks: list[RecordedBlock], edits: Sequence[Edit]
+        self,
+        ids: Tensor,
+        recorded_blocks: list[RecordedBlock],
+        edits: Sequence[Edit],
+        state: int,
+        heads: bool = False,
     ) -> StreamTrace:
+        watch: WeightsWatch = vars(self)["_watch"]
+        guard = partial(AsThen, watch, state)
+        source = SharedValues(
+            guard(partial(self._heads_again, ids, edits)),
+            seen_heads(self.proof, recorded_blocks) if heads else (),
+        )
+        attention = attention_of(self.proof, self.label, source, ids.shape)
         blocks, edits = list[BlockTrace](), self._as_written(edits)
         for number, block in enumerate(recorded_blocks):
             # What one block writes the next one reads: it is kept once.
             same = blocks and block.input is recorded_blocks[number - 1].output
             before = blocks[-1].output if same else in_shape(block.input, ids.shape)
-            attention = partial(
-                attention_stages, self.model, self.proof, self.label, number, ids, edits
-            )
             proved, own = self.proof.blocks[number], edits_of(edits, number)
-            blocks.append(block_trace(proved, block, own, before, attention))
-        return StreamTrace(ids, blocks[0].input, tuple(blocks), blocks[-1].output, self.logits)
+            blocks.append(block_trace(proved, block, own, before, attention[number], guard))
+        embedding = in_shape(recorded_blocks[0].read, ids.shape)
+        unembed = guard(self.logits)
+        return StreamTrace(ids, embedding, tuple(blocks), blocks[-1].output, unembed)
+
+    def _heads_again(self, ids: Tensor, edits: Sequence[Edit]) -> list[SeenHeads | None]:
+        """All blocks' heads, from a second pass with the same edits."""
+        blocks = self._recorded(ids, edits, heads=self._seen_heads, heads_alone=True)
+        return seen_heads(self.proof, blocks)
 
     def _as_written(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         """The edits in units of what the modules write, which may be multiplied afterwards."""
@@ -232,14 +369,20 @@ class ExternalNetwork:
         proved = self.proof.blocks[edit.block]
         if edit.at == "ffn":
             return proved.ffn_multiplier
-        if edit.at != "attention":
+        if edit.at == "middle" and proved.stream.kind == PARALLEL:
+            raise NotForThisNetwork(
+                f"Not for {self.label}: its attention and FFN read one stream side by side, so "
+                "there is none in between."
+            )
+        norm = edit.at == "middle" and proved.edits_middle_norm
+        if edit.at not in ("attention", "middle") or norm:
             return 1.0
         if proved.attention is None:
             raise NotForThisNetwork(
                 f"Not for {self.label}: no one module writes what its attention adds to the "
                 "stream, so that cannot be edited."
             )
-        return proved.attention.multiplier
+        return proved.attention.multiplier if edit.at == "attention" else 1.0
 
     def _recorded(
         self,
@@ -248,13 +391,16 @@ class ExternalNetwork:
         hold: Collection[int] = (),
         write: Mapping[int, Tensor] | None = None,
         attention_mask: Tensor | None = None,
+        heads: Collection[int] = (),
+        heads_alone: bool = False,
     ) -> list[RecordedBlock]:
-        batch, sizes = self._batched(ids), self.sizes
-        for edit in edits:
-            edit.check(sizes.n_blocks, sizes.d_ff, batch.shape[1], sizes.d_model)
+        batch = self._batched(ids)
         chained = self.proof.errors["E4"] == 0
-        recording = Recording(batch, self._as_written(edits), hold, write or {}, chained=chained)
-        with torch.inference_mode():
+        recording = Recording(
+            batch, self._as_written(edits), hold, write or {}, chained=chained,
+            heads=heads, heads_alone=heads_alone,
+        )  # fmt: skip
+        with torch.no_grad():
             record(self.model, recording, attention_mask)
         return recording.blocks
 
@@ -264,7 +410,7 @@ class ExternalNetwork:
             raise ValueError(f"{n_tokens} tokens: there must be 1 to {self.max_tokens}.")
         return ids.reshape(-1, n_tokens)
 
-    def logits_with_gradients(self, ids: Tensor, edits: Sequence[Edit] = ()) -> Tensor:
+    def logits_with_gradients(self, ids: Tensor, edits: Edits = ()) -> Tensor:
         """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits.
 
         Raises:
@@ -272,9 +418,10 @@ class ExternalNetwork:
         """
         if self.head is None:
             raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
+        settled = self._settled(edits, ids)
         with torch.inference_mode(False), torch.enable_grad():
             batch = self._batched(ids.clone())
-            recording = Recording(batch, self._as_written(edits), to_the_end=True)
+            recording = Recording(batch, self._as_written(settled), to_the_end=True)
             logits = result_of(record(self.model, recording))
             return views.plain(logits).reshape(*ids.shape, -1)
 
@@ -284,7 +431,7 @@ class ExternalNetwork:
         while blocks:
             yield blocks.pop(0)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def show_hidden(
         self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
     ) -> None:
@@ -294,6 +441,8 @@ class ExternalNetwork:
         They are shown while the pass over ids, (*batch, T), computes them, and are not to be
         written to or kept. Nothing behind the last of them is computed.
         """
+        self._checked()
+        blocks = places_of("block", list(blocks), self.sizes.n_blocks)
         remaining = set(blocks)
 
         def show(number: int, hidden: Tensor) -> None:
@@ -305,8 +454,8 @@ class ExternalNetwork:
         if remaining:
             raise RuntimeError("a proved module did not run")
 
-    @torch.inference_mode()
-    def logits(self, rows_: Tensor) -> Tensor:
+    @torch.no_grad()
+    def logits(self, rows: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size).
 
         They pass the network's own norm, head, caps and scales.
@@ -316,13 +465,13 @@ class ExternalNetwork:
         """
         if self.head is None:
             raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
-        stream = rows(rows_).to(self.proof.last.dtype)
+        stream = as_rows(rows).to(self.proof.last.dtype)
         parts = torch.split(stream, max(1, AT_ONCE // self.sizes.vocab_size))
         with unrecorded():
             logits = torch.cat([views.plain(tail(self.model, part)) for part in parts])
-        return logits.reshape(*rows_.shape[:-1], -1)
+        return logits.reshape(*rows.shape[:-1], -1)
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
         """The word's vector and what else its embedding is made of, (d_model,) each."""
         whole = trace.embedding[token]
@@ -333,7 +482,7 @@ class ExternalNetwork:
         rest = whole - word
         return {"word": word} | ({"position": rest} if bool(rest.abs().max() > 1e-6) else {})
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model).
 
@@ -345,6 +494,7 @@ class ExternalNetwork:
             everywhere = trace.whole.blocks[block].ffn.output.clone()
             everywhere[kept] = output.to(everywhere)
             return self.stream_with(trace.whole, block, everywhere)[kept]
+        self._checked()
         written = output / self.proof.blocks[block].ffn_multiplier
         last = self._recorded(trace.ids, write={block: written})[-1].output
         return views.plain(recorded(last)).reshape(output.shape)

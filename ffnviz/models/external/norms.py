@@ -12,7 +12,7 @@ FAR, NEAR = 1e4, 1e-3  # factors that make ε negligible, or noticeable
 FITS = 1e-4
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
     """The LayerNorm or RMSNorm that the module is; None if it is neither.
 
@@ -20,8 +20,10 @@ def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
     bias, and the rest is linear in the normalised row. ε is found from short rows.
     """
     try:
-        norm = copy.deepcopy(module).float().cpu()
-        x = torch.randn(64, d_model, generator=torch.Generator().manual_seed(0)) + 0.5
+        kinds = {weight.dtype for weight in module.parameters()}
+        kind = torch.float64 if kinds == {torch.float64} else torch.float32
+        norm = copy.deepcopy(module).to(kind).cpu()
+        x = torch.randn(64, d_model, generator=torch.Generator().manual_seed(0)).to(kind) + 0.5
         written = norm(FAR * x)
         bias = (written + norm(-FAR * x)).mean(0) / 2
         gain_and_shift = _closest(x, written - bias)

@@ -55,7 +55,7 @@ def candidates(seen: BlockPass, width: int) -> Iterator[Phi]:
         yield activation.function
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def is_elementwise(phi: Phi, values: Tensor, tolerance: float) -> bool:
     """Whether φ treats each value alone and alike, which a norm does not."""
     few = values[:2]
@@ -66,7 +66,7 @@ def is_elementwise(phi: Phi, values: Tensor, tolerance: float) -> bool:
     return alone <= tolerance and alike <= tolerance
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def same(one: Phi, other: Phi) -> bool:
     """Whether two functions have the same values."""
     if one is other:
@@ -78,7 +78,7 @@ def _on_cpu(phi: Phi) -> Phi:
     return copy.deepcopy(phi).float().cpu() if isinstance(phi, nn.Module) else phi
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def named(phi: Phi, gated: bool) -> Activation:
     """φ as an Activation: one of ours if the values agree, else one named after its class."""
     for known in _PLAIN:

@@ -11,6 +11,7 @@ from ffnviz.models.external.refusal import CannotOpenError, in_short
 from ffnviz.models.external.tail import result_of
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.external.watch import PassEnded
+from ffnviz.models.network import UnreadableTextError
 
 LONGEST = 128  # tokens that pages show; as many as the twins read
 UNSAID = 4_096  # tokens, where a network names no limit
@@ -19,7 +20,7 @@ PROBE = "She opened the door and looked out at the rain."
 PROBED = 24  # tokens of it at most
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def find_probe(
     model: Any, tokenizer: ExternalTokenizer, name: str, device: torch.device
 ) -> tuple[Tensor, int]:
@@ -32,7 +33,10 @@ def find_probe(
     most = min(PROBED, positions(model) or PROBED)
     # Shorter ones, too: the last entries of an offset table of positions are missing.
     for length in [most, *(n for n in (most - 2, most // 2, most // 4) if n > 1)]:
-        ids, changed = probe_ids(tokenizer, device, length)
+        try:
+            ids, changed = probe_ids(tokenizer, device, length)
+        except UnreadableTextError as error:  # about a token that is put before every text
+            raise CannotOpenError(name, f"no text can be read. {error}") from error
         if not changed:
             break
         try:
@@ -83,7 +87,7 @@ def positions(model: Any) -> int | None:
     return length if isinstance(length, int) and length > 0 else None
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def longest_text(model: Any, probe: Tensor, longest: int | None = None) -> int:
     """The most tokens it reads, at most `longest`: tried as far as the end of the first block.
 

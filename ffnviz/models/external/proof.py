@@ -46,6 +46,11 @@ class ProvedBlock:
     attention: AttentionRoles | None  # None if no one module writes what the attention adds
 
     @property
+    def edits_middle_norm(self) -> bool:
+        """Whether a norm of x + r a makes the stream between attention and FFN."""
+        return self.stream.norm_before is None and self.stream.middle_norm is not None
+
+    @property
     def ffn_multiplier(self) -> float:
         """What the FFN's last layer wrote is multiplied with this; 1 if a norm reads it instead."""
         return 1.0 if self.stream.written_norm else self.stream.multiplier
@@ -78,7 +83,7 @@ def _off(largest: float) -> str:
     return f"largest error {largest:.0e}" if largest else "equal to the bit"
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     """See that all five equations hold on a probe, for every block.
 

@@ -5,12 +5,11 @@ is none, the network computes to the bit what it always did.
 """
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from ffnviz.models.edit import Edit
@@ -22,7 +21,9 @@ from ffnviz.models.external.watch import PassEnded
 class RecordedBlock:
     """What was recorded of one block; what was not is None."""
 
-    # input, middle, output: the stream before it, before its FFN, and after it, (B, T, d_model)
+    # read: the stream before it and any edit. input, middle, output: the stream before it, before
+    # its FFN, and after it, (B, T, d_model)
+    read: Tensor
     input: Tensor
     middle: Tensor | None = None
     output: Tensor | None = None
@@ -55,7 +56,8 @@ class Recording:
     # called with hidden, (B, T, d_ff), as soon as it is computed, by the block's place. If there
     # are any, nothing is kept, and the pass ends behind the last of them
     show: Mapping[int, Callable[[Tensor], None]] = field(default_factory=dict)
-    heads_of: int | None = None  # the block whose heads are recorded: the pass ends behind them
+    heads: Collection[int] = ()  # the blocks whose heads are recorded
+    heads_alone: bool = False  # whether nothing else is: the pass ends behind the last of them
     blocks: list[RecordedBlock] = field(default_factory=list)  # those that have begun
 
     @property
@@ -76,7 +78,12 @@ class Recording:
     @property
     def records_heads(self) -> bool:
         """Whether the running block's heads are recorded."""
-        return self.number == self.heads_of
+        return self.number in self.heads
+
+    @property
+    def ends_with_heads(self) -> bool:
+        """Whether the running block's heads are the last that is wanted."""
+        return self.heads_alone and self.number == max(self.heads)
 
     def batched(self, values: Tensor) -> Tensor:
         """The values as (B, T, width), in whatever shape the network has them."""
@@ -96,22 +103,15 @@ def record(model: nn.Module, recording: Recording, attention_mask: Tensor | None
     `attention_mask`, (B, T), is False where a text has ended and padding fills its row.
     """
     options = {} if attention_mask is None else {"attention_mask": attention_mask.long()}
+    heads = MixRecorder(lambda: recording.block.mixes if recording.records_heads else None)
     token = ACTIVE.set(recording)
     try:
-        return model(input_ids=recording.ids, **options)
+        with heads if recording.heads else nullcontext():
+            return model(input_ids=recording.ids, **options)
     except PassEnded:
         return None
     finally:
         ACTIVE.reset(token)
-
-
-@torch.inference_mode()
-def record_heads(model: nn.Module, ids: Tensor, block: int, edits: Sequence[Edit]) -> RecordedBlock:
-    """What a block's heads do in a pass over ids, (B, T); nothing behind them is computed."""
-    recording = Recording(ids, edits, heads_of=block)
-    with MixRecorder(lambda: recording.block.mixes if recording.records_heads else None):
-        record(model, recording)
-    return recording.block
 
 
 @contextmanager

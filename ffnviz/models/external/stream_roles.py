@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same
+from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same, wide
 from ffnviz.models.external.ffn_roles import FfnRoles
 from ffnviz.models.external.linear import is_linear
 from ffnviz.models.external.refusal import NotProvedError
@@ -102,7 +102,7 @@ def _norms(seen: BlockPass) -> list[Call]:
     ]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, float]:
     """The r for which first + r·written is nearest to the sum, and two errors of that.
 
@@ -111,10 +111,10 @@ def fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, 
     """
     if first.numel() != sum_.numel() or written.numel() != sum_.numel():
         return 1.0, float("inf"), float("inf")
-    change, w = sum_.float() - first.float(), written.float()
+    change, w = wide(sum_) - wide(first), wide(written)
     r = best_multiple(w, change)
     round_r = float(f"{r:.3g}")
     close = 1e-4 if sum_.dtype in (torch.float32, torch.float64) else 1e-2
     r = round_r if abs(round_r - r) < close * abs(r) else r
-    slack = 4 * torch.finfo(sum_.dtype).eps * (first.abs() + sum_.abs()).float()
+    slack = 4 * torch.finfo(sum_.dtype).eps * wide(first.abs() + sum_.abs())
     return r, error(change, r * w), error(change, r * w, slack)

@@ -42,7 +42,7 @@ def make_skippable(block: nn.Module, raw: Any) -> None:
     block._ffnviz_skips = True  # type: ignore[assignment]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def tail(model: nn.Module, stream: Tensor) -> Tensor:
     """What a network with skippable blocks makes of rows of its last stream.
 

@@ -1,11 +1,13 @@
 """Any fast tokenizer of transformers, with every token tied to the person's own characters."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
 from ffnviz.models.encoder.tokenizer import BYTE_OF, MASK, Encoding, Token
+from ffnviz.models.network import UnreadableTextError
 
 _MASK = re.compile(re.escape(MASK), re.IGNORECASE)
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -20,12 +22,13 @@ class ExternalTokenizer:
         self._fast.no_truncation()
         self._fast.no_padding()
         self.vocab_size = vocab_size
-        self.mask: str | None = fast.mask_token
-        self.mask_id: int | None = fast.mask_token_id
+        has_mask = fast.mask_token_id is not None and fast.mask_token_id < vocab_size
+        self.mask: str | None = fast.mask_token if has_mask else None
+        self.mask_id: int | None = fast.mask_token_id if has_mask else None
         self._special = {
             int(id_): str(token.content)
             for id_, token in fast.added_tokens_decoder.items()
-            if token.special
+            if token.special and int(id_) < vocab_size
         }
         # Embedding rows that no token has are no text either.
         unused = frozenset(range(vocab_size)) - frozenset(self._fast.get_vocab().values())
@@ -37,11 +40,15 @@ class ExternalTokenizer:
 
         Special tokens that were not typed have an empty span. Characters that are no Unicode
         scalar values (lone surrogates) are read as U+FFFD.
+
+        Raises:
+            UnreadableTextError: if the network has no vector for one of them.
         """
         if not text:
             return Encoding(text, (), 0)
         written, places = self._with_own_mask(text)
         raw = self._fast.encode(written)
+        self._check(raw.ids)
         # Whether the tokenizer added the token; a mask that was typed stands for a word.
         added = [
             bool(special) and start == end
@@ -52,22 +59,50 @@ class ExternalTokenizer:
         n_kept = n if max_tokens is None else min(n, max_tokens)
         kept = [*range(n_kept - at_end), *range(n - at_end, n)] if n_kept < n else list(range(n))
         tokens, position = [], 0
-        last_word = max((i for i in kept if not added[i]), default=-1)
+        words = [i for i in range(n) if not added[i]]
+        # Where the word behind each begins; a word that is cut off keeps its characters, too.
+        spans = [(places[raw.offsets[i][0]], places[raw.offsets[i][1]]) for i in words]
+        begins = [*(start for start, _ in spans), len(text)][1:]
+        ends = {
+            i: self._end(raw.ids[i], text, end, begin)
+            for i, (_, end), begin in zip(words, spans, begins, strict=True)
+        }
+        if n_kept == n and words:
+            # Characters that the tokenizer skips at the end belong to the last word.
+            ends[words[-1]] = len(text)
         for i in kept:
-            end = position
-            if not added[i]:
-                end = max(position, places[raw.offsets[i][1]])
-                # Characters that the tokenizer skips at the end belong to the last word.
-                end = len(text) if i == last_word and n_kept == n else end
+            end = max(position, ends.get(i, 0))
             name = self._special.get(raw.ids[i], "") if added[i] else ""
             tokens.append(Token(raw.ids[i], text[position:end], position, end, name))
             position = end
         return Encoding(text, tuple(tokens), n - len(tokens))
 
+    def _end(self, id_: int, text: str, end: int, begin: int) -> int:
+        """Where a token's characters end, by the tokenizer's end and the next token's beginning.
+
+        A space that the tokenizer writes by itself has the offsets of the letter behind it, which
+        is the next token's. An accent that it takes away belongs to the letter before it.
+        """
+        if begin < end and not self.word(id_).strip():
+            return begin
+        while end < begin and unicodedata.category(text[end]).startswith("M"):
+            end += 1
+        return end
+
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
         """The ids alone of many texts, computed at once on all cores."""
         raw = self._fast.encode_batch([self._with_own_mask(line)[0] for line in lines])
+        for encoding in raw:
+            self._check(encoding.ids)
         return [encoding.ids for encoding in raw]
+
+    def _check(self, ids: list[int]) -> None:
+        behind = next((id_ for id_ in ids if id_ >= self.vocab_size), None)
+        if behind is not None:
+            raise UnreadableTextError(
+                f"The tokenizer knows “{self._fast.id_to_token(behind)}”, and the network has no "
+                "vector for it. Leave it out of the text."
+            )
 
     def decode(self, ids: list[int]) -> str:
         """The text of a sequence of ids, special tokens included."""

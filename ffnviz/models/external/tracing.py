@@ -1,21 +1,24 @@
 """From a recorded pass to a trace, which keeps the stream and computes stages when asked."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.attention import AttentionPatterns
+from ffnviz.models.encoder.attention import AttentionPatterns, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.external import views
+from ffnviz.models.external.attention_mix import Mix
 from ffnviz.models.external.ffn_roles import split
 from ffnviz.models.external.proof import Proof, ProvedBlock
-from ffnviz.models.external.recording import RecordedBlock, record_heads, recorded, unrecorded
+from ffnviz.models.external.recording import RecordedBlock, recorded, unrecorded
 from ffnviz.models.external.stream_roles import PARALLEL
-from ffnviz.models.lazy_values import LazyValue
+from ffnviz.models.lazy_values import LazyValue, SharedValues
 from ffnviz.models.network import NotForThisNetwork
 
 UNSEEN = (
@@ -24,12 +27,26 @@ UNSEEN = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class SeenHeads:
+    """What was recorded of one block's heads."""
+
+    read: Tensor  # what they read, (B, T, d_model)
+    wrote: Tensor  # what the attention wrote, before any multiplier, (B, T, d_model)
+    mix: Mix
+    held: tuple[Tensor, ...]  # of the mix
+
+
+Guard = Callable[[Callable[..., Any]], Callable[..., Any]]  # makes sure of the weights first
+
+
 def block_trace(
     proved: ProvedBlock,
     block: RecordedBlock,
     edits: tuple[Edit, ...],
     before: Tensor,
-    attention: Callable[[], AttentionPatterns],
+    attention: LazyValue[AttentionStages],
+    guard: Guard,
 ) -> BlockTrace:
     """A block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
     shape = before.shape[:-1]
@@ -45,7 +62,7 @@ def block_trace(
         record = views.as_record(proved, x, pre, value, block.hidden, block.written)
         held = _reshaped(record, shape)
     after = in_shape(recorded(block.output), shape)
-    return BlockTrace(before, middle, after, LazyValue(attention), LazyValue(stages, held))
+    return BlockTrace(before, middle, after, attention, LazyValue(guard(stages), held))
 
 
 def _middle(proved: ProvedBlock, block: RecordedBlock) -> Tensor:
@@ -74,7 +91,7 @@ def _recomputed_input(
         return lambda: x
     stream, shape, dtype = before if parallel else middle, x.shape, x.dtype
 
-    @torch.inference_mode()
+    @torch.no_grad()
     def compute() -> Tensor:
         read = stream.reshape(shape).to(dtype)
         with unrecorded():
@@ -90,22 +107,50 @@ def _reshaped(record: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord
     return type(record)(**values)
 
 
-def attention_stages(
-    model: nn.Module, proof: Proof, label: str, block: int, ids: Tensor, edits: Sequence[Edit]
+def seen_heads(proof: Proof, blocks: Sequence[RecordedBlock]) -> list[SeenHeads | None]:
+    """What was recorded of the heads of each block; None where they are not seen."""
+    seen: list[SeenHeads | None] = []
+    for proved, block in zip(proof.blocks, blocks, strict=True):
+        if proved.attention is None or proved.attention.heads is None:
+            seen.append(None)
+            continue
+        mix = block.mixes[proved.attention.heads.place]
+        held = (*mix.held, mix.values)
+        seen.append(SeenHeads(recorded(block.heads_read), recorded(block.heads_wrote), mix, held))
+    return seen
+
+
+def attention_of(
+    proof: Proof, label: str, source: SharedValues[SeenHeads | None], shape: torch.Size
+) -> list[LazyValue[AttentionStages]]:
+    """Each block's attention on demand: all come from one recording. `shape` is (*batch, T)."""
+    return [
+        LazyValue(partial(_attention_stages, proof, label, number, source, shape), source=source)
+        for number in range(len(proof.blocks))
+    ]
+
+
+def _attention_stages(
+    proof: Proof,
+    label: str,
+    number: int,
+    source: SharedValues[SeenHeads | None],
+    shape: torch.Size,
 ) -> AttentionPatterns:
-    """What a block's heads did in an edited pass over ids, (*batch, T), from a second pass.
+    """What a block's heads did in a pass over ids, (*batch, T).
 
     Raises:
         NotForThisNetwork: if no equation holds for what was seen of them.
     """
-    attention, shape = proof.blocks[block].attention, ids.shape
+    attention = proof.blocks[number].attention
     if attention is None or attention.heads is None:
         raise NotForThisNetwork(f"Not for {label}: {UNSEEN}")
-    heads = record_heads(model, ids.reshape(-1, shape[-1]), block, edits)
-    mix = heads.mixes[attention.heads.place]
+    heads = source.take(number)
+    if heads is None:
+        raise RuntimeError("a proved module did not run")
     weights, values = (
-        views.plain(x).reshape(*shape[:-1], -1, *x.shape[-2:]) for x in (mix.weights, mix.values)
+        views.plain(x).reshape(*shape[:-1], -1, *x.shape[-2:])
+        for x in (heads.mix.weights, heads.mix.values)
     )
-    output = in_shape(attention.multiplier * recorded(heads.heads_wrote), shape)
-    read = in_shape(recorded(heads.heads_read), shape)
-    return AttentionPatterns(read, weights, values, output, proof.causal)
+    output = in_shape(attention.multiplier * heads.wrote, shape)
+    return AttentionPatterns(in_shape(heads.read, shape), weights, values, output, proof.causal)

@@ -10,14 +10,16 @@ from torch import Tensor, nn
 
 from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
+from ffnviz.models.external.attention_roles import HeadRoles
 from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same
+from ffnviz.models.external.linear import as_product
 from ffnviz.models.external.norms import fitted_norm
 from ffnviz.models.external.phi import named
 from ffnviz.models.external.proof import Proof, ProvedBlock
 from ffnviz.models.external.recording import unrecorded
 from ffnviz.models.external.tail import tail
 from ffnviz.models.external.watch import Call, is_leaf, watch_module
-from ffnviz.models.views import FfnView, Norm, WordHead, WordVectors
+from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 
 
 def plain(values: Tensor) -> Tensor:
@@ -35,7 +37,7 @@ def added(proved: ProvedBlock, written: Tensor) -> Tensor:
     return written if r == 1 else r * written
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def ffn_stages(proved: ProvedBlock, edits: tuple[Edit, ...], x: Tensor) -> FeedForwardRecord:
     """All stages for the FFN's input, (…, T, d_model), by the network's own modules."""
     weight: Any = proved.ffn.down.module.weight
@@ -82,6 +84,14 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
     )
 
 
+@torch.no_grad()
+def attention_view(heads: HeadRoles, r: float) -> AttentionView:
+    """One block's heads; what they write is multiplied with r before it is added."""
+    matrix, bias, _ = as_product(heads.out)
+    outputs = torch.unflatten(plain(r * matrix), 0, (heads.n_heads, -1))
+    return AttentionView(outputs, None if bias is None else plain(r * bias))
+
+
 def _norm(call: Call | None, d_model: int) -> Norm | None:
     if call is None:
         return None
@@ -89,7 +99,7 @@ def _norm(call: Call | None, d_model: int) -> Norm | None:
         return fitted_norm(call.module, d_model)
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def word_head(model: Any, proof: Proof) -> WordHead | None:
     """How the last stream becomes a score for each word; None if the network computes no logits.
 
@@ -100,7 +110,7 @@ def word_head(model: Any, proof: Proof) -> WordHead | None:
     weight = getattr(output, "weight", None)
     if not isinstance(weight, Tensor) or proof.result.shape[-1] != len(weight):
         return None
-    stream, logits = rows(proof.last), rows(proof.result).float()
+    stream, logits = rows(proof.last), plain(rows(proof.result))
     tied = weight is model.get_input_embeddings().weight
     bias = getattr(output, "bias", None)
     bias = plain(bias) if isinstance(bias, Tensor) else None
@@ -139,7 +149,7 @@ def _final_norms(model: nn.Module, proof: Proof, stream: Tensor) -> list[Call]:
     return calls
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def input_words(model: Any, proof: Proof, ids: Tensor, d_model: int) -> WordVectors | None:
     """The vectors that words enter the stream with; None if they are not as wide as the stream.
 

@@ -74,7 +74,7 @@ def is_leaf(module: nn.Module) -> bool:
     return next(module.children(), None) is None
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def watch(
     model: nn.Module, blocks: Sequence[nn.Module], ids: Tensor
 ) -> tuple[Any, list[BlockPass]]:

@@ -3,15 +3,16 @@
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.block import against_rnn, decoder, strip, whole
 from ffnviz.parts.part import Part
+from ffnviz.parts.views import View, part_of_views
 
 OURS = (Capability.OURS,)
 
 PARTS = (
-    Part(whole.sheet, "Encoder block", "block", whole.SETTINGS,
-         (Capability.ATTENTION, Capability.IN_ORDER),
-         line="every step from a token in to out"),
-    Part(decoder.sheet, "Decoder block", "decoder", decoder.SETTINGS, OURS,
-         line="also looks at the sentence it was given"),
+    part_of_views("The block", "block", "every step from a token in to out", "kind_view", {
+        "encoder": View("encoder", whole.sheet, whole.SETTINGS,
+                        (Capability.ATTENTION, Capability.IN_ORDER)),
+        "decoder": View("decoder", decoder.sheet, decoder.SETTINGS, OURS),
+    }),
     Part(against_rnn.sheet, "Against an RNN", "turns", against_rnn.SETTINGS, OURS,
          line="all words at once, or one by one"),
     Part(strip.sheet, "Ablate layers", "strip", strip.SETTINGS, OURS,

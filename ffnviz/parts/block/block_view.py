@@ -24,10 +24,10 @@ ADDED = {Kind.ATTENTION: "attention", Kind.CROSS: "cross-attention", Kind.FFN: "
 RESIDUAL = ("Residual and LayerNorm", "lab", "residual")
 LENS = ("Logit lens", "vocabulary", "lens")
 DOORS = {  # of a kind of station: the parts about it, each with its page and name
-    Kind.STREAM: (("Tokens in a plane", "dimensions", "plane"), LENS),
+    Kind.STREAM: (LENS,),
     Kind.NORM: (RESIDUAL, ("Linear?", "lab", "linear")),
     Kind.ATTENTION: (("Against an RNN", "block", "turns"), ("Position-wise", "lab", "positions")),
-    Kind.CROSS: (("Encoder block", "block", "block"),),
+    Kind.CROSS: (("Against an RNN", "block", "turns"),),
     Kind.FFN: (
         ("The activation function", "sparsity", "bend"), ("Active neurons", "sparsity", "awake"),
         ("Top activations", "neurons", "wakes"), ("What it writes", "neurons", "writes"),

@@ -1,7 +1,18 @@
 """Dimensions: expand and compress, one idea per part."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.dimensions import cost, flow, folds, forms, plane, rank, same, separate, warp
+from ffnviz.parts.dimensions import (
+    cost,
+    flow,
+    folds,
+    forms,
+    growth,
+    memory,
+    rank,
+    same,
+    separate,
+    warp,
+)
 from ffnviz.parts.part import Part
 from ffnviz.parts.views import View, part_of_views
 
@@ -14,14 +25,17 @@ PARTS = (
         "forms": View("ways to write it", forms.sheet, forms.SETTINGS, OUR_FFN),
         "same": View("tokens and batches", same.sheet, needs=(Capability.PLAIN_FFN,)),
     }),
-    Part(cost.sheet, "Cost", "cost", cost.SETTINGS, line="weights and work, part by part"),
+    part_of_views("Cost", "cost", "weights, work and memory, part by part", "cost_view", {
+        "parts": View("part by part", cost.sheet, cost.SETTINGS),
+        "growth": View("more tokens and neurons", growth.sheet, needs=(Capability.OURS,)),
+        "memory": View("memory", memory.sheet, memory.SETTINGS, OUR_FFN, further=True),
+    }),
     Part(rank.sheet, "Why expand", "rank", line="in how many directions tokens differ"),
     Part(separate.sheet, "Linear separability", "separate", separate.SETTINGS,
          line="points that no straight line divides"),
     part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid",
                   "warp_view", {
         "plane": View("a plane of tokens", warp.sheet, warp.SETTINGS, (Capability.PLAIN_FFN,)),
-        "line": View("a line, folded again and again", folds.sheet, folds.SETTINGS),
+        "line": View("a line, folded again and again", folds.sheet, folds.SETTINGS, further=True),
     }),
-    Part(plane.sheet, "Tokens in a plane", "plane", line="which tokens are close to each other"),
 )  # fmt: skip

@@ -30,7 +30,7 @@ ffn = nn.Sequential(
 ffn[0].load_state_dict(trained.expand.state_dict())
 ffn[2].load_state_dict(trained.compress.state_dict())
 
-with torch.inference_mode():
+with torch.no_grad():
     output = ffn(record.input)
 print(record.input.shape, "->", output.shape)
 print((output - record.output).abs().max())

@@ -12,7 +12,7 @@ from ffnviz.state.actions import ChooseNeuron, OpenPage
 from ffnviz.state.run import Run
 
 DOORS = {  # of each stage in the picture: the part about it, with its page and name
-    "x": ("Encoder block", "block", "block"),
+    "x": ("The block", "block", "block"),
     "pre": ("The activation function", "sparsity", "bend"),
     "hidden": ("Active neurons", "sparsity", "awake"),
     "out": ("What it writes", "neurons", "writes"),

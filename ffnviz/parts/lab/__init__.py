@@ -3,11 +3,9 @@
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, NEEDS
 from ffnviz.parts.lab import (
     convolution,
-    convolution_times,
     dropout,
     fit,
     frozen,
-    grouped,
     hand,
     influence,
     interaction,
@@ -21,7 +19,6 @@ from ffnviz.parts.lab import (
     without_phi,
 )
 from ffnviz.parts.part import Part
-from ffnviz.parts.results import REPEATS
 from ffnviz.parts.views import View, part_of_views
 
 PARTS = (
@@ -31,30 +28,26 @@ PARTS = (
                   "positions_view", {
         "moved": View("tokens moved", positions.sheet, positions.SETTINGS, FFN_NEEDS),
         "sharing": View("shared weights", sharing.sheet, needs=FFN_NEEDS),
-    }),
-    part_of_views("As a convolution", "convolution", "the same FFN as a 1 × 1 convolution",
-                  "convolution_view", {
-        "equal": View("the same numbers", convolution.sheet, needs=FFN_NEEDS),
-        "times": View("time", convolution_times.sheet, (REPEATS,), NEEDS),
-        "grouped": View("in groups", grouped.sheet, grouped.SETTINGS, NEEDS),
+        "convolution": View("as a convolution", convolution.sheet, needs=FFN_NEEDS),
+        "hears": View("beside other layers", influence.sheet, influence.SETTINGS, NEEDS,
+                      further=True),
     }),
     Part(without_phi.sheet, "Without φ", "bend", (), NEEDS, line="two matrices become one"),
     part_of_views("Linear?", "linear", "which parts of a block are linear", "linear_view", {
         "tests": View("part by part", linear.sheet, linear.SETTINGS, FFN_NEEDS),
-        "token": View("one token, one matrix", local_map.sheet, local_map.SETTINGS),
-        "frozen": View("the block frozen", frozen.sheet, frozen.SETTINGS, NEEDS),
-        "together": View("two changes", interaction.sheet, interaction.SETTINGS),
+        "token": View("one token, one matrix", local_map.sheet, local_map.SETTINGS, further=True),
+        "frozen": View("the block frozen", frozen.sheet, frozen.SETTINGS, NEEDS, further=True),
+        "together": View("two changes", interaction.sheet, interaction.SETTINGS, further=True),
     }),
     part_of_views("Fit a function", "fit", "a curve, drawn by a few neurons", "fit_view", {
         "trained": View("trained", fit.sheet, fit.SETTINGS, FFN_NEEDS),
         "hand": View("by hand", hand.sheet, hand.SETTINGS),
     }),
-    Part(influence.sheet, "Input influence", "hears", influence.SETTINGS, NEEDS,
-         line="which inputs an output depends on"),
-    Part(residual.sheet, "Residual and LayerNorm", "residual", residual.SETTINGS, NEEDS,
-         line="what each layer adds, and its scale"),
-    Part(dropout.sheet, "Dropout", "dropout", dropout.SETTINGS, NEEDS,
-         line="random neurons left out, pass by pass"),
+    part_of_views("Residual and LayerNorm", "residual", "what each layer adds, and its scale",
+                  "residual_view", {
+        "stream": View("the residual stream", residual.sheet, residual.SETTINGS, NEEDS),
+        "dropout": View("dropout", dropout.sheet, dropout.SETTINGS, NEEDS, further=True),
+    }),
     Part(trained.sheet, "What a network needs", "trained", (),
          line="small ones, trained with and without it"),
 )  # fmt: skip

@@ -136,7 +136,7 @@ def the_errors(run: Run, result: Approximation, place: int) -> Cell:
 
 
 def _pieces(result: Approximation, fit: Fit) -> NDArray[np.float64]:
-    with torch.inference_mode():
+    with torch.no_grad():
         x = torch.from_numpy(result.x)
         before = torch.outer(torch.from_numpy(fit.weight), x) + torch.from_numpy(fit.bias)[:, None]
         units = phi_of(result.activation).function(before).numpy()

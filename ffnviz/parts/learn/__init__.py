@@ -1,9 +1,11 @@
 """The page Learn: small networks trained while one watches."""
 
 from ffnviz.parts.learn import bet, train
-from ffnviz.parts.part import Part
+from ffnviz.parts.views import View, part_of_views
 
 PARTS = (
-    Part(train.sheet, "Train", "train", train.SETTINGS, line="a network that knows nothing learns"),
-    Part(bet.sheet, "A bet", "bet", bet.SETTINGS, line="two networks that differ in one thing"),
-)
+    part_of_views("Train", "train", "a network that knows nothing learns", "train_view", {
+        "one": View("one network", train.sheet, train.SETTINGS),
+        "bet": View("a bet on two", bet.sheet, bet.SETTINGS),
+    }),
+)  # fmt: skip

@@ -30,14 +30,15 @@ PARTS = (
                   "activations_view", {
         "examples": View("examples", examples.sheet),
         "tags": View("tags and positions", tags.sheet, needs=INDEX),
-        "values": View("distribution", distribution.sheet, needs=INDEX),
-        "features": View("features", features.sheet, features.SETTINGS, (Capability.SAE,)),
+        "values": View("distribution", distribution.sheet, needs=INDEX, further=True),
+        "features": View("features", features.sheet, features.SETTINGS, (Capability.SAE,),
+                         further=True),
     }),
     part_of_views("What it writes", "writes", "words it makes likelier", "writes_view", {
         "neuron": View("one neuron", writes.sheet, needs=WORDS),
-        "paths": View("later neurons", paths.sheet, needs=(Capability.PRE_NORM,)),
+        "paths": View("later neurons", paths.sheet, needs=(Capability.PRE_NORM,), further=True),
         "memories": View("attention and FFN", two_memories.sheet, two_memories.SETTINGS,
-                         (*WORDS, Capability.OURS)),
+                         (*WORDS, Capability.OURS), further=True),
     }),
     Part(arithmetic.sheet, "The arithmetic", "working", arithmetic.SETTINGS,
          line="its value, as a sum of products"),
@@ -47,14 +48,15 @@ PARTS = (
     }),
     part_of_views("Insert a neuron", "plant", "one more, with a word of your own", "plant_view", {
         "one": View("one neuron", insert.sheet, insert.SETTINGS, (*WORDS, Capability.PLAIN_FFN)),
-        "many": View("how much fits", capacity.sheet, needs=(*WORDS, Capability.PLAIN_FFN)),
+        "many": View("how much fits", capacity.sheet, needs=(*WORDS, Capability.PLAIN_FFN),
+                     further=True),
     }),
-    Part(browse.sheet, "All neurons", "browse", browse.SETTINGS, INDEX,
-         line="a table of the block, to sort and search"),
     part_of_views("Compare two sentences", "compare", "what tells them apart", "compare_view", {
         "neurons": View("neurons that differ", compare.sheet, compare.SETTINGS),
-        "patch": View("patch", patch.sheet, patch.SETTINGS, (Capability.WORD_HEAD,)),
+        "patch": View("patch", patch.sheet, patch.SETTINGS, (Capability.WORD_HEAD,), further=True),
     }),
-    Part(name.sheet, "Test a name", "name", name.SETTINGS, INDEX,
-         line="your guess, tried on new sentences", follow=name.follow),
+    part_of_views("Browse", "browse", "all neurons of the block, and your names", "browse_view", {
+        "table": View("all neurons", browse.sheet, browse.SETTINGS, INDEX),
+        "name": View("test a name", name.sheet, name.SETTINGS, INDEX, follow=name.follow),
+    }),
 )  # fmt: skip

@@ -24,7 +24,7 @@ ORDER = choice_setting(
     {"often": "most often active", "rare": "least often active", "selective": "most selective",
      "number": "by number"},
 ).with_control("Sort")  # fmt: skip
-FIND = text_setting("find", longest=40).with_control("Find a word or a tag", example="sea")
+FIND = text_setting("find", longest=32).with_control("Find a word or a tag", example="sea")
 SETTINGS = (ORDER, FIND)
 F1 = ("F1: how well “it fires” and “the text has this tag” agree, from 0 to 1.",)
 
@@ -89,11 +89,11 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
     shown = _with_text(_ordered(rows, values[ORDER]), rows, values[FIND])
     columns = {
         "neuron": shown.tolist(),
+        "strongest at": [rows.words[neuron] for neuron in shown],
         "% of tokens": _short(100 * rows.awake[shown]),
         "% of texts": _short(100 * rows.texts[shown]),
         "tag": [rows.tag[neuron] for neuron in shown],
         "F1": _short(rows.selective[shown]),
-        "strongest at": [rows.words[neuron] for neuron in shown],
         "mean": _short(rows.counts.mean[shown]),
         f"p{100 * HIGH:.0f}": _short(rows.high[shown]),
         "max": _short(rows.counts.most[shown]),

@@ -94,7 +94,9 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
         Head([count, " kept in this page’s link. Click one to open it."], "", run.card.colour),
         ("neuron", "name", "guess", *["said by", "score"] * sources),
         rows,
-        on_choose=lambda row: OpenNeuron(neurons[row], "neurons", "name"),
+        on_choose=lambda row: OpenNeuron(
+            neurons[row], "neurons", "browse", settings={"browse_view": "name"}
+        ),
     )  # fmt: skip
 
 

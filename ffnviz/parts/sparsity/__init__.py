@@ -1,10 +1,9 @@
-"""The page Sparsity: ReLU beside GELU, one idea a part."""
+"""The page Activation: ReLU beside GELU, one idea a part."""
 
 from ffnviz.analysis.lab.experiment import NEEDS
 from ffnviz.analysis.lab.width import WIDTH_NEEDS
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.part import Part
-from ffnviz.parts.sparsity import activations, awake, bend, gate, keep, swap, training, width
+from ffnviz.parts.sparsity import activations, awake, bend, gate, keep, training, width
 from ffnviz.parts.views import View, part_of_views
 
 PARTS = (
@@ -12,21 +11,18 @@ PARTS = (
         "here": View("on this sentence", bend.sheet),
         "all": View("all activations", activations.all_of_them, needs=NEEDS),
         "gate": View("GELU as a stochastic gate", gate.sheet, gate.SETTINGS,
-                     (Capability.PLAIN_FFN,)),
-        "gated": View("gated FFNs", activations.gated, (activations.GATE,), NEEDS),
+                     (Capability.PLAIN_FFN,), further=True),
+        "gated": View("gated FFNs", activations.gated, (activations.GATE,), NEEDS, further=True),
     }),
-    Part(awake.sheet, "Active neurons", "awake", (awake.THRESHOLD,),
-         line="how many neurons each token activates"),
+    part_of_views("Active neurons", "awake", "how many, and how the others fell silent",
+                  "training_view", {
+        "now": View("on this sentence", awake.sheet, (awake.THRESHOLD,)),
+        "birth": View("during training", training.record, needs=(Capability.RECORD,)),
+        "never": View("neurons that never fire", training.dead, needs=(Capability.RECORD,)),
+    }),
     part_of_views("Keep the top k", "keep", "how few neurons are enough", "keep_view", {
         "block": View("one block, token by token", keep.sheet, (keep.KEPT,),
                       (Capability.WORD_HEAD,)),
         "width": View("every block: a narrower FFN", width.sheet, width.SETTINGS, WIDTH_NEEDS),
     }),
-    part_of_views("During training", "birth", "how the neurons fell silent", "training_view", {
-        "birth": View("all of training", training.record, needs=(Capability.RECORD,)),
-        "never": View("neurons that never fire", training.dead, needs=(Capability.RECORD,)),
-    }),
-    Part(swap.sheet, "Swap φ", "swap",
-         needs=(Capability.PARTNER, Capability.OURS, Capability.PLAIN_FFN),
-         line="trained with ReLU, run with GELU"),
 )  # fmt: skip

@@ -1,9 +1,8 @@
 """The page Timing: where the time and the memory go."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.part import Part
 from ffnviz.parts.results import REPEATS
-from ffnviz.parts.timing import devices, growth, memory, products, stages
+from ffnviz.parts.timing import devices, products, stages
 from ffnviz.parts.views import View, part_of_views
 
 OURS = (Capability.OURS,)
@@ -12,9 +11,6 @@ PARTS = (
     part_of_views("Stage by stage", "stages", "where the time of a pass goes", "stages_view", {
         "here": View("on this device", stages.sheet, (REPEATS,)),
         "devices": View("CPU and GPU", devices.sheet, (REPEATS,), OURS),
-        "products": View("matmul throughput", products.sheet, (REPEATS,), OURS),
+        "products": View("matmul throughput", products.sheet, (REPEATS,), OURS, further=True),
     }),
-    Part(growth.sheet, "Growth", "growth", (), OURS, line="slower with more tokens and neurons"),
-    Part(memory.sheet, "Memory", "memory", memory.SETTINGS, (*OURS, Capability.PLAIN_FFN),
-         line="what activations take, chunks save"),
 )  # fmt: skip

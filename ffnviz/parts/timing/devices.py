@@ -26,8 +26,8 @@ EXPLAINED: Sentence = [
     " A matrix product consists of very many independent multiply-adds. A CPU core does a few "
     "dozen at once, a GPU thousands. But starting a stage on the GPU takes a few microseconds, "
     "however small the stage. So a short sentence in a small network may gain nothing, while "
-    "a batch of long ones gains most. “Growth” shows the CPU's side of this: compare "
-    "batch 1 with batch 32.",
+    "a batch of long ones gains most. “Cost”, on the page Dimensions, shows the CPU's side of "
+    "this: compare batch 1 with batch 32.",
 ]
 GAIN_MOST = """The stages that gain most are those with the most multiply-adds: expand, compress, \
 and the output over the whole vocabulary. φ and the additions only move memory."""

@@ -2,19 +2,20 @@
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.part import Part
+from ffnviz.parts.views import View, part_of_views
 from ffnviz.parts.vocabulary import attribution, generate, lens, softmax
 from ffnviz.parts.vocabulary.strategy import CUTS
 
 HEAD = (Capability.WORD_HEAD,)
 
 PARTS = (
-    Part(softmax.sheet, "Softmax", "softmax", CUTS, HEAD,
-         line="from numbers to word probabilities"),
-    Part(generate.sheet, "Generate text", "write",
-         (*CUTS, generate.WORDS, generate.STEP), (*HEAD, Capability.WRITES),
-         line="the network writes, word by word"),
+    part_of_views("Softmax", "softmax", "from numbers to word probabilities", "softmax_view", {
+        "word": View("one word", softmax.sheet, CUTS, HEAD),
+        "write": View("writing on", generate.sheet, (*CUTS, generate.WORDS, generate.STEP),
+                      (*HEAD, Capability.WRITES)),
+    }),
     Part(lens.sheet, "Logit lens", "lens", (), HEAD, line="the prediction, block by block"),
     Part(attribution.sheet, "Direct logit attribution", "parts",
          (attribution.WORD,), (*HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM),
-         line="what each block adds to a word's logit"),
+         line="what each block adds to a word's logit", further=True),
 )  # fmt: skip

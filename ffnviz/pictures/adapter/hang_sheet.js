@@ -9,6 +9,15 @@ const hung = new WeakMap(); // by the element that Streamlit gives the component
 
 // The sentence's box is Streamlit's; the tokens stand in its place until it is edited.
 const box = () => document.querySelector(".st-key-text input");
+// What the keyboard of a telephone is to know of it.
+const KEYBOARD = { enterkeyhint: "done", autocorrect: "off", autocapitalize: "off", spellcheck: "false" };
+// Where it is longer than the box, its end is seen, and typed at.
+function edit() {
+  const input = box();
+  input?.focus();
+  input?.setSelectionRange(input.value.length, input.value.length);
+  input?.scrollTo({ left: input.scrollWidth });
+}
 const word = () => document.querySelector('[data-cell="chips"]')?.shadowRoot?.querySelector('[aria-pressed][tabindex="0"]');
 const turn = () => { if (box()) box().dir = directionOf(box().value); };
 let done = false; // whether Enter was pressed, and the focus is not on the words yet
@@ -30,12 +39,12 @@ function goToWords() {
   typed.focus();
   done = true;
 }
-document.addEventListener("edit-sentence", () => box()?.focus());
+document.addEventListener("edit-sentence", edit);
 document.addEventListener("keydown", (event) => {
   const { key, target } = event, typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
   if (key === "/" && !typing && box()) {
     event.preventDefault();
-    box().focus();
+    edit();
   } else if ((key === "Enter" || key === "Escape") && target === box()) {
     // Once Streamlit has taken what was typed, and sent it. Of an empty sentence there are no words to go to.
     done = true;
@@ -48,6 +57,7 @@ export function sheet({ data, parentElement, setTriggerValue }) {
   if (!mounted) {
     mounted = {};
     parentElement.style.setProperty("--font", "var(--st-font)");
+    for (const [name, value] of Object.entries(KEYBOARD)) box()?.setAttribute(name, value);
     mounted.sheet = mount(parentElement, (value) => mounted.tell("event", value));
     hung.set(parentElement, mounted);
   }

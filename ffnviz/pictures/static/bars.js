@@ -12,7 +12,7 @@ export const styles = ["bars.css"];
 
 // Of a line, in the page's type: as it wants to be, the lowest, and the highest.
 const [OWN, LOWEST, HIGHEST] = [1.45, 1.2, 5.5];
-const FINGER = 36; // pixels of a line that is touched
+const FINGER = 44; // pixels of a line that is touched
 const [TYPE, LARGEST, IN_HALL] = [0.7, 1.25, 2.2]; // of a line's height; in the page's type, on it and in a hall
 const [KEPT, LED] = [10, 5]; // lines that a low window keeps; where the sentence says it all
 const ACROSS = 13; // times the size of its type, that a panel is wide at least

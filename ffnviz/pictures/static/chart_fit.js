@@ -185,5 +185,9 @@ export function fit(data, layout, width, height, pageType, hall = false) {
     const names = axis.ticktext.map((text) => text.replace(/<[^>]*>/g, ""));
     const longest = Math.max(...names.map((text) => text.length)), slot = span / names.length;
     if (CHARACTER * (names.join(" ").length + 1) > span || CHARACTER * longest > 1.25 * slot) axis.tickangle = -50;
+    const every = Math.ceil((axis.tickfont?.size ?? layout.font.size) / slot); // turned, each still needs a line
+    if (every > 1 && axis.tickvals?.length === names.length) {
+      for (const list of ["tickvals", "ticktext"]) axis[list] = [...axis[list]].filter((_, at) => at % every === 0);
+    }
   }
 }

@@ -7,7 +7,8 @@ import { colourOf } from "./theme.js";
 
 export const styles = ["chips.css"];
 
-const LOW = 800, PHONE = 700; // of a window's height, its width
+const LOW = 800; // of a window's height
+const PHONE = "(max-width: 700px), (max-height: 500px)";
 const LINES = { phone: 1, low: 2, high: 3 }; // of a long text that are seen
 
 // A token, and at its corner, while the mouse is there, a button that hides its word.
@@ -59,7 +60,7 @@ export function mount(tell) {
     const chip = row.firstElementChild;
     if (!chip?.offsetHeight) return;
     const { flexWrap, rowGap } = getComputedStyle(row);
-    const lines = innerWidth <= PHONE ? LINES.phone : innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
+    const lines = matchMedia(PHONE).matches ? LINES.phone : innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
     row.style.maxHeight = flexWrap === "wrap" ? `${lines * (chip.offsetHeight + gap) - gap}px` : "";
     count();
   }
@@ -117,9 +118,10 @@ export function mount(tell) {
       root.classList.toggle("calm", !asks);
       root.classList.toggle("counts", shares.length > 0);
       row.dir = directionOf(texts.join(""));
-      hide.hidden = !hides[chosen] && !unhides[chosen];
-      hide.textContent = unhides[chosen] ? `Unhide “${unhides[chosen]}”` : "Hide this word";
-      hide.title = unhides[chosen] ? "Put the word back that was there ( Ctrl + Z )" : why(chosen);
+      hide.style.visibility = hides[chosen] || unhides[chosen] ? "" : "hidden"; // it keeps its place: the words do not move
+      hide.textContent = unhides[chosen] ? "Unhide" : "Hide";
+      hide.setAttribute("aria-label", unhides[chosen] ? `Unhide “${unhides[chosen]}”` : "Hide this word");
+      hide.title = unhides[chosen] ? `Put “${unhides[chosen]}” back, which was there ( Ctrl + Z )` : why(chosen);
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), drawChip);
       // In a long text the chosen chip may be out of sight; a person who has scrolled away since is left alone.

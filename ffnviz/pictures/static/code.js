@@ -2,6 +2,7 @@
 
 import { element } from "./element.js";
 import { fitList } from "./filling.js";
+import { makeSliding } from "./sliding.js";
 
 export const styles = ["code.css"];
 
@@ -10,6 +11,7 @@ const DONE_MS = 1_500;
 export function mount() {
   const code = element("code"), pre = element("pre", { tabindex: "0" }, code);
   const fit = fitList(pre, () => [1, 1]);
+  const sliding = makeSliding(pre);
   let text = "";
   const copy = element("button", { type: "button", text: "Copy", "aria-label": "Copy the code" });
   copy.onclick = async () => {
@@ -23,7 +25,11 @@ export function mount() {
       text = data.code;
       code.replaceChildren(...data.tokens.map(([part, kind]) => (kind ? element("span", { class: kind, text: part }) : part)));
       fit();
+      sliding.look();
     },
-    destroy: () => fit(true),
+    destroy() {
+      sliding.stop();
+      fit(true);
+    },
   };
 }

@@ -10,7 +10,10 @@ const MOST = 1.2; // of a picture's own height, that it may grow by
 const LEAST = 0.4; // of one that has not yet said what it can: that it may shrink by
 const EDGE = 21; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
+const LOW = 500; // of the window's height: each picture has it to itself
+const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: the rest is scrolled
 const LOWEST_LIST = 150; // pixels
+const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a page, which such a window lists
 
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
@@ -106,9 +109,9 @@ function ownCell(host) {
 
 const sum = (some, of) => some.reduce((all, each) => all + of(each), 0);
 
-// A column's pictures and lists, its height, and what it can have with its lists as they are, and without.
-function measured(column) {
-  const cells = [...column.children].filter(takesRoom).map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
+// The pictures and lists of a column, or of some of it, its height, and what it can have with its lists as they are, and without.
+function measured(column, hosts = [...column.children]) {
+  const cells = hosts.filter(takesRoom).map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
   const bounded = ({ host, own, kind }) => ({
     host,
     own,
@@ -161,10 +164,20 @@ function shareOutIn({ pictures, lists, own }, height) {
   return [...first, ...shareOut(lists, Math.abs(rest) < 1 ? 0 : rest)];
 }
 
+// In a low window each picture is as high as what is left below the sentence.
+function grantsOfLow(rows) {
+  const scroller = rows.closest("[data-testid=stMain]"), stuck = scroller?.querySelector('[data-cell="chips"]');
+  if (!scroller) return [];
+  const height = scroller.clientHeight - number(stuck && getComputedStyle(stuck).top) - (stuck?.offsetHeight ?? 0) - EDGE;
+  return [...rows.querySelectorAll(".cell")].flatMap((host) => shareOutIn(measured(host.parentElement, [host]), height))
+    .map(([{ host, own }, pixels]) => [host, Math.round(Math.max(pixels, -SHRINKS * own))]);
+}
+
 // What each picture and list is given, with its host.
 function grants(rows, below) {
+  if (innerHeight <= LOW) return grantsOfLow(rows);
   const lines = [...rows.children].map((line) => {
-    const columns = [...line.children].map(measured);
+    const columns = [...line.children].map((column) => measured(column));
     const highest = (name) => Math.max(0, ...columns.map((column) => column[name]));
     const own = highest("own");
     return { columns, own, least: highest("low") - own, most: highest("high") - own, lowest: highest("lowest") };
@@ -185,15 +198,18 @@ const own = (rows) => [...rows.querySelectorAll(".cell")]
   .filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind)).map((host) => [host, 0]);
 
 // What stands at the left has the same height; where that is too little, its list of parts is
-// shorter, and where that is not enough, a menu.
+// shorter, and where that is not enough, a menu. In a window of few rows the list has one form on
+// all parts of a page: it must not move when one of them has more controls.
 function fitSide(side, left) {
   const height = `${Math.max(0, left)}px`;
   if (side.style.getPropertyValue("--left") !== height) side.style.setProperty("--left", height);
   const tighter = ["data-dense", "data-folded"];
-  for (const host of side.children) tighter.forEach((name) => host.removeAttribute(name));
+  const fixed = innerHeight < FEW_ROWS ? [...side.children].filter(({ dataset }) => dataset.kind === "part_list") : [];
+  const isFixed = (host, name) => name === "data-dense" || host.shadowRoot.querySelectorAll("[role=radio]").length > FEW_PARTS;
+  for (const host of side.children) tighter.forEach((name) => host.toggleAttribute(name, fixed.includes(host) && isFixed(host, name)));
   for (const name of tighter) {
     const over = side.scrollHeight > side.clientHeight + 1;
-    if (over) for (const host of side.children) host.setAttribute(name, "");
+    if (over) for (const host of side.children) if (!fixed.includes(host)) host.setAttribute(name, "");
   }
 }
 
@@ -215,7 +231,7 @@ export function fillWindow(rows, side, below) {
     const left = heightLeft(rows, below);
     if (left === null) return;
     const scene = "scene" in document.documentElement.dataset; // it brings its picture into the window
-    if (!scene && fitted !== sideNow(left)) {
+    if (!scene && innerHeight > LOW && fitted !== sideNow(left)) {
       fitSide(side, left);
       fitted = sideNow(left);
     }

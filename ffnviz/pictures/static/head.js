@@ -11,7 +11,7 @@ function isolated(text) {
   return [before, element("bdi", { text: token }), after].filter((part) => part !== "");
 }
 
-const textOf = ({ spans }) => spans.map(([text]) => text).join("");
+const textOf = ({ spans }) => spans.map(([text, kind]) => (kind === "spare" ? "" : text)).join("");
 
 // The same for a saved picture, which stands alone.
 export const titleOf = (head) => [textOf(head), head.besides].filter(Boolean).join(" ");
@@ -50,11 +50,10 @@ export function write(line, spans, theme) {
  *
  * @param controls the picture's own, to stand beside the sentence; none if missing
  * @param menu what can be done with the picture; none if missing
- * @param steady whether the picture is one to click in, again and again, which must not move meanwhile
  */
-export function makeHead(controls, menu, steady) {
+export function makeHead(controls, menu) {
   const sentence = element("h2", { class: "sentence" }), under = element("p", { class: "under" });
-  const forgetHeight = steady ? steadied(sentence) : () => {};
+  const forgetHeights = [steadied(sentence), steadied(under)];
   const note = makeNote(), terms = makeTerms();
   const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
   const line = element("header", { class: controls ? "more" : "" }, ...[signs, sentence, controls].filter(Boolean));
@@ -74,7 +73,7 @@ export function makeHead(controls, menu, steady) {
       markHead(sentence, terms);
     },
     destroy() {
-      forgetHeight();
+      for (const forget of forgetHeights) forget();
       forgetHead(sentence);
     },
   };

@@ -22,9 +22,16 @@ async function read(input, longest, take) {
   const [file] = input.files;
   if (!file) return;
   // A letter has at most four bytes; one letter too many is enough to see that it is too long.
-  const text = await file.slice(0, 4 * (longest + 1)).text();
+  const bytes = await file.slice(0, 4 * (longest + 1)).arrayBuffer();
+  const text = new TextDecoder(encodingOf(new Uint8Array(bytes))).decode(bytes);
   take({ name: file.name, text: text.slice(0, longest + 1) });
   input.value = ""; // so that the same file, changed, can be taken again
+}
+
+// UTF-8, or what a mark at the start says; the decoder leaves the mark out.
+function encodingOf([first, second]) {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }
 
 export function mount(tell) {

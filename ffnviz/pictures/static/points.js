@@ -88,7 +88,6 @@ export function mount(tell) {
 
   return {
     element: root,
-    steady: true,
     saves: {
       rows: () => [["class", "x", "y"], ...points.map(([x, y, first]) =>
         [shown.classes[first ? 0 : 1], ...[x, y].map((place) => Number(((place / (shown.side - 1)) * 2 - 1).toFixed(4)))])],

@@ -9,6 +9,7 @@ const PATIENCE_MS = 2_000; // for the answer to a move
 
 export function mount(tell) {
   const values = element("span", { class: "values" }), names = element("div", { class: "names", "aria-hidden": "true" }, values), list = element("ol"), status = element("div", { class: "told", role: "status" });
+  const how = element("p", { class: "how", text: "To move a line, hold ⠿ at its end and drag it." });
   let data = { lines: [], columns: [] };
   let wanted = "", since = 0; // the order that the server was told last, and when
   const namesOf = (lines) => lines.map(({ name }) => name);
@@ -26,6 +27,7 @@ export function mount(tell) {
 
   function show() {
     order.cancel();
+    how.hidden = !data.movable;
     const columns = `repeat(${data.columns.length}, minmax(0, 1fr))`;
     values.style.gridTemplateColumns = columns;
     each(values, data.columns, () => element("span", { class: "value" }), (name, text) => { name.textContent = text; });
@@ -53,7 +55,7 @@ export function mount(tell) {
   }
 
   return {
-    element: element("div", { class: "program" }, names, list, status),
+    element: element("div", { class: "program" }, how, names, list, status),
     update(next) {
       // While lines are moved quickly, answers to earlier moves come in.
       const late = wanted && namesOf(next.lines).join(" ") !== wanted && performance.now() - since < PATIENCE_MS;

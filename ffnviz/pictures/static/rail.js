@@ -4,6 +4,7 @@ import { chooseByArrows, element } from "./element.js";
 import { oneStop } from "./one_stop.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
+import { makeSliding } from "./sliding.js";
 
 export const styles = ["rail.css"];
 
@@ -197,6 +198,7 @@ const KINDS = { slider, choice, several, menu, text: box, number: box, switch: t
 
 export function mount(tell) {
   const root = element("div", { class: "controls" });
+  const sliding = makeSliding(root); // at the foot of a telephone
   const made = new Map(); // kind and name → control
   return {
     element: root,
@@ -216,10 +218,16 @@ export function mount(tell) {
         const there = made.get(key);
         if (root.children[at] !== there.element) root.insertBefore(there.element, root.children[at] ?? null);
         there.element.title = control.help;
+        there.element.dataset.kind = control.kind;
+        there.element.toggleAttribute("data-disabled", Boolean(control.disabled));
         there.element.classList.toggle("bare", Boolean(control.bare));
         there.update(control);
       });
+      sliding.look();
     },
-    destroy() { made.forEach((control) => control.destroy?.()); },
+    destroy() {
+      sliding.stop();
+      made.forEach((control) => control.destroy?.());
+    },
   };
 }

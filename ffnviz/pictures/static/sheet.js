@@ -7,6 +7,7 @@ import { element } from "./element.js";
 import { fillWindow } from "./filling.js";
 import { unpack } from "./payload.js";
 import { mount as hang } from "./shell.js";
+import { makeSliding } from "./sliding.js";
 
 const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab
 // Only what shows the sentence says so, once it is painted.
@@ -63,7 +64,7 @@ export function mount(parent, tell) {
   const [above, side, rows, below] = ["above", "side", "rows", "below"].map((name) => element("div", { class: name }));
   const root = element("div", { class: "sheet" }, above, side, rows, below);
   parent.append(root);
-  const filling = fillWindow(rows, side, below);
+  const filling = fillWindow(rows, side, below), sliding = makeSliding(side);
   const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
   const cells = new Map(); // key → { host, picture, name }
   let waiting = [], number = 0, place = null; // what the rows show: a page's part
@@ -132,10 +133,13 @@ export function mount(parent, tell) {
       if (emptied) layOver(view);
       else layOut(view);
       for (const [{ picture }, data, name] of shown) picture.update(data, SILENT.has(name) ? undefined : view.shows);
-      if (!emptied) filling.fill();
+      if (emptied) return;
+      filling.fill();
+      sliding.look();
     },
     destroy() {
       filling.stop();
+      sliding.stop();
       delete document.documentElement.dataset.cells;
       for (const { picture } of cells.values()) picture.destroy();
       root.remove();

@@ -73,7 +73,7 @@ async function sheet(name) {
 
 async function load(name) {
   const picture = await PICTURES[name]();
-  const named = ["shell.css", "head.css", "terms.css", ...picture.styles, "forced_colors.css"];
+  const named = ["shell.css", "head.css", "terms.css", ...picture.styles, "finger.css", "forced_colors.css"];
   return { picture, sheets: await Promise.all([themeSheet(), ...named.map(sheet)]) };
 }
 
@@ -87,7 +87,7 @@ function sentenceOf({ head, title, tone, paragraphs }) {
  * Hangs a picture into a host.
  *
  * A picture module has `styles`, and `mount(tell) -> { element, controls, saves, update, destroy }`;
- * `controls` go into its head, which keeps its height if the picture is `steady`; `update(data, theme)` may return a promise. What has `saves` can be
+ * `controls` go into its head, which keeps its height; `update(data, theme)` may return a promise. What has `saves` can be
  * saved: `rows()` gives its numbers as a table, `svg()` another picture than its element.
  *
  * @param host an element without children, or a shadow root
@@ -134,7 +134,7 @@ export function mount(host, name, tell) {
     };
     try {
       if (shown.head) {
-        head ??= makeHead(made.controls, saving(), made.steady);
+        head ??= makeHead(made.controls, saving());
         if (!head.element.isConnected) made.element.prepend(head.element);
         head.update(shown.head, colours);
         if (!shown.head.under.length) head.under.remove();

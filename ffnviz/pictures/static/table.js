@@ -3,6 +3,7 @@
 import { element } from "./element.js";
 import { fitList } from "./filling.js";
 import { oneStop } from "./one_stop.js";
+import { makeSliding } from "./sliding.js";
 
 export const styles = ["table.css"];
 
@@ -15,6 +16,7 @@ export function mount(tell) {
   const frame = element("div", { class: "frame" }, table);
   const stopAtTitle = oneStop(head), stopAtRow = oneStop(body);
   const fit = fitList(frame, () => [0.5, 1]);
+  const sliding = makeSliding(frame);
   let shown = { columns: [], rows: [] }, order = [], digits = [];
   function cell(value, column) {
     if (!isNumber(value)) return element("td", { text: value });
@@ -59,7 +61,11 @@ export function mount(tell) {
       draw();
       frame.tabIndex = data.clickable ? -1 : 0; // its rows scroll it, where they are buttons
       fit();
+      sliding.look();
     },
-    destroy: () => fit(true),
+    destroy() {
+      sliding.stop();
+      fit(true);
+    },
   };
 }

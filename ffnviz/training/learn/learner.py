@@ -175,7 +175,7 @@ def _around_hidden(tokens: Sequence[Token], mask_id: int) -> Sequence[Token]:
     return tokens[first : first + MAX_TOKENS]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def _record(learner: Learner, look: _Look, *, detailed: bool) -> Record:
     tokenizer, _ = text_read(learner.plan.own)
     tokens = _around_hidden(tokenizer.encode(learner.plan.text).tokens, tokenizer.mask_id)

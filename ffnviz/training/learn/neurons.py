@@ -26,13 +26,13 @@ class Neurons:
     turned: NDArray[np.float16]
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def keys_of(encoder: Encoder) -> Tensor:
     """A copy of all keys, the rows of W₁, (n_blocks, d_ff, d_model)."""
     return torch.stack([block.ffn.expand.weight for block in encoder.blocks])
 
 
-@torch.inference_mode()
+@torch.no_grad()
 def look_at_neurons(encoder: Encoder, first: Tensor, batches: Sequence[Batch]) -> Neurons:
     """All neurons on batches of sentences, without dropout; `first` are the keys at the start."""
     encoder.eval()

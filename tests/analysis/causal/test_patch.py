@@ -9,6 +9,7 @@ from ffnviz.analysis.causal.measure import logit_difference
 from ffnviz.analysis.causal.patch import patch, patch_map
 from ffnviz.models.edit import PLACES
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.causal.networks import (
     KINDS,
     SOURCE,
@@ -27,6 +28,10 @@ def test_a_patch_is_what_two_hooks_do(family: str, at: str) -> None:
     network = network_of_kind(family)
     given, ids = seen(family, ids_of(network, SOURCE), 0, at), ids_of(network, TARGET)
     assert len(given) == ids.shape[1]
+    if at == "middle" and family == "GPT-NeoX":  # attention and FFN side by side
+        with pytest.raises(NotForThisNetwork, match="side by side"):
+            patch(network, SOURCE, TARGET, 0, at=at)
+        return
 
     def change(x: Tensor) -> Tensor:
         x = x.clone()

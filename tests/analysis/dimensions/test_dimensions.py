@@ -3,11 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ffnviz.analysis.dimensions.position_wise import against_sequential, position_wise
-from ffnviz.analysis.dimensions.projection import project
 from ffnviz.analysis.dimensions.rank import STAGES, out_of_reach, reach, spectra, spectrum
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -60,61 +56,3 @@ def test_only_what_phi_made_is_out_of_reach(model: Model) -> None:
     outside = ((hidden - reached @ best) ** 2).sum() / (hidden**2).sum()
     assert after == pytest.approx(outside, rel=1e-3)
     assert after > 0.05
-
-
-def test_a_plane_is_found_whatever_its_place_in_space() -> None:
-    generator = np.random.default_rng(0)
-    flat = generator.normal(size=(12, 2)) * [3, 1]
-    turned, _ = np.linalg.qr(generator.normal(size=(40, 40)))
-    found = project(torch.tensor(flat @ turned[:2] + generator.normal(size=40)))
-    assert found.explained.sum() == pytest.approx(1)
-    centred = flat - flat.mean(axis=0)
-    apart = np.linalg.norm(centred[:, None] - centred[None], axis=-1)
-    shown = np.linalg.norm(found.points[:, None] - found.points[None], axis=-1)
-    np.testing.assert_allclose(shown, apart, atol=1e-9)
-
-
-def test_the_axes_are_those_of_the_covariance(model: Model) -> None:
-    vectors = model.trace(TEXT).blocks[0].ffn.output
-    found = project(vectors)
-    variances = np.linalg.eigvalsh(np.cov(vectors.double().numpy().T))[::-1]
-    np.testing.assert_allclose(found.explained, variances[:2] / variances.sum(), rtol=1e-6)
-
-
-@given(n=st.integers(1, 3))
-def test_few_tokens_can_be_projected(n: int) -> None:
-    found = project(torch.arange(n * 4.0).reshape(n, 4))
-    assert found.points.shape == (n, 2)
-    assert np.isfinite(found.points).all()
-    assert found.explained.sum() <= 1 + 1e-9
-
-
-def test_the_sign_of_an_axis_does_not_depend_on_the_order(model: Model) -> None:
-    vectors = model.trace(TEXT).blocks[0].ffn.output
-    backwards = project(vectors.flip(0)).points[::-1]
-    np.testing.assert_allclose(project(vectors).points, backwards, atol=1e-6)
-
-
-@pytest.mark.parametrize("block", [0, 2])
-def test_one_ffn_for_all_tokens_whichever_way_it_is_applied(model: Model, block: int) -> None:
-    trace = model.trace(TEXT)
-    found = position_wise(model, trace, block)
-    largest = float(trace.blocks[block].ffn.output.abs().max())
-    sequential = against_sequential(model, trace, block)
-    for difference in (sequential, found.alone, found.batch, found.flattened):
-        assert difference <= 1e-5 * largest
-    assert found.n_parameters == 16 * 32 + 32 + 32 * 16 + 16
-
-
-def test_an_ffn_that_looks_at_its_neighbour_is_found_out(
-    model: Model, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    trace = model.trace(TEXT)
-    expand = model.encoder.blocks[0].ffn.expand
-    plain = expand.forward
-
-    def peeks(x: torch.Tensor) -> torch.Tensor:
-        return plain(x + 0.1 * x.roll(1, dims=-2))
-
-    monkeypatch.setattr(expand, "forward", peeks)
-    assert position_wise(model, trace, 0).alone > 1e-2

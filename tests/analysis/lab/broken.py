@@ -1,13 +1,14 @@
 """Subjects for the Lab's tests: a small model, as it is or broken on purpose."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab.experiment import Finding, Result, Subject
+from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward, FeedForwardRecord
@@ -87,8 +88,10 @@ def bent(layer: nn.Linear) -> Bent:
 class Deaf(SelfAttention):
     """Attention that hears nobody: a linear layer a token."""
 
-    def forward(self, x: Tensor, there: Tensor | None = None) -> AttentionRecord:
-        record = super().forward(x, there)
+    def forward(
+        self, x: Tensor, attention_mask: Tensor | None = None, edits: Sequence[Edit] = ()
+    ) -> AttentionRecord:
+        record = super().forward(x, attention_mask, edits)
         output = self.project_out(record.values.transpose(-3, -2).flatten(-2))
         return AttentionRecord(x, record.queries, record.keys, record.values, output, record.causal)
 

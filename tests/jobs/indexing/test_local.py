@@ -1,5 +1,6 @@
 """A corpus counted by one process, by two, and by a run that was killed: the same bytes."""
 
+import multiprocessing
 import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.jobs.indexing import sources
 from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of
-from ffnviz.jobs.indexing.local import run_local
+from ffnviz.jobs.indexing.local import ProcessEndedError, run_local
 from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted
 from ffnviz.jobs.indexing.sources import Piece, pieces_of
 
@@ -118,3 +119,21 @@ def test_one_process_tells_what_it_has_read_of_a_piece_that_is_not_done(
     assert tokens[-1] == part.n_tokens
     early = [b for a, b in pairwise(told) if b.done == a.done and b.tokens > a.tokens]
     assert len(early) >= len(pieces)
+
+
+def test_a_process_that_is_killed_ends_the_run_in_a_sentence(pieces: tuple[Piece, ...]) -> None:
+    assert len(pieces) > 5  # the two have at most five before they are killed
+    parts = run_local(JOB, pieces, lambda _: None, workers=2)
+    next(parts)
+    for process in multiprocessing.active_children():  # as the system does when memory runs out
+        process.kill()
+    with pytest.raises(ProcessEndedError, match=r"exit code -9.*with fewer --workers"):
+        list(parts)
+    assert not multiprocessing.active_children()
+
+
+def test_what_fails_in_a_process_fails_here(pieces: tuple[Piece, ...], tmp_path: Path) -> None:
+    job = IndexingJob(str(tmp_path / "no network"))
+    with pytest.raises(ValueError, match="no network"):
+        list(run_local(job, pieces, lambda _: None, workers=2))
+    assert not multiprocessing.active_children()

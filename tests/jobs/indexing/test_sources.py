@@ -65,6 +65,36 @@ def test_pieces_of_any_size_hold_every_line_once(
     assert not problems
 
 
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
+@pytest.mark.parametrize("size", [1, 7, 64, 10_000])
+def test_a_mark_at_the_start_is_no_text_and_tells_the_encoding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, encoding: str, size: int
+) -> None:
+    monkeypatch.setattr(sources, "PIECE_BYTES", size)
+    lines = ["The cat sat.", "਼ਊ, whose letters have a byte that ends a line", *TEXTS]
+    text = "\n".join(lines)
+    rows = "".join(json.dumps({"text": each}, ensure_ascii=False) + "\n" for each in lines)
+    (tmp_path / "a.txt").write_text(text, encoding=encoding, newline="\r\n")
+    (tmp_path / "b.jsonl").write_text(rows, encoding=encoding)
+    (tmp_path / "c.jsonl.gz").write_bytes(packed(rows.encode(encoding), "gzip"))
+    (tmp_path / "d.txt.zst").write_bytes(packed(text.encode(encoding), "zstd"))
+    assert read([tmp_path]) == (wanted(lines) * 4, {})
+
+
+def test_what_is_wrong_in_utf_16_is_counted_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "LONGEST_LINE", 10)
+    text = "one\n" + "x" * 35 + "\ntwo\n"
+    (tmp_path / "a.txt").write_bytes(text.encode("utf-16") + b"\x00\xd8a\x00\n\x00end\x00"[:-1])
+    texts, problems = read([tmp_path])
+    assert texts[:3] == ["one", "x" * 10, "two"]
+    assert problems == {
+        "a.txt: lines of more than 10 characters, cut": 1,
+        "a.txt: lines that are not UTF-16, read with � for what is wrong": 2,
+    }
+
+
 def test_what_is_wrong_is_counted_and_named_and_the_rest_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,7 +1,7 @@
 """The same networks with hooks written by hand, on modules chosen by their names."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -18,6 +18,8 @@ class Names:
         blocks: path of the list.
         attention, ffn: paths in a block, of what attention adds and of what the FFN writes.
         down: of the FFN's last linear layer, whose input is hidden.
+        heads: of the linear layer that reads what the heads gathered, W_O.
+        middle: of the norm that reads the stream between attention and FFN; of BERT, that makes it.
         r: what both are multiplied with before they are added.
     """
 
@@ -25,21 +27,30 @@ class Names:
     attention: str
     ffn: str
     down: str
+    heads: str
+    middle: str
     r: float = 1.0
 
 
-LLAMA = Names("model.layers", "self_attn", "mlp", "mlp.down_proj")
+LLAMA = Names(
+    "model.layers", "self_attn", "mlp", "mlp.down_proj", "self_attn.o_proj",
+    "post_attention_layernorm",
+)  # fmt: skip
 NAMES = {
-    "GPT-2": Names("transformer.h", "attn", "mlp", "mlp.c_proj"),
-    "BERT": Names("bert.encoder.layer", "attention.output.dense", "output.dense", "output.dense"),
-    "GPT-NeoX": Names("gpt_neox.layers", "attention", "mlp", "mlp.dense_4h_to_h"),
+    "GPT-2": Names("transformer.h", "attn", "mlp", "mlp.c_proj", "attn.c_proj", "ln_2"),
+    "BERT": Names(
+        "bert.encoder.layer", "attention.output.dense", "output.dense", "output.dense",
+        "attention.output.dense", "attention.output.LayerNorm"),
+    "GPT-NeoX": Names(
+        "gpt_neox.layers", "attention", "mlp", "mlp.dense_4h_to_h", "attention.dense", ""),
     "Llama": LLAMA,
     "Qwen3": LLAMA,
-    "Granite": Names("model.layers", "self_attn", "mlp", "mlp.down_proj", r=0.22),
-    "Gemma 2": Names("model.layers", "post_attention_layernorm", "mlp", "mlp.down_proj"),
+    "Granite": replace(LLAMA, r=0.22),
+    "Gemma 2": replace(
+        LLAMA, attention="post_attention_layernorm", middle="pre_feedforward_layernorm"),
     "T5's encoder": Names(
         "encoder.block", "layer.0.SelfAttention", "layer.1.DenseReluDense",
-        "layer.1.DenseReluDense.wo"),
+        "layer.1.DenseReluDense.wo", "layer.0.SelfAttention.o", "layer.1.layer_norm"),
 }  # fmt: skip
 Change = Callable[[Tensor], Tensor]
 
@@ -65,9 +76,14 @@ def hooked(family: str, block: int, at: str, change: Change) -> nn.Module:
         )
     elif at == "output":
         module.register_forward_hook(lambda _, __, told: _first(told, change))
-    elif at == "hidden":
-        module.get_submodule(names.down).register_forward_pre_hook(
+    elif at in ("hidden", "heads"):
+        reads = names.down if at == "hidden" else names.heads
+        module.get_submodule(reads).register_forward_pre_hook(
             lambda _, args: (change(args[0]), *args[1:])
+        )
+    elif at == "middle" and family != "BERT":  # in place, as the block adds to the same tensor
+        module.get_submodule(names.middle).register_forward_pre_hook(
+            lambda _, args: (args[0].copy_(change(args[0])), *args[1:])
         )
     else:
         inner = module.get_submodule(getattr(names, at))

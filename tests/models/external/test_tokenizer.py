@@ -1,17 +1,28 @@
 """Every kind of tokenizer ties its tokens to the typed characters."""
 
+import unicodedata
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from tests.models.external.tokenizers import byte_level, metaspace, word_piece
+from tests.models.external.tokenizers import (
+    albert,
+    byte_level,
+    llama,
+    metaspace,
+    t5,
+    word_piece,
+    xlm_roberta,
+)
 
 KINDS: dict[str, Callable[[], object]] = {
     "WordPiece": word_piece, "byte level": byte_level, "SentencePiece": metaspace
 }  # fmt: skip
+WRITE_SPACES = {"T5": t5, "XLM-R": xlm_roberta, "ALBERT": albert, "Llama 2": llama}
 MADE = {name: ExternalTokenizer(make(), 97) for name, make in KINDS.items()}
 SAID = {"WordPiece": ["[CLS]", "[SEP]"], "byte level": [], "SentencePiece": ["<s>"]}
 
@@ -34,6 +45,53 @@ def test_the_tokens_of_a_text_are_the_text(kind: str, text: str) -> None:
         assert token.start == position
         assert text[token.start : token.end] == token.text
         position = token.end
+
+
+def shown(kind: str, text: str) -> list[tuple[str, str]]:
+    made = WRITE_SPACES.get(kind, KINDS.get(kind))
+    assert made is not None
+    fast: Any = made()
+    tokens = ExternalTokenizer(fast, len(fast)).encode(text).tokens
+    return [(fast.convert_ids_to_tokens(t.id), t.text) for t in tokens if not t.special]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("T5", "This is a test", [("▁This", "This"), ("▁is", " is"), ("▁", " "), ("a", "a"),
+                                  ("▁test", " test")]),
+        ("XLM-R", "日本 is", [("▁", ""), ("日本", "日本"), ("▁is", " is")]),
+        ("ALBERT", 'is  "a', [("▁is", "is"), ("▁", "  "), ('"', '"'), ("a", "a")]),
+        ("Llama 2", "20 the", [("▁", ""), ("<0x32>", "2"), ("<0x30>", "0"), ("▁th", " th"),
+                               ("e", "e")]),
+        ("Llama 2", "é", [("▁", ""), ("<0xC3>", "é"), ("<0xA9>", "")]),
+        ("SentencePiece", "it a▁", [("▁it", "it"), ("▁", " "), ("a", "a"), ("▁", "▁")]),
+    ],
+)  # fmt: skip
+def test_a_piece_that_is_only_a_space_has_no_letter(
+    kind: str, text: str, expected: list[tuple[str, str]]
+) -> None:
+    assert shown(kind, text) == expected
+
+
+@pytest.mark.parametrize("kind", WRITE_SPACES)
+@settings(max_examples=40)
+@given(text=st.text("ab  hist", min_size=1, max_size=24))
+def test_each_piece_has_its_own_letters(kind: str, text: str) -> None:
+    pieces = shown(kind, text)
+    assert [word.strip() for _, word in pieces] == [piece.strip("▁") for piece, _ in pieces]
+    assert "".join(word for _, word in pieces) == (text if pieces else "")
+
+
+@pytest.mark.parametrize("text", ["cafe\u0301 is", "o\u0323\u0302 is a\u0301", "e\u0301e e"])
+@pytest.mark.parametrize("kind", ["WordPiece", "ALBERT", "byte level"])
+def test_an_accent_typed_apart_belongs_to_its_letter(kind: str, text: str) -> None:
+    """As macOS writes it; these three leave it out."""
+    plain = unicodedata.normalize("NFD", text)
+    for _, word in shown(kind, text):
+        assert not unicodedata.combining((word.strip() or "a")[0])
+    letters = [word for _, word in shown(kind, text)]
+    assert "".join(letters) == plain
 
 
 def test_a_typed_mask_is_the_tokenizers_own() -> None:

@@ -93,7 +93,7 @@ def test_where_it_does_not_add_up_patching_it_is_refused() -> None:
 def test_the_block_page_says_why_it_draws_no_heads(name: str) -> None:
     app = opened("block", text=FIRST, twin=name)
     refused = said(app, "missing")
-    assert "“Encoder block” cannot be shown for this network" in refused
+    assert "“The block” cannot be shown for this network" in refused
     assert Capability.ATTENTION.value in refused
 
 

@@ -4,7 +4,13 @@ from collections.abc import Iterable
 
 from tokenizers import AddedToken, Tokenizer, decoders, normalizers, pre_tokenizers, processors
 from tokenizers.models import BPE, Unigram, WordPiece
-from transformers import PreTrainedTokenizerFast
+from transformers import (
+    AlbertTokenizer,
+    LlamaTokenizer,
+    PreTrainedTokenizerFast,
+    T5Tokenizer,
+    XLMRobertaTokenizer,
+)
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = ("the", "cat", "sat", "on", "mat", "door", "she", "out", "and", "it")
@@ -52,3 +58,33 @@ def metaspace() -> PreTrainedTokenizerFast:
         single="<s> $A", special_tokens=[("<s>", 1)]
     )
     return _fast(words, ["<unk>", "<s>", "</s>"], bos_token="<s>", eos_token="</s>")
+
+
+PIECES = [("▁", -2.0), ("▁This", -2.0), ("▁is", -2.0), ("▁test", -2.0), ("日本", -3.0),
+          *((letter, -4.0) for letter in (*LETTERS, "é", '"', "2", "0", "4", "."))]  # fmt: skip
+
+
+def t5() -> PreTrainedTokenizerFast:
+    """T5's own class: it writes a space before each word, with the offsets of its first letter."""
+    return T5Tokenizer(vocab=[("<pad>", 0.0), ("</s>", 0.0), ("<unk>", 0.0), *PIECES], extra_ids=0)
+
+
+def xlm_roberta() -> PreTrainedTokenizerFast:
+    """XLM-RoBERTa's own class."""
+    special = [(name, 0.0) for name in ("<s>", "<pad>", "</s>", "<unk>")]
+    return XLMRobertaTokenizer(vocab=[*special, *PIECES, ("<mask>", 0.0)])
+
+
+def albert() -> PreTrainedTokenizerFast:
+    """ALBERT's own class, which takes accents away."""
+    special = [(name, 0.0) for name in ("<pad>", "<unk>", "[CLS]", "[SEP]")]
+    return AlbertTokenizer(vocab=[*special, *PIECES, ("[MASK]", 0.0)])
+
+
+def llama() -> PreTrainedTokenizerFast:
+    """Llama 2's own class: letters that it does not know are bytes."""
+    names = ["<unk>", "<s>", "</s>", *(f"<0x{byte:02X}>" for byte in range(256)), "▁", *LETTERS,
+             "▁t", "▁th"]  # fmt: skip
+    return LlamaTokenizer(
+        vocab={name: i for i, name in enumerate(names)}, merges=[("▁", "t"), ("▁t", "h")]
+    )

@@ -1,0 +1,15 @@
+// Where the boxes of a page stand: each cell, and in it the head and what is below that.
+() => {
+  const round = ({ x, y, width, height }) => [x, y, width, height].map(Math.round);
+  const boxes = {};
+  for (const cell of document.querySelectorAll(".sheet .cell, .sheet > .side, .sheet > .below, .st-key-text")) {
+    const name = cell.dataset.cell ?? cell.className.split(" ").find((each) => /side|below|st-key/.test(each));
+    if (!cell.checkVisibility()) continue;
+    boxes[name] = round(cell.getBoundingClientRect());
+    for (const part of cell.shadowRoot?.querySelectorAll(".hung > *") ?? []) {
+      const inner = part.matches("[popover]") || !part.checkVisibility() ? null : part.className || part.tagName;
+      if (inner && typeof inner === "string" && cell.closest(".rows, .above")) boxes[`${name} ${inner}`] = round(part.getBoundingClientRect());
+    }
+  }
+  return boxes;
+}

@@ -1,0 +1,67 @@
+"""How much memory is free, in a container too, and how its amount is said."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from ffnviz.models.external import memory
+
+GIB = 2**30
+STAT = "anon {anon}\n{p}inactive_file {inactive}\n{p}active_file {active}\n"
+
+
+def _group(folder: Path, names: tuple[str, str], most: object, used: int, stat: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    limit, current = names
+    (folder / limit).write_text(f"{most}\n")
+    (folder / current).write_text(f"{used}\n")
+    (folder / "memory.stat").write_text(stat)
+
+
+V2 = ("memory.max", "memory.current")
+V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes")
+
+
+def _stat(inactive: int, active: int, prefix: str = "") -> str:
+    return STAT.format(anon=GIB, p=prefix, inactive=inactive, active=active)
+
+
+def test_what_files_take_in_the_cache_is_free(tmp_path: Path) -> None:
+    _group(tmp_path, V2, 8 * GIB, 7 * GIB, _stat(5 * GIB, GIB))
+    assert list(memory.left_by_groups(tmp_path, "0::/\n")) == [7 * GIB]
+    assert list(memory.left_by_groups(tmp_path, "0::/of/the/host\n")) == [7 * GIB]  # not seen here
+
+
+def test_a_group_s_own_limit_and_those_above_it_count(tmp_path: Path) -> None:
+    _group(tmp_path / "slice", V2, 4 * GIB, 3 * GIB, _stat(GIB, 0))
+    _group(tmp_path / "slice" / "job", V2, "max", 3 * GIB, _stat(GIB, 0))
+    assert list(memory.left_by_groups(tmp_path, "0::/slice/job\n")) == [2 * GIB]
+
+
+def test_version_1_has_other_names(tmp_path: Path) -> None:
+    group = tmp_path / "memory" / "docker"
+    # Its plain counts are of the group alone, without those below it.
+    _group(group, V1, 8 * GIB, 6 * GIB, _stat(0, 0) + _stat(3 * GIB, GIB, "total_"))
+    listed = "5:cpu,cpuacct:/docker\n4:hugetlb,memory:/docker\n0::/\n"
+    assert list(memory.left_by_groups(tmp_path, listed)) == [6 * GIB]
+
+
+@pytest.mark.parametrize("listed", ["", "0::/\n", "0::/gone\n", "4:memory:/\n0::/\n"])
+def test_without_a_group_nothing_is_limited(tmp_path: Path, listed: str) -> None:
+    assert list(memory.left_by_groups(tmp_path, listed)) == []
+
+
+def test_no_more_is_free_than_the_machine_has() -> None:
+    lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    total = next(int(line.split()[1]) for line in lines if line.startswith("MemTotal"))
+    assert 0 < memory.free_bytes(torch.device("cpu")) <= total * 1024
+
+
+@pytest.mark.parametrize(
+    ("n", "said"),
+    [(0, "0 kB"), (14_200, "14 kB"), (999_400, "999 kB"), (3_240_000, "3.2 MB"),
+     (124e6, "0.1 GB"), (16.06e9, "16.1 GB")],
+)  # fmt: skip
+def test_an_amount_is_said_in_a_unit_that_fits(n: float, said: str) -> None:
+    assert memory.gigabytes(n) == said
