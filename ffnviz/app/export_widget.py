@@ -28,7 +28,7 @@ def offer(run: Run) -> Measurement[ExportedJourney | str] | None:
     wanted: tuple[object, ...] | None = st.session_state.get(WANTED)
     if wanted is None or wanted[:3] != _setup(run)[:3]:
         return None
-    soon = row(Soon(NAME, "A file of this page, which opens without a server", 90))
+    soon = row(Soon("", "A file of this page, which opens without a server", 90))
     return Measurement(NAME, wanted, make, offered, before=[soon], label="Make it again",
                        doing="Making the file …")  # fmt: skip
 

@@ -113,7 +113,7 @@ def test_a_folder_without_books_is_refused(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_read_is_named_and_stops_nothing(books: Path, tmp_path: Path) -> None:
-    (books / "zzz.txt").write_bytes(b"\xff\xfe\x00bad\nGood.\n")
+    (books / "zzz.txt").write_bytes(b"\xff\xff\x00bad\nGood.\n")
     (books / "none.txt").write_bytes(b"")
     done = CliRunner().invoke(
         main, ["index", "--corpus", str(books), "--twin", "relu", "--out", str(tmp_path)]

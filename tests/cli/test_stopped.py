@@ -21,7 +21,8 @@ PATIENCE_S = 60
 
 # `ffnviz index` in two processes, which says each time how many pieces are done.
 INDEX = """
-import importlib, ffnviz.__main__
+import importlib, signal, ffnviz.__main__
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # under nohup it is ignored
 index = importlib.import_module("ffnviz.cli.index")
 counted = index.counted
 def said(job, pieces, engine, kept, show):

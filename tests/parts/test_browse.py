@@ -31,8 +31,8 @@ def test_the_table_is_in_the_order_that_was_chosen() -> None:
 
 def test_a_word_or_a_tag_is_found_and_what_is_typed_is_no_pattern() -> None:
     rows = table()
-    tag = next(row[3] for row in rows if row[3])
-    found = [row for row in rows if tag in row[3].casefold() or tag in row[5].casefold()]
+    tag = next(row[4] for row in rows if row[4])
+    found = [row for row in rows if tag in row[4].casefold() or tag in row[1].casefold()]
     assert 0 < len(found) < len(rows)
     assert table(find=f" {tag.upper()} ") == found
     assert neurons(find=".*[") == []

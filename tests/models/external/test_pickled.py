@@ -56,7 +56,7 @@ def test_what_was_not_computed_is_said(trace: Trace) -> None:
     for ask in asked:
         with pytest.raises(RuntimeError, match="pickled without its network, and this was not"):
             ask()
-    with pytest.raises(ValueError, match="was pickled, which leaves its network out"):
+    with pytest.raises(ValueError, match="saved or pickled, which leaves its network out"):
         ffnviz.show(loaded)
 
 
