@@ -4,7 +4,7 @@ import os
 import re
 import signal
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,17 +18,18 @@ from tests.waiting import until
 LONG = "The cat sat on the mat, the dog sat on the floor beside her, and nobody knew where she was."
 FRESH = "A quiet heron stood by the [MASK] for an hour."
 SIZES = ((1280, 720), (390, 844))
+GROWTH = "dimensions?part=cost&cost_view=growth"
+HEARS = f"lab?part=positions&positions_view=hears&text={LONG}"
 # Each part that measures, by its page, with how many cards will stand there.
 MEASURING = {
     "timing?part=stages": 2, "timing?part=stages&stages_view=products": 1,
-    "dimensions?part=cost&cost_view=growth": 2, "dimensions?part=cost&cost_view=memory": 2,
-    "lab?part=claims": 1, "lab?part=bend": 3, "lab?part=positions&positions_view=hears": 3,
-    "lab?part=fit": 3, "lab?part=linear&linear_view=frozen": 2, "block?part=turns": 1,
-    "dimensions?part=flow&shapes_view=forms": 1, "neurons?part=plant&plant_view=many": 2,
+    GROWTH: 2, "dimensions?part=cost&cost_view=memory": 2,
+    "dimensions?part=flow&shapes_view=forms": 1, "lab?part=claims": 1, "lab?part=bend": 3,
+    "lab?part=positions&positions_view=hears": 3, "lab?part=fit": 3, "lab?part=residual": 4,
+    "lab?part=linear&linear_view=frozen": 2, "block?part=turns": 1,
+    "neurons?part=plant&plant_view=many": 2, "neurons?part=switch&switch_view=fact": 2,
 }  # fmt: skip
 CARD = '[data-kind="waiting"]'
-
-Held = Callable[[], int]
 
 
 @pytest.fixture(scope="module")
@@ -94,14 +95,14 @@ def test_cancelled_it_can_be_begun_again_and_the_second_visitor_has_it_at_once(
 ) -> None:
     one, other = new_page().page, new_page().page
     with held(own, one):
-        one.goto(f"{own.url}/timing?part=growth&twin=gelu")
+        one.goto(f"{own.url}/{GROWTH}&twin=gelu")
         one.locator(CARD).first.get_by_role("button", name="Cancel").click()
     one.get_by_role("button", name="Measure").click()
     one.locator('[data-cell="growth-growth"] [data-painted]').wait_for()
     one.locator('[data-cell="growth-width"] [data-painted]').wait_for()
     expect(one.locator(CARD)).to_have_count(0)
     with held(own, other):
-        other.goto(f"{own.url}/timing?part=growth&twin=gelu&block=1&text=Something else.")
+        other.goto(f"{own.url}/{GROWTH}&twin=gelu&block=1&text=Something else.")
         other.locator('[data-cell="growth-growth"] [data-painted]').wait_for()
         expect(other.locator(CARD)).to_have_count(0)
 
@@ -136,9 +137,9 @@ def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
     new_page: OpenPage,
 ) -> None:
     first, second = new_page(), new_page()
-    first.page.goto(f"{first.address}/lab?text={LONG}&part=hears&length=24&depth=6")
+    first.page.goto(f"{first.address}/{HEARS}&length=24&depth=6")
     expect(first.page.get_by_text("Differentiating ten kinds of layers …")).to_be_visible()
-    second.page.goto(f"{second.address}/lab?text={LONG}&part=hears&length=2&depth=1")
+    second.page.goto(f"{second.address}/{HEARS}&length=2&depth=1")
     expect(second.text("Waiting for 1 other …")).to_be_visible()
     first.page.close()
     second.chart("lab-influence").wait_for()

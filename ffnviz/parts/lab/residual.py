@@ -11,15 +11,14 @@ from ffnviz.analysis.lab.residual import (
     Residual,
     bottleneck,
     bottleneck_weights,
-    stacks,
     try_residual,
 )
+from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
 from ffnviz.figures.wording import Sentence, number, quoted, signed
-from ffnviz.jobs.serial_lock import SERIAL_LOCK
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
-from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -37,13 +36,31 @@ MOST_TOKENS = 40
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The stream's norms and two untrained stacks over the verdicts."""
-    depth, subject = values[LAYERS], experiment_subject(run)
-    with SERIAL_LOCK:
-        untrained = run.subject.per_sentence(("stacks", depth), lambda: stacks(subject, depth))
-    residual = try_residual(subject, depth, gradients=untrained)
-    pictures = norms(run, residual), directions(run, residual), gradients(run, residual, depth)
-    verdicts = verdicts_of(run, "lab-residual", residual.findings)
-    return Sheet([row(*pictures), row(verdicts, waists(run), widths=(2, 1))])
+    depth = values[LAYERS]
+    setup = (run.card.id, run.device, run.state.sentence, run.state.special, depth)
+
+    def after(measured: Measured[Residual]) -> list[Row]:
+        residual = measured.result
+        pictures = norms(run, residual), directions(run, residual), gradients(run, residual, depth)
+        verdicts = verdicts_of(run, "lab-residual", residual.findings)
+        return [row(*pictures), row(verdicts, waists(run), widths=(2, 1))]
+
+    before = [
+        row(Soon("lab-norms", "How much each layer adds to the stream", 325),
+            Soon("lab-cosines", "How far each block turns the stream", 275),
+            Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290)),
+        row(Soon("lab-residual", "What textbooks say of it", 150), waists(run), widths=(2, 1)),
+    ]  # fmt: skip
+    doing = f"Differentiating untrained stacks of {depth} layers …"
+    return Sheet([
+        Measurement("residual", setup, measure, after, (depth,), before, "Differentiate", doing,
+                    once=True)
+    ])  # fmt: skip
+
+
+def measure(run: Run, progress: Progress, depth: int) -> Residual:
+    """What is added to the stream of this sentence, and the gradients of untrained stacks."""
+    return try_residual(experiment_subject(run), depth, progress)
 
 
 def norms(run: Run, residual: Residual) -> Cell:
