@@ -97,12 +97,19 @@ def longest_text(model: Any, probe: Tensor, longest: int | None = None) -> int:
     most = min(longest or LARGEST, limit or UNSAID)
     if most > TRIED or (limit or LARGEST) >= 2 * most:
         return most
-    for length in (most, most - 2, most // 2):
-        if length <= probe.shape[1]:
-            break
-        if _reads(model, probe[:1, :1].expand(1, length)):
-            return length
-    return int(probe.shape[1])
+    padding = getattr(text_config(model), "pad_token_id", None)  # it may take no place of its own
+    others = probe[0][probe[0] != padding] if padding is not None else probe[0]
+    token = (others if len(others) else probe[0])[:1, None]
+    enough, too_many = int(probe.shape[1]), most + 1
+    if enough < most and _reads(model, token.expand(1, most)):
+        return most
+    while too_many - enough > 1:
+        length = (enough + too_many) // 2
+        if _reads(model, token.expand(1, length)):
+            enough = length
+        else:
+            too_many = length
+    return enough
 
 
 def _reads(model: Any, ids: Tensor) -> bool:

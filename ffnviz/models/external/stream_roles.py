@@ -102,6 +102,9 @@ def _norms(seen: BlockPass) -> list[Call]:
     ]
 
 
+ROUNDING = 1e-6  # a share
+
+
 @torch.no_grad()
 def fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, float]:
     """The r for which first + r·written is nearest to the sum, and two errors of that.
@@ -113,8 +116,8 @@ def fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, 
         return 1.0, float("inf"), float("inf")
     change, w = wide(sum_) - wide(first), wide(written)
     r = best_multiple(w, change)
-    round_r = float(f"{r:.3g}")
-    close = 1e-4 if sum_.dtype in (torch.float32, torch.float64) else 1e-2
-    r = round_r if abs(round_r - r) < close * abs(r) else r
     slack = 4 * torch.finfo(sum_.dtype).eps * wide(first.abs() + sum_.abs())
+    round_r = float(f"{r:.3g}")  # as it was written, if that fits as well
+    if error(change, round_r * w, slack) <= 2 * error(change, r * w, slack) + ROUNDING:
+        r = round_r
     return r, error(change, r * w), error(change, r * w, slack)

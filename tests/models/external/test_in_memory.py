@@ -143,6 +143,18 @@ def test_tables_of_positions_are_tried_and_no_block_behind_the_first_runs() -> N
     assert longest_text(relative, two_texts(), 50) == 50
 
 
+@pytest.mark.parametrize("padding", [0, 1, 2, 3, 40])
+def test_the_longest_text_is_the_longest_that_runs_whatever_token_is_padding(padding: int) -> None:
+    config = T.RobertaConfig(**{**SIZES, "max_position_embeddings": 514}, pad_token_id=padding)
+    model: Any = build(lambda: T.RobertaForMaskedLM(config))
+    found = longest_text(model, two_texts())
+    assert found == 514 - padding - 1  # its first position is the one after that of padding
+    word = torch.tensor([[next(i for i in range(5, 97) if i != padding)]])
+    assert model(input_ids=word.expand(1, found)).logits.shape[1] == found
+    with pytest.raises((IndexError, RuntimeError), match="index"):
+        model(input_ids=word.expand(1, found + 1))
+
+
 def test_a_stream_that_does_not_fit_is_refused_before_it_is_computed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

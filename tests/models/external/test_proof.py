@@ -4,12 +4,15 @@ from collections.abc import Callable
 
 import pytest
 import torch
+import transformers as T  # noqa: N812
 from numpy.testing import assert_allclose
 from torch import Tensor, nn
 
+import ffnviz
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.proof import EQUATIONS, prove
-from tests.models.external.families import FAMILIES, build, two_texts
+from tests.models.external.families import FAMILIES, HEADS, build, two_texts
+from tests.models.external.tokenizers import metaspace
 
 BERT = ("intermediate.dense", None, "output.dense", "GELU", "post")
 LLAMA = ("mlp.up_proj", "mlp.gate_proj", "mlp.down_proj", "SwiGLU", "pre")
@@ -81,6 +84,14 @@ class Watched:
             self.wrote.setdefault(role, []).append(out.clone())
 
         return seen
+
+
+@pytest.mark.parametrize("written", [0.22, 0.2201, 0.22001, 1.4 / 8**0.5, 0.99999, 1.0])
+def test_a_multiplier_near_a_short_number_is_what_it_is(written: float) -> None:
+    config = T.GraniteConfig(**HEADS, residual_multiplier=written)
+    model = build(lambda: T.AutoModelForCausalLM.from_config(config))
+    network = ffnviz.from_module(model, metaspace(), "Granite")
+    assert network.proof.blocks[0].stream.multiplier == pytest.approx(written, rel=1e-6)
 
 
 def test_every_number_of_a_trace_is_the_networks_own(external_network: ExternalNetwork) -> None:
