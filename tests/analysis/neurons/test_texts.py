@@ -85,8 +85,14 @@ def naive(
         piece = rest[: encoding.tokens[-1].end] if encoding.tokens else ""
         if not piece:
             return
+        n = len(piece)
+        spaces = [
+            place for place in range(n // 2 + 1, n + 1)
+            if n < len(rest) and (rest[place].isspace() or rest[place - 1].isspace())
+        ]  # fmt: skip
+        piece = rest[: max(spaces, default=n)]
         yield Probe(piece, probe.tags), tokenizer.encode(piece, max_tokens).ids
-        rest = encoding.left_out.lstrip()
+        rest = rest[len(piece) :].lstrip()
 
 
 TEXTS = some.lists(some.sampled_from(WORDS), max_size=150).map(" ".join) | some.text(
