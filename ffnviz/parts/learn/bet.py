@@ -55,7 +55,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         controls = bar(NAME, course, values, "Train both", waits_for=waits,
                        file="learned-networks.zip")  # fmt: skip
         top = [row(controls)] if course.recorded else [row(placed(course, values)), row(controls)]
-        if course.status is Status.NEW:
+        if course.status is Status.NEW and not course.moments:
             return [*top, row(invitation(name))]
         if not course.moments:
             soon = (Soon("learn-words", "What each says for the hidden word", 150),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ffnviz.figures.learn import Curve, curves
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
-from ffnviz.parts.course import Course, Status
+from ffnviz.parts.course import Course
 from ffnviz.parts.learn.moments import (
     AT,
     as_read,
@@ -47,22 +47,20 @@ def sheet(run: Run, values: Values) -> Sheet:
     text = watched(run)
     plans = (Plan(values[PHI], text),)
 
-    sparsity_soon = Soon("learn-sparsity", "How many activations are above zero", 150)
-    key_soon = Soon("learn-key", "How far a neuron's key turns", 150)
+    sparsity_soon = Soon("learn-sparsity", "How many activations are above zero", 90)
+    key_soon = Soon("learn-key", "How far a neuron's key turns", 90)
 
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         top = row(bar(NAME, course, values, "Train", file="learned-network.zip"))
-        if course.status is Status.NEW:
-            return [top, row(invitation(text))]
         if not course.moments:
             soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
             return [
                 top, row(invitation(text)),
-                row(Soon("learn-words", "What it says for the hidden word", 150),
-                    Soon("learn-loss", "How well it guesses words it has not seen", 170),
+                row(Soon("learn-words", "What it says for the hidden word", 100),
+                    Soon("learn-loss", "How well it guesses words it has not seen", 100),
                     widths=(1, 1.3)),
-                row(Soon("learn-map", "Every neuron on every token", 150), soon, widths=(1.15, 1)),
+                row(Soon("learn-map", "Every neuron on every token", 90), soon, widths=(1.15, 1)),
             ]  # fmt: skip
         at = chosen(course, values)
         one_neuron = values[BESIDE] == "neuron"
