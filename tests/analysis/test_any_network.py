@@ -1,6 +1,7 @@
 """Every analysis on networks of every kind: numbers as float64 has them, or a clear refusal."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor
 
+import ffnviz
 from ffnviz.analysis.dimensions.cost import parameters, shape_of
 from ffnviz.analysis.dimensions.position_wise import against_sequential, position_wise
 from ffnviz.analysis.dimensions.rank import out_of_reach, spectra
@@ -41,6 +43,8 @@ from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import Network, NotForThisNetwork
 from tests.analysis.networks import SHAPES, STRANGERS, network, ours
+from tests.models.external.families import FAMILIES, build
+from tests.models.external.tokenizers import word_piece
 
 TEXT = "The cat sat on it."
 TOKEN, WORD, NEURON = 3, 77, 9
@@ -352,3 +356,26 @@ def test_the_parameters_are_those_of_the_modules(name: str, tokenizer: Tokenizer
     model = ours(tokenizer, **SHAPES[name])
     counted = sum(parameter.numel() for parameter in model.encoder.parameters())
     assert sum(parameters(shape_of(model.encoder.config)).values()) == counted
+
+
+def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> None:
+    model, text = ffnviz.load("relu"), "She opened the [MASK]."
+    eye, zero = torch.eye(512), torch.zeros(512)
+    sae = ffnviz.Sae("a value an entry", 1, "ffn", "standard", eye, eye, zero, zero)
+    cat = ffnviz.logit_difference(model, "mat", "cat")
+    asked: dict[str, Callable[[Any], object]] = {
+        "texts": lambda some: ffnviz.contrast(model, some, ["a", "b"], 0),
+        "others": lambda some: ffnviz.contrast(model, ["a", "b"], some, 0),
+        "reference": lambda some: ffnviz.ablate(model, text, cat, 1, how="mean", reference=some),
+        "texts ": lambda some: ffnviz.sae_examples(model, sae, some),
+    }
+    for name, ask in asked.items():
+        for wrong in ("A good dog.", b"A good dog.", 3):
+            with pytest.raises(TypeError, match=f"{name.strip()} = .*Give texts in a list"):
+                ask(wrong)
+        ask(iter(["A good dog.", "A bad [MASK]."]))
+    bert = ffnviz.from_module(build(FAMILIES["BERT"]), word_piece(), "BERT")  # reads no blanks
+    for how in ("mean", "resample"):
+        with pytest.raises(ValueError, match="Give texts to take the mean of"):
+            ffnviz.ablate(bert, "the cat", lambda logits: logits[..., 5], 1, how=how,
+                          reference=[" "])  # fmt: skip

@@ -1,5 +1,9 @@
 """The URL is the state: reload it, share it, go back."""
 
+import re
+
+import pytest
+
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 
@@ -111,6 +115,21 @@ def test_the_first_back_leaves_the_page(new_page: OpenPage) -> None:
     assert journey.page.url.split("?")[0] == f"{journey.address}/"
     journey.page.go_back()
     assert journey.page.url == "about:blank"
+
+
+@pytest.mark.parametrize("link", ["text=Hello%20there.", "text=It+rained.&twin=gelu"])
+def test_a_link_that_says_little_is_one_step(new_page: OpenPage, link: str) -> None:
+    journey = new_page()
+    journey.page.goto("about:blank")
+    journey.page.goto(f"{journey.address}/?{link}")
+    journey.page.wait_for_url(re.compile("token="))
+    journey.settle()
+    journey.chips.first.click()  # what a person does is a step of its own
+    journey.page.wait_for_url(re.compile("token=1(&|$)"))
+    journey.page.go_back()
+    journey.page.wait_for_url(lambda url: "token=1" not in url)
+    journey.page.go_back()
+    journey.page.wait_for_url("about:blank")
 
 
 def test_a_page_below_a_page_is_that_page(new_page: OpenPage) -> None:

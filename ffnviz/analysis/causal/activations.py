@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.arguments import texts_of
 from ffnviz.models.edit import PLACES
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.trace import BlockStages, Trace
@@ -42,14 +43,15 @@ def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tens
     """The activations there of all typed tokens of many texts, (n, width).
 
     Raises:
-        ValueError: if there are no texts.
+        TypeError: if one text is given instead of several.
+        ValueError: if there are no texts, or no tokens in them.
     """
     rows = []
-    for text in texts:
+    for text in texts_of("reference", texts):
         trace = network.trace(text)
         typed = [place for place, token in enumerate(trace.tokens) if not token.special]
         rows.append(activations(network, trace.blocks[block], at)[typed])
-    if not rows:
+    if not sum(map(len, rows)):
         raise ValueError("Give texts to take the mean of, or to draw from: reference=[…].")
     return torch.cat(rows)
 

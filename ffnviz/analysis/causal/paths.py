@@ -52,7 +52,7 @@ def neuron_paths(
     measured with the neuron set to zero at that token alone.
 
     Args:
-        trace: without edits, of any network whose parts add up.
+        trace: of any network whose parts add up; its edits are made without the neuron, too.
         block: of the neuron, from 0.
         neuron: which.
         to_block: a later one.
@@ -96,7 +96,8 @@ def _paths(
     require(network, NEEDS)
     check_block(trace, block)
     place = judged_at(network, trace, token)
-    without = network.run(trace.ids, [Edit(block, [neuron], scale=0.0, tokens=[place])])
+    off = Edit(block, [neuron], scale=0.0, tokens=[place])
+    without = network.run(trace.ids, [*trace.edits, off])
     own = trace.blocks[block].ffn.hidden[place, neuron].double()
     written = (own * network.ffn(block).values[neuron].double()).cpu()
     paths = []

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations, check_block
 from ffnviz.analysis.causal.measure import judged_at
+from ffnviz.models.arguments import texts_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
@@ -51,6 +52,7 @@ def contrast(
         token: of each text; None takes the mask, or a causal network's last token.
 
     Raises:
+        TypeError: if one text is given instead of several.
         ValueError: for fewer than two texts of a kind, which have no standard error.
 
     Examples:
@@ -60,9 +62,9 @@ def contrast(
         torch.Size([512])
     """
     means, errors = [], []
-    for some in (texts, others):
+    for name, some in (("texts", texts), ("others", others)):
         rows = []
-        for text in some:
+        for text in texts_of(name, some):
             trace = network.trace(text)
             check_block(trace, block)
             place = judged_at(network, trace, token)

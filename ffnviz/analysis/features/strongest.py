@@ -8,6 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from ffnviz.analysis.features.encoding import features_of
+from ffnviz.models.arguments import texts_of
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae
 
@@ -54,6 +55,7 @@ def sae_examples(
         progress: told after each text how many are done.
 
     Raises:
+        TypeError: if one text is given instead of several.
         SaeError: a ValueError, if the dictionary does not fit.
 
     Examples:
@@ -67,7 +69,7 @@ def sae_examples(
     best = torch.zeros(k, sae.d_sae)
     where = torch.zeros(2, k, sae.d_sae, dtype=torch.long)
     active, n_tokens, read = torch.zeros(sae.d_sae, dtype=torch.long), 0, []
-    for number, text in enumerate(texts):
+    for number, text in enumerate(texts_of("texts", texts)):
         values = features_of(network, network.trace(text), sae).values.cpu()
         highest, token = values.max(dim=0)
         places = torch.stack([torch.full_like(token, number), token])

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 from torch import Tensor
 
 from ffnviz.analysis.causal.paths import neuron_paths
+from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.network import NotForThisNetwork
@@ -69,6 +70,33 @@ def test_direct_and_total_are_what_hooks_and_the_norm_written_out_give(family: s
     assert_allclose(found.direct + found.rest, found.total)
     assert set(found.strongest) == set(abs(found.direct).argsort()[-4:])
     assert by_hand(family, ids, 0, "hidden", lambda x: x).shape[0] == len(trace.tokens)
+
+
+@pytest.mark.parametrize("family", KINDS)
+def test_an_edited_trace_is_compared_with_a_pass_that_has_its_edits(family: str) -> None:
+    network = network_of_kind(family)
+
+    def change(x: Tensor) -> Tensor:
+        x = x.clone()
+        x[..., 5] = 3.0
+        return x
+
+    trace = network.trace(SOURCE, [Edit(0, [5], value=3.0)])
+    found = neuron_paths(trace, 0, NEURON, 1, PLACE)
+    told: list[Tensor] = []
+    for without in (False, True):
+
+        def both(x: Tensor, without: bool = without) -> Tensor:
+            x = change(x)
+            x[:, PLACE, NEURON] *= 0 if without else 1
+            return x
+
+        model = hooked(family, 0, "hidden", both)
+        module_of(model, family, 1, FIRST[family]).register_forward_hook(
+            lambda _, __, out: told.append(out[0, PLACE].clone().double())
+        )
+        logits_of(model, ids_of(network, SOURCE))
+    assert_allclose(found.total, told[0] - told[1], atol=1e-5)
 
 
 def test_with_nothing_between_the_rest_is_the_norms_scale_alone(tokenizer: Tokenizer) -> None:
