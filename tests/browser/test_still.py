@@ -1,6 +1,7 @@
 """Nothing jumps: whatever one clicks on, the other boxes of the page stay where they are."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -28,6 +29,7 @@ AROUND = {
     "footer",
     "rail",
 }
+OTHERS = re.compile("rail [a-z]+ [1-9]")  # the controls below the views
 SLACK = 1  # pixels that rounding may make
 
 Boxes = dict[str, list[int]]
@@ -92,7 +94,7 @@ def test_no_click_on_a_token_a_neuron_a_view_or_a_question_mark_moves_another_bo
                 found[f"{where}: view {at}"] = [
                     each
                     for each in around
-                    if set(each.split()) & AROUND and not each.startswith("rail ")
+                    if set(each.split()) & AROUND and not OTHERS.match(each)
                 ]
         url = journey.page.url.partition("?")[0]
         for kind in NEURONS:

@@ -26,8 +26,8 @@ PARTS = (
         "same": View("tokens and batches", same.sheet, needs=(Capability.PLAIN_FFN,)),
     }),
     part_of_views("Cost", "cost", "weights, work, memory: what costs most", "cost_view", {
-        "parts": View("part by part", cost.sheet, cost.SETTINGS),
-        "growth": View("more tokens and neurons", growth.sheet, needs=(Capability.OURS,)),
+        "parts": View("breakdown", cost.sheet, cost.SETTINGS),
+        "growth": View("growth", growth.sheet, needs=(Capability.OURS,)),
         "memory": View("memory", memory.sheet, memory.SETTINGS, OUR_FFN, further=True),
     }),
     Part(rank.sheet, "Why expand", "rank", line="in how many directions tokens differ"),

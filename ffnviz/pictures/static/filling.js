@@ -206,13 +206,14 @@ const own = (rows) => ofHeight(rows).map((host) => [host, 0]);
 
 // What stands at the left has the same height; where that is too little, its list of parts is
 // shorter, and where that is not enough, a menu. In a window of few rows the list has one form on
-// all parts of a page: it must not move when one of them has more controls.
+// all parts of a page, and controls have one in all views: neither moves when one has more controls.
 function fitSide(side, left) {
   const height = `${Math.max(0, left)}px`;
   if (side.style.getPropertyValue("--left") !== height) side.style.setProperty("--left", height);
   const tighter = ["data-dense", "data-folded"];
-  const fixed = innerHeight < FEW_ROWS ? [...side.children].filter(({ dataset }) => dataset.kind === "part_list") : [];
-  const isFixed = (host, name) => name === "data-dense" || host.shadowRoot.querySelectorAll("[role=radio]").length > FEW_PARTS;
+  const hasViews = (host) => host.shadowRoot?.querySelector(".views") != null;
+  const fixed = innerHeight < FEW_ROWS ? [...side.children].filter((host) => host.dataset.kind === "part_list" || hasViews(host)) : [];
+  const isFixed = (host, name) => name === "data-dense" || hasViews(host) || host.shadowRoot.querySelectorAll("[role=radio]").length > FEW_PARTS;
   for (const host of side.children) tighter.forEach((name) => host.toggleAttribute(name, fixed.includes(host) && isFixed(host, name)));
   for (const name of tighter) {
     const over = side.scrollHeight > side.clientHeight + 1;
@@ -242,6 +243,7 @@ export function fillWindow(rows, side, below) {
     if (!scene && innerHeight > LOW && fitted !== sideNow(left)) {
       fitSide(side, left);
       fitted = sideNow(left);
+      sliding.look();
     }
     const at = `${left} ${innerWidth}`;
     if (kept?.at !== at) kept = null;
@@ -261,7 +263,7 @@ export function fillWindow(rows, side, below) {
     if (changed.size) dispatchEvent(new CustomEvent("room", { detail: changed }));
   }
   const ask = () => { asked ||= requestAnimationFrame(fill); };
-  const seen = new ResizeObserver(ask), watched = new Set();
+  const seen = new ResizeObserver(ask), watched = new Set(), sliding = makeSliding(side);
   for (const event of ["resize", "took"]) addEventListener(event, ask);
   return {
     // The rows hold these cells now, and the side something else if `atSide` is another.
@@ -276,6 +278,7 @@ export function fillWindow(rows, side, below) {
       for (const host of now) if (!watched.has(host)) seen.observe(host);
       watched.clear();
       for (const host of now) watched.add(host);
+      sliding.look();
     },
     // At once, not with the next frame, for which less is left then.
     fill() {
@@ -283,6 +286,7 @@ export function fillWindow(rows, side, below) {
       fill();
     },
     stop() {
+      sliding.stop();
       seen.disconnect();
       for (const event of ["resize", "took"]) removeEventListener(event, ask);
       cancelAnimationFrame(asked);

@@ -39,10 +39,10 @@ function makeSender(tell, name) {
   };
 }
 
-// Its letters say how wide a button is beside others: their own widths are others in each browser.
+// Its letters say how wide a button is beside others: their own widths are others in each browser. A star is wide.
 function write(button, words) {
   if (button.textContent !== words) button.textContent = words;
-  button.style.setProperty("--letters", words.length);
+  button.style.setProperty("--letters", words.length + (words.endsWith("★") ? 3 : 0));
   return button;
 }
 
@@ -77,7 +77,7 @@ function choice(tell, control) {
   const choose = (stop) => tell("move", { name: control.name, value: stop, done: true });
   chooseByArrows(group, () => at, choose);
   return {
-    element: element("span", { class: "control" }, name, group),
+    element: element("span", { class: `control ${control.name.endsWith("_view") ? "views" : ""}` }, name, group),
     update(next) {
       name.textContent = next.label;
       group.setAttribute("aria-label", next.label);
