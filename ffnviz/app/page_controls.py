@@ -68,13 +68,20 @@ def sentence_box(session: Session) -> None:
         st.session_state["text"] = session.state.sentence
     st.text_input(
         "Sentence",
+        value=None,  # what a browser says that has not filled the box yet: an emptied one says ""
         key="text",
         live=f"{RUN_QUEUE.pause_ms}ms",
         placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
         autocomplete="off",
         label_visibility="collapsed",
-        on_change=lambda: session.type(st.session_state["text"] or ""),
+        on_change=lambda: _type(session),
     )
+
+
+def _type(session: Session) -> None:
+    typed: str | None = st.session_state["text"]
+    if typed is not None:
+        session.type(typed)
 
 
 def example_menu(session: Session) -> Cell:

@@ -107,6 +107,16 @@ def test_typing_on_keeps_the_chosen_token_and_another_sentence_does_not() -> Non
     assert query(app)["token"] == "5"
 
 
+def test_a_box_that_is_not_filled_yet_does_not_empty_the_sentence() -> None:
+    """WebKit's first message can come before the box has its text; an emptied box says "" instead."""
+    app = opened(text="The dogs ran home.")
+    before = "The dogs ran home."
+    app.text_input(key="text").set_value(None).run()
+    assert app.session_state["state"].sentence == app.text_input(key="text").value == before
+    app.text_input(key="text").set_value("").run()
+    assert app.session_state["state"].sentence == ""
+
+
 def test_a_damaged_twin_is_named_without_a_stack_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -37,8 +37,10 @@ def text_brought_along() -> str | None:
 
 
 def _text_in(session_state: Any) -> str | None:
+    from streamlit.proto.WidgetStates_pb2 import WidgetState
+
     for widget, value in session_state._state._new_widget_state.states.items():
-        text = getattr(getattr(value, "value", None), "string_value", None)
-        if str(widget).endswith(ENDING) and isinstance(text, str):
-            return text
+        sent = getattr(value, "value", None)  # none, if the box was not filled yet
+        if str(widget).endswith(ENDING) and isinstance(sent, WidgetState):
+            return sent.string_value if sent.HasField("string_value") else None
     return None
