@@ -92,9 +92,7 @@ def test_no_click_on_a_token_a_neuron_a_view_or_a_question_mark_moves_another_bo
             for at, choice in enumerate(choices_of_views(journey, part)):
                 around = moved(journey, choice.click)
                 found[f"{where}: view {at}"] = [
-                    each
-                    for each in around
-                    if set(each.split()) & AROUND and not OTHERS.match(each)
+                    each for each in around if set(each.split()) & AROUND and not OTHERS.match(each)
                 ]
         url = journey.page.url.partition("?")[0]
         for kind in NEURONS:

@@ -6,7 +6,8 @@ section 2), for ReLU 0 or 1. With all three held as a sentence has them, a netwo
 and a bias for this sentence, and its results stay the same.
 """
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -25,6 +26,21 @@ AT_ONCE = 64  # rows of the folded matrix
 
 
 @dataclass(frozen=True)
+class Folded:
+    """A linear stack's matrix for one token's result.
+
+    Attributes:
+        off: the relative error of the one matrix against the stack step by step.
+        reads: Frobenius norm of the matrix through which the token reads each token, (T,).
+        shape: of the matrix.
+    """
+
+    off: float
+    reads: NDArray[np.float64]
+    shape: tuple[int, int]
+
+
+@dataclass(frozen=True)
 class Frozen:
     """A block and the whole stack, with less and less that depends on the input.
 
@@ -32,23 +48,19 @@ class Frozen:
         block: what is held → the tests on the chosen block.
         stack: likewise on all blocks.
         unchanged: the relative error of the last stream with all three held.
-        folded: the relative error of one matrix against the linear stack step by step.
-        reads: Frobenius norm of the matrix through which the chosen token reads each token, (T,).
-        shape: of the folded matrix.
+        folded: the linear stack as one matrix; None while that is made.
     """
 
     block: dict[str, Tried]
     stack: dict[str, Tried]
     unchanged: float
-    folded: float
-    reads: NDArray[np.float64]
-    shape: tuple[int, int]
+    folded: Folded | None
 
 
 @torch.inference_mode(mode=False)
 @torch.no_grad()
-def freeze(subject: Subject, removed: bool, progress: Progress) -> Frozen:
-    """Freeze the chosen block and the stack, and fold the linear stack for the chosen token.
+def freeze(subject: Subject, removed: bool, progress: Progress) -> Iterator[Frozen]:
+    """Freeze the chosen block and the stack; then fold the linear stack for the chosen token.
 
     Args:
         subject: a network of ours with a plain FFN.
@@ -75,8 +87,7 @@ def freeze(subject: Subject, removed: bool, progress: Progress) -> Frozen:
 
     at = subject.block
     linear = stack(NO_PHI if removed else GATES)
-    reads, folded = fold(linear, x, subject.place, progress)
-    return Frozen(
+    frozen = Frozen(
         block={
             n: try_map(n, try_additivity(f, streams[at]), FACTOR, inner)
             for n, f in maps[at].items()
@@ -85,10 +96,12 @@ def freeze(subject: Subject, removed: bool, progress: Progress) -> Frozen:
             n: try_map(n, try_additivity(stack(n), x), FACTOR, inner * len(maps)) for n in maps[at]
         },
         unchanged=_relative_error(stack(GATES)(x), streams[-1]),
-        folded=_relative_error(folded, linear(x)[subject.place]),
-        reads=reads.numpy(),
-        shape=(x.numel(), x.shape[1]),
+        folded=None,
     )
+    yield frozen
+    reads, result = fold(linear, x, subject.place, progress)
+    off = _relative_error(result, linear(x)[subject.place])
+    yield replace(frozen, folded=Folded(off, reads.numpy(), (x.numel(), x.shape[1])))
 
 
 def _relative_error(value: Tensor, expected: Tensor) -> float:

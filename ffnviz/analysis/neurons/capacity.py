@@ -5,6 +5,7 @@ outputs exactly if rank H = N (Cover 1965; Bubeck et al. 2020).
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -35,12 +36,12 @@ class Stored:
     Attributes:
         recall: share of pairs whose output is closest to its own word, (n_counts,).
         off: ‖H W − Y‖ / ‖Y‖, (n_counts,).
-        rank: of the hidden layer of all inputs.
+        rank: of the hidden layer of all inputs; None while more pairs are being stored.
     """
 
     recall: Array
     off: Array
-    rank: int
+    rank: int | None
 
     def exact_up_to(self, counts: NDArray[np.int64]) -> int:
         """The largest N up to which all outputs are exact; 0 if there is none."""
@@ -66,8 +67,8 @@ class Capacity:
 
 
 @torch.no_grad()
-def capacity(model: Network, block: int, progress: Progress) -> Capacity:
-    """Store up to 4,096 random pairs in one block's FFN.
+def capacity(model: Network, block: int, progress: Progress) -> Iterator[Capacity]:
+    """Store up to 4,096 random pairs in one block's FFN, and yield what is known after each number.
 
     An input is a word's vector, alone in the stream, as the FFN reads it; an output is the
     direction of another word's output vector.
@@ -87,19 +88,19 @@ def capacity(model: Network, block: int, progress: Progress) -> Capacity:
     bias = None if ffn.key_bias is None else ffn.key_bias.cpu().double()
     hidden = ffn.phi.function(F.linear(x, ffn.keys.cpu().double(), bias))
     flat = x if bias is None else torch.cat([x, torch.ones_like(x[:, :1])], dim=1)
-    without = stored(flat, y, counts, lambda done: progress(0.2 * done))
-    with_phi = stored(hidden, y, counts, lambda done: progress(0.2 + 0.8 * done))
-    return Capacity(np.array(counts), with_phi, without, most)
+    both = zip(stored(hidden, y, counts), stored(flat, y, counts), strict=True)
+    for done, (with_phi, without) in enumerate(both, start=1):
+        yield Capacity(np.array(counts[:done]), with_phi, without, most)
+        progress(sum(counts[:done]) / sum(counts))
 
 
-def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> Stored:
-    """Fit W by least squares to the first N rows of a hidden layer and of y, for each N.
+def stored(hidden: Tensor, y: Tensor, counts: list[int]) -> Iterator[Stored]:
+    """Fit W by least squares to the first N rows of a hidden layer and of y, for each N in turn.
 
     Args:
         hidden: (n, m).
         y: vectors of length 1, (n, d); outputs are compared with all of them.
         counts: the numbers N, rising.
-        progress: called with the share that is done.
     """
     width = hidden.shape[1]
     narrow = hidden[: max((n for n in counts if n <= width), default=0)]
@@ -107,7 +108,7 @@ def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> 
     gram, right, n_summed = hidden.new_zeros(width, width), hidden.new_zeros(width, y.shape[1]), 0
     words = y.float()
     recall, off = [], []
-    for done, n in enumerate(counts, start=1):
+    for n in counts:
         rows, target = hidden[:n], y[:n]
         if n <= width:  # W = Hᵀ (H Hᵀ)⁻¹ Y
             outputs = pairs[:n, :n] @ _solve(pairs[:n, :n], target)
@@ -122,10 +123,13 @@ def stored(hidden: Tensor, y: Tensor, counts: list[int], progress: Progress) -> 
         closest = linear(outputs.float(), words).argmax(dim=-1)
         recall.append(float((closest == torch.arange(n)).double().mean()))
         off.append(_off(outputs, target))
-        progress(done / len(counts))
-    eigenvalues = torch.linalg.eigvalsh(gram if n_summed else pairs)
-    rank = int((eigenvalues > 1e-11 * eigenvalues[-1]).sum())
-    return Stored(np.array(recall), np.array(off), rank)
+        rank = _rank(gram if n_summed else pairs) if n == counts[-1] else None
+        yield Stored(np.array(recall), np.array(off), rank)
+
+
+def _rank(gram: Tensor) -> int:
+    eigenvalues = torch.linalg.eigvalsh(gram)
+    return int((eigenvalues > 1e-11 * eigenvalues[-1]).sum())
 
 
 def _off(outputs: Tensor, target: Tensor) -> float:

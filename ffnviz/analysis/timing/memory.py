@@ -5,8 +5,8 @@ The FFN treats each token alone, so the tokens may go through in chunks (Kitaev 
 """
 
 import copy
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 
 import torch
@@ -32,7 +32,8 @@ class Memory:
     # bytes of all tensors at the worst moment, the output's included, one a chunk size
     peaks: tuple[int, ...]
     expected: tuple[int, ...]  # the same by arithmetic: 4 bytes a number
-    times: tuple[Spread, ...]  # milliseconds, one a chunk size
+    # milliseconds, one a chunk size; none while they are measured
+    times: tuple[Spread, ...]
     difference: float  # the largest between the outputs of the whole and of the smallest chunks
     kept: int  # bytes that a training step keeps for the gradients, without chunks
     weights: int  # bytes of W₁, b₁, W₂, b₂
@@ -73,8 +74,8 @@ def chunk_sizes(n_tokens: int) -> tuple[int, ...]:
 
 def memory(
     model: Model, block: int, n_tokens: int, repeats: int, progress: Progress = lambda _: None
-) -> Memory:
-    """Measure one block's FFN on random inputs of the right shape.
+) -> Iterator[Memory]:
+    """Measure one block's FFN on random inputs of the right shape: first the bytes, then the times.
 
     Raises:
         NotForThisNetwork: for a gated FFN, or a network that is not ours.
@@ -89,18 +90,21 @@ def memory(
     inputs = [x, *ffn.parameters()]
     with torch.no_grad():
         peaks = tuple(peak_of(task, inputs) for task in tasks.values())
-        times = in_turn(tasks, repeats, 1, model.device, progress)
         difference = float((at_once(ffn, x) - in_chunks(ffn, x, chunks[-1])).abs().max())
-    return Memory(
+    measured = Memory(
         n_tokens,
         chunks,
         peaks,
         tuple(peak_by_hand(n_tokens, chunk, sizes.d_model, sizes.d_ff) for chunk in chunks),
-        tuple(times.values()),
+        (),
         difference,
         _kept(ffn, x),
         sum(weight.nbytes for weight in ffn.parameters()),
     )
+    yield measured
+    with torch.no_grad():
+        times = in_turn(tasks, repeats, 1, model.device, progress)
+    yield replace(measured, times=tuple(times.values()))
 
 
 def _kept(ffn: FeedForward, x: Tensor) -> int:

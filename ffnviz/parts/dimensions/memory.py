@@ -1,5 +1,7 @@
 """Memory: what the FFN's activations take, and what chunks of tokens save."""
 
+from collections.abc import Iterator
+
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
@@ -34,18 +36,21 @@ def sheet(run: Run, values: Values) -> Sheet:
         result = measured.result
         place = nearest(result.chunks, values[CHUNK])
         peaks = the_peaks(run, result, place)
-        times = the_times(run, result, place, measured_on(measured))
-        return [row(peaks, times)]
+        if not result.times:
+            return [row(peaks, soon)]
+        return [row(peaks, the_times(run, result, place, measured_on(measured)))]
 
-    before = [row(
-        Soon("memory", "What the activations take, by the tokens that go through at once"),
-        Soon("memory-times", "How long it takes then"),
-    )]  # fmt: skip
+    soon = Soon("memory-times", "How long it takes then")
+    before = [
+        row(
+            Soon("memory", "What the activations take, by the tokens that go through at once"), soon
+        )
+    ]
     measurement = Measurement("memory", setup, measure, after, (n_tokens,), before)
     return Sheet([measurement], controls=[N_TOKENS, at_a_time])
 
 
-def measure(run: Run, progress: Progress, n_tokens: int) -> Memory:
+def measure(run: Run, progress: Progress, n_tokens: int) -> Iterator[Memory]:
     """The block's FFN on random inputs: it does not depend on the sentence."""
     return memory(ours(run.model), 0, n_tokens, RUNS, progress)
 

@@ -1,6 +1,8 @@
 """The block frozen: it is linear once everything that depends on the input is held fixed."""
 
-from ffnviz.analysis.lab.frozen import GATES, HELD, Frozen, freeze
+from collections.abc import Iterator
+
+from ffnviz.analysis.lab.frozen import GATES, HELD, Folded, Frozen, freeze
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.linearity import off_linear
@@ -30,12 +32,13 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Frozen]) -> list[Row]:
         result = measured.result
-        pictures = how_linear(run, result), what_it_reads(run, result, removed)
-        return [row(*pictures, widths=(1.3, 1))]
+        reads = what_it_reads(run, result.folded, removed) if result.folded else soon
+        return [row(how_linear(run, result), reads, widths=(1.3, 1))]
 
+    soon = Soon("folded-stack", "Which tokens the one folded matrix reads", 520)
     before = [row(
         Soon("frozen", "How far from linear a block and all blocks are, held as they are", 520),
-        Soon("folded-stack", "Which tokens the one folded matrix reads", 520), widths=(1.3, 1),
+        soon, widths=(1.3, 1),
     )]  # fmt: skip
     doing = "Folding all blocks into one matrix …"
     return Sheet([
@@ -43,8 +46,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     ])  # fmt: skip
 
 
-def frozen(run: Run, progress: Progress, removed: bool) -> Frozen:
-    """Freeze the chosen block and the whole stack."""
+def frozen(run: Run, progress: Progress, removed: bool) -> Iterator[Frozen]:
+    """Freeze the chosen block and the whole stack; then fold the stack."""
     return freeze(experiment_subject(run), removed, progress)
 
 
@@ -74,7 +77,7 @@ def how_linear(run: Run, result: Frozen) -> Cell:
     )  # fmt: skip
 
 
-def what_it_reads(run: Run, result: Frozen, removed: bool) -> Cell:
+def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
     """The norm of the matrix through which the chosen token reads each token."""
     places = [index_in_full(run.trace, at) for at in range(len(run.labels))]
     shares = result.reads / result.reads.sum()
@@ -82,7 +85,7 @@ def what_it_reads(run: Run, result: Frozen, removed: bool) -> Cell:
     without = "without φ" if removed else "with φ(z)/z held"
     sentence: Sentence = [
         f"Residual, attention and FFNs {without} fold into one matrix of {rows:,} × {columns:,}, "
-        f"up to {short(result.folded)}; ", number(percent(float(shares[run.place]))),
+        f"up to {short(result.off)}; ", number(percent(float(shares[run.place]))),
         " of it reads ", quoted(run.labels[run.token]), " itself.",
     ]  # fmt: skip
     marked = frozenset({run.labels[run.token]})

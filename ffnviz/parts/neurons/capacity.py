@@ -1,5 +1,6 @@
 """How much fits: random pairs of words in one FFN, with φ and without."""
 
+from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
@@ -34,8 +35,8 @@ def sheet(run: Run, _: Values) -> Sheet:
     return Sheet([stored], [])
 
 
-def store(run: Run, progress: Progress) -> Capacity:
-    """Store random pairs in the chosen block's FFN."""
+def store(run: Run, progress: Progress) -> Iterator[Capacity]:
+    """Store random pairs in the chosen block's FFN, more and more."""
     return capacity(run.model, run.state.block, progress)
 
 
@@ -55,11 +56,12 @@ def the_recall(run: Run, stored: Capacity) -> Cell:
 
 def the_error(run: Run, stored: Capacity) -> Cell:
     """How far the outputs are from what was asked."""
-    exact = stored.with_phi.exact_up_to(stored.counts)
+    exact, rank = stored.with_phi.exact_up_to(stored.counts), stored.with_phi.rank
+    of_all = "" if rank is None else f"; H of all {int(stored.counts[-1]):,} has rank {rank:,}"
+    flat = "" if stored.without.rank is None else f", with rank {stored.without.rank:,}"
     sentence: Sentence = [
         "With φ the outputs are exact up to ", number(f"{exact:,} pairs"),
-        f"; H of all {int(stored.counts[-1]):,} has rank {stored.with_phi.rank:,}. Without φ, up "
-        f"to {stored.without.exact_up_to(stored.counts):,}, with rank {stored.without.rank:,}.",
+        f"{of_all}. Without φ, up to {stored.without.exact_up_to(stored.counts):,}{flat}.",
     ]  # fmt: skip
     figure = _curves(run, stored, "off", "outputs off, % of their length")
     alt = "How far the outputs of N pairs are off, with φ and without."

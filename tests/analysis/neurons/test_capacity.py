@@ -21,8 +21,11 @@ def test_what_is_stored_is_what_least_squares_gives_and_exact_up_to_the_rank(ran
         return torch.randn(rows, columns, generator=generator, dtype=torch.float64)
 
     hidden, y = draw(100, rank) @ draw(rank, 32), F.normalize(draw(100, 16), dim=-1)
-    found = stored(hidden, y, COUNTS, lambda _: None)
+    *so_far, found = stored(hidden, y, COUNTS)
     assert found.rank == rank
+    for n_done, part in enumerate(so_far, start=1):
+        assert part.rank is None
+        np.testing.assert_array_equal(part.off, found.off[:n_done])
     for n, off, recall in zip(COUNTS, found.off, found.recall, strict=True):
         rows, wanted = hidden[:n].numpy(), y[:n].numpy()
         made = rows @ np.linalg.lstsq(rows, wanted, rcond=1e-10)[0]
@@ -41,7 +44,8 @@ def test_phi_lets_more_fit_than_there_are_inputs_dimensions(
 ) -> None:
     monkeypatch.setattr(module, "COUNTS", (4, 8, 12, 16, 17, 20, 24, 28, 32, 40, 64))
     told: list[float] = []
-    found = capacity(ours(tokenizer, activation="gelu"), 0, told.append)
+    *so_far, found = capacity(ours(tokenizer, activation="gelu"), 0, told.append)
+    assert [len(part.counts) for part in so_far] == list(range(1, len(found.counts)))
     # The inputs of 16 dimensions leave a LayerNorm, which takes one; a bias gives one.
     assert found.without.rank == 16
     assert found.without.exact_up_to(found.counts) == 16
@@ -55,6 +59,6 @@ def test_what_is_nearly_singular_is_solved_without_squaring_its_condition() -> N
     drawn = torch.randn(32, 32, generator=generator, dtype=torch.float64)
     left, _, right = torch.linalg.svd(drawn)
     hidden = left @ torch.diag(torch.logspace(0, -9, 32, dtype=torch.float64)) @ right
-    found = stored(hidden, F.normalize(drawn, dim=-1), [32], lambda _: None)
+    (found,) = stored(hidden, F.normalize(drawn, dim=-1), [32])
     assert found.off[0] < 1e-5, "in float64 a condition number of 1e9 leaves seven digits"
     assert found.recall[0] == 1
