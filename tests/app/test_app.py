@@ -108,7 +108,7 @@ def test_typing_on_keeps_the_chosen_token_and_another_sentence_does_not() -> Non
 
 
 def test_a_box_that_is_not_filled_yet_does_not_empty_the_sentence() -> None:
-    """WebKit's first message can come before the box has its text; an emptied box says "" instead."""
+    """WebKit's first message can come before the box has its text, which is not yet ""."""
     app = opened(text="The dogs ran home.")
     before = "The dogs ran home."
     app.text_input(key="text").set_value(None).run()
