@@ -51,6 +51,7 @@ class Sae:
         by_norm: of a "topk", whether features are ranked by what they write.
         centred: whether the mean over x's components is set aside, as TransformerLens's processed
             networks have it taken out of all that is written.
+        prepend_bos: whether the texts it was trained on began with a token of their own.
         trained_on: the network's name in its configuration.
         source: its name at Neuronpedia, such as "6-res-jb"; else "".
 
@@ -77,6 +78,7 @@ class Sae:
     scaled: str = "none"
     by_norm: bool = False
     centred: bool = False
+    prepend_bos: bool = False
     trained_on: str = ""
     source: str = ""
 

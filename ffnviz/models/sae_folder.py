@@ -88,6 +88,7 @@ def read_sae(
         scaled=scaled,
         by_norm=architecture == "topk" and bool(settings.get("rescale_acts_by_decoder_norm")),
         centred=centred,
+        prepend_bos=bool(settings.get("prepend_bos")),
         trained_on=str(settings.get("model_name") or ""),
         source=source if slash else "",
     )  # fmt: skip

@@ -37,6 +37,13 @@ def folders(tmp_path: Path) -> list[Path]:
     return both
 
 
+def test_a_dictionary_behind_a_token_of_its_own_says_so(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "behind", weights("topk", 512, 50), "blocks.1.hook_mlp_out", **TOLD,
+                   prepend_bos=True)  # fmt: skip
+    use(Config(saes=(("relu", folder),)))
+    assert "behind was trained on texts that begin with a token of their own" in shown().said
+
+
 def shown(**query: Any) -> Drawn:
     return drawn("neurons", "wakes", activations_view="features", text=TEXT, block="2", **query)
 

@@ -1,5 +1,6 @@
 """A dictionary's features on a text: their activations, and what they miss of x."""
 
+import warnings
 from dataclasses import dataclass
 
 import torch
@@ -21,11 +22,14 @@ class Features:
         values: each feature's activation, (T, d_sae).
         x: what the dictionary takes apart, (T, d_in).
         reconstruction: x̂, the sum of what the features write, (T, d_in).
+        n_left_out: of `unexplained`: 1 for a dictionary trained on texts that begin with a token of
+            their own, as that token, or the one in its place, has a vector like no other; else 0.
     """
 
     values: Float[Tensor, "tokens d_sae"]
     x: Float[Tensor, "tokens d_in"]
     reconstruction: Float[Tensor, "tokens d_in"]
+    n_left_out: int = 0
 
     @property
     def active(self) -> Tensor:
@@ -38,7 +42,8 @@ class Features:
 
         It may be above 1, and is NaN where all rows are equal, as one alone is.
         """
-        x, error = self.x.double(), (self.x - self.reconstruction).double()
+        x, made = self.x[self.n_left_out :].double(), self.reconstruction[self.n_left_out :]
+        error = x - made.double()
         variance = (x - x.mean(dim=0)).square().sum()
         return float(error.square().sum() / variance) if variance > 0 else float("nan")
 
@@ -59,6 +64,10 @@ def sae_features(trace: Trace, sae: Sae) -> Features:
     Raises:
         SaeError: a ValueError, if the network has no such place, or it has another width there.
 
+    Warns:
+        UserWarning: if the dictionary was trained on texts that begin with a token of their own,
+            and this one does not.
+
     Examples:
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
@@ -67,7 +76,28 @@ def sae_features(trace: Trace, sae: Sae) -> Features:
         >>> torch.equal(features.values, trace.blocks[1].ffn.hidden), features.unexplained
         (True, 0.0)
     """
-    return features_of(network_of(trace), trace, sae)
+    network = network_of(trace)
+    warn_without_start(network, trace, sae)
+    return features_of(network, trace, sae)
+
+
+def without_start(network: Network, trace: ForwardPass, sae: Sae) -> str:
+    """That a dictionary's texts begin with a token that a whole trace has not, in words; or ""."""
+    tokenizer = network.tokenizer
+    first = int(trace.ids[0])
+    if not sae.prepend_bos or first in tokenizer.special_ids - {tokenizer.mask_id}:
+        return ""
+    return (
+        f"{sae.name} was trained on texts that begin with a token of their own (prepend_bos). This "
+        "text has none: its features may differ, most of all on the first token, which is left out "
+        "of what is unexplained."
+    )
+
+
+def warn_without_start(network: Network, trace: ForwardPass, sae: Sae) -> None:
+    """Warn whoever called a public function with a text that has no such token."""
+    if said := without_start(network, trace, sae):
+        warnings.warn(said, stacklevel=3)
 
 
 @torch.no_grad()
@@ -76,7 +106,8 @@ def features_of(network: Network, trace: ForwardPass, sae: Sae) -> Features:
     check_fit(network, sae)
     x = activations(network, trace.blocks[sae.block], sae.at).float()
     values = sae.encode(x.to(sae.w_enc.device))
-    return Features(values, x, sae.decode(values, x.to(sae.w_enc.device)).to(x))
+    made = sae.decode(values, x.to(sae.w_enc.device)).to(x)
+    return Features(values, x, made, n_left_out=int(sae.prepend_bos))
 
 
 def check_fit(network: Network, sae: Sae) -> None:

@@ -7,7 +7,7 @@ import torch
 
 from ffnviz.analysis.causal.measure import judged_at
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.features.encoding import features_of
+from ffnviz.analysis.features.encoding import features_of, warn_without_start
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
@@ -66,6 +66,10 @@ def sae_error(
         ValueError: if there is no such token.
         NotForThisNetwork: without a word head.
 
+    Warns:
+        UserWarning: if the dictionary was trained on texts that begin with a token of their own,
+            and this one does not.
+
     Examples:
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
@@ -76,6 +80,7 @@ def sae_error(
     """
     require(network, NEEDS)
     plain = network.trace(text)
+    warn_without_start(network, plain, sae)
     return replaced(network, plain, sae, judged_at(network, plain, token), tokens)
 
 

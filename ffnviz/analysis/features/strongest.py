@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.features.encoding import features_of
+from ffnviz.analysis.features.encoding import features_of, warn_without_start
 from ffnviz.models.arguments import texts_of
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae
@@ -58,6 +58,10 @@ def sae_examples(
         TypeError: if one text is given instead of several.
         SaeError: a ValueError, if the dictionary does not fit.
 
+    Warns:
+        UserWarning: if the dictionary's texts began with a token of their own, and the first of
+            these does not.
+
     Examples:
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
@@ -70,7 +74,10 @@ def sae_examples(
     where = torch.zeros(2, k, sae.d_sae, dtype=torch.long)
     active, n_tokens, read = torch.zeros(sae.d_sae, dtype=torch.long), 0, []
     for number, text in enumerate(texts_of("texts", texts)):
-        values = features_of(network, network.trace(text), sae).values.cpu()
+        trace = network.trace(text)
+        if not number:
+            warn_without_start(network, trace, sae)
+        values = features_of(network, trace, sae).values.cpu()
         highest, token = values.max(dim=0)
         places = torch.stack([torch.full_like(token, number), token])
         ranked, order = torch.cat([best, highest[None]]).sort(dim=0, descending=True, stable=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import torch
 
-from ffnviz.analysis.features.encoding import Features, features_of
+from ffnviz.analysis.features.encoding import Features, features_of, without_start
 from ffnviz.analysis.features.replaced import replaced
 from ffnviz.analysis.features.strongest import FeatureExamples, sae_examples
 from ffnviz.analysis.features.words import NEEDS, sae_words
@@ -169,7 +169,8 @@ def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[C
         *here, " Over the sentence, it leaves ", number(percent(unexplained)),
         " of the variance unexplained.",
     ]  # fmt: skip
-    return [text_cell("missed", share, answer)]
+    start = without_start(run.model, run.whole, sae)
+    return [text_cell("missed", share, answer), *([text_cell("start", start)] if start else [])]
 
 
 def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamples]:

@@ -1,6 +1,8 @@
 """Dictionaries of features: read from a folder, and each equation once more in float64."""
 
 import json
+import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +15,14 @@ from safetensors.numpy import save_file
 import ffnviz
 from ffnviz.analysis.features.encoding import features_of
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.external.in_memory import from_module
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae, SaeError
 from tests.analysis.causal.networks import KINDS, by_hand, ids_of, network_of_kind, seen
 from tests.analysis.features.folders import ARCHITECTURES, drawn, encoded, saved
 from tests.analysis.networks import network, ours
+from tests.models.external.families import FAMILIES, build
+from tests.models.external.tokenizers import byte_level, metaspace
 
 TEXT = "The cat sat on the mat."
 PLACES = {"hidden": "mlp.hook_post", "ffn": "hook_mlp_out", "attention": "hook_attn_out",
@@ -145,6 +150,30 @@ def test_one_token_has_no_mean_to_miss(tokenizer: Tokenizer, tmp_path: Path) -> 
     assert len(found.missed) == len(found.values)
     if len(found.values) == 1:
         assert np.isnan(found.unexplained)
+
+
+def test_a_dictionary_behind_a_token_of_its_own_says_where_a_text_has_none(tmp_path: Path) -> None:
+    folder = saved(tmp_path / "a", drawn("standard", 32, 40), "blocks.0.hook_mlp_out",
+                   prepend_bos=True)  # fmt: skip
+    sae = ffnviz.read_sae(folder)
+    assert sae.prepend_bos
+    bare = from_module(build(FAMILIES["GPT-2"]), byte_level(), "GPT-2")
+    with pytest.warns(UserWarning, match="a was trained on texts that begin with a token of their"):
+        found = ffnviz.sae_features(bare.trace("the cat sat"), sae)
+    x, made = found.x[1:].double(), found.reconstruction[1:].double()
+    left = (x - made).square().sum() / (x - x.mean(dim=0)).square().sum()
+    assert found.unexplained == pytest.approx(float(left))
+    for call in (lambda: ffnviz.sae_error(bare, "the cat sat", sae),
+                 lambda: ffnviz.sae_examples(bare, sae, ["the cat sat"])):  # fmt: skip
+        with pytest.warns(UserWarning, match="most of all on the first token"):
+            call()
+    begun = from_module(build(FAMILIES["Llama"]), metaspace(), "Llama")
+    trace = begun.trace("the cat sat")
+    assert trace.tokens[0].special, "this tokenizer puts one there"
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert ffnviz.sae_features(trace, sae).n_left_out == 1
+        ffnviz.sae_features(bare.trace("the cat sat"), replace(sae, prepend_bos=False))
 
 
 def test_a_mean_that_was_taken_out_of_the_weights_is_set_aside(
