@@ -1,4 +1,4 @@
-"""What a network must be like to be proved, asked when it is opened and again at every pass."""
+"""What a network must be like to be proved: asked when it is opened, and but for numbers at each pass."""
 
 import torch
 from torch import nn
@@ -38,3 +38,18 @@ def check_weights(model: nn.Module, name: str) -> None:
         raise CannotOpenError(
             name, f"its weights are of a kind that the equations are not tested in ({names})"
         )
+
+
+@torch.no_grad()
+def check_numbers(model: nn.Module, name: str) -> None:
+    """Check that all weights are numbers.
+
+    Raises:
+        CannotOpenError: naming the first that is not.
+    """
+    for weight_name, weight in model.named_parameters():
+        if not torch.isfinite(weight.sum(dtype=torch.float32)) and not weight.isfinite().all():
+            raise CannotOpenError(
+                name, f"its weight {weight_name} has values that are NaN or infinite. A training "
+                "that diverged leaves such, and a damaged file: open an earlier checkpoint",
+            )  # fmt: skip

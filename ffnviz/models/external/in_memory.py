@@ -5,7 +5,7 @@ from typing import Any
 
 from torch import nn
 
-from ffnviz.models.external.condition import check_mode, check_weights
+from ffnviz.models.external.condition import check_mode, check_numbers, check_weights
 from ffnviz.models.external.loading import checked_tokenizer, shown_part
 from ffnviz.models.external.memory import Footprint
 from ffnviz.models.external.network import ExternalNetwork
@@ -59,3 +59,4 @@ def _check(model: object, name: str) -> None:
         )
     check_mode(any(module.training for module in model.modules()), name)
     check_weights(model, name)
+    check_numbers(model, name)

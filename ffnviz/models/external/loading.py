@@ -1,7 +1,8 @@
 """Loading by transformers, with its many errors in plain words and no weight left to chance."""
 
 import copy
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,6 +12,7 @@ from safetensors import safe_open
 from torch import Tensor, nn
 
 from ffnviz.models.external.blocks import text_config
+from ffnviz.models.external.condition import check_numbers
 from ffnviz.models.external.memory import Footprint, gigabytes
 from ffnviz.models.external.refusal import CannotOpenError, in_short
 from ffnviz.models.external.tail import result_of
@@ -19,6 +21,7 @@ from ffnviz.models.external.tokenizer import ExternalTokenizer
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
 HEADED = (*MASKED, "ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "DoubleHeadsModel")
 CPU = torch.device("cpu")
+WRAPPERS = {"_orig_mod.": "torch.compile", "module.": "DistributedDataParallel"}
 
 
 @dataclass(frozen=True)
@@ -153,6 +156,7 @@ def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Foot
         else:
             why = f"transformers could not load it ({in_short(error)})"
         raise CannotOpenError(wanted.name, why) from error
+    check_numbers(model, wanted.name)
     own = {id(weight) for weight in model.parameters()}
     missing = {name: weights[name] for name in sorted(info["missing_keys"]) if name in weights}
     shown_missing = {name: weight for name, weight in missing.items() if id(weight) in own}
@@ -174,17 +178,33 @@ def without_chance(
     Raises:
         CannotOpenError: if the result depends on a missing weight without the head, too.
     """
-    model, missing, _ = loaded
+    model, missing, unused = loaded
     if not missing or not _depends_on(model, missing, probe):
         return model
     base, missing_in_base, _ = load_base()
     if type(base) is not type(model) and not _depends_on(base, missing_in_base, probe):
         return base
+    if prefix := _prefix(missing, unused):
+        by = f", as {WRAPPERS[prefix]} writes them" if prefix in WRAPPERS else ""
+        raise CannotOpenError(
+            name, f"the names of its weights begin with “{prefix}”{by}, and transformers looks for "
+            f"{next(iter(missing))} and the like. Save the network that is inside the wrapper, or "
+            "take that beginning off all names",
+        )  # fmt: skip
     missing = missing_in_base or missing
     raise CannotOpenError(
         name, f"{len(missing)} of its weights are missing, first {next(iter(missing))}. Without "
         "them it would compute with random numbers",
     )  # fmt: skip
+
+
+def _prefix(missing: Collection[str], unused: Collection[str]) -> str:
+    """What stands before at least half of the missing weights' names in the file; or ""."""
+    known = set(missing)
+    ends = ((name, at + 1) for name in unused for at, sign in enumerate(name) if sign == ".")
+    found = Counter(name[:at] for name, at in ends if name[at:] in known)
+    prefix, n = found.most_common(1)[0] if found else ("", 0)
+    return prefix if 2 * n >= len(known) else ""
 
 
 def _depends_on(model: nn.Module, missing: dict[str, Tensor], probe: Tensor) -> bool:

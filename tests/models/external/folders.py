@@ -77,6 +77,21 @@ def _missing(folder: Path) -> None:
     _weights(folder, lambda weights: weights.pop(next(n for n in weights if "mlp.c_fc.w" in n)))
 
 
+def _no_number(value: float, part: str) -> Callable[[Path], None]:
+    def change(weights: dict[str, torch.Tensor]) -> None:
+        weights[next(n for n in weights if part in n)].view(-1)[3] = value
+
+    return lambda folder: _weights(folder, change)
+
+
+def _behind(prefix: str) -> Callable[[Path], None]:
+    def change(weights: dict[str, torch.Tensor]) -> None:
+        for name in list(weights):
+            weights[prefix + name] = weights.pop(name)
+
+    return lambda folder: _weights(folder, change)
+
+
 def _no_tokenizer(folder: Path) -> None:
     _only(folder, "config.json", "model.safetensors")
 
@@ -106,6 +121,11 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "other shapes": (lambda f: configure(f, n_inner=96), "shapes of its weights are not those"),
     "more blocks": (lambda f: configure(f, n_layer=4), "weights are missing, first .*h.2"),
     "a weight missing": (_missing, "weights are missing, first .*c_fc.*random numbers"),
+    "NaN in a matrix": (_no_number(torch.nan, "h.1.mlp.c_proj.w"), r"h\.1\.mlp.*NaN or infinite"),
+    "infinity in a bias": (_no_number(torch.inf, "ln_1.bias"), r"ln_1\.bias has values"),
+    "torch.compile's names": (_behind("_orig_mod."), "“_orig_mod.”, as torch.compile writes them"),
+    "DDP's names": (_behind("module."), "“module.”, as DistributedDataParallel.*inside"),
+    "a name before names": (_behind("mine.net."), "begin with “mine.net.”, and transformers looks"),
     "no tokenizer": (_no_tokenizer, "there is no tokenizer in it"),
     "another tokenizer": (
         _fewer_words,
