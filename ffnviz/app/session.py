@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.tokenizer import MASK
@@ -47,6 +48,8 @@ def network_sizes() -> dict[str, NetworkSize]:
 
 def _learned_networks() -> list[str]:
     """The networks trained here, in this session or in the one that a link comes from."""
+    if get_script_run_ctx(suppress_warning=True) is None:  # a command, which has no visitor
+        return []
     own: list[str] = st.session_state.get("learned", [])
     linked = [st.query_params.get(name, "") for name in ("twin", "partner")]
     if "state" in st.session_state:

@@ -1,6 +1,5 @@
 """`ffnviz export`: the Journey of a sentence as one HTML file that needs no server."""
 
-import logging
 from pathlib import Path
 
 import click
@@ -24,8 +23,6 @@ from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.external.memory import gigabytes
 from ffnviz.state.state import tidied
-
-NO_SESSION = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
 @click.command()
@@ -81,7 +78,6 @@ def export(
 @reported(LectureError, ModelFolderError, TooLargeError, RuntimeError)
 def _lecture(path: Path, device: torch.device, worksheet: bool) -> str:
     """The HTML of a lecture, whose scenes show the twins, as the app does, or its worksheet."""
-    logging.getLogger(NO_SESSION).disabled = True  # it repeats that there is no session here
     catalog = build_catalog()
     lecture = lecture_file(path, catalog)
     if worksheet:

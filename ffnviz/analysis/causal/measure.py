@@ -1,5 +1,6 @@
 """What an intervention is judged by: one number of the logits at a token."""
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -80,6 +81,9 @@ def word_id(network: Network, word: str | int) -> int:
 
     Raises:
         ValueError: if there is no such entry, or the word is no one token.
+
+    Warns:
+        UserWarning: if the vocabulary has the word behind a space, too, and it is given without.
     """
     if isinstance(word, int):
         if not 0 <= word < network.sizes.vocab_size:
@@ -92,7 +96,14 @@ def word_id(network: Network, word: str | int) -> int:
     if len(tokens) != 1:
         read = " + ".join(repr(network.tokenizer.word(token.id)) for token in tokens) or "nothing"
         raise ValueError(f"{word!r} is no one token of this network, but {read}.")
-    return tokens[0].id
+    id_, spaced = tokens[0].id, f" {word}"
+    behind = [token.id for token in network.tokenizer.encode(spaced).tokens if not token.special]
+    if word[:1].isalnum() and len(behind) == 1 and behind != [id_]:
+        warnings.warn(
+            f"{word!r} and {spaced!r} are two entries of this network's vocabulary, and inside a "
+            f"sentence a word is the second. Give {spaced!r}, if that is meant.", stacklevel=3,
+        )  # fmt: skip
+    return id_
 
 
 def network_of(trace: Trace) -> Network:

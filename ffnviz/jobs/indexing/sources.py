@@ -8,8 +8,9 @@ import io
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import IO
 
 import pyarrow as pa
@@ -50,16 +51,12 @@ class Piece:
     kind: str  # one of files.KINDS
     start: int  # in bytes of a .txt or .jsonl, in row groups of a .parquet
     end: int | None  # likewise; None for a packed file, which is read from its start only
+    tag: str  # the file's name without its suffix, or as much of its path as no other file has
 
     @property
     def name(self) -> str:
         """The file's name, whatever bytes it has."""
         return name_of(self.path)
-
-    @property
-    def tag(self) -> str:
-        """The file's name without its suffix."""
-        return readable(pure(self.path).stem)
 
 
 def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]]:
@@ -87,7 +84,28 @@ def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]
             f"{', '.join(map(shown, paths))}: there is no text in it. Give .txt, .jsonl, "
             ".jsonl.gz, .jsonl.zst or .parquet files, or a folder of them."
         )
-    return tuple(Piece(number, *each) for number, each in enumerate(located)), dict(problems)
+    tags = _tags({path for path, *_ in located})
+    pieces = (Piece(number, *each, tags[each[0]]) for number, each in enumerate(located))
+    return tuple(pieces), dict(problems)
+
+
+def _tags(files: Collection[File]) -> dict[File, str]:
+    """A tag for each file, of as few of its path's last parts as tell it from the others."""
+    n_parts = dict.fromkeys(files, 0)  # 0: the name without its suffix
+    while True:
+        tags = {file: _end_of(pure(file), n) for file, n in n_parts.items()}
+        counts = Counter(tags.values())
+        alike = [
+            f for f, tag in tags.items() if counts[tag] > 1 and n_parts[f] < len(pure(f).parts)
+        ]
+        if not alike:
+            return tags
+        for file in alike:
+            n_parts[file] += 1
+
+
+def _end_of(path: PurePath, n_parts: int) -> str:
+    return readable("/".join(path.parts[-n_parts:]) if n_parts else path.stem)
 
 
 def _stretches_of(path: File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:

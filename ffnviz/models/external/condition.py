@@ -1,4 +1,4 @@
-"""What a network must be like to be proved: asked when it is opened, and but for numbers at each pass."""
+"""What a network must be like to be proved: asked when it is opened, and mostly at each pass."""
 
 import torch
 from torch import nn

@@ -168,6 +168,19 @@ def test_of_a_folder_hidden_names_and_links_out_of_it_are_left_out(tmp_path: Pat
     assert read([corpus / ".git"])[0] == [".git"]
 
 
+def test_files_of_one_name_have_tags_of_their_own(tmp_path: Path) -> None:
+    names = ("a/notes.txt", "b/notes.txt", "b/notes.jsonl", "b/other.txt", "c/b/other.jsonl.gz")
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        row = b'{"text": "The cat sat."}\n'
+        (tmp_path / name).write_bytes(gzip.compress(row) if name.endswith("gz") else row)
+    tags = {str(p.path.relative_to(tmp_path)): p.tag for p in pieces_of([tmp_path])[0]}
+    assert tags == {
+        "a/notes.txt": "a/notes.txt", "b/notes.txt": "b/notes.txt",
+        "b/notes.jsonl": "notes.jsonl", "b/other.txt": "other", "c/b/other.jsonl.gz": "other.jsonl",
+    }  # fmt: skip
+
+
 def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("one\n")
     (tmp_path / "b.txt").write_text("two\n")

@@ -1,5 +1,6 @@
 """A network opens with the word head that its weights have, whatever its file calls it."""
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,15 @@ import transformers as T  # noqa: N812
 from safetensors.torch import load_file, save_file
 from torch import nn
 
+import ffnviz
+from ffnviz.models.external.in_memory import from_module
 from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
 from tests.models.external.families import FAMILIES, HEADS, IDS, WIDE, build
 from tests.models.external.folders import configure, save
-from tests.models.external.tokenizers import metaspace
+from tests.models.external.tokenizers import byte_level, metaspace
 
 EYE: dict[str, Any] = {
     "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 32,
@@ -118,3 +121,13 @@ def test_a_head_that_no_class_reads_is_named(tmp_path: Path) -> None:
               {"format": "pt"})  # fmt: skip
     with pytest.raises(CannotOpenError, match=r"speaks\.weight in its weights looks like a word"):
         open_external(LoadRequest(str(tmp_path)))
+
+
+def test_a_word_that_the_vocabulary_has_behind_a_space_too_is_pointed_to() -> None:
+    network = from_module(build(FAMILIES["GPT-2"]), byte_level(), "mine")
+    with pytest.warns(UserWarning, match="'t' and ' t' are two entries"):
+        ffnviz.logit_difference(network, "t", " t")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ffnviz.logit_difference(network, " t", ".")
+        ffnviz.logit_difference(ffnviz.load("relu"), "do", "does")  # it writes the space itself
