@@ -4,6 +4,7 @@
 import { beginBringing } from "./bringing.js";
 import { classroom } from "./classroom_connection.js";
 import { each, element } from "./element.js";
+import { crowd } from "./filling.js";
 import { light, makeRoom } from "./spotlight.js";
 import { makeQuestion } from "./story_question.js";
 import { listenToKeys } from "./story_keys.js";
@@ -56,7 +57,7 @@ export function mount(tell) {
     element("h2", { text: "Scenes" }), scenes);
   const blank = element("div", { popover: "manual", class: "blank" });
   const status = element("div", { class: "told", role: "status" });
-  const root = element("section", { class: "story", "aria-label": "Lecture" },
+  const root = element("section", { class: "story", "aria-label": "Lecture", tabindex: "-1" },
     element("header", {}, where, title, sentence, tools), question.element, say, strayed, list, blank, status);
   // When the words take more lines or fewer, the picture has other room.
   const resized = new ResizeObserver(() => {
@@ -65,6 +66,7 @@ export function mount(tell) {
   });
   resized.observe(root);
   let data = null, theme = null, at = null; // where the speaker has asked to be
+  let talked = false; // whether the scene was part of a talk when it was painted last
   let brought = ""; // the scene, told or not, whose picture was brought into the window last
 
   const veiled = () => question.isOpen(data);
@@ -104,6 +106,12 @@ export function mount(tell) {
     rested = setTimeout(() => root.classList.remove("moved"), RESTS_MS);
   }
   addEventListener("pointermove", moved);
+  // In a talk no button keeps the focus: what is pressed next is meant for the scene.
+  function rest() {
+    if (!list.matches(":popover-open")) root.focus({ preventScroll: true });
+  }
+  root.addEventListener("click", () => { if (data?.presenting && !data.exploring) rest(); });
+  list.addEventListener("toggle", ({ newState }) => { if (newState === "open") scenes.querySelector("[aria-current=true]")?.focus(); });
   const keys = listenToKeys(() => data, () => blank.matches(":popover-open"), () => list.matches(":popover-open"),
     (what) => commands[what]());
 
@@ -136,6 +144,8 @@ export function mount(tell) {
     });
     const asking = veiled() && !data.exploring && !data.strayed;
     light(data.look, { veiled: asking, alone: talk });
+    if (talk && !talked) rest();
+    talked = talk;
     setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });
     const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
     if (scene !== brought && !data.strayed && !asking) beginBringing(root.getRootNode().host);
@@ -149,6 +159,7 @@ export function mount(tell) {
       const moved = data?.at !== next.at || data?.lecture !== next.lecture;
       [data, theme] = [next, palette];
       at = next.at;
+      if (moved || !next.presenting) crowd(false);
       paint();
       if (moved) status.textContent = `Scene ${where.textContent}: ${next.titles[next.at]}`;
     },
