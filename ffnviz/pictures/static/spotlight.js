@@ -6,6 +6,7 @@ import { typeSize } from "./type_size.js";
 
 const [LEAST, EDGE, AROUND] = [200, 6, 64];
 const TOOLS = 1.45; // of the type's size: the strip at the foot of a talk, as in story.css
+const CROWDED = 1.5; // times, as in page.css, that a scene's words are larger than the type of many pictures
 const PHONE = matchMedia("(max-width: 700px), (pointer: coarse)"); // it has them beside the title
 const hosts = new Map(); // of the pictures that have a head → the name of its note
 let wanted = { note: "", veiled: false, alone: false };
@@ -48,7 +49,10 @@ export function light(note, { veiled = false, alone = false } = {}) {
 export const notes = () => [...new Set([...hosts].filter(([host]) => host.isConnected).map(([, note]) => note))];
 
 // What the buttons of a talk take at its foot, in pixels: they lie on no picture.
-export const stripOfTalk = () => (PHONE.matches ? 0 : TOOLS * typeSize());
+export function stripOfTalk() {
+  const { documentElement } = document, crowded = documentElement.hasAttribute("data-crowded") && !documentElement.hasAttribute("data-alone");
+  return PHONE.matches ? 0 : TOOLS * typeSize() * (crowded ? CROWDED : 1);
+}
 
 // A picture that stands alone has the rest of the window, an enlarged one what its head leaves: as many pixels of CSS, else null.
 export function roomOf(host) {
