@@ -14,6 +14,7 @@ import { colourOf } from "./theme.js";
 export const styles = ["story.css"];
 
 const RESTS_MS = 2_000;
+const SMALL = matchMedia("(max-width: 700px), (max-height: 500px)"); // the words are scrolled with the rest
 const GONE_MS = 1_500; // from one page to the next the scene is taken down and hung again
 let leaving = null;
 let current = null; // the scene hung last: the former may go only after it has come
@@ -133,7 +134,9 @@ export function mount(tell) {
     explore.hidden = !talk;
     notes.hidden = !data.presenting;
     present.textContent = data.presenting ? "End the talk" : "Present";
-    leave.hidden = data.presenting; // one way out of a talk
+    const alone = classroom.role === "student" && !led; // they may look around; the class is what they leave
+    leave.hidden = data.presenting || alone; // one way out of a talk
+    for (const part of [all, present]) part.hidden = alone;
     before.disabled = neighbour(-1) === undefined;
     after.disabled = neighbour(1) === undefined && !veiled();
     after.textContent = veiled() ? "Show the answer" : "Next →";
@@ -148,7 +151,10 @@ export function mount(tell) {
     talked = talk;
     setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });
     const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
-    if (scene !== brought && !data.strayed && !asking) beginBringing(root.getRootNode().host);
+    if (scene !== brought && !data.strayed) {
+      beginBringing(root.getRootNode().host);
+      if (asking && SMALL.matches) root.getRootNode().host.scrollIntoView();
+    }
     brought = scene;
     speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), counts: question.counts(data), ask: data.question && asText(data.question.ask) });
   }
