@@ -47,8 +47,8 @@ JOIN = """<!doctype html><html lang="en"><title>Join a class · ffnviz</title>
 body {{ margin: 12vh auto 0; max-width: 26rem; padding: 0 1.2rem }}
 h1 {{ font-size: 1.6rem; margin: 0 0 .4rem }} p {{ margin: 0 0 1rem }}
 form {{ display: flex; flex-wrap: wrap; gap: .6rem }}
-input {{ flex: 1 1 9rem; min-width: 0; font: 600 1.8rem/1.2 ui-monospace, monospace; padding: .4rem .7rem;
-  letter-spacing: .06em; text-transform: uppercase }}
+input {{ flex: 1 1 9rem; min-width: 0; font: 600 1.8rem/1.2 ui-monospace, monospace;
+  padding: .4rem .7rem; letter-spacing: .06em; text-transform: uppercase }}
 button {{ font: inherit; font-weight: 650; min-height: 3rem; padding: 0 1.4rem }}
 </style><body><h1>Join a class</h1><p>{said}</p>
 <form action="class" method="get"><input name="code" aria-label="Code of the class" required
