@@ -16,7 +16,7 @@ REQUESTS = (
 class Attendance:
     """How this page takes part in a class."""
 
-    role: str  # "lecturer", "student", or empty
+    role: str  # "lecturer", "student", "joining" who is about to type a code, or empty
     code: str = ""  # of the class; empty if none is attended
     secret: str = ""  # the lecturer's, for the lecturer's own browser
     link: str = ""  # that leads students to the class

@@ -9,9 +9,16 @@ import json
 from collections.abc import Awaitable, Callable
 from functools import wraps
 from typing import Any
+from urllib.parse import urlencode
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
+from starlette.responses import (
+    HTMLResponse,
+    JSONResponse,
+    RedirectResponse,
+    Response,
+    StreamingResponse,
+)
 from starlette.routing import Route
 
 from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
@@ -22,6 +29,7 @@ from ffnviz.lecture.classroom.errors import (
     NotTheLecturerError,
 )
 from ffnviz.lecture.classroom.hub import Hub
+from ffnviz.lecture.classroom.limits import LONGEST_SENTENCE
 from ffnviz.lecture.classroom.rate_limits import Arrivals, RushError, WrongCodes
 from ffnviz.server.headers import same_origin
 from ffnviz.state.view_options import LARGEST, class_code
@@ -29,7 +37,24 @@ from ffnviz.state.view_options import LARGEST, class_code
 LONGEST_BODY = 8_000  # bytes
 SECRET = "x-ffnviz-lecturer"  # noqa: S105  # a header's name
 TICKET = "x-ffnviz-ticket"
+FRESH = {"Cache-Control": "no-store"}
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+
+NO_CODE = "A code has letters and digits only, as K7M-Q2X. Please type it again."
+JOIN = """<!doctype html><html lang="en"><title>Join a class · ffnviz</title>
+<meta name="viewport" content="width=device-width"><style>
+:root {{ color-scheme: light dark; font: 1.2rem/1.4 system-ui, sans-serif }}
+body {{ margin: 12vh auto 0; max-width: 26rem; padding: 0 1.2rem }}
+h1 {{ font-size: 1.6rem; margin: 0 0 .4rem }} p {{ margin: 0 0 1rem }}
+form {{ display: flex; flex-wrap: wrap; gap: .6rem }}
+input {{ flex: 1 1 9rem; min-width: 0; font: 600 1.8rem/1.2 ui-monospace, monospace;
+  padding: .4rem .7rem; letter-spacing: .06em; text-transform: uppercase }}
+button {{ font: inherit; font-weight: 650; min-height: 3rem; padding: 0 1.4rem }}
+</style><body><h1>Join a class</h1><p>{said}</p>
+<form action="class" method="get"><input name="code" aria-label="Code of the class" required
+ maxlength="40" autofocus autocomplete="off" autocapitalize="characters" spellcheck="false">
+<button>Join</button></form></body></html>"""
+HOW = "Type the code that the lecturer shows. No account, no name."
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -79,8 +104,19 @@ def class_routes(hub: Hub) -> list[Route]:
 
     async def enter(request: Request) -> Response:
         # Whether there is such a class, the page finds out: here nobody can try codes.
-        code = class_code(request.path_params["code"])
-        return RedirectResponse(f"../?class={code}", 302, headers={"Cache-Control": "no-store"})
+        typed = request.path_params["code"]
+        code = class_code(typed)
+        where = f"../?class={code}" if code else f"../class?{urlencode({'code': typed[:40]})}"
+        return RedirectResponse(where, 302, headers=FRESH)
+
+    async def join(request: Request) -> Response:
+        typed = request.query_params.get("code", "")
+        if code := class_code(typed):
+            return RedirectResponse(f"./?class={code}", 302, headers=FRESH)
+        return HTMLResponse(JOIN.format(said=NO_CODE if typed else HOW), headers=FRESH)
+
+    async def join_below(_: Request) -> Response:
+        return RedirectResponse("../class", 302, headers=FRESH)
 
     async def events(request: Request, code: str) -> Response:
         secret = request.headers.get(SECRET, "")
@@ -109,7 +145,11 @@ def class_routes(hub: Hub) -> list[Route]:
         text = sent.get("text")
         if not isinstance(text, str):
             raise Refused(400, "There is no sentence in what was sent.")
-        text = text.encode(errors="replace").decode()
+        text = " ".join(text.encode(errors="replace").decode().split())
+        if len(text) > LONGEST_SENTENCE:
+            raise Refused(
+                400, f"That is too long: a sentence has at most {LONGEST_SENTENCE} characters."
+            )
         await asyncio.to_thread(hub.store.say, code, who_of(sent.get("who")), text)
         return Response(status_code=204)
 
@@ -119,6 +159,8 @@ def class_routes(hub: Hub) -> list[Route]:
         return Response(status_code=204)
 
     return [
+        Route("/class", join, methods=["GET"]),
+        Route("/class/", join_below, methods=["GET"]),
         Route("/class/{code}", enter, methods=["GET"]),
         Route("/class/{code}/events", answered(events), methods=["GET"]),
         Route("/class/{code}/vote", answered(vote), methods=["POST"]),

@@ -34,7 +34,7 @@ def at(journey: Journey) -> str:
     return journey.page.locator(".story h2").first.inner_text()
 
 
-LAST_ROW = 24  # pixels, of the smallest type in a talk
+LAST_ROW = 18  # pixels, of the smallest type in a talk
 OF_A_BLOCK = 16  # of the names of many stations in one row
 THERE = """() => [...document.querySelectorAll(".sheet > .rows .cell")]
     .some((cell) => cell.checkVisibility() && cell.getBoundingClientRect().height > 30)"""

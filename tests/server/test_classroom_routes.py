@@ -50,6 +50,30 @@ def test_a_students_link_leads_to_the_page(client: TestClient) -> None:
     assert "set-cookie" not in answer.headers
 
 
+def test_a_code_is_typed_at_class_and_a_wrong_one_again(client: TestClient) -> None:
+    asked = client.get("/class")
+    assert asked.status_code == 200
+    assert 'name="code"' in asked.text
+    assert client.get("/class/", follow_redirects=False).headers["location"] == "../class"
+    answer = client.get("/class?code=+k7m+q2x", follow_redirects=False)
+    assert answer.headers["location"] == "./?class=K7MQ2X"
+    for no_code in ("?code=<b>", "/k%22m"):
+        again = client.get(f"/class{no_code}")
+        assert again.url.path == "/class"
+        assert "type it again" in again.text
+        assert "<b>" not in again.text
+
+
+def test_a_sentence_that_is_too_long_is_refused_not_cut(
+    client: TestClient, store: SqliteStore, opened: Opened
+) -> None:
+    come(store, opened.code, ANNA)
+    say = {"who": ANNA, "text": "a " * 251 + "a"}  # 503 characters
+    answer = client.post(f"/class/{opened.code}/sentence", json=say)
+    assert (answer.status_code, store.sentences(opened.code)) == (400, [])
+    assert "at most 500 characters" in answer.json()["why"]
+
+
 def test_what_a_student_sends_is_counted_and_kept(
     client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:

@@ -32,6 +32,7 @@ from ffnviz.state.state import Catalog, from_url, to_url
 CLASS, BASE, ALONE, BRAIN = "class", "class-base", "class-alone", "class-brain"
 PUBLISHED = "class-published"
 PROBLEM, FOLLOWED, OPENED = "class-problem", "class-followed", "class-opened"
+JOINING = "class-joining"  # whether the visitor is about to type a code
 VISITOR, TICKET = "class-visitor", "class-ticket"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
@@ -73,7 +74,7 @@ def class_line(session: Session) -> list[Cell]:
         shown = Attendance("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
                           longest=LONGEST_SENTENCE)  # fmt: skip
     else:
-        shown = Attendance("")
+        shown = Attendance("joining" if st.session_state.get(JOINING) else "")
     return [classroom_cell(
         shown,
         key="classroom",
@@ -130,6 +131,7 @@ def ask(session: Session, what: str) -> None:
     elif what == "ticket":
         st.session_state.pop(TICKET, None)
     elif what == "left":
+        st.session_state.pop(JOINING, None)
         st.session_state.pop(CLASS, None)
         session.set_view_options(replace(session.view_options, follows=""))
     elif what == "alone":

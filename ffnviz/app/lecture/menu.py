@@ -60,6 +60,7 @@ def entries(session: Session) -> list[tuple[str, str]]:
     if not config().has_classes:
         rows.append(("how", "How to run a live class"))
     elif classroom.lecturer_of() is None and not session.view_options.follows:
+        rows.append(("join", "Join a class"))
         rows.append(("class", "Open a class that follows this page"))
     return rows
 
@@ -94,6 +95,8 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
         )  # fmt: skip
     elif what == "desk":
         editor.open_desk(page.name)
+    elif what == "join":
+        st.session_state[classroom.JOINING] = True
     elif what == "class":
         classroom.open_class(session)
         st.session_state[OUTCOME] = st.session_state.pop(classroom.PROBLEM, "")

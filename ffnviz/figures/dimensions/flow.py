@@ -24,8 +24,9 @@ def flow(n_tokens: int, d_model: int, d_ff: int, label: str, twin: str) -> Figur
     """
     heights = [d_model, d_ff, d_ff, d_model]
     names = ["x", "x W₁ + b₁", f"{label}(x W₁ + b₁)", "output"]
-    steps = [f"W₁<br>({d_model:,}, {d_ff:,})", "φ<br>one by one",
-             f"W₂<br>({d_ff:,}, {d_model:,})"]  # fmt: skip
+    # Narrow enough to stand between the boxes of a telephone.
+    steps = [f"W₁<br>({d_model:,},<br>{d_ff:,})", "φ<br>one<br>by one",
+             f"W₂<br>({d_ff:,},<br>{d_model:,})"]  # fmt: skip
     places = np.arange(4) * GAP
     shapes = []
     for place, (left, right) in enumerate(pairwise(heights)):

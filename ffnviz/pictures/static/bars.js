@@ -76,9 +76,11 @@ export function mount(tell) {
     let height = own, more = 0;
     count = n;
     if (room !== null) {
-      const high = (some) => some.reduce((all, { offsetHeight }) => all + offsetHeight, 0);
-      const lists = [...panels.querySelectorAll("ol")].slice(0, lines), apart = [...root.querySelectorAll(":scope > :is(.head, .under)")];
-      const left = (room - root.offsetHeight + high(lists) + high(apart)) / lines;
+      // Where the last part ends, though the room of what stood here before may cut it off.
+      const box = (part) => part.getBoundingClientRect(), seen = [panels, unit, replay.box].filter((part) => part.checkVisibility());
+      const high = Math.max(...seen.map((part) => box(part).bottom)) - box(panels).top;
+      const lists = [...panels.querySelectorAll("ol")].slice(0, lines).reduce((all, list) => all + box(list).height, 0);
+      const left = (room - high + lists) / lines;
       count = clampTo(1, n, Math.floor(left / (1.4 * page)));
       height = Math.min(left / count, IN_HALL * page / TYPE);
     } else if (innerWidth > PHONE && host.closest(".sheet > .rows")) {

@@ -16,7 +16,8 @@ const NARROW = { words: 26, arch: 30, caption: 0, note: 0, caption_along: 27, un
 
 export const NARROW_BELOW = 700;
 const TYPE = 18; // pixels of the type that these heights are for
-const LEAST_TYPE = 18; // what a page has; only a talk's larger type is made smaller
+const [LEAST_TYPE, OF_HALL] = [18, 20.5]; // what a page has; a talk's, whose smallest is 0.89 of it, is made no smaller than this
+const HALL = 1600; // pixels of the window's width
 const NAME = 4; // a station's name fits where type is this part of a map's width
 const ROOM_FOR_NAMES = 70; // pixels of a map, below which long names are broken
 
@@ -37,7 +38,7 @@ export function layOut(stations, n, width, lanes, page) {
   const before = stations.map(({ kind }) => BEFORE[kind] ?? OTHERS);
   const units = END + [...before, ...parts.flat().map(([, size]) => size)].reduce((a, b) => a + b, 0);
   const unit = narrow ? own.unit : (width - words) / units;
-  const type = narrow ? page : Math.min(page, Math.max(LEAST_TYPE, unit / NAME));
+  const type = narrow ? page : Math.min(page, Math.max(innerWidth > HALL ? OF_HALL : LEAST_TYPE, unit / NAME));
   const larger = narrow ? 1 : Math.max(1, type / TYPE), caption = own.caption * larger;
   const first = own.arch + caption; // across, where the lanes begin
   const across = narrow ? width - own.arch : lanes;
@@ -51,7 +52,7 @@ export function layOut(stations, n, width, lanes, page) {
     const made = parts[i].map(([kind, size]) => ({ kind, start: at, end: (at += size * unit) }));
     return { enter, caption: named, start, end: at, parts: made };
   });
-  const length = at + END * unit, tight = !narrow && unit < ROOM_FOR_NAMES;
+  const length = at + END * unit, tight = !narrow && unit < (ROOM_FOR_NAMES * Math.max(TYPE, type)) / TYPE;
   const lane = across / n;
   const note = (tight ? own.note_tight : own.note) * larger;
   const place = (along, end, from, to) => (narrow

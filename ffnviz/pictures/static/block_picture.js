@@ -5,6 +5,7 @@ import { makeStation } from "./block_station.js";
 import { each, element } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { short } from "./numbers.js";
+import { roomOf } from "./spotlight.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 import { typeSize } from "./type_size.js";
@@ -43,6 +44,7 @@ export function mount(tell) {
   const stations = [];
   // What was chosen here, until the page shows it too.
   const wanted = { station: null, heed: null };
+  let lanesNow = 0; // the pixels of all lanes
   let shown = null, colours = null, width = null, waiting = 0, playing = 0;
 
   const place = () => shown.stations.findIndex(({ name }) => name === shown.station);
@@ -126,7 +128,9 @@ export function mount(tell) {
   function paint() {
     if (!shown || !width) return;
     const share = innerHeight < SHARE.from ? SHARE.low : SHARE.high;
-    const own = within(share * innerHeight), lanes = within(own + given(root));
+    const room = roomOf(root.getRootNode().host), rest = root.scrollHeight - lanesNow; // before a hall the card has its own height
+    const own = within(share * innerHeight), lanes = room && lanesNow ? within(room - rest) : within(own + given(root));
+    lanesNow = lanes;
     took(root, lanes - own, LANES.lowest - own, LANES.highest - own);
     const layout = layOut(shown.stations, shown.words.length, width, lanes, typeSize());
     root.classList.toggle("narrow", layout.narrow);

@@ -85,6 +85,7 @@ function scaleType(data, layout, share) {
 const downAxis = ({ yaxis }, layout) => layout[(yaxis ?? "y").replace("y", "yaxis").replace(/axis1$/, "axis")];
 
 const LINE = 1.35; // of the type's size, that a bar with its text takes
+const [LINES_OF_PANEL, LEAST_OF_HALL, SMALLEST_IN_HALL] = [8, 0.55, 18]; // of a panel's height, in a talk's type; of that; pixels
 
 // Of bars that are named by their text alone, as many as there is room for; the names are what they are for.
 function shorten(trace, axis, n) {
@@ -130,13 +131,13 @@ function sizeBars(data, layout) {
 }
 
 // The names of lying bars are all there, as large as their lines allow.
-function sizeNames(data, layout) {
+function sizeNames(data, layout, smallest) {
   const { t, b } = layout.margin, inside = layout.height - t - b;
   for (const trace of data.filter(({ type, orientation }) => type === "bar" && orientation === "h")) {
     const axis = downAxis(trace, layout), names = axis?.categoryarray?.length ?? 0;
     if (!names || axis.showticklabels === false || axis.type === "log") continue;
     const size = axis.tickfont?.size ?? layout.font.size;
-    axis.tickfont = { ...axis.tickfont, size: Math.max(SMALLEST, Math.min(size, Math.floor(inside / names))) };
+    axis.tickfont = { ...axis.tickfont, size: Math.max(smallest, Math.min(size, Math.floor(inside / names))) };
     axis.dtick = 1;
   }
 }
@@ -152,11 +153,19 @@ function shortenTitles(layout) {
   }
 }
 
+// A talk's type is smaller where panels stand one below the other and have little height each.
+function typeForHall(layout, height, pageType) {
+  const down = Object.entries(layout).filter(([name, axis]) => /^yaxis\d*$/.test(name) && axis.domain);
+  const rows = new Set(down.map(([, { domain }]) => domain[0])).size || 1;
+  return Math.max(LEAST_OF_HALL * pageType, Math.min(pageType, height / rows / LINES_OF_PANEL));
+}
+
 // Less margin, smaller type, panels stacked, and names of ticks that would touch are turned.
 export function fit(data, layout, width, height, pageType, hall = false) {
   Object.assign(layout, { width, height });
-  scaleType(data, layout, pageType / PAGE_TYPE);
-  if (hall) forHall(data, layout, pageType / PAGE_TYPE);
+  const type = hall ? typeForHall(layout, height, pageType) : pageType;
+  scaleType(data, layout, type / PAGE_TYPE);
+  if (hall) forHall(data, layout, type / PAGE_TYPE);
   if (isNarrow(width)) {
     if (isPhone(width)) {
       layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
@@ -175,10 +184,8 @@ export function fit(data, layout, width, height, pageType, hall = false) {
   shortenTitles(layout);
   const { panels, rows } = layout.meta ?? {};
   if (panels > 1 && width / Math.ceil(panels / (rows || 1)) < PANEL) stack(layout, panels, height, width);
-  if (!hall) {
-    sizeBars(data, layout);
-    sizeNames(data, layout);
-  }
+  if (!hall) sizeBars(data, layout);
+  sizeNames(data, layout, hall ? SMALLEST_IN_HALL : SMALLEST);
   for (const [name, axis] of Object.entries(layout)) {
     if (!name.startsWith("xaxis") || !axis.ticktext) continue;
     const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);

@@ -43,12 +43,18 @@ export function mount(tell) {
   const sendIt = element("button", { type: "submit", text: "Send" });
   const outcome = element("span", { class: "outcome", role: "status" });
   const form = element("form", {}, text, sendIt, outcome);
+  // A code that was typed goes the way of the link; a wrong one can be typed again.
+  const typed = element("input", { type: "text", "aria-label": "Code of the class", placeholder: "Code of the class", maxlength: "40", required: true, autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
+  const join = element("form", { class: "join", onsubmit: (event) => {
+    event.preventDefault();
+    location.href = new URL(`class?code=${encodeURIComponent(typed.value)}`, base());
+  } }, typed, element("button", { type: "submit", text: "Join" }));
   const picture = element("img", { alt: "" }), link = element("a", { class: "link" });
   const large = element("b", { class: "large" });
   const board = element("div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
     picture, element("div", { class: "how" }, element("p", { text: "Follow on your phone or laptop. No account, no name." }), large, link,
       button("Close", () => board.hidePopover())));
-  const root = element("section", { class: "classroom", "aria-label": "Class" }, about, code, show, brain, look, door, remove, end, alone, leave, form, board);
+  const root = element("section", { class: "classroom", "aria-label": "Class" }, about, code, show, brain, look, door, remove, end, alone, join, leave, form, board);
   let data = null, again = 0;
   let read = null; // how many sentences had come when the class brain last looked
 
@@ -66,7 +72,9 @@ export function mount(tell) {
 
   form.onsubmit = async (event) => {
     event.preventDefault();
-    outcome.textContent = "";
+    const { length } = text.value.trim();
+    outcome.textContent = length > data.longest ? `That is too long: a sentence has at most ${data.longest} characters, yours has ${length}.` : "";
+    if (outcome.textContent) return;
     try {
       await send("sentence", { text: text.value });
       outcome.textContent = text.value.trim() ? "Sent; sending again replaces it." : "Taken back.";
@@ -77,12 +85,13 @@ export function mount(tell) {
 
   function paint() {
     if (!data) return;
-    const { role } = data, { now, over, problem } = classroom, lecturer = role === "lecturer", student = role === "student";
+    const { role } = data, { now, over, problem } = classroom, lecturer = role === "lecturer", student = role === "student", joining = role === "joining";
     root.hidden = !role;
     if (lecturer && over) kept(null);
-    code.textContent = role ? spoken(data.code) : "";
+    code.textContent = data.code ? spoken(data.code) : "";
     const people = now ? counted(now.people, "follows", "follow") : "";
-    if (over) about.textContent = problem || "The class is over.";
+    if (joining) about.textContent = "Type the code that the lecturer shows. No account, no name.";
+    else if (over) about.textContent = problem || "The class is over.";
     else if (problem) about.textContent = problem;
     else if (lecturer) about.textContent = now ? `Your class: ${people}, ${counted(now.sentences ?? 0, "sentence", "sentences")}${now.closed ? "; the door is closed" : ""}` : "Your class";
     else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
@@ -93,22 +102,25 @@ export function mount(tell) {
     look.hidden = !lecturer || over || !data.brain;
     look.textContent = more > 0 ? `Refresh (${more} new)` : "Refresh";
     for (const part of [alone, form]) part.hidden = !student || over || Boolean(problem && !now); // who is not in sends nothing
-    leave.hidden = !student && !(lecturer && over);
-    leave.textContent = over ? "OK" : "Leave the class";
+    join.hidden = !joining && !(student && over);
+    leave.hidden = !student && !joining && !(lecturer && over);
+    leave.textContent = joining ? "Cancel" : over ? "OK" : "Leave the class";
     alone.textContent = data.alone ? "Back to the class" : "Explore alone";
     door.textContent = now?.closed ? "Open the door" : "Close the door";
     show.disabled = !data.link;
     brain.textContent = data.brain ? "Back to the page" : "Class brain";
     classroom.showCode = lecturer && data.link && !over ? () => board.togglePopover() : null;
-    text.maxLength = data.longest;
     if (data.qr && picture.src !== data.qr) picture.src = data.qr;
     picture.alt = `QR code of ${data.link}`;
     large.textContent = code.textContent;
     link.textContent = data.link;
     link.href = data.link || "#";
+    // Whose page is the lecturer's needs little of it: phone.css.
+    document.documentElement.toggleAttribute("data-follows", student && !over && !data.alone);
     if (student) follow();
     if (student && classroom.stale) {
       classroom.stale = false;
+      if (outcome.textContent) outcome.textContent = "The lecturer has removed all sentences. You can send yours again.";
       tell("ask", "ticket");
     }
     if (data.just_opened && data.link && greeted !== data.code) {
@@ -146,11 +158,12 @@ export function mount(tell) {
       }
       asked = true;
       classroom.alone = data.alone;
-      attend(data.role, data.code, data.secret, data.who, data.ticket);
+      attend(data.role === "joining" ? "" : data.role, data.code, data.secret, data.who, data.ticket);
       paint();
     },
     destroy() {
       clearTimeout(again);
+      document.documentElement.removeAttribute("data-follows");
       stop();
     },
   };

@@ -5,8 +5,9 @@ const listeners = new Set();
 
 // `lost` says that the server was gone for a while: the page's own session is gone with it.
 // `stale` says that the page's session has to be asked for another ticket.
+// `removals` counts how often everybody was removed, with their answers.
 // `showCode` shows the code of a class that this page leads.
-export const classroom = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false, showCode: null };
+export const classroom = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false, removals: 0, showCode: null };
 let secret = "", connection = null, tries = 0;
 
 // The page's own folder: pages stand side by side in it.
@@ -82,6 +83,7 @@ async function listen(controller) {
     const { why, stale } = await answer.json().catch(() => ({}));
     if (stale) sessionStorage.removeItem(KEPT);
     classroom.stale = Boolean(stale) && used.ticket === given.ticket; // else the page has another already
+    if (classroom.stale) classroom.removals += 1;
     classroom.problem = stale ? "" : why ?? `The server answered ${answer.status}.`;
     classroom.over = answer.status === 404;
     changed();

@@ -5,6 +5,7 @@
 // high. A list scrolls only where no picture can be lower.
 
 import { makeSliding } from "./sliding.js";
+import { stripOfTalk } from "./spotlight.js";
 
 const PICTURES = new Set(["waiting", "chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
 const LISTS = new Set(["passages", "table", "verdicts", "code", "neuron_card"]);
@@ -16,6 +17,16 @@ const LOW = 500; // of the window's height: each picture has it to itself
 const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: a higher one is scrolled as it is
 const [LOWEST_LIST, LOWER_LIST] = [150, 0.15]; // pixels; of its height, that a list as low may give up
 const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a page, which such a window lists
+
+// A scene has the pictures as they are, and brings the lit one into the window; a talk of all of them fills it.
+function isScene() {
+  const { dataset } = document.documentElement;
+  return "scene" in dataset && !isTalk();
+}
+function isTalk() {
+  const { dataset } = document.documentElement;
+  return "presenting" in dataset && !("alone" in dataset);
+}
 
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
@@ -75,7 +86,7 @@ export function fitList(list, bounds) {
     if (!host?.isConnected || !list.checkVisibility()) return;
     list.style.removeProperty("--fits");
     sliding.look();
-    const filled = innerWidth > PHONE && host.closest(".sheet > .rows") && !("scene" in document.documentElement.dataset);
+    const filled = innerWidth > PHONE && host.closest(".sheet > .rows") && !isScene();
     if (!filled || host.matches("[data-alone], [data-enlarged]")) return;
     const [cap, apart] = bounds(), all = list.scrollHeight, own = Math.min(all, Math.round(cap * innerHeight));
     const [least, most] = [Math.min(-LOWER_LIST * own, LOWEST_LIST - own), Math.round(apart * all) - own];
@@ -135,7 +146,7 @@ function heightLeft(rows, below) {
   const scroller = rows.closest("[data-testid=stMain]");
   if (!scroller) return null;
   const top = rows.getBoundingClientRect().top + scroller.scrollTop - scroller.getBoundingClientRect().top;
-  return scroller.clientHeight - top - below.offsetHeight - EDGE;
+  return scroller.clientHeight - top - below.offsetHeight - EDGE - (isTalk() ? stripOfTalk() : 0);
 }
 
 // Shares what is left (or missing) among some, in proportion to their own heights; none gets less
@@ -195,11 +206,19 @@ function grants(rows, below, before) {
   const second = [...shareOut(lower, Math.min(0, left)).values()];
   const can = ({ own, lowest, most }, at) => lowest <= before[at] + 1 && before[at] <= own + most + 1;
   const heights = before && lines.every(can) ? before : lines.map(({ own }, at) => own + [...first.values()][at] + second[at]);
-  return { heights, shares: lines.flatMap(({ columns }, at) => columns.flatMap((column) =>
+  return { heights, over: sum(heights, (height) => height) + gaps - heightLeft(rows, below), shares: lines.flatMap(({ columns }, at) => columns.flatMap((column) =>
     shareOutIn(column, heights[at]).map(([{ host }, pixels]) => [host, Math.round(pixels)]))) };
 }
 
 const ofHeight = (rows) => [...rows.querySelectorAll(".cell")].filter(({ dataset: { kind } }) => PICTURES.has(kind) || LISTS.has(kind));
+
+// Gives a talk the page's type, or its own again.
+export function crowd(crowded) {
+  const { documentElement } = document;
+  if (documentElement.hasAttribute("data-crowded") === crowded) return;
+  documentElement.toggleAttribute("data-crowded", crowded);
+  dispatchEvent(new Event("resize"));
+}
 
 // Nothing for any of them.
 const own = (rows) => ofHeight(rows).map((host) => [host, 0]);
@@ -239,7 +258,7 @@ export function fillWindow(rows, side, below) {
     if (!rows.isConnected || innerWidth <= PHONE) return;
     const left = heightLeft(rows, below);
     if (left === null) return;
-    const scene = "scene" in document.documentElement.dataset; // it brings its picture into the window
+    const scene = isScene() || "alone" in document.documentElement.dataset;
     if (!scene && innerHeight > LOW && fitted !== sideNow(left)) {
       fitSide(side, left);
       fitted = sideNow(left);
@@ -253,6 +272,8 @@ export function fillWindow(rows, side, below) {
     else {
       last = { at, ...grants(rows, below, kept?.heights) };
       ({ shares } = last);
+      // What a talk's large type leaves no room for has the page's, as long as the scene is shown.
+      if (isTalk() && last.over > 1 && ofHeight(rows).every(({ dataset }) => "grown" in dataset)) crowd(true);
     }
     const changed = new Set();
     for (const [host, pixels] of shares) {

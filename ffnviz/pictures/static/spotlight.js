@@ -2,8 +2,12 @@
 // is open it is veiled, and where none is lit all are. A talk has no buttons beside its pictures.
 
 import { bringPictures } from "./bringing.js";
+import { typeSize } from "./type_size.js";
 
-const [LEAST, EDGE, AROUND] = [240, 10, 64];
+const [LEAST, EDGE, AROUND] = [200, 6, 64];
+const TOOLS = 1.45; // of the type's size: the strip at the foot of a talk, as in story.css
+const CROWDED = 1.5; // times, as in page.css, that a scene's words are larger than the type of many pictures
+const PHONE = matchMedia("(max-width: 700px), (pointer: coarse)"); // it has them beside the title
 const hosts = new Map(); // of the pictures that have a head → the name of its note
 let wanted = { note: "", veiled: false, alone: false };
 
@@ -44,11 +48,17 @@ export function light(note, { veiled = false, alone = false } = {}) {
 // The pictures on the page, in their order.
 export const notes = () => [...new Set([...hosts].filter(([host]) => host.isConnected).map(([, note]) => note))];
 
+// What the buttons of a talk take at its foot, in pixels: they lie on no picture.
+export function stripOfTalk() {
+  const { documentElement } = document, crowded = documentElement.hasAttribute("data-crowded") && !documentElement.hasAttribute("data-alone");
+  return PHONE.matches ? 0 : TOOLS * typeSize() * (crowded ? CROWDED : 1);
+}
+
 // A picture that stands alone has the rest of the window, an enlarged one what its head leaves: as many pixels of CSS, else null.
 export function roomOf(host) {
   const parts = host?.hasAttribute("data-enlarged") ? [...host.shadowRoot.querySelectorAll(".head, .under")] : null;
   if (parts) return Math.max(LEAST, innerHeight - parts.reduce((sum, part) => sum + part.offsetHeight, AROUND));
-  return host?.hasAttribute("data-alone") ? Math.max(LEAST, innerHeight - host.getBoundingClientRect().top - EDGE) : null;
+  return host?.hasAttribute("data-alone") ? Math.max(LEAST, Math.floor(innerHeight - host.getBoundingClientRect().top - EDGE - stripOfTalk())) : null;
 }
 
 // Says so to its style sheet too, once what stands above it has its size.

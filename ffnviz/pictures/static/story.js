@@ -4,6 +4,7 @@
 import { beginBringing } from "./bringing.js";
 import { classroom } from "./classroom_connection.js";
 import { each, element } from "./element.js";
+import { crowd } from "./filling.js";
 import { light, makeRoom } from "./spotlight.js";
 import { makeQuestion } from "./story_question.js";
 import { listenToKeys } from "./story_keys.js";
@@ -13,6 +14,7 @@ import { colourOf } from "./theme.js";
 export const styles = ["story.css"];
 
 const RESTS_MS = 2_000;
+const SMALL = matchMedia("(max-width: 700px), (max-height: 500px)"); // the words are scrolled with the rest
 const GONE_MS = 1_500; // from one page to the next the scene is taken down and hung again
 let leaving = null;
 let current = null; // the scene hung last: the former may go only after it has come
@@ -56,7 +58,7 @@ export function mount(tell) {
     element("h2", { text: "Scenes" }), scenes);
   const blank = element("div", { popover: "manual", class: "blank" });
   const status = element("div", { class: "told", role: "status" });
-  const root = element("section", { class: "story", "aria-label": "Lecture" },
+  const root = element("section", { class: "story", "aria-label": "Lecture", tabindex: "-1" },
     element("header", {}, where, title, sentence, tools), question.element, say, strayed, list, blank, status);
   // When the words take more lines or fewer, the picture has other room.
   const resized = new ResizeObserver(() => {
@@ -65,6 +67,7 @@ export function mount(tell) {
   });
   resized.observe(root);
   let data = null, theme = null, at = null; // where the speaker has asked to be
+  let talked = false; // whether the scene was part of a talk when it was painted last
   let brought = ""; // the scene, told or not, whose picture was brought into the window last
 
   const veiled = () => question.isOpen(data);
@@ -104,6 +107,12 @@ export function mount(tell) {
     rested = setTimeout(() => root.classList.remove("moved"), RESTS_MS);
   }
   addEventListener("pointermove", moved);
+  // In a talk no button keeps the focus: what is pressed next is meant for the scene.
+  function rest() {
+    if (!list.matches(":popover-open")) root.focus({ preventScroll: true });
+  }
+  root.addEventListener("click", () => { if (data?.presenting && !data.exploring) rest(); });
+  list.addEventListener("toggle", ({ newState }) => { if (newState === "open") scenes.querySelector("[aria-current=true]")?.focus(); });
   const keys = listenToKeys(() => data, () => blank.matches(":popover-open"), () => list.matches(":popover-open"),
     (what) => commands[what]());
 
@@ -125,7 +134,9 @@ export function mount(tell) {
     explore.hidden = !talk;
     notes.hidden = !data.presenting;
     present.textContent = data.presenting ? "End the talk" : "Present";
-    leave.hidden = data.presenting; // one way out of a talk
+    const alone = classroom.role === "student" && !led; // they may look around; the class is what they leave
+    leave.hidden = data.presenting || alone; // one way out of a talk
+    for (const part of [all, present]) part.hidden = alone;
     before.disabled = neighbour(-1) === undefined;
     after.disabled = neighbour(1) === undefined && !veiled();
     after.textContent = veiled() ? "Show the answer" : "Next →";
@@ -136,9 +147,14 @@ export function mount(tell) {
     });
     const asking = veiled() && !data.exploring && !data.strayed;
     light(data.look, { veiled: asking, alone: talk });
+    if (talk && !talked) rest();
+    talked = talk;
     setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });
     const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
-    if (scene !== brought && !data.strayed && !asking) beginBringing(root.getRootNode().host);
+    if (scene !== brought && !data.strayed) {
+      beginBringing(root.getRootNode().host);
+      if (asking && SMALL.matches) root.getRootNode().host.scrollIntoView();
+    }
     brought = scene;
     speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), counts: question.counts(data), ask: data.question && asText(data.question.ask) });
   }
@@ -149,6 +165,7 @@ export function mount(tell) {
       const moved = data?.at !== next.at || data?.lecture !== next.lecture;
       [data, theme] = [next, palette];
       at = next.at;
+      if (moved || !next.presenting) crowd(false);
       paint();
       if (moved) status.textContent = `Scene ${where.textContent}: ${next.titles[next.at]}`;
     },

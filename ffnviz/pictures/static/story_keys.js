@@ -19,7 +19,11 @@ const ARROWS = /^(Arrow|Home|End)/;
  * @param act called with what a key asks for
  */
 export function listenToKeys(data, isBlank, isListed, act) {
+  // A control that a mouse has pressed keeps the focus, but a key that follows is meant for the talk.
+  let byKeyboard = false;
+  const pressed = () => { byKeyboard = false; };
   function onKey(event) {
+    if (event.key === "Tab") byKeyboard = true;
     const shown = data(), target = event.composedPath()[0];
     if (!shown || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     if (target.matches?.(EDITABLE)) return;
@@ -29,12 +33,20 @@ export function listenToKeys(data, isBlank, isListed, act) {
     if (!what) return;
     if (isBlank()) what = "blank"; // whatever is pressed, light comes back first
     else if (isListed() && key !== "g") return; // the list has the keys
-    else if (target.matches?.("button, a, [role=button]") && (key === " " || key === "Enter")) return;
-    else if (target.matches?.(TAKES_ARROWS) && (ARROWS.test(key) || key === "Enter")) return;
+    else if (byKeyboard || !talk) {
+      if (target.matches?.("button, a, [role=button]") && (key === " " || key === "Enter")) return;
+      if (target.matches?.(TAKES_ARROWS) && (ARROWS.test(key) || key === "Enter")) return;
+    }
     event.preventDefault();
     event.stopPropagation();
     act(what);
   }
   addEventListener("keydown", onKey, true);
-  return { stop: () => removeEventListener("keydown", onKey, true) };
+  addEventListener("pointerdown", pressed, true);
+  return {
+    stop() {
+      removeEventListener("keydown", onKey, true);
+      removeEventListener("pointerdown", pressed, true);
+    },
+  };
 }

@@ -7,6 +7,7 @@ import { each, element } from "./element.js";
 const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
 const voted = new Map(); // the same, of a student whose class has not been shown the answer
 let early = false; // whether the lecturer's page shows the counts while a question is open
+const voteOf = (data) => `${nameOf(data)} ${classroom.removals}`; // a vote that was removed is none
 const nameOf = ({ lecture, at }) => `${classroom.code} ${lecture} ${at}`;
 
 // Whether a class answers this question together.
@@ -23,7 +24,7 @@ export function makeQuestion(changed) {
   function choose(data, option) {
     if (answered.has(nameOf(data))) return;
     if (together(data) && classroom.role === "student") {
-      voted.set(nameOf(data), option);
+      voted.set(voteOf(data), option);
       send("vote", { scene: data.at, option }).catch(({ message }) => { verdict.textContent = message; });
     } else {
       if (together(data)) send("reveal", { scene: data.at }).catch(({ message }) => complain(message));
@@ -36,7 +37,7 @@ export function makeQuestion(changed) {
   function isOpen(data) {
     if (!data.question) return false;
     const name = nameOf(data);
-    if (!answered.has(name) && together(data) && classroom.now.revealed.includes(data.at)) answered.set(name, voted.get(name) ?? null);
+    if (!answered.has(name) && together(data) && classroom.now.revealed.includes(data.at)) answered.set(name, voted.get(voteOf(data)) ?? null);
     return !answered.has(name);
   }
 
@@ -45,7 +46,7 @@ export function makeQuestion(changed) {
     const n = counts?.reduce((a, b) => a + b, 0) ?? 0;
     const all = counts ? `${n} ${n === 1 ? "answer" : "answers"}. ` : "";
     if (open && together(data) && classroom.role === "student") {
-      return voted.has(nameOf(data)) ? "Your answer is in. You may change it until the lecturer shows the answer." : "Your answer counts, without your name.";
+      return voted.has(voteOf(data)) ? "Your answer is in. You may change it until the lecturer shows the answer." : "Your answer counts, without your name.";
     }
     if (open || chosen === null || answer === null) return all;
     return all + (chosen === answer ? "Right." : "Not quite.");
@@ -61,7 +62,7 @@ export function makeQuestion(changed) {
       const { question } = data;
       root.hidden = !question;
       if (!question) return;
-      const open = isOpen(data), chosen = open ? voted.get(nameOf(data)) : answered.get(nameOf(data));
+      const open = isOpen(data), chosen = open ? voted.get(voteOf(data)) : answered.get(nameOf(data));
       const counts = open && !early ? null : countsOf(data), most = Math.max(1, ...(counts ?? []));
       ask.replaceChildren(...question.ask.map((part) => span(part, theme)));
       root.classList.toggle("open", open);

@@ -25,6 +25,7 @@ SCRIPTS = {
     "drawer": ("stSidebarNavLink", "stSidebarCollapseButton"),
     "white_page": ("deltaPath",),
     "no_assembly": ("WebAssembly.Module",),
+    "no_connection": ("stConnectionStatus", "Connection error"),
     "loaded_script": ("document.head.appendChild", "bidi-components"),
 }
 STATIC = Path(streamlit.__file__).parent / "static"
