@@ -101,6 +101,7 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
         draft_storage.kept_in_browser(session),
         *classroom.class_line(session),
         *menu.notices(),
+        *page_controls.absent_notice(session, run),
     ]
 
 

@@ -114,6 +114,18 @@ def left_out_notice(run: Run) -> list[Cell]:
     return [text_cell("left-out", why, tone="warning")]
 
 
+def absent_notice(session: Session, run: Run | None) -> list[Cell]:
+    """That a link asks for a network which this server has not."""
+    if not session.not_here or run is None:
+        return []
+    said: Sentence = [
+        "This server has no network called ", (session.not_here[0], "typed"),
+        f", which the link asks for. You see {run.card.label}. Whoever started the server can add "
+        "others with --model.",
+    ]  # fmt: skip
+    return [text_cell("not-here", said, tone="warning")]
+
+
 def bar(session: Session, page: Page, run: Run | None) -> Cell:
     """The page's name, its link, file and lecture, and what a screen reader hears of a change."""
     state = session.state

@@ -106,6 +106,12 @@ class Session:
         return view_options
 
     @property
+    def not_here(self) -> list[str]:
+        """The networks that the link asked for and this server has not; until something is done."""
+        networks: list[str] = st.session_state["not_here"]
+        return networks
+
+    @property
     def hidden_words(self) -> Hidden:
         """The words that the visitor has hidden."""
         hidden: Hidden = st.session_state.get("hidden_words", {})
@@ -128,7 +134,7 @@ class Session:
     def do(self, action: Action, settled: bool = True) -> None:
         """Do what was asked for; the URL follows with the page, once that is settled."""
         table, before = st.session_state, self.state
-        table["moving"] = not settled
+        table["moving"], table["not_here"] = not settled, []
         if isinstance(action, OpenPage | OpenNeuron):
             part = action.part or table["last_parts"].get(action.page, "")
             action = replace(action, part=part, settings=table["left"])
@@ -207,6 +213,8 @@ class Session:
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
         # A link may also hold settings of other parts of the page, for when one turns to them.
         state = from_url(page, url, self.catalog)
+        named = (url.get(name, "") for name in ("twin", "partner"))
+        st.session_state["not_here"] = [n for n in named if n and n not in self.catalog.networks]
         for part in self.catalog.parts[state.page]:
             st.session_state["left"] |= dict(self.catalog.legal(state.page, part, url))
         self._look_at(state)

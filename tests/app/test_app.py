@@ -97,6 +97,14 @@ def test_a_choice_in_the_url_is_kept() -> None:
     assert query(opened(**chosen)) == chosen
 
 
+def test_a_link_to_a_network_that_the_server_has_not_says_so() -> None:
+    app = opened(text="The dogs ran.", twin="gpt2 <b>")
+    assert "no network called gpt2 <b>, which the link asks for" in said(app, "not-here")
+    assert query(app)["twin"] == "relu"
+    app.text_input(key="text").set_value("The dogs ran home.").run()
+    assert app.session_state["not_here"] == []
+
+
 def test_typing_on_keeps_the_chosen_token_and_another_sentence_does_not() -> None:
     app = opened(text="The dogs ran home.", token="2")
     app.text_input(key="text").set_value("The dogs ran home. They slept.").run()

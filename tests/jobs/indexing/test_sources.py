@@ -174,7 +174,7 @@ def test_files_of_one_name_have_tags_of_their_own(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         row = b'{"text": "The cat sat."}\n'
         (tmp_path / name).write_bytes(gzip.compress(row) if name.endswith("gz") else row)
-    tags = {str(p.path.relative_to(tmp_path)): p.tag for p in pieces_of([tmp_path])[0]}
+    tags = {str(p.path).removeprefix(f"{tmp_path}/"): p.tag for p in pieces_of([tmp_path])[0]}
     assert tags == {
         "a/notes.txt": "a/notes.txt", "b/notes.txt": "b/notes.txt",
         "b/notes.jsonl": "notes.jsonl", "b/other.txt": "other", "c/b/other.jsonl.gz": "other.jsonl",
