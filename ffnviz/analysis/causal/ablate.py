@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.causal.activations import rows_of
-from ffnviz.analysis.causal.measure import Measure, at_once, judged_at
+from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.edit import Edit
@@ -107,6 +107,7 @@ def ablate(
     changed = Edit(block, neurons, value=0.0, tokens=tokens, at=at)
     changed = changed.settled(network.sizes, len(plain.tokens), network.head_shape)
     place = judged_at(network, plain, token)
+    before = measured(measure, plain.logits_at(place))
     if how == "zero":
         edits = [Edit(block, neurons, scale=0.0, tokens=tokens, at=at)]
     else:
@@ -124,7 +125,6 @@ def ablate(
         logits = network.run(plain.ids.expand(n, -1), [edit]).logits_at(place)
         values += measure(logits).double().tolist()
         divergences += [divergence(plain.logits_at(place), each) for each in logits]
-    before = float(measure(plain.logits_at(place)))
     return Ablation(before, np.array(values), float(np.mean(divergences)))
 
 

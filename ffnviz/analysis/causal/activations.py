@@ -9,7 +9,7 @@ from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import texts_of
 from ffnviz.models.edit import PLACES
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.trace import BlockStages, Trace
+from ffnviz.models.trace import BlockStages
 
 
 def activations(network: Network, block: BlockStages, at: str) -> Tensor:
@@ -54,15 +54,3 @@ def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tens
     if not sum(map(len, rows)):
         raise ValueError("Give texts to take the mean of, or to draw from: reference=[…].")
     return torch.cat(rows)
-
-
-def check_block(trace: Trace, block: int) -> None:
-    """Check that there is such a block.
-
-    Raises:
-        ValueError: if there is not.
-    """
-    if not 0 <= block < len(trace.blocks):
-        raise ValueError(
-            f"There is no block {block}: they count from 0 to {len(trace.blocks) - 1}."
-        )

@@ -7,10 +7,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import LogitDifference, judged_at, network_of
 from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.analysis.neurons.intervention import direct_contributions
-from ffnviz.models.trace import Trace
+from ffnviz.models.arguments import at_least
+from ffnviz.models.trace import BlockStages, Trace
 
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM)
 
@@ -27,6 +29,7 @@ class LogitAttribution:
         bias: the final norm's and the word head's.
         neurons: the strongest, as (block, neuron), the largest |contribution| first, (k, 2).
         contributions: of those, (k,); they are parts of `ffn`.
+        edits: what the trace's edits put into the stream, beside what attention and FFN wrote.
     """
 
     total: float
@@ -36,11 +39,12 @@ class LogitAttribution:
     bias: float
     neurons: NDArray[np.int64]
     contributions: NDArray[np.float64]
+    edits: float = 0.0
 
     @property
     def residue(self) -> float:
         """What rounding leaves between the sum of all terms and the network's number."""
-        terms = self.embedding + self.bias + self.attention.sum() + self.ffn.sum()
+        terms = self.embedding + self.bias + self.edits + self.attention.sum() + self.ffn.sum()
         return float(self.total - terms)
 
 
@@ -74,7 +78,7 @@ def logit_attribution(
     """
     network = network_of(trace)
     require(network, NEEDS)
-    place = judged_at(network, trace, token)
+    place, k = judged_at(network, trace, token), at_least("k", k, 0)
     head, words = word_head(network)
     entries, signs = [measure.word], [1.0]
     if measure.instead is not None:
@@ -84,6 +88,11 @@ def logit_attribution(
 
     def row(stream: Tensor) -> Tensor:
         return stream[place].cpu().double()
+
+    def wrote(block: BlockStages) -> tuple[Tensor, Tensor]:
+        if trace.edits:  # the stream may have more than attention and FFN added
+            return row(activations(network, block, "attention")), row(block.ffn.output)
+        return row(block.middle) - row(block.input), row(block.output) - row(block.middle)
 
     if head.norm is not None:
         norm = head.norm.double()
@@ -96,12 +105,15 @@ def logit_attribution(
         neurons += sign * direct_contributions(network, trace, place, word)
     flat = neurons.ravel()
     best = np.argsort(-np.abs(flat), kind="stable")[:k]
+    attention, ffn = map(torch.stack, zip(*map(wrote, trace.blocks), strict=True))
+    rest = row(trace.blocks[-1].output) - row(trace.embedding) - (attention + ffn).sum(dim=0)
     return LogitAttribution(
         total=float(measure(trace.logits_at(place))),
         embedding=float(row(trace.embedding) @ along),
-        attention=np.array([float((row(b.middle) - row(b.input)) @ along) for b in trace.blocks]),
-        ffn=np.array([float((row(b.output) - row(b.middle)) @ along) for b in trace.blocks]),
+        attention=(attention @ along).numpy(),
+        ffn=(ffn @ along).numpy(),
         bias=bias,
         neurons=np.stack(np.unravel_index(best, neurons.shape), axis=-1),
         contributions=flat[best],
+        edits=float(rest @ along) if trace.edits else 0.0,
     )

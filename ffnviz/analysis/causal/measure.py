@@ -4,9 +4,11 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.arguments import place_of
 from ffnviz.models.network import Network
 from ffnviz.models.token_slice import usual_token
 from ffnviz.models.trace import Trace
@@ -59,6 +61,33 @@ def logit_difference(
     return LogitDifference(
         word_id(network, word), None if instead is None else word_id(network, instead)
     )
+
+
+def measured(measure: Measure, logits: Tensor) -> float:
+    """A measure of the logits at one token, (vocab_size,), once it is seen to treat rows alone.
+
+    Raises:
+        TypeError: if it makes no tensor of one number a row.
+        ValueError: if what it makes of one row depends on the others.
+    """
+    two = torch.stack([logits, logits.flip(-1)])
+    one, both = measure(logits), measure(two)
+    made: list[tuple[Tensor, object]] = [(logits, one), (two, both)]
+    for given, found in made:
+        if not isinstance(found, Tensor) or found.shape != given.shape[:-1]:
+            shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
+            raise TypeError(
+                "A measure makes a tensor with one number of each row of logits, (…, vocab_size) → "
+                f"(…); of {tuple(given.shape)} this one makes {shape}. Take the last dimension: "
+                "logits[..., word]."
+            )
+    if not torch.allclose(both[0].double(), one.double(), rtol=1e-3, atol=1e-4, equal_nan=True):
+        raise ValueError(
+            f"This measure mixes rows: the same logits give {float(one):.4g} alone and "
+            f"{float(both[0]):.4g} beside others, and many rows are measured at once. Reduce the "
+            "last dimension, dim=-1, not dim=0."
+        )
+    return float(one)
 
 
 def telling_words(logits: Tensor, against: Tensor) -> LogitDifference | None:
@@ -125,15 +154,41 @@ def judged_at(network: Network, trace: Trace, token: int | None) -> int:
 
     Raises:
         ValueError: if there is no such token.
+
+    Warns:
+        UserWarning: where the usual one is not sure: the text is cut, or has no mask, or several.
     """
-    n = len(trace.tokens)
     if token is None:
-        if network.card.causal and not network.card.has_mask:
-            return n - 1
-        return usual_token(trace.tokens, network.tokenizer.mask_id)
-    if not -n <= token < n:
-        raise ValueError(f"There is no token {token}: they count from 0 to {n - 1}.")
-    return range(n)[token]
+        place = usual_place(network, trace)
+        if doubt := _doubt(network, trace):
+            warnings.warn(
+                f"This text {doubt}: it is measured at token {place}, "
+                f"{trace.tokens[place].text!r}. Say where with token=….", stacklevel=4,
+            )  # fmt: skip
+        return place
+    return place_of("token", token, len(trace.tokens))
+
+
+def usual_place(network: Network, trace: Trace) -> int:
+    """The mask, or the token of most interest; a network that only reads on: the last token."""
+    if _reads_on(network):
+        return len(trace.tokens) - 1
+    return usual_token(trace.tokens, network.tokenizer.mask_id)
+
+
+def _reads_on(network: Network) -> bool:
+    return network.card.causal and not network.card.has_mask
+
+
+def _doubt(network: Network, trace: Trace) -> str:
+    """Why the usual token may not be the one that is meant; or ""."""
+    n_masks = sum(token.id == network.tokenizer.mask_id for token in trace.tokens)
+    if not _reads_on(network) and n_masks > 1:
+        return f"has {n_masks} masks"
+    if trace.n_left_out and (_reads_on(network) or not n_masks):
+        n = len(trace.tokens)
+        return f"has {n + trace.n_left_out:,} tokens, and the network reads the first {n:,}"
+    return "" if _reads_on(network) or n_masks else "has no mask"
 
 
 def at_once(network: Network, n_tokens: int) -> int:

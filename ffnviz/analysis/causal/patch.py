@@ -9,10 +9,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.causal.activations import activations, check_block
-from ffnviz.analysis.causal.measure import Measure, at_once, judged_at
+from ffnviz.analysis.causal.activations import activations
+from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.spread import Progress
+from ffnviz.models.arguments import place_of, places_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
@@ -59,7 +60,7 @@ def patch(
         True
     """
     given, into = network.trace(source), network.trace(target)
-    check_block(given, block)
+    block = place_of("block", block, len(given.blocks))
     places = _source_places(given, into, tokens, from_tokens)
     values = activations(network, given.blocks[block], at)[places]
     which = Edit(block, neurons, value=0.0, at=at)
@@ -74,14 +75,15 @@ def _source_places(
 ) -> list[int]:
     if tokens is None and from_tokens is None:
         _check_as_long(given, into)
-    wanted = list(range(len(into.tokens))) if tokens is None else list(tokens)
-    places = wanted if from_tokens is None else list(from_tokens)
+    n, n_source = len(into.tokens), len(given.tokens)
+    wanted = list(range(n)) if tokens is None else places_of("token", tokens, n)
+    places = wanted if from_tokens is None else places_of("token", from_tokens, n_source)
     if len(places) != len(wanted):
         raise ValueError(f"{len(places)} tokens are taken and put to {len(wanted)}: as many each.")
     for place in places:
-        if not 0 <= place < len(given.tokens):
+        if place >= n_source:
             raise ValueError(
-                f"The source has no token {place}: they count from 0 to {len(given.tokens) - 1}."
+                f"The source has no token {place}: they count from 0 to {n_source - 1}."
             )
     return places
 
@@ -196,6 +198,10 @@ def map_of_traces(
         progress: told the share of all patches that are done.
     """
     require(network, NEEDS)
+    before, wanted = (
+        measured(measure, trace.logits_at(at_token))
+        for trace, at_token in zip((into, given), judged[::-1], strict=True)
+    )
     sources, targets = pairs.T.tolist()
     batch_size = at_once(network, len(into.tokens))
     values = np.empty((len(into.blocks), len(pairs)))
@@ -213,8 +219,8 @@ def map_of_traces(
             progress((number * len(pairs) + start + len(batch)) / values.size)
     return PatchMap(
         values,
-        float(measure(into.logits_at(judged[1]))),
-        float(measure(given.logits_at(judged[0]))),
+        before,
+        wanted,
         pairs[:, 1].astype(np.int64),
         tuple(into.tokens[each].special or into.tokens[each].text for each in targets),
     )

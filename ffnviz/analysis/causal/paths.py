@@ -8,9 +8,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.causal.activations import check_block
 from ffnviz.analysis.causal.measure import judged_at, network_of
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.arguments import at_least, place_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.external.compare import TOLERANCE, error
 from ffnviz.models.network import Network, NotForThisNetwork
@@ -70,7 +70,7 @@ def neuron_paths(
         >>> paths.direct.shape, paths.strongest.shape
         ((2048,), (5,))
     """
-    check_block(trace, to_block)
+    block, to_block = (place_of("block", each, len(trace.blocks)) for each in (block, to_block))
     if to_block <= block:
         raise ValueError(f"Block {to_block} does not come after block {block}.")
     return _paths(trace, block, neuron, [to_block], token, k)[0]
@@ -94,7 +94,7 @@ def _paths(
 ) -> tuple[NeuronPaths, ...]:
     network = network_of(trace)
     require(network, NEEDS)
-    check_block(trace, block)
+    block, k = place_of("block", block, len(trace.blocks)), at_least("k", k, 0)
     place = judged_at(network, trace, token)
     off = Edit(block, [neuron], scale=0.0, tokens=[place])
     without = network.run(trace.ids, [*trace.edits, off])

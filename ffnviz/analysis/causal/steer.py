@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.causal.activations import activations, check_block
+from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import judged_at
-from ffnviz.models.arguments import texts_of
+from ffnviz.models.arguments import place_of, texts_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
@@ -66,9 +66,9 @@ def contrast(
         rows = []
         for text in texts_of(name, some):
             trace = network.trace(text)
-            check_block(trace, block)
             place = judged_at(network, trace, token)
-            rows.append(activations(network, trace.blocks[block], at)[place])
+            number = place_of("block", block, len(trace.blocks))
+            rows.append(activations(network, trace.blocks[number], at)[place])
         if len(rows) < 2:
             raise ValueError("Give at least two texts of each kind: the error is their spread's.")
         samples = torch.stack(rows)

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 
 from ffnviz.analysis.features.encoding import features_of, warn_without_start
-from ffnviz.models.arguments import texts_of
+from ffnviz.models.arguments import at_least, texts_of
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae
 
@@ -70,6 +70,7 @@ def sae_examples(
         >>> result.values.shape, result.n_tokens
         ((2, 2048), 8)
     """
+    k = at_least("k", k)
     best = torch.zeros(k, sae.d_sae)
     where = torch.zeros(2, k, sae.d_sae, dtype=torch.long)
     active, n_tokens, read = torch.zeros(sae.d_sae, dtype=torch.long), 0, []

@@ -6,6 +6,7 @@ from torch import Tensor
 from ffnviz.analysis.features.encoding import check_fit
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.memory import RankedWords, words_of
+from ffnviz.models.arguments import at_least
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae, SaeError
 
@@ -50,4 +51,4 @@ def sae_words(
         >>> promoted.scores.shape, bool(promoted.scores[0] > 0 > suppressed.scores[0])
         ((3,), True)
     """
-    return words_of(network, direction(network, sae, feature), k)
+    return words_of(network, direction(network, sae, feature), at_least("k", k, 0))

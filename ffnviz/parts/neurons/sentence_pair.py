@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.causal.measure import LogitDifference, judged_at, telling_words
+from ffnviz.analysis.causal.measure import LogitDifference, telling_words, usual_place
 from ffnviz.analysis.neurons.compare import pairs
 from ffnviz.models.trace import Trace
 from ffnviz.parts.neurons.compare import NO_PAIRS, has_mask
@@ -50,7 +50,7 @@ def sentence_pair(run: Run, text: str) -> SentencePair | str:
         return NO_PAIRS
     if has_mask(run, given) != has_mask(run, into):
         return "One sentence has a [MASK] and the other has none: give both the same question."
-    judged = judged_at(run.model, given, None), judged_at(run.model, into, None)
+    judged = usual_place(run.model, given), usual_place(run.model, into)
     measure = telling_words(given.logits_at(judged[0]), into.logits_at(judged[1]))
     if measure is None:
         return "Both sentences get the same answer: there is no way to go from one to the other."

@@ -1,6 +1,7 @@
 """Parts taken away, against the network with hooks written by hand."""
 
 from functools import partial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -104,6 +105,39 @@ def test_any_network_is_ablated(tokenizer: Tokenizer) -> None:
         ablate(headless, "the cat", logit_difference(stranger, 3), 0)
 
 
+@pytest.mark.parametrize("how", ["zero", "resample"])
+def test_a_measure_that_mixes_rows_is_refused(how: str, tokenizer: Tokenizer) -> None:
+    network, text = ours(tokenizer), "the [MASK] sat"
+    own: dict[str, Any] = {"block": 0, "how": how, "reference": ["the cat"]}
+    found = ablate(network, text, lambda logits: logits.log_softmax(-1)[..., 3], **own)
+    logits = network.trace(text).logits_at(1)
+    assert found.plain == pytest.approx(float(logits.log_softmax(0)[3]), abs=1e-5)
+    with pytest.raises(ValueError, match=r"mixes rows.*dim=-1"):
+        ablate(network, text, lambda logits: logits.log_softmax(0)[..., 3], **own)
+    with pytest.raises(TypeError, match=r"of \(2, \d+\) this one makes \(\)"):
+        ablate(network, text, lambda logits: logits.mean(), **own)
+    with pytest.raises(TypeError, match="this one makes float"):
+        ablate(network, text, lambda logits: float(logits[..., 3].sum()), **own)  # type: ignore[arg-type, return-value]
+
+
+def test_where_it_is_measured_is_said_if_that_is_not_sure(tokenizer: Tokenizer) -> None:
+    network, measure = ours(tokenizer), lambda logits: logits[..., 3]
+    reads_on = network_of_kind("GPT-2")
+    long = "the cat " * 100
+    cut = r"has [\d,]+ tokens, and the network reads the first"
+    for asked, text, message in (
+        (network, "the cat sat", r"has no mask: it is measured at token \d, ' sat'"),
+        (network, "the [MASK] sat [MASK]", "has 2 masks: it is measured at token 1"),
+        (network, f"{long}[MASK]", cut),
+        (reads_on, long, cut),
+    ):
+        with pytest.warns(UserWarning, match=message):
+            ablate(asked, text, measure, 0)
+        ablate(asked, text, measure, 0, token=0)
+    ablate(reads_on, "the cat", measure, 0)
+    ablate(network, f"the [MASK] {long}", measure, 0)
+
+
 def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
     network = ours(tokenizer)
     measure = logit_difference(network, 3)
@@ -117,8 +151,9 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
         ({"neurons": [32]}, "no neuron 32"),
         ({"neurons": [32], "how": "mean", "reference": ["a"]}, "no neuron 32"),
     ):
+        changed: dict[str, Any] = {"block": 0, "token": 0} | dict(wrong)
         with pytest.raises(ValueError, match=message):
-            ablate(network, "the cat", measure, **{"block": 0, **wrong})  # type: ignore[arg-type]
+            ablate(network, "the cat", measure, **changed)
     with pytest.raises(ValueError, match=r"'the cat sat' is no one token of this network, but"):
         logit_difference(network, "the cat sat")
     with pytest.raises(ValueError, match="no entry 300 in the vocabulary"):

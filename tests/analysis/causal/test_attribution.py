@@ -5,11 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from numpy.testing import assert_allclose
 from torch import Tensor
 
 from ffnviz.analysis.causal.attribution import logit_attribution
 from ffnviz.analysis.causal.measure import logit_difference
+from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.in_memory import from_module
 from ffnviz.models.network import Network, NotForThisNetwork
@@ -83,6 +85,34 @@ def test_all_neurons_and_the_bias_are_their_ffn(network: Network) -> None:
         own = 0.0 if bias is None else held(network, trace, bias, 0, network.head.words.vectors[5])
         summed = found.contributions[found.neurons[:, 0] == number].sum() + own
         assert summed == pytest.approx(found.ffn[number], abs=2e-4)
+
+
+@pytest.mark.parametrize("at", ["input", "attention", "middle", "ffn", "output"])
+def test_what_an_edit_adds_is_a_term_of_its_own(at: str, network: Network) -> None:
+    measure, vector = logit_difference(network, 5, 9), torch.linspace(-1, 1, network.sizes.d_model)
+    plain = logit_attribution(network.trace(SOURCE), measure, 1)
+    assert plain.edits == 0
+    if at == "middle" and network.card.label == "GPT-NeoX":
+        with pytest.raises(NotForThisNetwork, match="side by side"):
+            network.trace(SOURCE, Edit(1, add=vector, at=at))
+        return
+    trace = network.trace(SOURCE, Edit(1, add=vector, at=at))
+    found = logit_attribution(trace, measure, 1, k=5_000)
+    assert abs(found.residue) < 2e-4
+    last = trace.blocks[1]
+    assert found.ffn[1] == pytest.approx(
+        held(network, trace, last.ffn.output[1], 1, _weights(network)), abs=1e-4
+    )
+    added = held(network, trace, vector, 1, _weights(network))
+    expected = 0 if at in ("ffn", "attention") else added  # those are what the part then writes
+    assert found.edits == pytest.approx(expected, abs=1e-4)
+
+
+def _weights(network: Network) -> Tensor:
+    assert network.head is not None
+    assert network.head.words is not None
+    vectors = network.head.words.vectors.double()
+    return vectors[5] - vectors[9]
 
 
 def test_the_token_is_the_mask_or_the_last(tokenizer: Tokenizer) -> None:

@@ -80,7 +80,7 @@ def test_all_of_the_last_stream_makes_it_the_sources(tokenizer: Tokenizer) -> No
     found = patch_map(network, source, target, measure, token=-1)
     assert found.restored[1, -1] == pytest.approx(1, abs=1e-4)
     assert_allclose(found.restored[1, :-1], 0, atol=1e-4)  # behind the last block none is heard
-    same = patch_map(network, source, source, measure)
+    same = patch_map(network, source, source, measure, token=-1)
     with pytest.raises(ValueError, match="the same for both texts"):
         _ = same.restored
     assert_allclose(same.values, same.target, atol=1e-5)

@@ -120,7 +120,7 @@ def test_with_nothing_between_the_rest_is_the_norms_scale_alone(tokenizer: Token
 
 def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
     network = ours(tokenizer)
-    trace = network.trace("The cat")
+    trace = network.trace("The [MASK]")
     with pytest.raises(ValueError, match="Block 0 does not come after block 0"):
         neuron_paths(trace, 0, 1, 0)
     with pytest.raises(ValueError, match="There is no block 2"):
@@ -128,6 +128,6 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
     with pytest.raises(ValueError, match="no neuron 32"):
         neuron_paths(trace, 0, 32, 1)
     with pytest.raises(NotForThisNetwork, match="post-LN"):
-        neuron_paths(ours(tokenizer, norm="post").trace("a"), 0, 1, 1)
+        neuron_paths(ours(tokenizer, norm="post").trace("[MASK]"), 0, 1, 1)
     stranger = Stranger(tokenizer).trace("the cat")
-    assert torch.tensor(neuron_paths(stranger, 0, 1, 2).direct).isfinite().all()
+    assert torch.tensor(neuron_paths(stranger, 0, 1, 2, token=-1).direct).isfinite().all()
