@@ -364,8 +364,8 @@ def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> N
     sae = ffnviz.Sae("a value an entry", 1, "ffn", "standard", eye, eye, zero, zero)
     cat = ffnviz.logit_difference(model, "mat", "cat")
     asked: dict[str, Callable[[Any], object]] = {
-        "texts": lambda some: ffnviz.contrast(model, some, ["a", "b"], 0),
-        "others": lambda some: ffnviz.contrast(model, ["a", "b"], some, 0),
+        "texts": lambda some: ffnviz.contrast(model, some, ["a", "b"], 0, token=-1),
+        "others": lambda some: ffnviz.contrast(model, ["a", "b"], some, 0, token=-1),
         "reference": lambda some: ffnviz.ablate(model, text, cat, 1, how="mean", reference=some),
         "texts ": lambda some: ffnviz.sae_examples(model, sae, some),
     }
@@ -378,4 +378,4 @@ def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> N
     for how in ("mean", "resample"):
         with pytest.raises(ValueError, match="Give texts to take the mean of"):
             ffnviz.ablate(bert, "the cat", lambda logits: logits[..., 5], 1, how=how,
-                          reference=[" "])  # fmt: skip
+                          reference=[" "], token=0)  # fmt: skip
