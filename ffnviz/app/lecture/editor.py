@@ -21,8 +21,8 @@ from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import read_lecture, written_lecture
-from ffnviz.lecture.scene import Lecture, Scene
-from ffnviz.lecture.tables import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError
+from ffnviz.lecture.scene import NO_ANSWER, Lecture, Scene
+from ffnviz.lecture.tables import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError, in_scene
 from ffnviz.parts import PAGES
 from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.saving import saving_cell
@@ -113,6 +113,11 @@ def checked(session: Session, current: Draft) -> Lecture | None:
     if not current.views:
         return None
     try:
+        for number, view in enumerate(current.views, 1):
+            asked = view.scene.question
+            if asked is not None and asked.options and asked.answer == NO_ANSWER:
+                which = "which option is right? Put * before it, and before no other."
+                raise LectureError(f"{in_scene(number, view.scene.title)}{which}")
         text = written_lecture(current.lecture, session.catalog)
         return read_lecture(text, session.catalog, FACTS)
     except LectureError as error:
