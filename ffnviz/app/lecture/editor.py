@@ -1,5 +1,6 @@
 """The desk, where a visitor's own lecture is put in order, worded, saved and opened."""
 
+import re
 from dataclasses import replace
 
 import streamlit as st
@@ -152,9 +153,15 @@ def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
         st.button("Back to the page", on_click=open_desk, args=(None,))
         st.button("Show it", on_click=follow, disabled=lecture is None)
         text = written_lecture(lecture, session.catalog) if lecture else None
-        file, kind = "my-lecture.toml", "application/toml"
-        mount_cell(saving_cell("Save as a file", text, file, kind, key="desk-save"))
+        name = file_name(current.title)
+        mount_cell(saving_cell("Save as a file", text, f"{name}.toml", "application/toml",
+                               key="desk-save"))  # fmt: skip
         st.button("Begin a new one", on_click=begin_anew, disabled=not current.views)
+
+
+def file_name(title: str) -> str:
+    """A lecture's title as the name of a file."""
+    return "-".join(re.findall(r"\w+", title.lower()))[:60] or "my-lecture"
 
 
 def bring(session: Session) -> None:
