@@ -25,7 +25,10 @@ from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.external.memory import gigabytes
 from ffnviz.state.state import tidied
 
-NO_SESSION = "streamlit.runtime.scriptrunner_utils.script_run_context"
+NO_SESSION = (
+    "streamlit.runtime.scriptrunner_utils.script_run_context",
+    "streamlit.runtime.state.session_state_proxy",
+)
 
 
 @click.command()
@@ -81,7 +84,8 @@ def export(
 @reported(LectureError, ModelFolderError, TooLargeError, RuntimeError)
 def _lecture(path: Path, device: torch.device, worksheet: bool) -> str:
     """The HTML of a lecture, whose scenes show the twins, as the app does, or its worksheet."""
-    logging.getLogger(NO_SESSION).disabled = True  # it repeats that there is no session here
+    for name in NO_SESSION:  # they repeat that there is no session here
+        logging.getLogger(name).disabled = True
     catalog = build_catalog()
     lecture = lecture_file(path, catalog)
     if worksheet:

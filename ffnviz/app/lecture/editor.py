@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from ffnviz.app.lecture import handouts
 from ffnviz.app.lecture.draft import (
     DESK,
     PREVIEWING,
@@ -25,6 +26,7 @@ from ffnviz.lecture.reading import read_lecture, written_lecture
 from ffnviz.lecture.scene import NO_ANSWER, Lecture, Scene
 from ffnviz.lecture.tables import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError, in_scene
 from ffnviz.parts import PAGES
+from ffnviz.parts.sheet import Sheet
 from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.saving import saving_cell
 from ffnviz.pictures.scene_list import ListedScene, scene_list_cell
@@ -40,6 +42,16 @@ def open_desk(page: str | None) -> None:
 def is_open(page: str) -> bool:
     """Whether the desk stands in place of a page."""
     return bool(st.session_state.get(DESK) == page)
+
+
+def handout(session: Session) -> Sheet:
+    """The file of the lecture that was asked for, while the lecture is the same."""
+    if handouts.WANTED not in st.session_state:
+        return Sheet([])
+    try:
+        return handouts.handout(written_lecture(draft().lecture, session.catalog))
+    except LectureError:
+        return Sheet([])
 
 
 def show_desk(session: Session) -> None:
@@ -156,6 +168,9 @@ def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
         name = file_name(current.title)
         mount_cell(saving_cell("Save as a file", text, f"{name}.toml", "application/toml",
                                key="desk-save"))  # fmt: skip
+        for what, label in (("worksheet", "Worksheet to print"), ("html", "Save as HTML")):
+            st.button(label, on_click=handouts.ask, args=(what, name, text), key=f"desk-{what}",
+                      disabled=text is None)  # fmt: skip
         st.button("Begin a new one", on_click=begin_anew, disabled=not current.views)
 
 
