@@ -72,7 +72,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         brain = partial(class_sentences.brain, session)
         draw(session, lambda run, _: brain(run) if run else Sheet([]), (), Frame(above))
     elif editor.is_open(page.name):
-        draw(session, lambda *_: Sheet([]), (), Frame(above))
+        draw(session, lambda *_: editor.handout(session), (), Frame(above))
         editor.show_desk(session)
     else:
         frame = frame_of(session, page, part, run, above)

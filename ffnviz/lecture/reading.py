@@ -3,6 +3,7 @@
 import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from string import Formatter
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -19,10 +20,13 @@ from ffnviz.lecture.tables import (
     SceneTable,
     converted,
     in_scene,
+    one_of,
 )
 from ffnviz.state.settings import Setting
-from ffnviz.state.state import Catalog, State, from_url, tidied, to_url
+from ffnviz.state.state import LONGEST_SENTENCE, Catalog, State, from_url, tidied, to_url
 
+NOTES = Path(__file__).parents[1] / "pictures" / "static" / "notes"
+PICTURES = tuple(sorted(note.stem for note in NOTES.glob("*.html")))  # each is called by its note
 OF_STATE = ("page", "part", "text", "twin", "block", "token", "neuron", "order", "partner")
 
 
@@ -81,9 +85,11 @@ class _Reader:
         state = self.view(_of_link(table.link) if table.view is None else table.view)
         say, notes = self.words("say", table.say), self.words("notes", table.notes)
         question = None if table.question is None else self.question(table.question)
-        return Scene(
-            table.title.strip(), state, say, table.look.strip(), question, notes, table.short
-        )
+        look = table.look.strip()
+        if look and look not in PICTURES:
+            can_be = one_of(PICTURES, look)
+            raise LectureError(f"look: no picture is called “{look}”. It must be {can_be}.")
+        return Scene(table.title.strip(), state, say, look, question, notes, table.short)
 
     def question(self, table: QuestionTable) -> Question:
         if table.answer > len(table.options):
@@ -98,10 +104,10 @@ class _Reader:
             page, part, shown = self.catalog.place(page, params["part"], params)
             params = {**shown, "part": part}
         if page not in pages:
-            raise LectureError(f"page must be one of {', '.join(pages)}; it is “{page}”.")
+            raise LectureError(f"page must be {one_of(pages, page)}; it is “{page}”.")
         part = params.get("part", next(iter(pages[page])))
         if part not in pages[page]:
-            raise LectureError(f"part must be one of {', '.join(pages[page])}; it is “{part}”.")
+            raise LectureError(f"part must be {one_of(pages[page], part)}; it is “{part}”.")
         settings = {name: s for s in self.catalog.parts[page][part] for name in s.names}
         state = from_url(page, params, self.catalog)
         url = to_url(state, self.catalog) | {"part": part}
@@ -112,11 +118,28 @@ class _Reader:
                 usual_order = (name, text) == ("order", self.catalog.orders[0])
                 understood = tidied(text) == url.get(name) or usual_order
             else:
-                known = ", ".join((*OF_STATE, *settings))
-                raise LectureError(f"“{name}” cannot be set on this part. There are: {known}.")
+                known = one_of((*OF_STATE, *settings), name)
+                raise LectureError(f"“{name}” cannot be set on this part. It must be {known}.")
             if not understood:
-                raise LectureError(f"{name} cannot be “{text[:60]}” here.")
+                can_be = (
+                    _values(settings[name], text) if name in settings
+                    else self.can_be(name, text, state)
+                )  # fmt: skip
+                raise LectureError(f"{name} cannot be “{text[:60]}” here. It must be {can_be}.")
         return state
+
+    def can_be(self, name: str, wrong: str, state: State) -> str:
+        """What a field of the state can be on the page and for the network that were understood."""
+        networks, size = self.catalog.networks, self.catalog.networks[state.network]
+        return {
+            "twin": one_of(networks, wrong),
+            "partner": one_of([each for each in networks if each != state.network], wrong),
+            "order": one_of(self.catalog.orders, wrong),
+            "block": f"a whole number from 1 to {size.n_blocks}",
+            "token": "a whole number from 1",
+            "neuron": f"a network and a number from 0 to {size.d_ff - 1:,}: {state.network}-0",
+            "text": f"a sentence of at most {LONGEST_SENTENCE:,} characters",
+        }.get(name, "as “Copy link” gives it")
 
     def words(self, field: str, text: str) -> str:
         """Words of a scene, whose {names} are all known."""
@@ -127,9 +150,8 @@ class _Reader:
             raise LectureError(why) from error
         for _, name, format_spec, conversion in fields:
             if name is not None and (name not in self.facts or format_spec or conversion):
-                known = ", ".join(sorted(self.facts))
                 why = f"{field}: “{{{name}}}” is no number that is computed."
-                raise LectureError(f"{why} There are: {known}.")
+                raise LectureError(f"{why} It must be {one_of(sorted(self.facts), name)}.")
         return text.strip()
 
 
@@ -140,6 +162,16 @@ def _of_link(link: str | None) -> dict[str, str]:
     params = dict(parse_qsl(parts.query, keep_blank_values=True, max_num_fields=100))
     view_options = ("scene", "path", "present", "hide", "class", "embed")
     return {n: text for n, text in ({"page": page} | params).items() if n not in view_options}
+
+
+def _values(setting: Setting[Any], wrong: str) -> str:
+    """What a setting can be."""
+    if setting.options:
+        return one_of([str(option) for option in setting.options], wrong)
+    if setting.longest is not None:
+        return f"a text of at most {setting.longest} characters"
+    least, most = (setting.text(setting.parse(text)) for text in ("-1e12", "1e12"))
+    return f"a number from {least} to {most}" if least != most else "as “Copy link” gives it"
 
 
 def _means(setting: Setting[Any], text: str) -> bool:

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 
 from ffnviz.state.state import State
 
+NO_ANSWER = -1
+
 
 @dataclass(frozen=True)
 class Question:
@@ -11,7 +13,7 @@ class Question:
 
     ask: str  # the question, with {names} as in Scene.say
     options: tuple[str, ...]  # to choose from
-    answer: int  # the right option, from 0
+    answer: int  # the right option, from 0; NO_ANSWER in a draft that marks none, or several
 
 
 @dataclass(frozen=True)

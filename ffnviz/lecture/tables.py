@@ -1,7 +1,8 @@
 """The tables of lecture files and drafts as types, with their errors in words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -69,7 +70,7 @@ class DraftScene(Struct):
     thumbnail: object = ""
     ask: Ask = ""
     options: tuple[str, ...] | None = None
-    answer: Annotated[int, Meta(ge=0)] = 0
+    answer: Annotated[int, Meta(ge=-1)] = 0
 
 
 class DraftTable(Struct):
@@ -84,6 +85,17 @@ class DraftTable(Struct):
 
 class LectureError(ValueError):
     """A file is no lecture; the message says why, with the scene and the field that is wrong."""
+
+
+FEW = 12  # names that a message has room for
+
+
+def one_of(known: Collection[str], wrong: str) -> str:
+    """The names that something can have, those most like a wrong one first; of many, those only."""
+    alike = get_close_matches(wrong, known, n=4 if len(known) > FEW else len(known), cutoff=0.45)
+    if len(known) > FEW:
+        return f"one of {', '.join(alike or sorted(known)[:4])}, … ({len(known)} in all)"
+    return f"one of {', '.join(dict.fromkeys([*alike, *known]))}"
 
 
 TABLES = {"scene": SceneTable, "question": QuestionTable}
@@ -127,8 +139,8 @@ def _in_words(error: str, table: Mapping[str, Any]) -> str:
         return f"{where}{field[1]} is missing; it must be {MUST_BE[field[1]]}."
     if field := re.match("Object contains unknown field `(.*)`", what, re.DOTALL):
         kind = names[-1] if names else "lecture"
-        known = ", ".join(TABLES.get(kind, LectureTable).__struct_fields__)
-        return f"{where}a {kind} has no “{field[1]}”. It has: {known}."
+        known = one_of(TABLES.get(kind, LectureTable).__struct_fields__, field[1])
+        return f"{where}a {kind} has no “{field[1]}”. It must be {known}."
     return f"{where}{names[-1]} must be {MUST_BE[names[-1]]}."
 
 

@@ -67,16 +67,30 @@ def _sheet(lecture: Lecture, run: Runs, solved: bool) -> str:
         for scene in lecture.scenes
         if _n_gaps(scene.say) >= FEWEST_GAPS
     ]
+    tick, look = "Tick what you expect before the scene shows it.", "Its page shows the numbers."
     return (
-        _numbered("Guess first", "Tick what you expect before the scene shows it.", questions)
-        + _numbered("Look it up", "Each is a scene, and its page shows the numbers.", sentences)
+        _numbered("Guess first", "" if solved else tick, questions, 1)
+        + _numbered("Look it up", "" if solved else f"Each is a scene. {look}", sentences,
+                    len(questions) + 1)
+        + (_left_out(lecture) if solved else "")
     )  # fmt: skip
 
 
-def _numbered(title: str, how: str, items: Sequence[str]) -> str:
+def _left_out(lecture: Lecture) -> str:
+    """For the author, the scenes whose sentence is not asked."""
+    out = [n for n, scene in enumerate(lecture.scenes, 1) if _n_gaps(scene.say) < FEWEST_GAPS]
+    if not out:
+        return ""
+    scenes = f"scene{'s' * (len(out) > 1)} {', '.join(map(str, out))}"
+    return f"<p>Not asked, with fewer than {FEWEST_GAPS} computed numbers: {scenes}.</p>"
+
+
+def _numbered(title: str, how: str, items: Sequence[str], first: int) -> str:
+    """A list that goes on counting from the one before."""
     if not items:
         return ""
-    return f"<h2>{title}</h2><p>{how}</p><ol>{''.join(f'<li>{item}</li>' for item in items)}</ol>"
+    listed = "".join(f"<li>{item}</li>" for item in items)
+    return f'<h2>{title}</h2><p>{how}</p><ol start="{first}">{listed}</ol>'
 
 
 def _question(question: Question, run: Run, solved: bool) -> str:

@@ -25,7 +25,6 @@ class Line:
 
     number: int  # its own
     text: str  # as typed
-    hidden: bool  # whether it is greyed out, and nothing is computed for it
     guesses: Sequence[Guess]  # of each network that has one
     remark: str = ""  # shown in place of the guesses
 
@@ -44,11 +43,11 @@ def sentences_cell(
         lines: from top to bottom.
         key: unique on the page.
         on_open: called with the number of a sentence that is to be looked at.
-        on_hide: called with the number of one that is to be hidden, or shown again if it is.
+        on_hide: called with the number of one that is to be hidden.
     """
     data: dict[str, Any] = {
         "lines": [
-            {"text": line.text, "hidden": line.hidden, "remark": line.remark,
+            {"text": line.text, "remark": line.remark,
              "guesses": [[g.network, g.colour, g.word, float(g.share)] for g in line.guesses]}
             for line in lines
         ],

@@ -158,6 +158,20 @@ def class_routes(hub: Hub) -> list[Route]:
         await asyncio.to_thread(hub.store.reveal, code, secret, number(sent.get("scene")))
         return Response(status_code=204)
 
+    async def sentences(request: Request, code: str) -> Response:
+        if not await asyncio.to_thread(
+            hub.store.is_lecturer, code, request.headers.get(SECRET, "")
+        ):
+            raise NotTheLecturerError("This browser is not the lecturer's.")
+        sent = await asyncio.to_thread(hub.store.sentences, code)
+        return JSONResponse([vars(each) for each in sent], headers=FRESH)
+
+    async def wall(request: Request, code: str) -> Response:
+        sent, secret = await body(request), request.headers.get(SECRET, "")
+        hidden = sent.get("hidden") is not False
+        await asyncio.to_thread(hub.store.hide, code, secret, number(sent.get("number")), hidden)
+        return Response(status_code=204)
+
     return [
         Route("/class", join, methods=["GET"]),
         Route("/class/", join_below, methods=["GET"]),
@@ -165,6 +179,8 @@ def class_routes(hub: Hub) -> list[Route]:
         Route("/class/{code}/events", answered(events), methods=["GET"]),
         Route("/class/{code}/vote", answered(vote), methods=["POST"]),
         Route("/class/{code}/sentence", answered(say), methods=["POST"]),
+        Route("/class/{code}/sentences", answered(sentences), methods=["GET"]),
+        Route("/class/{code}/wall", answered(wall), methods=["POST"]),
         Route("/class/{code}/reveal", answered(reveal), methods=["POST"]),
     ]
 

@@ -126,7 +126,7 @@ def test_what_a_browser_sends_is_made_legal(changed: dict[str, object]) -> None:
     "changed",
     [
         {"page": 3}, {"title": 3}, {"say": None}, {"view": {"text": 3}}, {"short": "yes"},
-        {"options": "abc"}, {"options": [3, None, "o"]}, {"options": ["o"], "answer": -1},
+        {"options": "abc"}, {"options": [3, None, "o"]}, {"options": ["o"], "answer": -2},
         *({name: "x" * (LENGTHS[name] + 1)} for name in ("title", "say", "notes", "look", "ask")),
     ],
 )  # fmt: skip

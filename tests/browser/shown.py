@@ -207,8 +207,8 @@ def show_story(seed: int) -> None:
 
 def show_sentences(seed: int) -> None:
     guesses = [Guess("ReLU", "relu", "door", 0.27), Guess("GELU", "gelu", "gate", 0.021)]
-    lines = [Line(1, f"<b>The</b> [MASK] {seed}.", hidden=False, guesses=guesses),
-             Line(2, "It rained.", False, (), "No guess"), Line(3, "Gone.", True, ())]  # fmt: skip
+    lines = [Line(1, f"<b>The</b> [MASK] {seed}.", guesses=guesses),
+             Line(2, "It rained.", (), "No guess")]  # fmt: skip
     cell = sentences_cell(HEAD, lines, "sentences", never, never)
     mount_cell(cell, f"sentences {seed}")
 

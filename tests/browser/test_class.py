@@ -158,17 +158,22 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     expect(anna.page.locator(".story .say")).to_be_visible()
 
     # Each sends a sentence; the lecturer sees them all, hides one, opens one.
-    for student, text in ((anna, "It cost forty [MASK]."), (ben, SENTENCE)):
+    for student, text in ((anna, "It cost forty ___."), (ben, SENTENCE)):
         student.page.get_by_label("Your sentence for the class brain").fill(text)
         student.page.get_by_role("button", name="Send").click()
         expect(student.text("Sent; sending again replaces it.")).to_be_visible()
     expect(lecturer.text("2 sentences")).to_be_visible()
     lecturer.page.get_by_role("button", name="Class brain").click()
+    expect(lecturer.text("2 sentences have come.")).to_be_visible()  # the wall shows none
+    with lecturer.page.context.expect_page() as opened:
+        lecturer.page.get_by_role("button", name="Read the sentences (2 new)").click()
+    for text in (SENTENCE, "It cost forty [MASK]."):
+        opened.value.get_by_role("button", name=f"Show on the wall: {text}").click()
     sent = lecturer.page.locator(".sentences")
     expect(sent.locator(".sentence")).to_contain_text("2 sentences; ReLU has")
     guessed = sent.get_by_role("listitem").filter(has_text="It cost forty").locator(".guesses b")
     expect(guessed).to_have_count(2)  # of each network
-    expect(sent.get_by_text("No [MASK], so nothing to guess")).to_be_visible()
+    expect(sent.get_by_text("there is nothing to guess")).to_be_visible()
     shared = lecturer.page.locator("figure").filter(
         has=lecturer.page.locator("#note-class-neurons")
     )
@@ -179,6 +184,8 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     assert SENTENCE in saved.value.path().read_text(encoding="utf-8")
     sent.get_by_role("button", name="Hide: It cost forty").click()
     expect(sent.locator(".sentence")).to_contain_text("1 sentence; ReLU has")
+    expect(sent.get_by_text("It cost forty")).to_have_count(0)  # hidden is gone
+    opened.value.close()
     lecturer.answered()
     sent.get_by_role("button", name=SENTENCE, exact=True).click()
     lecturer.wait_for(SENTENCE)

@@ -107,9 +107,17 @@ def test_each_student_has_one_sentence_that_can_be_taken_back_and_hidden(
     first, second = store.sentences(code)
     assert first.text == "'); DROP TABLE class; --"
     assert second.text == "x" * LONGEST_SENTENCE
+    assert [each.hidden for each in store.sentences(code)] == [True, True]  # until let through
+    for number in (first.number, second.number):
+        store.hide(code, opened.secret, number, hidden=False)
     store.hide(code, opened.secret, first.number)
     assert [each.hidden for each in store.sentences(code)] == [True, False]
-    assert store.course(code).sentences == 1
+    course = store.course(code)
+    assert (course.sentences, course.waiting) == (1, 1)
+    store.say(code, ANNA, "It cost forty ___.")  # another takes its place: it waits again
+    assert [(each.text, each.hidden) for each in store.sentences(code)] == [
+        (first.text, True), ("It cost forty [MASK].", True),
+    ]  # fmt: skip
     store.say(code, ANNA, " ")
     assert [each.number for each in store.sentences(code)] == [first.number]
 

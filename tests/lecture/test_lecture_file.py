@@ -49,7 +49,7 @@ text = "{TEXT}"
 [[scene]]
 title = "What no file can show"
 say = "{{tokens}} tokens."
-look = "nothing that there is"
+look = "costs"
 [scene.view]
 page = "vocabulary"
 text = "{TEXT}"

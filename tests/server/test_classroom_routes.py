@@ -74,6 +74,24 @@ def test_a_sentence_that_is_too_long_is_refused_not_cut(
     assert "at most 500 characters" in answer.json()["why"]
 
 
+def test_sentences_come_to_the_lecturer_alone_and_are_let_through(
+    client: TestClient, store: SqliteStore, opened: Opened
+) -> None:
+    come(store, opened.code, ANNA)
+    store.say(opened.code, ANNA, "It cost ___.")
+    address, mine = f"/class/{opened.code}/sentences", {SECRET: opened.secret}
+    assert client.get(address).status_code == 403
+    assert client.get(address, headers={SECRET: "x" * 32}).status_code == 403
+    [sent] = client.get(address, headers=mine).json()
+    assert (sent["text"], sent["hidden"]) == ("It cost [MASK].", True)
+    wall = f"/class/{opened.code}/wall"
+    assert client.post(wall, json={"number": sent["number"], "hidden": False}).status_code == 403
+    for hidden in (False, True):
+        asked = {"number": sent["number"], "hidden": hidden}
+        assert client.post(wall, json=asked, headers=mine).status_code == 204
+        assert [each.hidden for each in store.sentences(opened.code)] == [hidden]
+
+
 def test_what_a_student_sends_is_counted_and_kept(
     client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:

@@ -28,6 +28,7 @@ from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import OpenNeuron, OpenPage
 from ffnviz.state.run import Run, token_labels
 
+LET = "what you let through there is shown here."
 LONGEST = 60  # letters, of the words that a neuron fires at
 
 
@@ -49,10 +50,13 @@ def brain(session: Session, run: Run) -> Sheet:
         return replace(_only(GONE), controls=[Button("Try again", lambda: None)])
     if not sent:
         return _only("No sentence has come yet. Students send one from the line above their page.")
+    waiting = sum(each.hidden for each in sent)
+    sent = [each for each in sent if not each.hidden]
+    if not sent:
+        come = counted(waiting, "sentence") + (" has come." if waiting == 1 else " have come.")
+        return _only(f"{come} “Read the sentences”, above, opens a window of your own: {LET}")
     unread = row(sentence_list(session, run, sent, led, {}))
-    texts = tuple(each.text for each in sent if not each.hidden)
-    if not texts:
-        return Sheet([unread], [])
+    texts = tuple(each.text for each in sent)
     # The results that are kept know the sentences by their digest only.
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     # Other sentences, or another network, make another measurement.
@@ -64,14 +68,16 @@ def brain(session: Session, run: Run) -> Sheet:
         read_all,
         lambda measured: [
             row(sentence_list(session, run, sent, led, measured.result)),
-            row(shared_neurons(session, run, texts, measured.result[run.card.id])),
+            *([row(shared_neurons(session, run, texts, measured.result[run.card.id]))]
+              if len(texts) > 1 else []),
         ],
         (texts,),
-        before=[unread, row(Soon("class-neurons", "What they share", 300))],
+        before=[unread, *([row(Soon("class-neurons", "What they share", 300))]
+                          if len(texts) > 1 else [])],
         label="Try again",
         doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
         once=True,
-    )
+    )  # fmt: skip
     return Sheet([measurement], [])
 
 
@@ -102,22 +108,20 @@ def sentence_list(
     led: tuple[str, str],
     pools: dict[str, Pool],
 ) -> Cell:
-    """All sentences with their guesses, the hidden ones last."""
-    shown = [each for each in sent if not each.hidden]
-    sentence: Words = [number(counted(len(shown), "sentence"))]
+    """All sentences on the wall with their guesses."""
+    sentence: Words = [number(counted(len(sent), "sentence"))]
     for traced in run.both if pools else ():
         share = percent(float(pools[traced.card.id].shares.mean()))
         sentence += [f"; {traced.card.label} has ", number(share, traced.card.colour), " active"]
     block = f" in block {run.state.block + 1}" if pools else ""
-    lines = [line_of(run, each, pools, place) for place, each in enumerate(shown)]
-    lines += [Line(each.number, each.text, True, ()) for each in sent if each.hidden]
+    lines = [line_of(run, each, pools, place) for place, each in enumerate(sent)]
     by_number = {each.number: each for each in sent}
     return sentences_cell(
         Head([*sentence, f"{block}."], "class-sentences", run.card.colour),
         lines,
         key="class-sentences",
         on_open=lambda chosen: open_sentence(session, by_number[chosen].text),
-        on_hide=lambda chosen: _hide_or_show(led, by_number[chosen]),
+        on_hide=lambda chosen: _hide(led, chosen),
     )
 
 
@@ -128,8 +132,11 @@ def line_of(run: Run, sentence: Sentence, pools: dict[str, Pool], place: int) ->
         for traced in run.both
         if pools and (guess := pools[traced.card.id].guesses[place]) is not None
     ]
-    why = "No [MASK], so nothing to guess" if pools and not guesses else ""
-    return Line(sentence.number, sentence.text, hidden=False, guesses=guesses, remark=why)
+    why = "No word is hidden by ___, so there is nothing to guess" if pools and not guesses else ""
+    tokens = run.model.tokenizer.encode(sentence.text, run.model.sizes.max_tokens)
+    if tokens.n_left_out:
+        why = f"Only its first {len(tokens.tokens)} tokens are read"
+    return Line(sentence.number, sentence.text, guesses, why)
 
 
 def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Cell:
@@ -182,6 +189,6 @@ def _open_neuron(session: Session, run: Run, neuron: int) -> None:
     session.do(OpenNeuron(run.neuron(neuron), "neurons", "wakes"))
 
 
-def _hide_or_show(led: tuple[str, str], sentence: Sentence) -> None:
+def _hide(led: tuple[str, str], sentence: int) -> None:
     with suppress(NoSuchClassError, ClassStoreError):  # the page then says which
-        server_store().hide(*led, sentence.number, not sentence.hidden)
+        server_store().hide(*led, sentence)

@@ -11,11 +11,12 @@ import msgspec
 import streamlit as st
 
 from ffnviz.app.lecture.draft import DRAFT, Draft, draft, keep, reset_form
+from ffnviz.app.lecture.story import go
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import read_lecture, written_lecture
-from ffnviz.lecture.scene import Question, Scene
+from ffnviz.lecture.scene import NO_ANSWER, Question, Scene
 from ffnviz.lecture.tables import LONGEST_FILE, DraftScene, DraftTable, LectureError
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.lecture_menu import names, small_picture
@@ -46,6 +47,9 @@ def take_up(session: Session, text: str) -> None:
         with suppress(LectureError):  # it was changed since, and is not done
             written = written_lecture(stored.lecture, session.catalog)
             st.session_state[OWN] = read_lecture(written, session.catalog, FACTS)
+            scene, ours = session.view_options.scene, session.view_options.lecture
+            if scene is not None and not ours and "text" not in session.came_with:
+                go(session, scene)  # until now the address meant a scene of the server's
 
 
 def _is_shown() -> bool:
@@ -84,7 +88,7 @@ def read_draft(text: str, catalog: Catalog) -> tuple[Draft, bool]:
 def _scene(table: DraftScene, catalog: Catalog) -> Scene:
     question = None
     if table.options is not None:
-        answer = min(table.answer, max(0, len(table.options) - 1))
+        answer = table.answer if table.answer < max(1, len(table.options)) else NO_ANSWER
         question = Question(table.ask, table.options, answer)
     state = from_url(table.page, table.view, catalog)
     return Scene(table.title, state, table.say, table.look, question, table.notes, table.short)

@@ -1,9 +1,11 @@
 """The desk, where a visitor's own lecture is put in order, worded, saved and opened."""
 
+import re
 from dataclasses import replace
 
 import streamlit as st
 
+from ffnviz.app.lecture import handouts
 from ffnviz.app.lecture.draft import (
     DESK,
     PREVIEWING,
@@ -21,9 +23,10 @@ from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import read_lecture, written_lecture
-from ffnviz.lecture.scene import Lecture, Scene
-from ffnviz.lecture.tables import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError
+from ffnviz.lecture.scene import NO_ANSWER, Lecture, Scene
+from ffnviz.lecture.tables import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError, in_scene
 from ffnviz.parts import PAGES
+from ffnviz.parts.sheet import Sheet
 from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.saving import saving_cell
 from ffnviz.pictures.scene_list import ListedScene, scene_list_cell
@@ -39,6 +42,16 @@ def open_desk(page: str | None) -> None:
 def is_open(page: str) -> bool:
     """Whether the desk stands in place of a page."""
     return bool(st.session_state.get(DESK) == page)
+
+
+def handout(session: Session) -> Sheet:
+    """The file of the lecture that was asked for, while the lecture is the same."""
+    if handouts.WANTED not in st.session_state:
+        return Sheet([])
+    try:
+        return handouts.handout(written_lecture(draft().lecture, session.catalog))
+    except LectureError:
+        return Sheet([])
 
 
 def show_desk(session: Session) -> None:
@@ -113,6 +126,11 @@ def checked(session: Session, current: Draft) -> Lecture | None:
     if not current.views:
         return None
     try:
+        for number, view in enumerate(current.views, 1):
+            asked = view.scene.question
+            if asked is not None and asked.options and asked.answer == NO_ANSWER:
+                which = "which option is right? Put * before it, and before no other."
+                raise LectureError(f"{in_scene(number, view.scene.title)}{which}")
         text = written_lecture(current.lecture, session.catalog)
         return read_lecture(text, session.catalog, FACTS)
     except LectureError as error:
@@ -147,9 +165,18 @@ def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
         st.button("Back to the page", on_click=open_desk, args=(None,))
         st.button("Show it", on_click=follow, disabled=lecture is None)
         text = written_lecture(lecture, session.catalog) if lecture else None
-        file, kind = "my-lecture.toml", "application/toml"
-        mount_cell(saving_cell("Save as a file", text, file, kind, key="desk-save"))
+        name = file_name(current.title)
+        mount_cell(saving_cell("Save as a file", text, f"{name}.toml", "application/toml",
+                               key="desk-save"))  # fmt: skip
+        for what, label in (("worksheet", "Worksheet to print"), ("html", "Save as HTML")):
+            st.button(label, on_click=handouts.ask, args=(what, name, text), key=f"desk-{what}",
+                      disabled=text is None)  # fmt: skip
         st.button("Begin a new one", on_click=begin_anew, disabled=not current.views)
+
+
+def file_name(title: str) -> str:
+    """A lecture's title as the name of a file."""
+    return "-".join(re.findall(r"\w+", title.lower()))[:60] or "my-lecture"
 
 
 def bring(session: Session) -> None:

@@ -10,7 +10,7 @@ from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
 from ffnviz.figures.wording import Sentence
 from ffnviz.lecture.facts import MEANINGS, computed
-from ffnviz.lecture.scene import Question
+from ffnviz.lecture.scene import NO_ANSWER, Question
 from ffnviz.lecture.tables import LENGTHS
 from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.state.run import Run
@@ -36,7 +36,7 @@ def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None]
         before = questions.get(number)
         ask = (before.ask if before else "") if ask is None else ask
         options = options_of(before) if options is None else options
-        change(question=question_of(ask, options, before))
+        change(question=question_of(ask, options))
 
     with st.container(horizontal=True):
         st.button("Preview", disabled=preview is None, on_click=preview,
@@ -105,12 +105,11 @@ def options_of(asked: Question | None) -> str:
     return "\n".join(f"{'*' * (n == asked.answer)}{o}" for n, o in enumerate(asked.options))
 
 
-def question_of(ask: str, options: str, before: Question | None) -> Question | None:
+def question_of(ask: str, options: str) -> Question | None:
     """The question as it was written; None if nothing was."""
     lines = [line.strip() for line in options.splitlines() if line.strip()]
     if not ask.strip() and not lines:
         return None
-    right = next((n for n, line in enumerate(lines) if line.startswith("*")), None)
-    answer = right if right is not None else before.answer if before else 0
+    right = [n for n, line in enumerate(lines) if line.startswith("*")]
     texts = tuple(line.removeprefix("*").strip() for line in lines)
-    return Question(ask, texts, min(answer, max(0, len(texts) - 1)))
+    return Question(ask, texts, right[0] if len(right) == 1 else NO_ANSWER)

@@ -6,7 +6,7 @@ from ffnviz.app.lecture import classroom, editor
 from ffnviz.app.lecture.draft import add_view, draft
 from ffnviz.app.lecture.story import LEFT, ask, start
 from ffnviz.app.session import Session
-from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.chosen import OWN, lecture_of
 from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import config
@@ -25,7 +25,7 @@ HOW = (
 def short_label(session: Session) -> str:
     """The label of the button for the shorter path; empty if there is no lecture."""
     try:
-        lecture = lecture_of(session.catalog)
+        lecture = lecture_of(session.catalog, "ffn" if OWN in st.session_state else "")
     except LectureError:
         return ""
     minutes = lecture.planned(short=True)
@@ -50,6 +50,10 @@ def entries(session: Session) -> list[tuple[str, str]]:
         at = place.index(left.scene) + 1 if left.scene in place else left.scene + 1
         rows.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
     course = lecture_of(session.catalog, "course")
+    own_lecture: Lecture | None = st.session_state.get(OWN)
+    if own_lecture is not None:  # the built-in one stays, too
+        rows.append(("mine", f"“{own_lecture.title}” ({_length(own_lecture)})"))
+        lecture = lecture_of(session.catalog, "ffn")
     rows += [
         ("short", short_label(session)),
         ("whole", f"The whole lecture ({_length(lecture)})"),
@@ -73,7 +77,10 @@ def _length(lecture: Lecture) -> str:
 def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
     """Do what an entry of the menu asks for, on a page with these pictures."""
     if what in ("short", "whole"):
-        start(session, short=what == "short", anew=True)
+        name = "ffn" if OWN in st.session_state else ""
+        start(session, short=what == "short", anew=True, lecture=name)
+    elif what == "mine":
+        start(session, short=False, anew=True)
     elif what == "course":
         start(session, short=False, anew=True, lecture=what)
     elif what == "return":
@@ -86,11 +93,12 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
     elif what == "add":
         part = page.part(session.state.part)
         title = part.title if len(page.parts) > 1 else page.title
-        before = len(draft().views)
+        before = draft().views
         add_view(session.state, title, pictures, thumbnail)
-        n = len(draft().views)
+        n, same = len(draft().views), [view.scene.state == session.state for view in before]
+        twice = f" It shows the same as scene {same.index(True) + 1}." if any(same) else ""
         st.session_state[OUTCOME] = (
-            f"Added: it is scene {n} of your lecture." if n > before
+            f"✓ Added: it is scene {n} of your lecture.{twice}" if n > len(before)
             else f"Not added: a lecture has at most {n} scenes."
         )  # fmt: skip
     elif what == "desk":

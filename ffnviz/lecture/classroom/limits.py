@@ -1,5 +1,7 @@
 """How large a class may become, and how long it lasts."""
 
+from ffnviz.state.state import tidied
+
 MOST_PEOPLE = 1_200
 LONGEST_SENTENCE = 500
 MOST_OPTIONS = 6
@@ -8,5 +10,5 @@ AWAY_AFTER_S = 60.0  # after their last sign of life, students count as gone
 
 
 def sentence_text(typed: str) -> str:
-    """What a student typed, on one line of bounded length."""
-    return " ".join(typed.split())[:LONGEST_SENTENCE]
+    """What a student typed, as every sentence is read, of bounded length: ___ is a mask."""
+    return tidied(typed)[:LONGEST_SENTENCE]

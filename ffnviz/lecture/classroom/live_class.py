@@ -39,8 +39,9 @@ class LiveClass:
     revealed: frozenset[int]  # the scenes whose answers were shown
     counts: dict[int, list[int]]  # answers by scene and option
     people: int  # students who gave a sign of life lately
-    sentences: int  # how many were sent in, without hidden ones
+    sentences: int  # how many were sent in and let through
     closed: bool = False  # whether nobody else is let in
+    waiting: int = 0  # how many sentences were sent in and are not on the wall
     lists: int = 0  # how often everybody was removed, which makes older tickets worthless
 
     def to_event(self, lecturer: bool) -> dict[str, Any]:
@@ -49,12 +50,14 @@ class LiveClass:
             scene: each for scene, each in self.counts.items() if scene in self.revealed
         }  # fmt: skip
         return {
+            "revision": self.revision if lecturer else None,
             "moved": self.moved,
             "scene": self.place.scene,
             "revealed": sorted(self.revealed),
             "counts": {str(scene): each for scene, each in shown.items()},
             "people": self.people,
             "sentences": self.sentences if lecturer else None,
+            "waiting": self.waiting if lecturer else None,
             "closed": self.closed,
         }
 
@@ -65,7 +68,7 @@ class Sentence:
 
     number: int  # its own within the class
     text: str  # as typed
-    hidden: bool  # whether the lecturer has hidden it
+    hidden: bool  # whether it is not on the wall: the lecturer has not let it through, or hides it
 
 
 NOWHERE = ClassPosition("").to_text()

@@ -5,7 +5,7 @@ from ffnviz.lecture.classroom.limits import LIVES_S
 CHANNEL = "ffnviz:changed"  # the codes of classes that have changed
 # Of a class: a hash of its fields; when each student was last seen; answers by scene and student,
 # and their numbers by scene and option; the revealed scenes; sentences by number, the number of
-# each student's, and the numbers of hidden ones.
+# each student's, and the numbers of those that are not on the wall.
 KEYS = ("class", "people", "votes", "counts", "revealed", "said", "sayers", "hidden")
 OVER, FULL, STRANGER, STALE = "over", "full", "stranger", "stale"
 
@@ -105,6 +105,7 @@ if ARGV[2] ~= '' then
   local number = call('HINCRBY', class, 'said', 1)
   call('HSET', said, number, ARGV[2])
   call('HSET', sayers, ARGV[1], number)
+  call('SADD', hidden, number)
 end
 touch()
 """,

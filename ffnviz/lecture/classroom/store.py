@@ -93,7 +93,7 @@ class ClassStore(Protocol):
         """Note a student's answer, which may be changed until all are revealed."""
 
     def say(self, code: str, student: str, text: str) -> None:
-        """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
+        """Keep a student's sentence, hidden, in place of an earlier one; empty takes it back."""
 
     def sentences(self, code: str) -> list[Sentence]:
         """All that were sent in, in their order."""

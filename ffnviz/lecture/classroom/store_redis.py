@@ -106,6 +106,7 @@ class RedisStore:
             int(people),
             said - hidden,
             closed == "1",
+            hidden,
             int(lists or 0),
         )
 
@@ -183,7 +184,7 @@ class RedisStore:
         self._do("vote", code, student, scene, option)
 
     def say(self, code: str, student: str, text: str) -> None:
-        """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
+        """Keep a student's sentence, hidden, in place of an earlier one; empty takes it back."""
         self._do("say", code, student, sentence_text(text))
 
     def sentences(self, code: str) -> list[Sentence]:

@@ -54,7 +54,7 @@ class SqliteStore:
     def course(self, code: str) -> LiveClass:
         """The class as it is now."""
         votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
-        sentences = "SELECT count(*) FROM sentence WHERE code = ? AND hidden = 0"
+        sentences = "SELECT count(*) FROM sentence WHERE code = ? AND hidden = ?"
         with self._file.reading() as db:
             row, (closed, lists) = self._row(db, code), sqlite_people.door(db, code)
             return LiveClass(
@@ -65,8 +65,9 @@ class SqliteStore:
                 frozenset(json.loads(row["revealed"])),
                 counted(db.execute(votes, (code,))),
                 sqlite_people.people(db, code, self.clock()),
-                db.execute(sentences, (code,)).fetchone()[0],
+                db.execute(sentences, (code, 0)).fetchone()[0],
                 closed,
+                db.execute(sentences, (code, 1)).fetchone()[0],
                 lists,
             )
 
@@ -177,14 +178,14 @@ class SqliteStore:
             self._touch(db, code)
 
     def say(self, code: str, student: str, text: str) -> None:
-        """Keep a student's sentence in place of an earlier one; an empty one takes it back."""
+        """Keep a student's sentence, hidden, in place of an earlier one; empty takes it back."""
         with self._file.changing() as db:
             self._row_for_student(db, code, student)
             text = sentence_text(text)
             db.execute("DELETE FROM sentence WHERE code = ? AND who = ?", (code, student))
             if text:
                 db.execute(
-                    "INSERT INTO sentence SELECT ?, 1 + coalesce(max(number), 0), ?, ?, 0 "
+                    "INSERT INTO sentence SELECT ?, 1 + coalesce(max(number), 0), ?, ?, 1 "
                     "FROM sentence WHERE code = ?",
                     (code, student, text, code),
                 )

@@ -1,6 +1,7 @@
 // The line of a class: for the lecturer its code and who is there, for a student the way to explore
 // alone and back, and a sentence to send.
 
+import { makeReview } from "./class_review.js";
 import { attend, base, classroom, onClass, send } from "./classroom_connection.js";
 import { element } from "./element.js";
 
@@ -32,6 +33,8 @@ export function mount(tell) {
   const code = element("b", { class: "code" });
   const show = button("Show the code", () => board.showPopover());
   const brain = button("Class brain", () => tell("ask", "brain"));
+  const review = makeReview(() => tell("ask", "look"));
+  const wall = button("", () => review.open(), { title: "A window of your own: nothing is on the wall before you let it through." });
   const look = button("", () => { read = classroom.now?.sentences ?? 0; tell("ask", "look"); paint(); });
   const door = button("", () => tell("ask", classroom.now?.closed ? "open" : "close"), { title: "Who is in stays in; with the door closed nobody else can join." });
   const remove = sureButton("Remove everybody", "Remove all, with their answers?", () => tell("ask", "remove"));
@@ -54,7 +57,7 @@ export function mount(tell) {
   const board = element("div", { popover: "auto", class: "board", role: "dialog", "aria-label": "Code of the class" },
     picture, element("div", { class: "how" }, element("p", { text: "Follow on your phone or laptop. No account, no name." }), large, link,
       button("Close", () => board.hidePopover())));
-  const root = element("section", { class: "classroom", "aria-label": "Class" }, about, code, show, brain, look, door, remove, end, alone, join, leave, form, board);
+  const root = element("section", { class: "classroom", "aria-label": "Class" }, about, code, show, brain, wall, look, door, remove, end, alone, join, leave, form, board);
   let data = null, again = 0;
   let read = null; // how many sentences had come when the class brain last looked
 
@@ -93,9 +96,10 @@ export function mount(tell) {
     if (joining) about.textContent = "Type the code that the lecturer shows. No account, no name.";
     else if (over) about.textContent = problem || "The class is over.";
     else if (problem) about.textContent = problem;
-    else if (lecturer) about.textContent = now ? `Your class: ${people}, ${counted(now.sentences ?? 0, "sentence", "sentences")}${now.closed ? "; the door is closed" : ""}` : "Your class";
+    else if (lecturer) about.textContent = now ? `Your class: ${people}, ${counted((now.sentences ?? 0) + (now.waiting ?? 0), "sentence", "sentences")}${now.closed ? "; the door is closed" : ""}` : "Your class";
     else about.textContent = data.alone ? "You explore alone" : "You follow the lecturer";
-    for (const part of [show, brain, door, remove, end]) part.hidden = !lecturer || over;
+    wall.textContent = now?.waiting ? `Read the sentences (${now.waiting} new)` : "Read the sentences";
+    for (const part of [show, brain, wall, door, remove, end]) part.hidden = !lecturer || over;
     if (!data.brain) read = null;
     else read ??= now?.sentences ?? null;
     const more = (now?.sentences ?? 0) - (read ?? 0);
@@ -165,6 +169,7 @@ export function mount(tell) {
       clearTimeout(again);
       document.documentElement.removeAttribute("data-follows");
       stop();
+      review.stop();
     },
   };
 }

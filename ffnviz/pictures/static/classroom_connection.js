@@ -41,6 +41,13 @@ export async function send(what, sent) {
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
 }
 
+// What the class keeps for its lecturer.
+export async function read(what) {
+  const answer = await fetch(address(what), { headers: headers(), cache: "no-store" });
+  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
+  return answer.json();
+}
+
 // What a class does together: who leads, who follows, and its votes, which have a number each.
 export const together = () => Boolean(classroom.role && classroom.now && !classroom.over && !classroom.alone);
 export const follows = () => together() && classroom.role === "student";

@@ -21,11 +21,11 @@ const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a p
 // A scene has the pictures as they are, and brings the lit one into the window; a talk of all of them fills it.
 function isScene() {
   const { dataset } = document.documentElement;
-  return "scene" in dataset && !isTalk();
+  return ("scene" in dataset || "alone" in dataset) && !isTalk();
 }
 function isTalk() {
   const { dataset } = document.documentElement;
-  return "presenting" in dataset && !("alone" in dataset);
+  return "presenting" in dataset && (!("alone" in dataset) || "unlit" in dataset);
 }
 
 const number = (text) => Number.parseFloat(text) || 0;
@@ -258,7 +258,7 @@ export function fillWindow(rows, side, below) {
     if (!rows.isConnected || innerWidth <= PHONE) return;
     const left = heightLeft(rows, below);
     if (left === null) return;
-    const scene = isScene() || "alone" in document.documentElement.dataset;
+    const scene = isScene();
     if (!scene && innerHeight > LOW && fitted !== sideNow(left)) {
       fitSide(side, left);
       fitted = sideNow(left);

@@ -11,7 +11,7 @@ const ANSWERED = ["add", "class", "how"]; // what came of these is said where th
 export function makeLectureMenu(tell) {
   const { box, button } = makeHelp("Lecture", () => {});
   const actions = element("div"), outcome = element("p", { class: "outcome", role: "status" });
-  box.append(actions, outcome);
+  box.append(outcome, actions);
   box.addEventListener("toggle", ({ newState }) => { if (newState === "closed") outcome.textContent = ""; });
   async function act(what) {
     if (what === "add") outcome.textContent = "Adding …"; // drawing its small picture takes a moment

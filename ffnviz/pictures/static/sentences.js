@@ -13,25 +13,23 @@ export function mount(tell) {
 
   function makeLine(at) {
     const open = element("button", { type: "button", class: "open", title: "Open it on the Journey", onclick: () => tell("open", at) }, element("bdi"));
-    const hide = element("button", { type: "button", class: "hide", onclick: () => tell("hide", at) });
+    const hide = element("button", { type: "button", class: "hide", text: "Hide", onclick: () => tell("hide", at) });
     return element("li", {}, open, element("span", { class: "guesses" }), element("small"), hide);
   }
 
   return {
     element: element("div", { class: "sentences" }, list),
     saves: {
-      rows: () => [["sentence", "hidden", "network", "guess", "probability"], ...shown.flatMap(({ text, hidden, guesses }) =>
-        (guesses.length ? guesses : [["", "", "", null]]).map(([network, , word, share]) => [text, hidden ? "hidden" : "", network, word, share]))],
+      rows: () => [["sentence", "network", "guess", "probability"], ...shown.flatMap(({ text, guesses }) =>
+        (guesses.length ? guesses : [["", "", "", null]]).map(([network, , word, share]) => [text, network, word, share]))],
     },
     update({ lines }, theme) {
       shown = lines;
       list.setAttribute("aria-label", "Sentences of the class");
-      each(list, lines, makeLine, ({ children: [open, guesses, remark, hide], classList }, line) => {
-        classList.toggle("hidden", line.hidden);
+      each(list, lines, makeLine, ({ children: [open, guesses, remark, hide] }, line) => {
         open.firstChild.textContent = line.text;
         remark.textContent = line.remark;
-        hide.textContent = line.hidden ? "Show again" : "Hide";
-        hide.setAttribute("aria-label", `${hide.textContent}: ${line.text}`);
+        hide.setAttribute("aria-label", `Hide: ${line.text}`);
         each(guesses, line.guesses, () => element("span", {}, element("b"), element("i"), element("small")), (guess, [network, colour, word, share]) => {
           const [said, likely, name] = guess.children;
           guess.style.color = colourOf(colour, theme);

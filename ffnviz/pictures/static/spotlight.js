@@ -32,6 +32,7 @@ function markAll() {
 export function shows(host, note) {
   if (hosts.get(host) === note) return;
   hosts.set(host, note);
+  if (note === wanted.note) unlit(false);
   markAll();
 }
 
@@ -39,9 +40,26 @@ export function showsNoMore(host) {
   if (hosts.delete(host)) markAll();
 }
 
+// A scene whose picture does not come shows all there are, not nothing.
+const COMES_MS = 2_500;
+let late = null;
+function unlit(is) {
+  const { documentElement } = document;
+  if (documentElement.hasAttribute("data-unlit") === is) return;
+  documentElement.toggleAttribute("data-unlit", is);
+  dispatchEvent(new Event("resize"));
+}
+function wait() {
+  clearTimeout(late);
+  unlit(false);
+  const { note, alone } = wanted;
+  if (alone && note) late = setTimeout(() => unlit(![...hosts.values()].includes(note) && !document.querySelector("[data-cell^=waiting-]")), COMES_MS);
+}
+
 export function light(note, { veiled = false, alone = false } = {}) {
   if (wanted.note === note && wanted.veiled === veiled && wanted.alone === alone) return;
   wanted = { note, veiled, alone };
+  wait();
   markAll();
 }
 
@@ -50,7 +68,7 @@ export const notes = () => [...new Set([...hosts].filter(([host]) => host.isConn
 
 // What the buttons of a talk take at its foot, in pixels: they lie on no picture.
 export function stripOfTalk() {
-  const { documentElement } = document, crowded = documentElement.hasAttribute("data-crowded") && !documentElement.hasAttribute("data-alone");
+  const { documentElement } = document, crowded = documentElement.matches("[data-crowded]:is(:not([data-alone]), [data-unlit])");
   return PHONE.matches ? 0 : TOOLS * typeSize() * (crowded ? CROWDED : 1);
 }
 
