@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -77,7 +78,7 @@ def pieces_for(corpus: Path, tokens: int) -> tuple[Piece, ...]:
         for piece in found:
             if left <= 0:
                 break
-            chosen.append(Piece(len(chosen), piece.path, piece.kind, piece.start, piece.end))
+            chosen.append(replace(piece, number=len(chosen)))
             left -= (piece.end or 0) - piece.start
     return tuple(chosen)
 
