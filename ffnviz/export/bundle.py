@@ -24,6 +24,9 @@ _LAZY = re.compile(r'import\("\./([\w.]+)"\)')
 _EXPORT = re.compile(r"^export (const|let|async function|function) (\w+)", re.MULTILINE)
 _MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
 _COMMENT = re.compile(r"^ *//[^\n]*\n|^/\*\*$.*?\*/\n", re.MULTILINE | re.DOTALL)
+# Behind code, without a quote that could make it part of a text; and what stands before code.
+_REMARK = re.compile(r"(?<=[;,{}()\]:])[ \t]+// [^'\"`\n]*$", re.MULTILINE)
+_INDENT = re.compile(r"^[ \t]+|^\n", re.MULTILINE)
 _ENDS_SCRIPT = re.compile(r"</script|<!--", re.IGNORECASE)
 _STYLES = re.compile(r"^export const styles = \[([^\]]*)\];", re.MULTILINE)
 
@@ -120,10 +123,13 @@ def _as_function(name: str, source: str) -> str:
     """The module as a function of its exports, which are there before its first line is run."""
     if _ENDS_SCRIPT.search(source):
         raise ValueError(f"{name} has what would end a script in a page.")
+    if any(line.count("`") % 2 for line in source.splitlines()):
+        raise ValueError(f"{name} has a text of several lines, whose indentation would be lost.")
     exports = [name for _, name in _EXPORT.findall(source)]
     source = _EXPORT.sub(r"\1 \2", source)
     source = _IMPORT.sub(lambda match: _needed(*match.groups()), source)
     source = _COMMENT.sub("", _LAZY.sub(r'later("\1")', source))
+    source = _INDENT.sub("", _REMARK.sub("", source))
     if left := _MODULE_SYNTAX.search(source):
         raise ValueError(f"{name} has a line that is not understood here: {left[0]}")
     gets = ", ".join(f"{export}: {{ get: () => {export} }}" for export in exports)

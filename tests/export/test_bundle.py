@@ -37,12 +37,28 @@ def test_a_picture_brings_what_it_reads() -> None:
     assert all(files.values())
 
 
+def test_remarks_and_indentation_stay_at_home_and_texts_stay_whole() -> None:
+    source = """// All of it.
+const at = "https://a"; // where
+if (at) {
+
+  go("// no remark", 1); // "quoted", so it stays
+}
+"""
+    made = bundle._as_function("new.js", source).splitlines()
+    assert made[2:-1] == [
+        'const at = "https://a";', "if (at) {",
+        'go("// no remark", 1); // "quoted", so it stays', "}",
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("source", "why"),
     [
         ("export default 3;\n", "not understood here: export default 3;"),
         ('import * as all from "./x.js";\n', "not understood here: import"),
         ('const text = "</SCRIPT>";\n', "would end a script"),
+        ("const text = `one\n  two`;\n", "a text of several lines"),
     ],
 )
 def test_what_is_not_understood_is_refused(source: str, why: str) -> None:
