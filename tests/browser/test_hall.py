@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
-from tests.browser.test_lecture import LAST_ROW, OPEN_QUESTION, TITLES, complaints, settled
+from tests.browser.test_lecture import LAST_ROW, OPEN_QUESTION, THERE, TITLES, complaints
 from tests.lecture.lecture_runs import catalog
 
 HALLS = ((1920, 1080), (1280, 720))
@@ -42,17 +42,18 @@ def test_a_lecture_is_given_with_the_mouse_alone(new_page: OpenPage) -> None:
     tools, after = page.locator(".story .tools"), page.get_by_role("button", name="Next →")
     for at, name in enumerate(TITLES):
         expect(page.locator(".story h2").first).to_have_text(name)
-        settled(journey)
+        journey.answered()  # some scenes measure before they have their pictures
         if page.locator(OPEN_QUESTION).count():
             assert page.evaluate(APART), name
             options = page.locator(".story .question .options button")
             asked = options.all_inner_texts()
             options.last.click()
             expect(page.locator(".story .say")).to_be_visible()
-            settled(journey)
+            journey.answered()
             shown = [each.removeprefix("✓ ") for each in options.all_inner_texts()]
             assert shown == asked  # all can still be pointed at
             expect(options.first).to_be_visible()
+        page.wait_for_function(THERE, timeout=90_000)
         page.wait_for_function(APART)
         if at == 1:  # the pointer rests on a button that was clicked
             expect(tools).to_have_css("opacity", "0")

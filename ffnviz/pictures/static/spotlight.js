@@ -53,7 +53,7 @@ function wait() {
   clearTimeout(late);
   unlit(false);
   const { note, alone } = wanted;
-  if (alone && note) late = setTimeout(() => unlit(![...hosts.values()].includes(note) && !document.querySelector("[data-cell^=waiting-]")), COMES_MS);
+  if (alone && note) late = setTimeout(() => unlit(![...hosts.values()].includes(note) && !document.querySelector("[data-cell^=waiting-], [data-kind=waiting]")), COMES_MS);
 }
 
 export function light(note, { veiled = false, alone = false } = {}) {
