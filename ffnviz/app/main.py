@@ -1,6 +1,6 @@
 """The app: page config, the controls all pages share, and the pages."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
 from urllib.parse import quote
@@ -20,7 +20,7 @@ from ffnviz.app.lecture import (
 )
 from ffnviz.app.model_selector import network_cell
 from ffnviz.app.navigation import FIRST, opened_page
-from ffnviz.app.session import Session, network_by_id, network_sizes
+from ffnviz.app.session import Session, learned_networks, network_by_id, network_sizes
 from ffnviz.app.sheet_view import Frame, draw
 from ffnviz.jobs.trace_ahead import trace_ahead
 from ffnviz.models.assets import ASSETS
@@ -164,14 +164,14 @@ def page_style() -> str:
     return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in files)
 
 
-def build_catalog() -> Catalog:
-    """All that there is to look at.
+def build_catalog(learned: Sequence[str] = ()) -> Catalog:
+    """All that there is to look at; `learned` are the networks that were trained here.
 
     Raises:
         ModelFolderError: if a network cannot be read.
     """
     parts = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
-    networks = network_sizes()
+    networks = network_sizes(learned)
     first = network_by_id(next(iter(networks))).card
     return Catalog(parts, networks, ORDERS, START if first.has_mask else START_NEXT, MOVED)
 
@@ -184,7 +184,7 @@ def main() -> None:
     page, addresses = opened_page()
     try:
         with nullcontext() if any_network_is_loaded() else st.spinner("Loading the networks …"):
-            session = Session(build_catalog())
+            session = Session(build_catalog(learned_networks()))
     except ModelFolderError as error:
         st.error(
             "A network could not be loaded, so there is nothing to show.", icon=":material/error:"

@@ -4,11 +4,10 @@ The state is one value in st.session_state. Widgets and clicks ask for actions; 
 from the state and read when a link, Back or Forward brings another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.tokenizer import MASK
@@ -35,21 +34,19 @@ from ffnviz.state.state import Catalog, State, from_url, readable, to_url
 from ffnviz.state.view_options import ViewOptions, view_options_from_url
 
 
-def network_sizes() -> dict[str, NetworkSize]:
-    """The networks one can choose from, by their ids.
+def network_sizes(learned: Sequence[str] = ()) -> dict[str, NetworkSize]:
+    """The networks one can choose from, by their ids; `learned` are those trained here.
 
     Raises:
         ModelFolderError: if one cannot be read.
     """
-    names = [*available_networks(), *_learned_networks()]
+    names = [*available_networks(), *learned]
     sizes = {name: network_by_id(name).sizes for name in names}
     return {name: NetworkSize(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
 
-def _learned_networks() -> list[str]:
+def learned_networks() -> list[str]:
     """The networks trained here, in this session or in the one that a link comes from."""
-    if get_script_run_ctx(suppress_warning=True) is None:  # a command, which has no visitor
-        return []
     own: list[str] = st.session_state.get("learned", [])
     linked = [st.query_params.get(name, "") for name in ("twin", "partner")]
     if "state" in st.session_state:
