@@ -37,7 +37,7 @@ class Training:
     file: str = ""  # the name of the visitor's own text; empty for the everyday sentences
     learned: Learned | None = None
     problem: str = ""
-    plans: tuple[Plan, ...] = ()  # of the networks, one each; empty once it has begun
+    plans: tuple[Plan, ...] = ()  # of the networks, one each
 
     @property
     def status(self) -> Status:
@@ -70,6 +70,7 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
     course = Course(
         training.status, tuple(training.moments), training.reading, training.file,
         training.steps, _before(training), training.learned, training.problem,
+        networks=tuple(plan.name for plan in training.plans),
     )  # fmt: skip
     return Measured(measurement.setup, course, f"{len(training.moments)} {training.status}", "")
 
@@ -84,7 +85,7 @@ def do(measurement: Measurement[Any], what: str) -> None:
         _remove(name, _trainings())
         file, own = _own_text()
         plans = tuple(replace(plan, own=own) for plan in plans)
-        training = _trainings()[name] = Training(plans[0].steps, text, file=file)
+        training = _trainings()[name] = Training(plans[0].steps, text, file=file, plans=plans)
         beginning = _remove(name, _beginnings())
         if beginning is not None and beginning.plans == plans:
             training.moments, training.reading = list(beginning.moments), beginning.reading

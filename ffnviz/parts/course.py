@@ -30,3 +30,4 @@ class Course:
     learned: Learned | None = None  # the networks where they stopped, if they have
     problem: str = ""  # why it ended before its time, in words
     recorded: bool = False  # whether it is one that comes with the package
+    networks: tuple[str, ...] = ()  # the names of the variants that are trained; empty before

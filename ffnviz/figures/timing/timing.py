@@ -1,5 +1,6 @@
 """Measured times as pictures: stages, products, growth."""
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -65,8 +66,9 @@ def limits(
     return figure(
         [
             {"type": "bar", "name": name, "x": list(parts), "y": np.array(values),
-             "marker": {"color": colour}, "texttemplate": "%{y:.2f}", "textposition": "outside",
-             "textangle": 0, "cliponaxis": False, "meta": {"named": "part"},
+             "marker": {"color": colour}, "text": [_three_digits(value) for value in values],
+             "textposition": "outside", "textangle": 0, "cliponaxis": False,
+             "meta": {"named": "part"},
              "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>"}
             for name, values, colour in kinds
         ],
@@ -77,6 +79,12 @@ def limits(
         barmode="group",
         bargroupgap=0.08,
     )  # fmt: skip
+
+
+def _three_digits(ms: float) -> str:
+    """A time as three digits, which a narrow bar has room for."""
+    ms = float(f"{ms:.3g}")  # 9.996 has one place after the point, as 10.0
+    return f"{ms:.{max(0, 2 - int(math.log10(max(ms, 1))))}f}"
 
 
 def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str]) -> Figure:

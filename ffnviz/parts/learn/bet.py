@@ -77,7 +77,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 def placed(course: Course, values: Values) -> Cell:
     """The question to bet on, of the two networks that are trained next or have been."""
     name, bets = values[AGAINST], list(BETS)[1:]
-    begun = course.status is not Status.NEW and any(m[1].name == name for m in course.moments[:1])
+    begun = course.status is not Status.NEW and name in course.networks[1:]
     ended = course.status is Status.ENDED and begun
     return bet_cell(
         f"{NAME}-placed",

@@ -85,6 +85,7 @@ function scaleType(data, layout, share) {
 const downAxis = ({ yaxis }, layout) => layout[(yaxis ?? "y").replace("y", "yaxis").replace(/axis1$/, "axis")];
 
 const LINE = 1.35; // of the type's size, that a bar with its text takes
+const [BARS, DIGIT] = [0.8, 0.6]; // of the axis, that bars take; of the type's size, that a digit is wide
 const [LINES_OF_PANEL, LEAST_OF_HALL, SMALLEST_IN_HALL] = [8, 0.55, 18]; // of a panel's height, in a talk's type; of that; pixels
 
 // Of bars that are named by their text alone, as many as there is room for; the names are what they are for.
@@ -127,6 +128,13 @@ function sizeBars(data, layout) {
     const room = Math.floor(((to - from) * inside) / (beside * trace.y.length * LINE));
     const size = trace.textfont?.size ?? layout.font.size;
     Object.assign(trace, { constraintext: "none", textfont: { ...trace.textfont, size: Math.max(SMALLEST, Math.min(size, room)) } });
+  }
+  // What stands on a standing one is as large as the bar is wide.
+  const standing = data.filter(({ type, orientation, textposition, text }) => type === "bar" && orientation !== "h" && textposition === "outside" && text);
+  for (const trace of standing) {
+    const width = BARS * (layout.width - layout.margin.l - layout.margin.r) / (standing.length * trace.x.length);
+    const letters = Math.max(...trace.text.map(({ length }) => length)), size = trace.textfont?.size ?? layout.font.size;
+    Object.assign(trace, { constraintext: "none", textfont: { ...trace.textfont, size: Math.max(SMALLEST, Math.min(size, Math.floor(width / (DIGIT * letters)))) } });
   }
 }
 
