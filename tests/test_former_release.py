@@ -14,7 +14,7 @@ import ffnviz
 from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.analysis.neurons.names import read_names
 from ffnviz.app.lecture.draft_storage import read_draft
-from ffnviz.app.main import build_catalog
+from ffnviz.app.main import START, build_catalog
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import read_lecture
 from ffnviz.models.config import Config, use
@@ -39,19 +39,22 @@ def test_there_is_a_link_to_each_part_of_that_release() -> None:
 CUT = {("timing", "convolution"), ("timing", "grouped")}  # with their settings; near by is shown
 
 
-def now(state: dict[str, Any]) -> dict[str, Any]:
+def now(state: dict[str, Any], params: dict[str, str]) -> dict[str, Any]:
     """A former state, where its content is now: with all that was set, and what shows it."""
     place = state["page"], state["part"]
     page, part, shown = MOVED.get(place, (*place, {}))
     kept = {} if place in CUT else dict(state["settings"])
     settings = sorted((kept | dict(shown)).items())
-    return {**state, "page": page, "part": part, "settings": [list(each) for each in settings]}
+    # A link without a sentence begins with today's.
+    sentence = state["sentence"] if "text" in params else START
+    return {**state, "page": page, "part": part, "sentence": sentence,
+            "settings": [list(each) for each in settings]}  # fmt: skip
 
 
 @pytest.mark.parametrize("link", LINKS, ids=lambda link: link["link"][:60])
 def test_a_link_leads_to_what_it_led_to(link: dict[str, Any], catalog: Catalog) -> None:
     state = from_url(link["page"], link["params"], catalog)
-    assert json.loads(json.dumps(asdict(state))) == now(link["state"])
+    assert json.loads(json.dumps(asdict(state))) == now(link["state"], link["params"])
     assert from_url(state.page, to_url(state, catalog), catalog) == state
 
 

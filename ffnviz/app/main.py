@@ -42,7 +42,7 @@ from ffnviz.state.settings import Values
 from ffnviz.state.state import Catalog
 
 START_NEXT = "She opened the door and looked out at the"  # for a network without [MASK]
-START = "She opened the [MASK] and looked out."
+START = "He smiled for the [MASK] time that day."
 
 
 def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:

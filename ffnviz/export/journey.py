@@ -19,8 +19,9 @@ from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.figures.journey import sentences
 from ffnviz.parts.journey.ffn import ffn_of_the_token
-from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
+from ffnviz.parts.journey.neurons import RANKED, WORDS, chosen_neuron, every_token_every_neuron
 from ffnviz.parts.journey.prediction import what_it_says
+from ffnviz.parts.neuron_shown import leading_neuron
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chips import chips_cell
 from ffnviz.pictures.head import Head
@@ -30,7 +31,6 @@ from ffnviz.state.state import Neuron
 
 PICTURES = ("chips", "ffn_picture", "bars", "activation_map", "neuron_card")
 NOTES = ("tokens", "ffn", "gated", "prediction", "nearest", "maps", "any-maps", "neuron")
-WORDS = 8  # that a neuron writes, as on the page
 MOST_WORK = 5e10  # products for what neurons write: some seconds on two cores
 STRONGEST = 24  # neurons of each token whose words are looked up where all would be too many
 SLOT = "\ue000"  # stands in a template where the browser puts a token
@@ -68,7 +68,8 @@ def journey_of(
         ))  # fmt: skip
         name = f"{traced.card.id} {block}"
         views[name] = _view(chosen, name, arrays, subprogress(progress, place, len(blocks)))
-        cards[name] = _card(chosen, name, arrays, words, most_work)
+        first = [each["neuron"] for each in views[name]["leading"] if each]
+        cards[name] = _card(chosen, name, arrays, words, most_work, first)
     header = {
         "networks": [
             {"id": traced.card.id, "label": traced.card.label,
@@ -95,7 +96,7 @@ def start_of(run: Run) -> dict[str, Any]:
 
 def _kept(cell: Cell) -> dict[str, Any]:
     """The data of a picture, without what the browser sets itself."""
-    return {k: v for k, v in cell.data.items() if k not in ("neuron", "order")}
+    return {k: v for k, v in cell.data.items() if k not in ("neuron", "order", "off")}
 
 
 def _view(run: Run, name: str, arrays: Arrays, progress: Progress) -> dict[str, Any]:
@@ -103,7 +104,7 @@ def _view(run: Run, name: str, arrays: Arrays, progress: Progress) -> dict[str, 
     traced, block = run.subject, run.state.block
     hidden = _hidden(traced, block)
     stages: dict[str, list[NDArray[Any]]] = {}
-    ffns, predictions = [], []
+    ffns, predictions, leading = [], [], []
     n_tokens = len(traced.trace.tokens)
     for token in range(n_tokens):
         progress(token / n_tokens)
@@ -113,6 +114,7 @@ def _view(run: Run, name: str, arrays: Arrays, progress: Progress) -> dict[str, 
             stages.setdefault(stage, []).append(values)
         ffns.append(_kept(ffn))
         predictions.append(_kept(words) if words.picture == "bars" else None)
+        leading.append(_leading(chosen))
     for stage, rows in stages.items():
         if stage not in ("order", "hidden"):
             arrays[f"{name} {stage}"] = np.stack(rows)
@@ -127,9 +129,19 @@ def _view(run: Run, name: str, arrays: Arrays, progress: Progress) -> dict[str, 
         "maps": _kept(every_token_every_neuron(run)),
         "ffn": ffns,
         "prediction": predictions,
+        "leading": leading,
         "blocks": {each.card.id: run.block_of(each) for each in run.both},
         "tokens": {each.card.id: list(run.tokens_of(each)) for each in run.both},
     }
+
+
+def _leading(run: Run) -> dict[str, Any] | None:
+    """The neuron that adds most to the word at a token, and the sentence about it."""
+    leading = leading_neuron(run)
+    if leading is None:
+        return None
+    sentence = sentences.of_leading(leading.word, leading.added, run.state.block)
+    return {"neuron": leading.neuron, "spans": Head(sentence, "", "").to_json()["spans"]}
 
 
 def _hidden(traced: TracedModel, block: int) -> NDArray[np.float32]:
@@ -158,19 +170,32 @@ def chips_of(run: Run, on_choose: Callable[[int], Any] = lambda _: None) -> Cell
 
 
 def _card(
-    run: Run, name: str, arrays: Arrays, words: dict[int, int], most_work: float
+    run: Run, name: str, arrays: Arrays, words: dict[int, int], most_work: float, first: list[int]
 ) -> dict[str, Any]:
-    """The parts of the card that all neurons of a block share, and the words of each."""
+    """The parts of the card that all neurons of a block share, and the words of each.
+
+    Args:
+        run: of the network and block.
+        name: of both.
+        arrays: those of the file, to which the words are added.
+        words: those of the file.
+        most_work: products for the words; more than that, and only some neurons' are there.
+        first: neurons whose words are there in any case.
+    """
     traced, block = run.subject, run.state.block
     threshold = threshold_for(traced.card.phi)
     neuron_0 = replace(run.state, neuron=Neuron(traced.card.id, block, 0))
     card = _kept(chosen_neuron(replace(run, state=neuron_0)))
     if not missing(traced.card, WRITES_NEEDS):
-        neurons = _looked_up(traced, block, most_work)
-        ids = written_ids(traced.network, block, neurons, WORDS)
+        neurons = np.union1d(_looked_up(traced, block, most_work), first)
+        ids = written_ids(traced.network, block, neurons, RANKED)
         rows, inverse = np.unique(ids, return_inverse=True)
+        labels = [traced.network.tokenizer.label(int(row)) for row in rows]
+        pieces = np.array([not label.isalpha() for label in labels])[inverse].reshape(ids.shape)
+        order = np.argsort(pieces, axis=1, kind="stable")[:, :WORDS]  # whole words first
+        rows, inverse = np.unique(np.take_along_axis(ids, order, 1), return_inverse=True)
         places = np.array([words.setdefault(int(row), len(words)) for row in rows])
-        arrays[f"{name} writes"] = as_numbers(places[inverse].reshape(ids.shape), len(words))
+        arrays[f"{name} writes"] = as_numbers(places[inverse].reshape(order.shape), len(words))
         arrays[f"{name} writers"] = as_numbers(neurons, traced.network.sizes.d_ff)
     return {
         "title": card["title"],

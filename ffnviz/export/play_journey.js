@@ -36,8 +36,9 @@ function makeData(journey, arrays, shapes) {
   };
   const orderOf = (name, by) => arrays[`${name} by ${by}`] ?? Uint32Array.from({ length: shapes[`${name} hidden`][1] }, (_, at) => at);
 
-  // The chosen one; else the strongest on the token.
-  const neuronOf = (state) => state.neuron ?? { network: state.network, index: strongest(row(`${nameOf(state)} hidden`, state.token)) };
+  // The chosen one; else the one that adds most to the word, or where that is not known the strongest on the token.
+  const leadingOf = (state) => (state.neuron ? null : views[nameOf(state)].leading[state.token]);
+  const neuronOf = (state) => state.neuron ?? { network: state.network, index: leadingOf(state)?.neuron ?? strongest(row(`${nameOf(state)} hidden`, state.token)) };
 
   function ffn(state) {
     const name = nameOf(state), shown = views[name].ffn[state.token], neuron = neuronOf(state);
@@ -68,7 +69,7 @@ function makeData(journey, arrays, shapes) {
     const values = own.texts.map((_, token) => row(`${name} hidden`, token)[index]);
     const most = strongest(values);
     const said = Math.abs(values[most]) > own.threshold ? own.awake : own.asleep;
-    const spans = said.map(([text, kind]) => [
+    const spans = leadingOf(state)?.spans ?? said.map(([text, kind]) => [
       kind.startsWith("number") ? signed(values[most]) : text.replace(SLOT, own.texts[most]), kind]);
     return {
       title: own.title.replace(/:\d+/, `:${index}`), texts: own.texts, values, token: view.tokens[network][state.token],

@@ -15,7 +15,7 @@ from ffnviz.parts import (
 from ffnviz.parts.part import Page, Part
 
 PAGES = (  # in the order in which they are understood
-    Page("Journey", "journey", (Part(journey.sheet, "Journey", "journey"),)),
+    Page("Journey", "journey", (Part(journey.sheet, "Journey", "journey", journey.SETTINGS),)),
     Page("Block", "block", block.PARTS),
     Page("Activation", "sparsity", sparsity.PARTS),
     Page("Dimensions", "dimensions", dimensions.PARTS),

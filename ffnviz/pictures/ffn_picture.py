@@ -1,6 +1,6 @@
 """The FFN of one token as one picture: expand, bend, compress, add."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +11,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.colour_scale import scale_end
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.payload import as_order
-from ffnviz.pictures.sent import event, one_of, place
+from ffnviz.pictures.sent import event, one_of, place, truth
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,14 @@ def ffn_cell(
     steps: list[tuple[str, str]],
     order: NDArray[np.integer],
     neuron: int | None,
-    token: str,
+    token: tuple[int, Sequence[str]],
     key: str,
     on_choose: Callable[[int], Any],
     doors: Mapping[str, str] | None = None,
     on_door: Callable[[str], Any] = lambda _: None,
+    is_off: bool = False,
+    on_switch: Callable[[bool], Any] = lambda _: None,
+    on_token: Callable[[int], Any] = lambda _: None,
 ) -> Cell:
     """The stages from left to right (top to bottom where it is narrow).
 
@@ -47,11 +50,14 @@ def ffn_cell(
         steps: what leads from each stage to the next: symbol and words; one fewer than stages.
         order: (d_ff,), the neuron to draw at each place of the stages that show neurons.
         neuron: the neuron to mark, if any.
-        token: whose vectors these are.
+        token: whose vectors these are, as its place among all tokens as typed.
         key: unique on the sheet.
         on_choose: gives the action for a clicked neuron.
         doors: of stages whose title leads to a part about them, its title.
         on_door: gives the action for such a stage.
+        is_off: whether the FFN is switched off: its vectors are pale, and the stream passes it by.
+        on_switch: gives the action that switches it off, or on.
+        on_token: gives the action for another token, as all are gone through in turn.
     """
     leads_to = doors or {}
     scales = {
@@ -74,7 +80,10 @@ def ffn_cell(
         ],
         "steps": [{"symbol": symbol, "words": words} for symbol, words in steps],
         "neuron": neuron,
-        "token": token,
+        "token": token[1][token[0]],
+        "at": token[0],
+        "tokens": len(token[1]),
+        "off": is_off,
         "head": head.to_json(),
         "accent": head.accent,
     }
@@ -83,4 +92,6 @@ def ffn_cell(
     return Cell("ffn_picture", key, header, arrays, {
         "neuron": event(on_choose, place, len(order)),
         "door": event(on_door, one_of, list(leads_to)),
+        "off": event(on_switch, truth),
+        "token": event(on_token, place, len(token[1])),
     })  # fmt: skip

@@ -50,6 +50,11 @@ def one_of(value: Any, allowed: Sequence[str]) -> str | None:
     return value if isinstance(value, str) and value in allowed else None
 
 
+def truth(value: Any) -> bool | None:
+    """True or False, or None if it is anything else."""
+    return value if isinstance(value, bool) else None
+
+
 def texts(value: Any) -> list[str] | None:
     """A list of texts, or None if it is anything else."""
     legal = isinstance(value, list) and all(isinstance(each, str) for each in value)

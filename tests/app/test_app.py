@@ -46,10 +46,10 @@ def test_the_start_page_opens_and_the_url_says_what_it_shows() -> None:
     app = opened()
     assert not app.exception
     assert query(app) == {
-        "text": "She opened the [MASK] and looked out.",
+        "text": "He smiled for the [MASK] time that day.",
         "twin": "relu",
         "block": "2",
-        "token": "4",
+        "token": "5",
     }
 
 

@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
 
+FIRST = "He smiled for the [MASK] time that day."  # what the first visit shows
 PATIENCE_MS = 30_000
 LOOK_MS = 50  # so often a long wait looks through the page
 SOON_MS = 400  # a timer that is due so soon may ask the server for something, or draw
@@ -135,7 +136,7 @@ class Journey:
     def open_page(self, page: str, **query: str) -> "Journey":
         """Go to one of the pages, by its name in the URL."""
         self.page.goto(f"{self.address}/{page}?{urlencode(query)}")
-        return self.wait_for(query.get("text", "She opened the [MASK] and looked out."))
+        return self.wait_for(query.get("text", FIRST))
 
     def wait_for(self, text: str) -> "Journey":
         """Wait until everything shows this sentence."""

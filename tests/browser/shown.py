@@ -87,7 +87,9 @@ def show_ffn(seed: int, d_ff: int = D_FF, neuron: int | None = 3) -> None:
     ]
     steps = [("W₁", "expand"), ("φ", "ReLU")]
     order = np.arange(d_ff)[::-1]
-    mount_cell(ffn_cell(HEAD, stages, steps, order, neuron, "w1", "ffn", never), f"ffn {seed}")
+    mount_cell(
+        ffn_cell(HEAD, stages, steps, order, neuron, (0, ["w1"]), "ffn", never), f"ffn {seed}"
+    )
 
 
 def figure(seed: int, n_points: int = 6) -> dict[str, object]:

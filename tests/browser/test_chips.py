@@ -5,6 +5,7 @@ from playwright.sync_api import expect
 
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
+from tests.browser.journey import FIRST
 
 SENTENCE = "She opened the [MASK] and looked out."
 
@@ -33,11 +34,11 @@ def test_the_page_follows_while_a_person_types(new_page: OpenPage) -> None:
     expect(journey.box).to_be_focused()
     journey.box.press("End")
     journey.page.keyboard.type(" It purred", delay=40)  # and no Enter
-    journey.wait_for("She opened the [MASK] and looked out. It purred")
+    journey.wait_for(f"{FIRST} It purred")
     journey.box.press("Escape")
     expect(journey.chips.first).to_be_visible()
     assert "purr" in "".join(journey.chips.locator("bdi").all_inner_texts())
-    assert journey.query()["text"] == "She opened the [MASK] and looked out. It purred"
+    assert journey.query()["text"] == f"{FIRST} It purred"
 
 
 def test_the_mask_drives_the_page_until_another_token_is_chosen(new_page: OpenPage) -> None:
@@ -48,7 +49,6 @@ def test_the_mask_drives_the_page_until_another_token_is_chosen(new_page: OpenPa
     journey.settle()
     assert chosen.all_inner_texts() == ["opened"]
     assert journey.query()["token"] == "2"
-    assert "“opened”" in journey.page.locator(".picture .sentence").inner_text()
     assert "“opened”" in journey.page.locator(".leads .sentence").inner_text()
     assert journey.page.locator(".maps .labels .chosen").all_inner_texts() == ["opened"] * 2
 

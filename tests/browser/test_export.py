@@ -7,7 +7,8 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, expect
 
 import ffnviz
-from ffnviz.analysis.neurons.memory import written_words
+from ffnviz.analysis.neurons.intervention import direct_contributions
+from ffnviz.analysis.neurons.memory import whole_first, written_words
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.export.document import LARGEST
 from ffnviz.figures.wording import percent, signed
@@ -72,8 +73,8 @@ def test_the_journey_is_saved_and_opened_without_a_server(
         frame = page.frame_locator("iframe")
         frame.get_by_role("button", name="ReLU", exact=True).click()
         frame.get_by_role("group", name="Tokens of the sentence").get_by_text("cat").click()
-        sentence = frame.locator(".ffn_picture .sentence")
-        expect(sentence).to_contain_text("In the FFN, “cat” activates")
+        sentence = frame.locator(".neuron_card .sentence")
+        expect(sentence).to_contain_text("this one adds most to")
     assert faults == []
 
 
@@ -89,21 +90,23 @@ def read(page: Page, twins: dict[str, Model]) -> None:
         model = twins[network]
         trace = model.trace(TEXT)
         panels = page.locator(".leads li")
+        told_first = predict(model, trace, token)
         without = predict_without_ffn(model, trace, block, token)
         for found, told in (
-            (panels.first, predict(model, trace, token)),
+            (panels.first, told_first),
             (panels.nth(10), without),
         ):
             best = f"{told.words[0]}{percent(float(told.probabilities[0]))}"
             expect(found).to_have_text(best)
         hidden = trace.blocks[block].ffn.hidden
         awake = int((hidden[token].abs() > (0.1 if network == "gelu" else 0)).sum())
-        sentence = page.locator(".ffn_picture .sentence")
-        expect(sentence).to_contain_text(f"{awake:,} of 2,048 neurons")
-        neuron = int(hidden[token].abs().argmax())
+        note = page.locator('.ffn_picture [data-stage="hidden"] > small')
+        expect(note).to_have_text(f"{awake:,} active")
+        added = direct_contributions(model, trace, token, int(told_first.ids[0]), block)
+        neuron = int(added.argmax())
         expect(page.locator(".card h3")).to_contain_text(f"Neuron {block + 1}:{neuron} ·")
         words = page.locator(".card p bdi").all_inner_texts()
-        assert tuple(words) == written_words(model, block, neuron, k=8)[0].words
+        assert words == whole_first(written_words(model, block, neuron, k=32)[0].words)[:8]
     # A click on a map and the keyboard choose a neuron; the card has its value on every token.
     page.locator('canvas[data-name="relu"]').click(position={"x": 5, "y": 5})
     title = page.locator(".card h3").inner_text()

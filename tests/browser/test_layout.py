@@ -53,7 +53,7 @@ def test_each_picture_explains_itself_with_its_equation_and_a_cross(new_page: Op
         assert box["x"] + box["width"] <= 1920
         journey.page.keyboard.press("Escape")
         expect(note).to_have_count(0)
-    button = journey.page.get_by_role("button", name="What am I looking at? In the FFN")
+    button = journey.page.get_by_role("button", name="What am I looking at? Each token")
     button.click()
     note = journey.page.locator("#note-ffn")
     note.get_by_text("The formula").wait_for()

@@ -3,6 +3,7 @@
 from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.journey import FIRST
 
 START = "She opened the [MASK] and looked out."
 
@@ -20,7 +21,7 @@ def test_the_welcome_is_there_until_it_is_closed_and_a_link_shows_what_it_says(
     page.get_by_role("button", name="Close the welcome").click()
     expect(welcome).to_be_hidden()
     journey.open()
-    journey.wait_for(START)
+    journey.wait_for(FIRST)
     expect(welcome).to_be_hidden()
     page.get_by_role("button", name="New here?").click()
     expect(page.get_by_role("region", name="New here?")).to_contain_text("Type a sentence")
@@ -115,3 +116,33 @@ def test_the_same_word_twice_chooses_the_word_it_is_about(new_page: OpenPage) ->
     journey.page.get_by_role("button", name="The light was too light to see.", exact=True).click()
     journey.wait_for("The light was too light to see.")
     expect(journey.chips.nth(4)).to_have_attribute("aria-pressed", "true")
+
+
+def test_the_first_page_says_the_one_idea_and_shows_it_by_two_buttons(new_page: OpenPage) -> None:
+    journey = new_page(width=1280, height=720).open()
+    page = journey.page
+    picture, guess = page.locator(".picture"), page.locator(".leads")
+    expect(picture.locator(".sentence")).to_have_text(
+        "Each token, alone, by the same weights: 512 numbers → 2,048, bent, → 512, added back."
+    )
+    expect(guess.locator(".sentence .number")).to_contain_text("first")
+    expect(page.locator(".card p bdi").filter(has_text="first")).to_have_count(1)
+    main = page.locator('[data-testid="stMain"]')
+    assert main.evaluate("(m) => m.scrollHeight <= m.clientHeight")  # all of it, on a small screen
+
+    off = page.get_by_role("button", name="FFN off")
+    off.click()
+    expect(guess.locator(".sentence")).to_contain_text("Without the FFN of block 2 it says last")
+    expect(off).to_have_attribute("aria-pressed", "true")
+    page.reload()
+    journey.settle()
+    expect(guess.locator(".sentence .number")).to_contain_text("last")
+    off.click()
+    expect(guess.locator(".sentence .number")).to_contain_text("first")
+
+    turns = page.get_by_role("button", name="Token by token")
+    turns.click()
+    expect(page.get_by_role("button", name="7 of 9: same weights")).to_be_visible()
+    expect(page.locator('.row [aria-pressed="true"] bdi')).to_have_text("that")
+    expect(turns).to_be_visible()  # through all nine, back at the hidden word
+    assert journey.query()["token"] == "5"

@@ -45,9 +45,10 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     assert read(sentences.of_tokens(labels, np.array([0.5, 0.5]), 0)) == (
         "Each token activates 50% of block 1's neurons."
     )
-    assert "activates 143 of 2,048 neurons (7.0%)" in read(sentences.of_ffn("cat", 143, 2_048, 0.0))
-    gelu = read(sentences.of_ffn("cat", 600, 2_048, 0.1))
-    assert "activates 600 of 2,048 neurons (29%), that is, moves them further than 0.1" in gelu
+    assert read(sentences.of_ffn(512, 2_048, gated=False)) == (
+        "Each token, alone, by the same weights: 512 numbers → 2,048, bent, → 512, added back."
+    )
+    assert "2,048, gated by a bent copy, →" in read(sentences.of_ffn(512, 2_048, gated=True))
     told, without = ("mat", 0.21), ("floor", 0.09)
     assert read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN)) == (
         "For the hidden word the network says mat (21%). Without the FFN of block 2: floor (9.0%)."
@@ -58,6 +59,13 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
         "After “cat” the network expects mat (21%). Without"
     )
+    assert read(
+        sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN, is_off=True)
+    ) == ("Without the FFN of block 2 it says floor (9.0%). With it: mat (21%).")
+    assert read(sentences.of_leading("mat", 0.341, 1)) == (
+        "Of block 2's neurons, this one adds most to “mat”: +0.34."
+    )
+    assert read(sentences.of_leading("mat", -0.01, 0)).endswith("“mat”: −0.01.")
     assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
         "ReLU leaves 93% of its activations exactly zero; "
         "GELU leaves 60% of its activations within 0.1 of zero."

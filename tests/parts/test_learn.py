@@ -41,7 +41,8 @@ def run() -> Run:
 
 def course(moments: Sequence[Moment], status: Status = Status.RUNS, **more: Any) -> Course:
     reading = Reading(guessing_by_frequency(), 81_000, 500, labels_of(""))
-    return Course(status, moments, reading, "", 60, **more)
+    networks = tuple(record.name for record in moments[0]) if moments else ()
+    return Course(status, moments, reading, "", 60, networks=networks, **more)
 
 
 def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cell]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from ffnviz.analysis.causal.attribution import logit_attribution
+from ffnviz.analysis.causal.measure import logit_difference
 from ffnviz.analysis.neurons.names import Name, to_line
 from ffnviz.models.encoder.model import load
 from ffnviz.parts.neurons import name
@@ -68,11 +70,16 @@ def test_any_sign_can_stand_in_a_kept_name(sign: str) -> None:
 
 
 @pytest.mark.parametrize("neuron", ["relu--7", "relu-2048", "/etc-7"])
-def test_a_link_to_no_neuron_shows_the_strongest(neuron: str) -> None:
+def test_a_link_to_no_neuron_shows_the_one_that_adds_most_to_the_word(neuron: str) -> None:
     shown = drawn("neurons", "name", text=TEXT, neuron=neuron)
     assert shown.run.state.neuron is None
-    strongest = load("relu").trace(TEXT).blocks[1].ffn.hidden[3].argmax()
-    assert box(shown, "Neuron") == str(int(strongest))
+    model = load("relu")
+    trace = model.trace(TEXT)
+    parts = logit_attribution(
+        trace, logit_difference(model, model.tokenizer.label(int(trace.logits[3].argmax()))), 3, k=9
+    )
+    most = next(neuron for block, neuron in parts.neurons.tolist() if block == 1)
+    assert box(shown, "Neuron") == str(most)
 
 
 @pytest.mark.parametrize(

@@ -33,9 +33,13 @@ def card(say: Say) -> Cell:
     return neuron_card_cell(HEAD, "", ["a", "b"], VALUES, 0, [], "k", on_meet=say)
 
 
-def picture(say: Say) -> Cell:
-    stage = Stage("pre", "", "", "", VALUES, neurons=True, scale="")
-    return ffn_cell(HEAD, [stage], [], np.arange(2), None, "the", "k", on_choose=say)
+def picture(trigger: str) -> Callable[[Say], Cell]:
+    def show(say: Say) -> Cell:
+        said: dict[str, Say] = {"on_choose": print, trigger: say}
+        stage = Stage("pre", "", "", "", VALUES, neurons=True, scale="")
+        return ffn_cell(HEAD, [stage], [], np.arange(2), None, (1, ["a", "b"]), "k", **said)
+
+    return show
 
 
 def maps(trigger: str) -> Callable[[Say], Cell]:
@@ -77,7 +81,8 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
         lambda say: chart_cell(HEAD, FIGURE, "", "k", on_choose=say),
         "point", [(3, (3,)), (900, (900,))], [0, 4, 899],
     ),
-    "ffn_picture": (picture, "neuron", [(1, (1,))], [2]),
+    "ffn_picture": (picture("on_choose"), "neuron", [(1, (1,))], [2]),
+    "ffn_picture token": (picture("on_token"), "token", [(0, (0,)), (1, (1,))], [2]),
     "examples": (
         lambda say: examples_cell([("t", ["One.", "Two."])], "k", on_choose=say),
         "sentence", [("Two.", ("Two.",))], ["Three.", "\ud800", "t"],
@@ -149,6 +154,14 @@ def test_a_click_says_what_it_is_on(name: str, send: Callable[[str, Any], Any]) 
 def test_what_no_click_sends_does_nothing(name: str, send: Callable[[str, Any], Any]) -> None:
     for value in [*NOTHING, *PICTURES[name][3]]:
         assert send(name, value) == [], value
+
+
+def test_an_ffn_is_switched_by_true_and_false_alone() -> None:
+    said: list[Any] = []
+    switch = picture("on_switch")(said.append).events["off"]
+    for value in [*NOTHING, 0, 1, "true"]:
+        switch(value)
+    assert said == [True, False]  # those that NOTHING has
 
 
 JSON = st.recursive(

@@ -43,13 +43,13 @@ def _distance(plain: Tensor, edited: Tensor) -> float:
 
 @torch.no_grad()
 def direct_contributions(
-    model: Network, trace: ForwardPass, token: int, word: int
+    model: Network, trace: ForwardPass, token: int, word: int, block: int | None = None
 ) -> NDArray[np.float32]:
     """What each neuron directly adds to a word's logit at a token, (n_blocks, d_ff).
 
     hidden · E_w · (γ ⊙ (value − mean(value))) / σ, with σ of the whole stream held fixed; effects
     through later blocks are not counted (Elhage et al. 2021, "direct path"; Geva et al. 2022,
-    eq. 5).
+    eq. 5). With a `block` those of its neurons alone, (1, d_ff).
 
     Raises:
         NotForThisNetwork: for a post-LN network, or without a plain word head.
@@ -60,7 +60,7 @@ def direct_contributions(
     if head.norm is not None:
         along = head.norm.undivided_along(along) / head.norm.scale(trace.blocks[-1].output[token])
     added = [
-        record.ffn.hidden[token] * (model.ffn(number).values @ along)
-        for number, record in enumerate(trace.blocks)
+        trace.blocks[number].ffn.hidden[token] * (model.ffn(number).values @ along)
+        for number in (range(len(trace.blocks)) if block is None else [block])
     ]
     return torch.stack(added).float().cpu().numpy()

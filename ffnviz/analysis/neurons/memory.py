@@ -4,6 +4,7 @@ FFN(x) = Σ φ(x · key_n + b_n) value_n + b2, summed over the neurons n (Geva e
 arXiv:2012.14913, eq. 2).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,6 +67,11 @@ def written_words(
         NotForThisNetwork: without a plain word head.
     """
     return words_of(model, model.ffn(block).values[neuron], k)
+
+
+def whole_first(words: Sequence[str]) -> list[str]:
+    """Whole words first, then signs and pieces of words, each in their order."""
+    return sorted(words, key=lambda word: not word.isalpha())
 
 
 def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, RankedWords]:

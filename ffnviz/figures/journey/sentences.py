@@ -17,6 +17,13 @@ def awake_means(threshold: float) -> str:
     return f"active (further than {threshold:g} from zero)"
 
 
+def active_means(threshold: float) -> str:
+    """The same, said beside a picture whose sentence has the number."""
+    if threshold == 0:
+        return "active means: not zero"
+    return f"active means: further than {threshold:g} from zero"
+
+
 def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Sentence:
     """What to do if nothing is asked of the network, which can only guess hidden words.
 
@@ -51,21 +58,20 @@ def of_tokens(labels: Sequence[str], shares: Array, block: int) -> Sentence:
     ]
 
 
-def of_ffn(label: str, count: int, d_ff: int, threshold: float) -> Sentence:
-    """How many neurons the chosen token activates on its way through the FFN."""
+def of_ffn(d_model: int, d_ff: int, gated: bool) -> Sentence:
+    """What the FFN does with each token: wider, bent, narrow again, added."""
+    bent = ", gated by a bent copy" if gated else ", bent"
     return [
-        "In the FFN, ",
-        quoted(label),
-        " activates ",
-        number(f"{count:,} of {d_ff:,} neurons ({percent(count / d_ff)})"),
-        "" if threshold == 0 else f", that is, moves them further than {threshold:g} from zero",
-        ".",
+        "Each token, alone, by the same weights: ",
+        number(f"{d_model:,} numbers → {d_ff:,}{bent}, → {d_model:,}"),
+        ", added back.",
     ]
 
 
 def of_prediction(
-    label: str, prediction: tuple[str, float], without: tuple[str, float], block: int, asked: str
-) -> Sentence:
+    label: str, prediction: tuple[str, float], without: tuple[str, float], block: int, asked: str,
+    is_off: bool = False,
+) -> Sentence:  # fmt: skip
     """The likeliest word and its probability, with the FFN and without it.
 
     Args:
@@ -75,6 +81,7 @@ def of_prediction(
         block: from 0.
         asked: what was asked at the token: for a HIDDEN word, as the network was trained to guess;
             for the NEXT word, as one that reads from left to right is; or, SHOWN, for neither.
+        is_off: whether the FFN is switched off, so that what is said without it comes first.
     """
     best, other = (
         f"{word} ({percent(probability)})" for word, probability in (prediction, without)
@@ -84,6 +91,13 @@ def of_prediction(
         NEXT: ["After ", quoted(label), " the network expects "],
         SHOWN: [quoted(label), " is not hidden; it says "],
     }
+    if is_off:
+        return [
+            f"Without the FFN of block {block + 1} it says ",
+            number(other),
+            ".",
+            f" With it: {best}.",
+        ]
     # As short as the other, so that what is below stays where it is.
     means = f" Without the FFN of block {block + 1}: {other}."
     if asked == SHOWN:
@@ -122,6 +136,14 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
         said = asleep if place else number(asleep, colour)
         sentence += ["; " if place else "", f"{label} leaves ", said]
     return [*sentence, "."]
+
+
+def of_leading(word: str, added: float, block: int) -> Sentence:
+    """What the neuron adds that adds most to the likeliest word; blocks count from 0 here."""
+    return [
+        f"Of block {block + 1}'s neurons, this one adds most to ", quoted(word), ": ",
+        number(f"+{added:.2f}" if added > 0 else signed(added)), ".",
+    ]  # fmt: skip
 
 
 def of_neuron(labels: Sequence[str], values: Array, threshold: float, block: int) -> Sentence:

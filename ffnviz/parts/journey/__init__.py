@@ -5,7 +5,7 @@ from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.figures.journey import sentences
 from ffnviz.figures.journey.overview import overview
 from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.journey.ffn import ffn_of_the_token
+from ffnviz.parts.journey.ffn import FFN, ffn_of_the_token
 from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
 from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.parts.sheet import Sheet, row
@@ -17,14 +17,16 @@ from ffnviz.state.actions import ChooseBlock
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
+SETTINGS = (FFN,)
 FEW_BLOCKS = 4  # of more, one picture shows them all
 WIDTHS = (1.45, 2.8)
 
 
-def sheet(run: Run, _: Values) -> Sheet:
+def sheet(run: Run, values: Values) -> Sheet:
     """The guess, and the token's way through the FFN; below, one neuron and all of them."""
+    is_off = values[FFN] == "off"
     rows = [
-        row(what_it_says(run), ffn_of_the_token(run), widths=WIDTHS),
+        row(what_it_says(run, is_off), ffn_of_the_token(run, is_off), widths=WIDTHS),
         row(chosen_neuron(run), every_token_every_neuron(run), widths=WIDTHS),
     ]
     if run.model.sizes.n_blocks > FEW_BLOCKS:

@@ -8,9 +8,13 @@ from ffnviz.parts.journey.neurons import awake_of, neuron_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.head import Head
-from ffnviz.state.actions import ChooseNeuron, OpenPage
+from ffnviz.state.actions import ChooseNeuron, ChooseToken, OpenPage, Set
 from ffnviz.state.run import Run
+from ffnviz.state.settings import choice_setting
 
+FFN = choice_setting(
+    "ffn", {"on": "on", "off": "off"}
+)  # whether the block's FFN adds what it writes
 DOORS = {  # of each stage in the picture: the part about it, with its page and name
     "x": ("The block", "block", "block"),
     "pre": ("The activation function", "sparsity", "bend"),
@@ -21,38 +25,39 @@ DOORS = {  # of each stage in the picture: the part about it, with its page and 
 }
 
 
-def ffn_of_the_token(run: Run) -> Cell:
-    """The chosen token's way through the FFN."""
+def ffn_of_the_token(run: Run, is_off: bool = False) -> Cell:
+    """The chosen token's way through the FFN, or past it if that is switched off."""
     counted = awake_of(run.subject, run.state.block)
-    count = int(counted.counts[run.token])
-    sentence = sentences.of_ffn(run.labels[run.token], count, counted.d_ff, counted.threshold)
-    inactive = "exactly zero" if counted.threshold == 0 else "near zero"
     path = ffn_path(run.trace, run.state.block, run.token, run.card.phi)
+    sentence = sentences.of_ffn(len(path.input), counted.d_ff, path.gate is not None)
     by_value = np.argsort(-path.pre_activation, kind="stable")
     order = np.arange(counted.d_ff) if run.state.order == "index" else by_value
     neuron = neuron_of(run)
     colour = run.card.colour
     return ffn_cell(
         Head(sentence, "ffn" if path.gate is None else "gated", colour),
-        _stages(path, f"{counted.d_ff - count:,} {inactive}"),
+        _stages(path, f"{int(counted.counts[run.token]):,} active", is_off),
         _steps(path, run),
         order,
         neuron.index if neuron.network == run.card.id else None,
-        run.labels[run.token],
+        (run.token, run.labels),
         key="ffn",
         on_choose=lambda chosen: ChooseNeuron(run.neuron(chosen)),
         doors={stage: title for stage, (title, _, _) in DOORS.items()},
         on_door=lambda stage: OpenPage(*DOORS[stage][1:]),
+        is_off=is_off,
+        on_switch=lambda off: Set({FFN.name: "off" if off else None}),
+        on_token=ChooseToken,
     )
 
 
-def _stages(path: FfnPath, inactive: str) -> list[Stage]:
+def _stages(path: FfnPath, active: str, is_off: bool) -> list[Stage]:
     d_model, d_ff = f"({len(path.input):,})", f"({len(path.hidden):,})"
     above = f"{int((path.pre_activation > 0).sum()):,} above 0"
 
     def stream(name: str, title: str, values: Vector, scale: str) -> Stage:
-        norm = f"norm {float(np.linalg.norm(values)):.1f}"
-        return Stage(name, title, d_model, norm, values, neurons=False, scale=scale)
+        length = f"length {float(np.linalg.norm(values)):.1f}"
+        return Stage(name, title, d_model, length, values, neurons=False, scale=scale)
 
     def hidden(name: str, title: str, note: str, values: Vector, scale: str = "neurons") -> Stage:
         return Stage(name, title, d_ff, note, values, neurons=True, scale=scale)
@@ -64,14 +69,14 @@ def _stages(path: FfnPath, inactive: str) -> list[Stage]:
             hidden("value", "value", "x V", path.value, "value"),
         ]
     else:
-        middle = [hidden("pre", "before φ", above, path.pre_activation)]
+        middle = [hidden("pre", "made wider", "x W₁ + b₁", path.pre_activation)]
     return [
         stream("x", "input x", path.input, "input"),
         *middle,
-        hidden("hidden", "after φ" if path.gate is None else "product", inactive, path.hidden),
-        stream("out", "output", path.output, "stream"),
+        hidden("hidden", "bent" if path.gate is None else "product", active, path.hidden),
+        stream("out", "made narrow", path.output, "stream"),
         stream("stream", "stream", path.stream, "stream"),
-        stream("total", "new stream", path.new_stream, "stream"),
+        stream("total", "new stream", path.stream if is_off else path.new_stream, "stream"),
     ]
 
 
@@ -82,5 +87,5 @@ def _steps(path: FfnPath, run: Run) -> list[tuple[str, str]]:
     ends = [("+", adds), ("=", "gives" if whole or adds != "add to" else "norm gives")]
     if path.gate is not None:
         return [("φ", f"× {times}"), ("×", "times"), ("=", "is"), ("W₂", f"÷ {times}"), *ends]
-    bends = [("W₁", f"expand × {times}"), ("φ", run.card.phi.label)]
-    return [*bends, ("W₂", f"compress ÷ {times}"), *ends]
+    bends = [("W₁", f"× {times}"), ("φ", run.card.phi.label)]
+    return [*bends, ("W₂", f"÷ {times}"), *ends]

@@ -2,12 +2,14 @@
 
 from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
 from ffnviz.analysis.needs import missing
-from ffnviz.analysis.neurons.memory import WRITES_NEEDS, written_words
-from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
+from ffnviz.analysis.neurons.memory import WRITES_NEEDS, whole_first, written_words
+from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.figures.journey import sentences
-from ffnviz.figures.journey.sentences import awake_means
-from ffnviz.figures.wording import neuron_name, percent
+from ffnviz.figures.journey.sentences import active_means
+from ffnviz.figures.style import Array
+from ffnviz.figures.wording import Sentence, neuron_name
+from ffnviz.parts.neuron_shown import first_neuron, leading_neuron
 from ffnviz.parts.part import NEURONS
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.cell import Cell
@@ -16,6 +18,8 @@ from ffnviz.pictures.neuron_card import neuron_card_cell
 from ffnviz.state.actions import ChooseNeuron, ChooseOrder, OpenNeuron
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
+
+RANKED, WORDS = 32, 8  # words that a neuron writes: of so many, so many are shown, whole ones first
 
 
 def every_token_every_neuron(run: Run) -> Cell:
@@ -28,7 +32,7 @@ def every_token_every_neuron(run: Run) -> Cell:
         hidden = traced.trace.blocks[block].ffn.hidden.float().cpu()
         maps.append(ActivationMap(
             card.id, card.label, card.colour,
-            f"{percent(counted.share)} {awake_means(counted.threshold)}",
+            active_means(counted.threshold),
             hidden.numpy(), neuron_order(hidden.numpy(), run.state.order),
             token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token]),
             hidden.half().numpy(),
@@ -60,18 +64,16 @@ def chosen_neuron(run: Run) -> Cell:
     traced = run.traced_model(neuron.network)
     block, labels = run.block_of(traced), token_labels(traced.trace.tokens)
     values = neuron_values(traced.trace, block, neuron.index)
-    writes: tuple[str, ...] = ()
+    writes: list[str] = []
     if not missing(traced.card, WRITES_NEEDS):
         writes = traced.per_network(
             f"written {block} {neuron.index}",
-            lambda: written_words(traced.network, block, neuron.index, k=8)[0].words,
+            lambda: whole_first(
+                written_words(traced.network, block, neuron.index, k=RANKED)[0].words
+            )[:WORDS],
         )
     return neuron_card_cell(
-        Head(
-            sentences.of_neuron(labels, values, threshold_for(traced.card.phi), block),
-            "neuron",
-            traced.card.colour,
-        ),
+        Head(_said(run, labels, values, neuron), "neuron", traced.card.colour),
         f"Neuron {neuron_name(block, neuron.index)} · {traced.card.label}",
         labels,
         values,
@@ -84,6 +86,15 @@ def chosen_neuron(run: Run) -> Cell:
     )
 
 
+def _said(run: Run, labels: list[str], values: Array, neuron: Neuron) -> Sentence:
+    """What it adds, if it is the one that stands here unchosen; else where it is strongest."""
+    leading = leading_neuron(run) if run.state.neuron is None else None
+    if leading is not None and neuron.index == leading.neuron:
+        return sentences.of_leading(leading.word, leading.added, neuron.block)
+    threshold = threshold_for(run.traced_model(neuron.network).card.phi)
+    return sentences.of_neuron(labels, values, threshold, neuron.block)
+
+
 def awake_of(traced: TracedModel, block: int) -> Awake:
     """How many neurons each token activates in a block of a network."""
     threshold = threshold_for(traced.card.phi)
@@ -93,9 +104,9 @@ def awake_of(traced: TracedModel, block: int) -> Awake:
 
 
 def neuron_of(run: Run) -> Neuron:
-    """The chosen neuron, in whichever of the networks; else the strongest on the token."""
+    """The chosen neuron, in whichever of the networks; else the one that adds most to the word."""
     chosen = run.state.neuron
     d_ff = {traced.card.id: traced.network.sizes.d_ff for traced in run.both}
     if chosen is not None and chosen.index < d_ff.get(chosen.network, 0):
         return chosen
-    return run.neuron(strongest_neuron(run.trace, run.state.block, run.token))
+    return run.neuron(first_neuron(run))

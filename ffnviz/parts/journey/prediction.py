@@ -13,21 +13,31 @@ from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 
 
-def what_it_says(run: Run) -> Cell:
-    """The softmax at the chosen token, with this block's FFN and without."""
+def what_it_says(run: Run, is_off: bool = False) -> Cell:
+    """The softmax at the chosen token, with this block's FFN and without; off, without it first."""
     if missing(run.card, (Capability.WORD_HEAD,)):
         return nearest_input_words(run)
     block = run.state.block
     prediction = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.whole, block, run.place)
     sentence = sentences.of_prediction(
-        run.labels[run.token], _best(prediction), _best(without), block, asked(run)
+        run.labels[run.token], _best(prediction), _best(without), block, asked(run), is_off
     )
     return bars_cell(
         Head(sentence, "prediction", run.card.colour, under=under_guess(run, warn=False)),
         [
-            Bars("with the FFN", prediction.words, prediction.probabilities, run.card.colour),
-            Bars(f"without FFN {block + 1}", without.words, without.probabilities, "muted"),
+            Bars(
+                "with the FFN",
+                prediction.words,
+                prediction.probabilities,
+                "muted" if is_off else run.card.colour,
+            ),
+            Bars(
+                f"without FFN {block + 1}",
+                without.words,
+                without.probabilities,
+                run.card.colour if is_off else "muted",
+            ),
         ],
         leads=True,
     )

@@ -59,6 +59,8 @@ export function mount(tell) {
   function fit() {
     const chip = row.firstElementChild;
     if (!chip?.offsetHeight) return;
+    row.classList.remove("close");
+    row.classList.toggle("close", row.lastElementChild.offsetTop > chip.offsetTop); // rather than a second line
     const { flexWrap, rowGap } = getComputedStyle(row);
     const lines = innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
     row.style.maxHeight = flexWrap === "wrap" ? `${lines * (chip.offsetHeight + gap) - gap}px` : "";

@@ -9,8 +9,10 @@ import { makeTip } from "./tip.js";
 export const styles = ["tip.css", "ffn_picture.css"];
 
 const NARROW_BELOW = 480; // as in ffn_picture.css
-const STAGE = 0.11, LOWEST = 110; // of the width, that a stage takes; pixels, that the largest is high at least
+const STAGE = 0.11, LOWEST = 88; // of the width, that a stage takes; pixels, that the largest is high at least
 const HIGHEST = 2.2; // times its own height
+const STEP_MS = 1_100; // that each token stays, as all are gone through
+const LONG_WORDS = 8; // of what leads from stage to stage, in letters: more take two lines where it is narrow
 const SVG = "http://www.w3.org/2000/svg";
 
 // The fan between two stages: its two sides are as long as the stages it joins, in shares of the
@@ -38,9 +40,43 @@ function makeStep() {
   };
 }
 
+// Goes through all tokens in turn, from the one that is shown and back to it: each stays for a while.
+function makeTurns(tell, button, flow) {
+  let first = null, left = false, timer = 0; // the token it began at, null while it stands; whether that is left
+  function stop() {
+    clearTimeout(timer);
+    first = null;
+    flow.classList.remove("turns");
+  }
+  return {
+    stop,
+    turn({ at, tokens }) {
+      if (first !== null) return stop();
+      [first, left] = [at, false];
+      flow.classList.add("turns");
+      tell("token", (at + 1) % tokens);
+    },
+    // The page shows a token.
+    shows({ at, tokens }) {
+      clearTimeout(timer);
+      left ||= at !== first;
+      if (left && first === at) stop();
+      if (first !== null && left) timer = setTimeout(() => tell("token", (at + 1) % tokens), STEP_MS);
+      button.textContent = first === null ? "Token by token" : `■ ${at + 1} of ${tokens}: same weights`;
+      button.disabled = tokens < 2;
+    },
+  };
+}
+
 export function mount(tell) {
   const tip = makeTip();
+  const turn = element("button", { type: "button", title: "Goes through all tokens: the vectors are others, W₁ and W₂ the same" });
+  const off = element("button", { type: "button", title: "Leaves this block's FFN out: the stream passes it by" }, "FFN off");
   const flow = element("div", { class: "flow" });
+  const controls = element("div", { class: "switches" }, turn, off);
+  const turns = makeTurns(tell, turn, flow);
+  turn.onclick = () => { turns.turn(shown); turns.shows(shown); };
+  off.onclick = () => tell("off", !shown.off);
   const root = element("div", { class: "picture" }, flow, ...tip.parts);
   const stages = new Map(), steps = [];
   let shown = null, colours = null, width = null, willPlay = false;
@@ -114,12 +150,18 @@ export function mount(tell) {
 
   return {
     element: root,
+    controls,
     saves: {
       rows: () => [["stage", "entry", "value"], ...shown.stages.flatMap(({ name, title }) =>
         Array.from(shown.arrays[name], (value, entry) => [title, entry, short(value)]))],
     },
     update(data, theme) {
       [shown, colours] = [data, theme];
+      off.setAttribute("aria-pressed", String(data.off));
+      off.hidden = data.off === undefined; // a file has what was computed before
+      flow.classList.toggle("off", Boolean(data.off));
+      flow.classList.toggle("long", data.steps.some(({ words }) => words.length > LONG_WORDS));
+      turns.shows(data);
       if (width === null) {
         width = root.clientWidth;
         resized.observe(root);
@@ -129,6 +171,7 @@ export function mount(tell) {
       willPlay = false;
     },
     destroy() {
+      turns.stop();
       resized.disconnect();
       measured.disconnect();
       leaveRoom();
