@@ -19,7 +19,7 @@ from tests.lecture.lecture_runs import lecture
 from tests.served import free_port, wait_for
 
 TITLES = [scene.title for scene in lecture().scenes]
-FIRST = TITLES.index("What changed in the prediction") - 1
+FIRST = TITLES.index("Without this FFN") - 1
 SENTENCE = "<b>Rain</b> fell on the old town."
 
 

@@ -71,11 +71,11 @@ def test_every_answer_is_what_is_computed() -> None:
     assert fact(scene, "no_ffns") != fact(scene, "says")
     assert float(fact(scene, "no_phi_times")) > 2
     assert float(fact(scene, "no_phi_cosine").replace("−", "-")) < 0.5, "“in another direction”"
-    scene = SCENES["What ReLU leaves"]
+    scene = SCENES["How many are left?"]
     share = percent(fact(scene, "awake_share"))
     assert answer_of(scene.title) == [share > 0.9, 0.4 < share < 0.6, 0.2 < share < 0.3,
                                       share < 0.1].index(True)  # fmt: skip
-    scene = SCENES["Compress"]
+    scene = SCENES["Make it narrow: W₂"]
     run = run_of_scene(scene)
     strongest = strongest_pass(run.model, run.trace, run.state.block, 102)
     few = kept_at(run.model, strongest, run.token).prediction
@@ -83,9 +83,9 @@ def test_every_answer_is_what_is_computed() -> None:
     assert answer_of(scene.title) == 0
     assert few.words[:3] == whole.words[:3]
     assert abs(few.probabilities[0] - whole.probabilities[0]) < 0.02
-    scene = SCENES["What changed in the prediction"]
+    scene = SCENES["Without this FFN"]
     assert answer_of(scene.title) == int(fact(scene, "without_ffn") != fact(scene, "says"))
-    scene = SCENES["How sparsity is born"]
+    scene = SCENES["Where does sparsity come from?"]
     assert answer_of(scene.title) == int(0.4 < percent(fact(scene, "born_from")) < 0.6)
     scene = SCENES["Switch one off"]
     run = run_of_scene(scene)
@@ -100,7 +100,7 @@ def test_every_answer_is_what_is_computed() -> None:
     assert 0 < now - then < 0.5 * now, "“a little less likely”"
     scene = SCENES["Cost"]
     assert answer_of(scene.title) == int(percent(fact(scene, "ffn_of_block")) > 0.5)
-    scene = SCENES["What textbooks get wrong"]
+    scene = SCENES["Is everything else linear?"]
     tried = cached_result(run_of_scene(scene), "linearity", try_linearity).tried
     straight = {each.name for each in tried if each.check.passed}
     assert answer_of(scene.title) == int(not {"attention", "LayerNorm"} & straight)
@@ -110,8 +110,8 @@ def test_every_answer_is_what_is_computed() -> None:
 
 
 def test_words_are_of_the_networks_that_the_scene_shows() -> None:
-    ours, place = lecture(), list(SCENES).index("Bend")
-    scene = SCENES["Bend"]
+    ours, place = lecture(), list(SCENES).index("Bend it: φ")
+    scene = SCENES["Bend it: φ"]
     typed = replace(scene.state, sentence="It cost forty [MASK].")
     other = replace(scene.state, network="gelu")
     for state, here in ((scene.state, True), (typed, True), (other, False)):

@@ -1,4 +1,4 @@
-"""Numbers of one neuron: the chosen one, or else the strongest on the chosen token."""
+"""Numbers of one neuron: the chosen one, or else the one that adds most to the likeliest word."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +49,7 @@ def says_share_without_neuron(run: Run) -> str:
 
 
 facts({
-    "neuron": ("The chosen neuron, or else the strongest on the chosen token",
+    "neuron": ("The chosen neuron, or else the one that adds most to the likeliest word",
                lambda run: neuron_name(run.state.block, neuron_shown(run))),
     "neuron_value": ("That neuron's value on the chosen token",
                      lambda run: signed(float(_values(run)[run.token]))),

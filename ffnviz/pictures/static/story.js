@@ -86,8 +86,11 @@ export function mount(tell) {
   // A question is answered before the scene goes on.
   function forward() {
     if (at === data.at && veiled()) question.show(data);
+    else if (ends()) tell("ask", "leave");
     else step(1);
   }
+  // After the last scene one looks around; a talk stays at it, whatever a clicker sends.
+  const ends = () => neighbour(1) === undefined && !data.presenting && !tools.hidden;
   function toggleBlank() {
     blank.togglePopover();
     status.textContent = blank.matches(":popover-open") ? "The screen is black" : "The screen is back";
@@ -138,8 +141,8 @@ export function mount(tell) {
     leave.hidden = data.presenting || alone; // one way out of a talk
     for (const part of [all, present]) part.hidden = alone;
     before.disabled = neighbour(-1) === undefined;
-    after.disabled = neighbour(1) === undefined && !veiled();
-    after.textContent = veiled() ? "Show the answer" : "Next →";
+    after.disabled = neighbour(1) === undefined && !veiled() && !ends();
+    after.textContent = veiled() ? "Show the answer" : ends() ? "Look around" : "Next →";
     each(scenes, data.path, () => element("li", {}, element("button", { type: "button" })), ({ firstChild }, place) => {
       firstChild.textContent = data.titles[place];
       firstChild.setAttribute("aria-current", String(place === data.at));
