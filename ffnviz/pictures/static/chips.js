@@ -59,8 +59,10 @@ export function mount(tell) {
   function fit() {
     const chip = row.firstElementChild;
     if (!chip?.offsetHeight) return;
+    const wraps = () => row.lastElementChild.offsetTop > chip.offsetTop;
     row.classList.remove("close");
-    row.classList.toggle("close", row.lastElementChild.offsetTop > chip.offsetTop); // rather than a second line
+    if (wraps()) row.classList.add("close"); // rather than a second line
+    if (wraps()) row.classList.remove("close");
     const { flexWrap, rowGap } = getComputedStyle(row);
     const lines = innerHeight <= LOW ? LINES.low : LINES.high, gap = Number.parseFloat(rowGap);
     row.style.maxHeight = flexWrap === "wrap" ? `${lines * (chip.offsetHeight + gap) - gap}px` : "";
