@@ -39,7 +39,7 @@ PARTS = {
         "flow&shapes_view=same",
         "cost",
         "cost&cost_view=growth",
-        "rank",
+        "wider",
         "separate",
         "warp",
     ],

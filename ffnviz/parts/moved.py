@@ -7,6 +7,7 @@ MOVED: Moved = {
     ("block", "decoder"): ("block", "block", {"kind_view": "decoder"}),
     ("dimensions", "forms"): ("dimensions", "flow", {"shapes_view": "forms"}),
     ("dimensions", "plane"): ("dimensions", "warp", {}),
+    ("dimensions", "rank"): ("dimensions", "wider", {}),
     ("dimensions", "same"): ("dimensions", "flow", {"shapes_view": "same"}),
     ("lab", "convolution"): ("lab", "positions", {"positions_view": "convolution"}),
     ("lab", "dropout"): ("lab", "residual", {"residual_view": "dropout"}),

@@ -29,7 +29,7 @@ PLACES: dict[tuple[str, str], tuple[str, ...]] = {  # page and name of a part: i
     ("sparsity", "keep"): ("hidden",),
     ("dimensions", "flow"): FFN,
     ("dimensions", "cost"): FFN,
-    ("dimensions", "rank"): ("expand",),
+    ("dimensions", "wider"): ("expand",),
     ("dimensions", "separate"): ("expand", "activation"),
     ("dimensions", "warp"): FFN,
     ("neurons", "wakes"): ("hidden",),

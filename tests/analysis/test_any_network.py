@@ -12,8 +12,6 @@ from torch import Tensor
 import ffnviz
 from ffnviz.analysis.dimensions.cost import parameters, shape_of
 from ffnviz.analysis.dimensions.position_wise import against_sequential, position_wise
-from ffnviz.analysis.dimensions.rank import out_of_reach, spectra
-from ffnviz.analysis.dimensions.rank import reach as directions
 from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
 from ffnviz.analysis.journey.path import ffn_path
 from ffnviz.analysis.neurons.compare import compare
@@ -245,20 +243,6 @@ def test_what_a_trace_alone_tells(net: Network) -> None:
     other = compare(trace, net.trace("The dog sat on it."), 0, k=3)
     assert_allclose(other.difference, other.second - other.first)
     assert curve(net.card.phi, -2, 2).value[120] == pytest.approx(0, abs=1e-6)
-
-
-def test_in_how_many_directions_the_values_vary(net: Network) -> None:
-    trace, found = net.trace(TEXT), directions(net, 0)
-    biased = net.ffn(0).key_bias is not None
-    assert found.directions.shape == (net.sizes.d_ff, net.sizes.d_model + biased)
-    before, after = out_of_reach(found, trace, 0)
-    assert before < 1e-4
-    hidden = f64(trace.blocks[0].ffn.hidden)
-    q, _ = np.linalg.qr(f64(found.directions))
-    inside = np.square(hidden @ q).sum() / np.square(hidden).sum()
-    assert after == pytest.approx(1 - inside, abs=1e-3)
-    expected = np.linalg.svd(hidden, compute_uv=False)
-    assert_allclose(spectra(trace, 0)["after φ"].singular_values, expected, atol=1e-4)
 
 
 def test_the_same_ffn_for_each_token(net: Network) -> None:

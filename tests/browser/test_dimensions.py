@@ -2,13 +2,11 @@
 
 import re
 
-import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from ffnviz.analysis.dimensions.cost import Shape, ffn_share, multiply_adds, parameters
 from ffnviz.analysis.dimensions.presets import PRESETS
-from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.parts.test_sparsity_sheets import percents, shown
 
@@ -92,16 +90,17 @@ def test_attention_overtakes_at_1024_tokens(new_page: OpenPage) -> None:
     assert percents(journey.sentence("overtaking")) == [50]
 
 
-def test_ranks_are_numpys(new_page: OpenPage, twins: dict[str, Model]) -> None:
-    journey = new_page().open_page("dimensions", text=SENTENCE, part="rank")
-    ffn = twins["relu"].trace(SENTENCE).blocks[1].ffn
-    expected = []
-    for values in (ffn.pre_activation, ffn.hidden):
-        singular = np.linalg.svd(values.double().numpy(), compute_uv=False)
-        share = singular / singular.sum()
-        expected.append(f"{np.exp(-(share * np.log(share)).sum()):.1f}")
-    assert re.findall(r"\d+\.\d", journey.sentence("rank")) == expected
-    assert percents(journey.sentence("spectra"))[0] == 0
+def test_more_neurons_separate_fit_and_store_more(new_page: OpenPage) -> None:
+    journey = new_page().open_page("dimensions", text=SENTENCE, part="wider")
+    names = ("wider-points", "wider-curve", "wider-pairs")
+    errors = [percents(journey.sentence(name))[0] for name in names]
+    slider = journey.page.get_by_role("slider", name="d_ff")
+    slider.press("End")  # eight times as wide as the stream
+    journey.settle()
+    widest = [percents(journey.sentence(name))[0] for name in names]
+    assert all(wide <= error for wide, error in zip(widest, errors, strict=True))
+    assert max(widest) < 10
+    assert journey.query()["wider"] == "16"
 
 
 def test_one_ffn_for_all_tokens_is_measured(new_page: OpenPage) -> None:

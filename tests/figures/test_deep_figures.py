@@ -5,12 +5,11 @@ import pytest
 
 from ffnviz.figures.dimensions.cost import costs, share_against_length, short
 from ffnviz.figures.dimensions.flow import SHOWN, flow, shared_weights
-from ffnviz.figures.dimensions.rank import effective_ranks, spectra
 from ffnviz.figures.timing.timing import growth, products, side_by_side, stages
 from ffnviz.figures.vocabulary.distribution import distribution
 from ffnviz.figures.vocabulary.lens import early_words
 from ffnviz.figures.vocabulary.writing import steps
-from tests.figures.schema import Line, checked
+from tests.figures.schema import checked
 
 PARTS = {"embedding": 10, "attention": 20, "FFN": 60, "LayerNorm": 0, "output": 10}
 
@@ -54,21 +53,6 @@ def test_the_crossing_is_marked_only_where_there_is_one(overtaken: float, n: int
     )
     assert len(drawn.data[2].x) == n
     assert list(drawn.data[1].x) == [128]
-
-
-def test_spectra_are_shares_of_their_largest() -> None:
-    drawn = checked(
-        spectra({"input": np.array([4.0, 1.0]), "after φ": np.array([2.0, 1.0])}, "relu")
-    )
-    np.testing.assert_allclose(drawn.data[0].y, [1, 0.25])
-    np.testing.assert_allclose(drawn.data[1].y, [1, 0.5])
-    assert len(checked(spectra({"input": np.zeros(0)}, "relu")).data) == 1
-
-
-def test_effective_ranks_have_a_bar_a_twin_and_stage() -> None:
-    drawn = checked(effective_ranks({Line("ReLU", "relu"): [2.0, 3.0]}, ["a", "b"]))
-    assert list(drawn.data[0].y) == [2, 3]
-    assert list(drawn.data[0].text) == ["2.0", "3.0"]
 
 
 def test_the_distribution_fills_what_the_cut_leaves() -> None:

@@ -154,7 +154,7 @@ def test_every_answer_of_the_course_is_what_is_computed() -> None:
     scene = COURSE["What it costs"]
     assert is_answer(scene, "Two thirds")
     assert 0.6 < percent(fact(scene, "ffn_of_block")) < 0.7
-    scene = COURSE["Why wider first"]
+    scene = COURSE["What width buys"]
     weights = run_of_scene(scene).model.ffn(0).keys.double().cpu().numpy()
     assert is_answer(scene, f"At most {np.linalg.matrix_rank(weights):,}")
     scene = COURSE["How few are active"]

@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ffnviz.analysis.dimensions.rank import spectra
 from ffnviz.analysis.sparsity.keep import KeptPass, random_pass, strongest_pass
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.figures.wording import Number, number, percent, signed
@@ -70,10 +69,6 @@ def _off(run: Run, keep: Callable[[Network, ForwardPass, int, int], KeptPass]) -
     return percent(kept(run, keep, max(1, round(FEW * run.model.sizes.d_ff))).error)
 
 
-def _rank(run: Run, stage: str) -> str:
-    return f"{spectra(run.trace, run.state.block)[stage].effective_rank:.1f}"
-
-
 @fact
 def largest_hidden(run: Run) -> str:
     """The hidden value furthest from zero on the chosen token."""
@@ -98,10 +93,6 @@ facts({
                           lambda run: _awake_of(run, run.subject)),
     "partner_awake": ("{awake_in_sentence} in the network beside",
                       lambda run: _awake_of(run, partner(run))),
-    "rank_before": ("The effective rank of the hidden layer before φ",
-                    lambda run: _rank(run, "before φ")),
-    "rank_after": ("The effective rank of the hidden layer after φ",
-                   lambda run: _rank(run, "after φ")),
     "born_from": ("The share of active neurons before training",
                   lambda run: _recorded_share(run, 0)),
     "born_to": ("The share of active neurons after training",

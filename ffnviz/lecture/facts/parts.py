@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ffnviz.analysis.dimensions import rank
 from ffnviz.analysis.dimensions.cost import (
     Shape,
     multiply_adds,
@@ -21,7 +20,7 @@ from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import Contributions, contributions
 from ffnviz.figures.wording import percent, signed
 from ffnviz.lecture.facts.registry import fact, facts
-from ffnviz.parts.dimensions.rank import reached_by_first_layer
+from ffnviz.parts.dimensions.wider import BEND_ALONE, TOYS, answers_of
 from ffnviz.parts.experiments import cached_for_block
 from ffnviz.state.run import Run
 
@@ -79,12 +78,22 @@ def _linearity(run: Run) -> Linearity:
     return cached_for_block(run, ("linearity",), try_linearity)
 
 
-@fact
-def out_of_reach(run: Run) -> str:
-    """The share of the hidden layer that φ put outside what xW₁ + b₁ reaches."""
-    _, after = rank.out_of_reach(reached_by_first_layer(run), run.trace, run.state.block)
-    return percent(after)
+def _toy_error(toy: str, place: int) -> Callable[[Run], str]:
+    return lambda run: percent(answers_of(run)[toy].fits[place].median)
 
+
+def _toy_without(toy: str) -> Callable[[Run], str]:
+    return lambda run: percent(answers_of(run)[toy].toy.without)
+
+
+for _toy in TOYS:
+    facts({
+        f"{_toy}_bend": (f"In “Why wider?”, the error on the {_toy} with d_ff = d_model",
+                         _toy_error(_toy, BEND_ALONE)),
+        f"{_toy}_wide": (f"The same on the {_toy} with d_ff = 8 × d_model", _toy_error(_toy, -1)),
+        f"{_toy}_no_phi": (f"The least error on the {_toy} without φ, whatever d_ff",
+                           _toy_without(_toy)),
+    })  # fmt: skip
 
 facts({
     "input_norm": ("The norm of the FFN's input", lambda run: _norm(_path(run).input)),

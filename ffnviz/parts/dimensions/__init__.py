@@ -8,10 +8,10 @@ from ffnviz.parts.dimensions import (
     forms,
     growth,
     memory,
-    rank,
     same,
     separate,
     warp,
+    wider,
 )
 from ffnviz.parts.part import Part
 from ffnviz.parts.views import View, part_of_views
@@ -30,7 +30,8 @@ PARTS = (
         "growth": View("growth", growth.sheet, needs=(Capability.OURS,)),
         "memory": View("memory", memory.sheet, memory.SETTINGS, OUR_FFN, further=True),
     }),
-    Part(rank.sheet, "Why expand", "rank", line="in how many directions tokens differ"),
+    Part(wider.sheet, "Why wider?", "wider", wider.SETTINGS,
+         line="what a bend alone does, and what more neurons do"),
     Part(separate.sheet, "Linear separability", "separate", separate.SETTINGS,
          line="points that no straight line divides"),
     part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid",

@@ -1,0 +1,392 @@
+"""Why wider? Points separated, a curve fitted and pairs stored, by FFNs of five widths.
+
+y = φ(x W₁ + b₁) W₂ + b₂ with d_model = 2. W₁ and b₁ are random; W₂ and b₂ are the least-squares
+fit, in closed form (random features: Rahimi & Recht 2008). Without φ, y is an affine map of x,
+whatever d_ff is.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.dimensions.points import best_line, rings
+from ffnviz.figures.dimensions.separate import CLASSES
+from ffnviz.figures.layout import Figure, Trace, axis, bare_axis, figure, line_trace, ring
+from ffnviz.figures.wording import Sentence, number, percent
+from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values, count_setting, nearest
+
+D_MODEL = 2
+WIDTHS = (1, 2, 4, 8, 16)
+TIMES = ("½", "1", "2", "4", "8")  # as many as d_model
+BEND_ALONE = WIDTHS.index(D_MODEL)
+DRAWS = 199  # of W₁: odd, so that one has the median error
+STEEP = 3.0  # the length of each neuron's key: GELU bends within the square
+PAIRS = 16
+SEED = 0
+GRID = 41
+NOTHING = 1e-9  # a smaller score is rounding
+
+WIDER = count_setting("wider", 8, WIDTHS[0], WIDTHS[-1]).with_control(
+    "d_ff", WIDTHS,
+    lambda d_ff: f"{d_ff} = {TIMES[nearest(WIDTHS, d_ff)]} × d_model",
+)  # fmt: skip
+SETTINGS = (WIDER,)
+
+
+@dataclass(frozen=True)
+class Toy:
+    """Something to learn.
+
+    Attributes:
+        x: inputs, (n, D_MODEL).
+        y: what is wanted, (n, m).
+        weight, bias: random W₁ and b₁, of which a narrower FFN has the first columns:
+            (DRAWS, d_ff, D_MODEL) and (DRAWS, d_ff).
+        error: of outputs, (…, n, m) and y -> (…), from 0.
+        without: the least error that any d_ff, W₁ and W₂ have without φ.
+    """
+
+    x: Tensor
+    y: Tensor
+    weight: Tensor
+    bias: Tensor
+    error: Callable[[Tensor, Tensor], Tensor]
+    without: float
+
+
+@dataclass(frozen=True)
+class Network:
+    """An FFN with a random first layer and a fitted second one."""
+
+    phi: Activation
+    weight: Tensor  # (d_ff, D_MODEL)
+    bias: Tensor  # (d_ff,)
+    out: Tensor  # W₂ above b₂, (d_ff + 1, m)
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """(n, D_MODEL) -> (n, m)."""
+        return _with_one(self.phi.function(x @ self.weight.mT + self.bias)) @ self.out
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """A toy at one width."""
+
+    errors: NDArray[np.float64]  # of each draw, (DRAWS,)
+    middle: Network  # of the draw that has their median
+
+    @property
+    def median(self) -> float:
+        """The error of the middle draw."""
+        return float(np.median(self.errors))
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A toy at all widths."""
+
+    toy: Toy
+    fits: tuple[Fitted, ...]  # one a width
+
+
+def points() -> Toy:
+    """Two rings of points, and ±1; the error is the proportion on the wrong side."""
+    drawn = rings()
+    x, y = torch.from_numpy(drawn.xy), torch.from_numpy(np.where(drawn.first, 1.0, -1.0))[:, None]
+    return Toy(x, y, *random_layers(), wrong, 1 - best_line(drawn) / len(x))
+
+
+def curve() -> Toy:
+    """A wave of one and a half periods; an input is the number x and a 1, whose weight is b₁."""
+    x = torch.linspace(-1, 1, 201, dtype=torch.float64)
+    weight, bias = random_layers()
+    slope = STEEP * weight[..., 0].sign()
+    toy_x, y = torch.stack([x, torch.ones_like(x)], dim=1), torch.sin(1.5 * torch.pi * x)[:, None]
+    return Toy(toy_x, y, torch.stack([slope, bias], dim=-1), torch.zeros_like(bias), off,
+               off_by_line(toy_x, y))  # fmt: skip
+
+
+def pairs() -> Toy:
+    """Random keys and values in a square: what is asked for is the value of each key."""
+    generator = torch.Generator().manual_seed(SEED + 1)
+    drawn = 2 * torch.rand(2, PAIRS, D_MODEL, generator=generator, dtype=torch.float64) - 1
+    return Toy(drawn[0], drawn[1], *random_layers(), off, off_by_line(drawn[0], drawn[1]))
+
+
+TOYS = {"points": points, "curve": curve, "pairs": pairs}
+
+
+def random_layers() -> tuple[Tensor, Tensor]:
+    """W₁ and b₁ of all draws: each neuron bends along a line that crosses the square."""
+    generator = torch.Generator().manual_seed(SEED)
+    uniform = torch.rand(DRAWS, WIDTHS[-1], 2, generator=generator, dtype=torch.float64)
+    angle, offset = 2 * torch.pi * uniform[..., 0], 2 * uniform[..., 1] - 1
+    return STEEP * torch.stack([angle.cos(), angle.sin()], dim=-1), STEEP * offset
+
+
+def wrong(outputs: Tensor, y: Tensor) -> Tensor:
+    """The proportion of outputs, (…, n, 1), without the sign of y."""
+    return ((outputs > NOTHING) != (y > 0)).double().mean(dim=(-2, -1))
+
+
+def off(outputs: Tensor, y: Tensor) -> Tensor:
+    """The root mean square error of outputs, (…, n, m), as a proportion of y's spread."""
+    spread = (y - y.mean(dim=0)).square().sum()
+    return ((outputs - y).square().sum(dim=(-2, -1)) / spread).sqrt()
+
+
+def off_by_line(x: Tensor, y: Tensor) -> float:
+    """The error of the best affine map: all that W₁ and W₂ are without φ."""
+    flat = _with_one(x)
+    return float(off(flat @ _least_squares(flat, y), y))
+
+
+@torch.no_grad()
+def answers(phi: Activation) -> dict[str, Answer]:
+    """All toys at all widths, by the names in TOYS."""
+    toys = {name: make() for name, make in TOYS.items()}
+    return {
+        name: Answer(toy, tuple(fitted(toy, phi, d_ff) for d_ff in WIDTHS))
+        for name, toy in toys.items()
+    }
+
+
+def fitted(toy: Toy, phi: Activation, d_ff: int) -> Fitted:
+    """Fit W₂ and b₂ behind every draw of a first layer of d_ff neurons."""
+    weight, bias = toy.weight[:, :d_ff], toy.bias[:, :d_ff]
+    hidden = _with_one(phi.function(toy.x @ weight.mT + bias[:, None]))  # (DRAWS, n, d_ff + 1)
+    out = _least_squares(hidden, toy.y.expand(DRAWS, *toy.y.shape))
+    errors = toy.error(hidden @ out, toy.y)
+    at = int(errors.argsort(stable=True)[DRAWS // 2])
+    return Fitted(errors.numpy(), Network(phi, weight[at], bias[at], out[at]))
+
+
+def _with_one(values: Tensor) -> Tensor:
+    return torch.cat([values, torch.ones_like(values[..., :1])], dim=-1)
+
+
+def _least_squares(x: Tensor, y: Tensor) -> Tensor:
+    # The shortest of all solutions: ReLU neurons may be inactive on all inputs.
+    return torch.linalg.lstsq(x, y, rcond=1e-10, driver="gelsd").solution
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The three pictures, above what they find together."""
+    found, place = answers_of(run), nearest(WIDTHS, values[WIDER])
+    pictures = (
+        the_points(run, found, place),
+        the_curve(run, found, place),
+        the_pairs(run, found, place),
+    )
+    return Sheet([row(*pictures), row(what_it_takes(found))])
+
+
+def phi_of(run: Run) -> Activation:
+    """The network's φ; ReLU where that is a gate's, another's, or none."""
+    name = run.card.phi.name
+    usable = name in ACTIVATIONS and name != "identity" and not ACTIVATIONS[name].gated
+    return ACTIVATIONS[name if usable else "relu"]
+
+
+def answers_of(run: Run) -> dict[str, Answer]:
+    """What the toys are with the φ of the network at hand, computed once."""
+    phi = phi_of(run)
+    return run.subject.per_network(f"wider {phi.name}", lambda: answers(phi))
+
+
+def _at(place: int) -> str:
+    return "d_ff = d_model" if place == BEND_ALONE else f"{TIMES[place]} × d_model"
+
+
+def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
+    """What is off at the width that is set."""
+    return [before, number(percent(answer.fits[place].median)), after]
+
+
+def _beside(answer: Answer) -> Sentence:
+    """What is off with d_ff = d_model, and without φ."""
+    bend, without = percent(answer.fits[BEND_ALONE].median), percent(answer.toy.without)
+    return [f"With d_ff = d_model {bend}; without φ, whatever d_ff, {without}."]
+
+
+def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
+    """Two classes, and the boundary that a linear read-out of the hidden layer draws."""
+    answer = found["points"]
+    said = _said(answer, place, "", " of the points are on the wrong side.")
+    head = Head(said, "wider-points", run.card.colour, under=_beside(answer))
+    side = torch.linspace(-1, 1, GRID, dtype=torch.float64)
+    grid = torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
+    x, first = answer.toy.x.numpy(), (answer.toy.y[:, 0] > 0).numpy()
+
+    def panel(network: Network, on: dict[str, str]) -> list[Trace]:
+        score = network(grid).reshape(GRID, GRID).clamp(-1, 1).numpy()
+        return [
+            {"type": "contour", "name": "boundary", "z": score, "x": side.numpy(),
+             "y": side.numpy(), "showscale": False, "hoverinfo": "skip", "zmin": -2, "zmax": 2,
+             "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
+             "contours": {"coloring": "heatmap", "start": 0, "end": 0, "size": 1},
+             "line": {"color": "@text", "width": 2.5}, "meta": {"decoration": True}, **on},
+            *({"type": "scatter", "mode": "markers", "name": name, "x": x[chosen, 0],
+               "y": x[chosen, 1], "showlegend": False, "hoverinfo": "skip",
+               "marker": {"size": 6, "color": colour, "symbol": symbol,
+                          "line": {"color": "@background", "width": 1}}, **on}
+              for name, chosen, (colour, symbol) in zip(
+                  ("circles", "squares"), (first, ~first), CLASSES, strict=True)),
+        ]  # fmt: skip
+
+    return _cell(run, head, answer, place, panel, "% on the wrong side",
+                 "Points of two classes and the boundary of a linear read-out")  # fmt: skip
+
+
+def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
+    """A wave, and the fit with as many bends as there are neurons."""
+    answer = found["curve"]
+    said = _said(answer, place, "The curve is missed by ", " of its spread.")
+    head = Head(said, "wider-curve", run.card.colour, under=_beside(answer))
+    x, y = answer.toy.x, answer.toy.y[:, 0].numpy()
+
+    def panel(network: Network, on: dict[str, str]) -> list[Trace]:
+        bends = -network.weight[:, 1] / network.weight[:, 0]
+        at = torch.stack([bends, torch.ones_like(bends)], dim=1)
+        colour = f"@{run.card.colour}"
+        return [
+            line_trace("the curve", x[:, 0].numpy(), y, "@muted/0.6", 6, showlegend=False,
+                       hoverinfo="skip", **on),
+            line_trace("the fit", x[:, 0].numpy(), network(x)[:, 0].numpy(), colour, 2.5,
+                       showlegend=False, hoverinfo="skip", **on),
+            {"type": "scatter", "mode": "markers", "name": "bends", "x": bends.numpy(),
+             "y": network(at)[:, 0].numpy(), "showlegend": False, "hoverinfo": "skip",
+             "marker": {"size": 7, "color": colour}, **on},
+        ]  # fmt: skip
+
+    return _cell(run, head, answer, place, panel, "% of its spread missed",
+                 "A wave and the fit", (1.0, 1.5))  # fmt: skip
+
+
+def the_pairs(run: Run, found: dict[str, Answer], place: int) -> Cell:
+    """Where each value is, and what its key recalls."""
+    answer = found["pairs"]
+    said = _said(answer, place, f"{PAIRS} stored pairs come back ", " off.")
+    head = Head(said, "wider-pairs", run.card.colour, under=_beside(answer))
+    x, y = answer.toy.x, answer.toy.y
+
+    def panel(network: Network, on: dict[str, str]) -> list[Trace]:
+        recalled, colour = network(x), f"@{run.card.colour}"
+        gaps = torch.full_like(y, torch.nan)
+        lines = torch.stack([y, recalled, gaps], dim=1).flatten(0, 1).numpy()
+        return [
+            line_trace("off", lines[:, 0], lines[:, 1], colour, 1.5, showlegend=False,
+                       hoverinfo="skip", meta={"decoration": True}, **on),
+            ring("stored values", y[:, 0].numpy(), y[:, 1].numpy(), "@muted", 12, **on),
+            {"type": "scatter", "mode": "markers", "name": "recalled values",
+             "x": recalled[:, 0].numpy(), "y": recalled[:, 1].numpy(), "showlegend": False,
+             "hoverinfo": "skip", "marker": {"size": 7, "color": colour}, **on},
+        ]  # fmt: skip
+
+    alt = "The values that are stored and the values that are recalled"
+    return _cell(run, head, answer, place, panel, "% off", alt, (1.15, 1.15))
+
+
+def _cell(
+    run: Run,
+    head: Head,
+    answer: Answer,
+    place: int,
+    panel: Callable[[Network, dict[str, str]], list[Trace]],
+    title: str,
+    alt: str,
+    reach: tuple[float, float] = (1.06, 1.06),
+) -> Cell:
+    """A toy with d_ff = d_model beside the width that is set, above its errors at all widths."""
+    traces: list[Trace] = []
+    for number_, at in (("2", BEND_ALONE), ("3", place)):
+        traces += panel(answer.fits[at].middle, {"xaxis": f"x{number_}", "yaxis": f"y{number_}"})
+    drawn = _figure([*_errors(run, answer, place), *traces], (BEND_ALONE, place), answer, title,
+                    reach)  # fmt: skip
+    return chart_cell(
+        head, drawn,
+        f"{alt}, with d_ff = d_model and at the width that is set, above the error at each width.",
+        height=500,
+    )  # fmt: skip
+
+
+def _errors(run: Run, answer: Answer, place: int) -> list[Trace]:
+    """The error against d_ff ÷ d_model: with φ, with the best W₁ of all draws, and without φ."""
+    x, colour = np.array(WIDTHS) / D_MODEL, f"@{run.card.colour}"
+    median = 100 * np.array([fit.median for fit in answer.fits])
+    best = 100 * np.array([fit.errors.min() for fit in answer.fits])
+    template = "%{x} × d_model: %{y:.3g}%<extra>%{fullData.name}</extra>"
+    return [
+        line_trace("without φ", x, np.full(len(x), 100 * answer.toy.without), "@muted", 2.5, "dash",
+                   hovertemplate=template),
+        line_trace("best W₁", x, best, f"{colour}/0.6", 2, "dot", hovertemplate=template),
+        line_trace(phi_of(run).label, x, median, colour, 3, dots=8, hovertemplate=template),
+        ring("shown", x[[place]], median[[place]], colour, 14),
+    ]  # fmt: skip
+
+
+def _figure(
+    traces: Sequence[Trace], shown: tuple[int, int], answer: Answer, title: str,
+    reach: tuple[float, float],
+) -> Figure:  # fmt: skip
+    highest = 100 * max(answer.toy.without, *(fit.median for fit in answer.fits))
+    axes, titles = {}, []
+    for place, (at, left) in enumerate(zip(shown, (0.0, 0.53), strict=True), start=2):
+        bare = {"showticklabels": False, "ticks": ""}
+        square = {"scaleanchor": f"x{place}", "constrain": "domain"} if reach[0] == reach[1] else {}
+        axes[f"xaxis{place}"] = bare_axis(
+            "", domain=[left, left + 0.47], anchor=f"y{place}", range=[-reach[0], reach[0]],
+            constrain="domain", **bare,
+        )  # fmt: skip
+        axes[f"yaxis{place}"] = bare_axis(
+            "", domain=[0.47, 1], anchor=f"x{place}", range=[-reach[1], reach[1]], **bare, **square
+        )
+        titles.append({
+            "text": _at(at), "x": left + 0.235, "y": 1, "xref": "paper", "yref": "paper",
+            "xanchor": "center", "yanchor": "bottom", "showarrow": False, "font": {"size": 16},
+        })  # fmt: skip
+    return figure(
+        traces,
+        axis("d_ff ÷ d_model", type="log", tickvals=[d_ff / D_MODEL for d_ff in WIDTHS],
+             ticktext=list(TIMES), anchor="y"),
+        axis(title, domain=[0, 0.33], range=[0, 1.12 * highest], anchor="x", nticks=4),
+        **axes, annotations=titles, margin={"l": 58, "r": 12, "t": 34, "b": 52},
+        legend={"orientation": "h", "x": 0, "y": 0.345, "yanchor": "bottom", "font": {"size": 14}},
+    )  # fmt: skip
+
+
+def what_it_takes(found: dict[str, Answer]) -> Cell:
+    """What the bend alone does, what width does, and what the toys are."""
+
+    def listed(shares: list[float]) -> str:
+        *first, last = map(percent, shares)
+        return f"{', '.join(first)} and {last}"
+
+    without, bend, widest = (
+        listed([error(answer) for answer in found.values()])
+        for error in (
+            lambda answer: answer.toy.without,
+            lambda answer: answer.fits[BEND_ALONE].median,
+            lambda answer: answer.fits[-1].median,
+        )
+    )
+    return text_cell(
+        "wider-toys",
+        [f"The bend alone takes these errors from {without} to {bend}; with {TIMES[-1]} × d_model "
+         "neurons they are ", number(widest), "."],
+        f"d_model is {D_MODEL} in these toys, so that you can see them; they have nothing to do "
+        "with your sentence. W₁ is random and W₂ is fitted: each picture shows the middle one of "
+        f"{DRAWS} draws of W₁, by its error.",
+        tone="quiet",
+    )  # fmt: skip
