@@ -21,7 +21,8 @@ def by_numpy(toy: Toy, phi: str, d_ff: int, draw: int) -> NDArray[np.float64]:
     x, y = toy.x.numpy(), toy.y.numpy()
     hidden = PHIS[phi](x @ toy.weight[draw, :d_ff].numpy().T + toy.bias[draw, :d_ff].numpy())
     hidden = np.column_stack([hidden, np.ones(len(x))])
-    return hidden @ np.linalg.lstsq(hidden, y, rcond=1e-10)[0]
+    out: NDArray[np.float64] = hidden @ np.linalg.lstsq(hidden, y, rcond=1e-10)[0]
+    return out
 
 
 @pytest.mark.parametrize("phi", PHIS)

@@ -35,7 +35,7 @@ def card(say: Say) -> Cell:
 
 def picture(trigger: str) -> Callable[[Say], Cell]:
     def show(say: Say) -> Cell:
-        said: dict[str, Say] = {"on_choose": print, trigger: say}
+        said: dict[str, Any] = {"on_choose": print, trigger: say}
         stage = Stage("pre", "", "", "", VALUES, neurons=True, scale="")
         return ffn_cell(HEAD, [stage], [], np.arange(2), None, (1, ["a", "b"]), "k", **said)
 

@@ -5,8 +5,9 @@ fit, in closed form (random features: Rahimi & Recht 2008). Without φ, y is an 
 whatever d_ff is.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -178,7 +179,8 @@ def _with_one(values: Tensor) -> Tensor:
 
 def _least_squares(x: Tensor, y: Tensor) -> Tensor:
     # The shortest of all solutions: ReLU neurons may be inactive on all inputs.
-    return torch.linalg.lstsq(x, y, rcond=1e-10, driver="gelsd").solution
+    best: Tensor = torch.linalg.lstsq(x, y, rcond=1e-10, driver="gelsd").solution
+    return best
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -229,7 +231,7 @@ def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
     grid = torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
     x, first = answer.toy.x.numpy(), (answer.toy.y[:, 0] > 0).numpy()
 
-    def panel(network: Network, on: dict[str, str]) -> list[Trace]:
+    def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
         score = network(grid).reshape(GRID, GRID).clamp(-1, 1).numpy()
         return [
             {"type": "contour", "name": "boundary", "z": score, "x": side.numpy(),
@@ -256,7 +258,7 @@ def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
     head = Head(said, "wider-curve", run.card.colour, under=_beside(answer))
     x, y = answer.toy.x, answer.toy.y[:, 0].numpy()
 
-    def panel(network: Network, on: dict[str, str]) -> list[Trace]:
+    def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
         bends = -network.weight[:, 1] / network.weight[:, 0]
         at = torch.stack([bends, torch.ones_like(bends)], dim=1)
         colour = f"@{run.card.colour}"
@@ -281,7 +283,7 @@ def the_pairs(run: Run, found: dict[str, Answer], place: int) -> Cell:
     head = Head(said, "wider-pairs", run.card.colour, under=_beside(answer))
     x, y = answer.toy.x, answer.toy.y
 
-    def panel(network: Network, on: dict[str, str]) -> list[Trace]:
+    def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
         recalled, colour = network(x), f"@{run.card.colour}"
         gaps = torch.full_like(y, torch.nan)
         lines = torch.stack([y, recalled, gaps], dim=1).flatten(0, 1).numpy()
@@ -303,7 +305,7 @@ def _cell(
     head: Head,
     answer: Answer,
     place: int,
-    panel: Callable[[Network, dict[str, str]], list[Trace]],
+    panel: Callable[[Network, dict[str, Any]], list[Trace]],
     title: str,
     alt: str,
     reach: tuple[float, float] = (1.06, 1.06),
@@ -369,17 +371,13 @@ def _figure(
 def what_it_takes(found: dict[str, Answer]) -> Cell:
     """What the bend alone does, what width does, and what the toys are."""
 
-    def listed(shares: list[float]) -> str:
+    def listed(shares: Iterable[float]) -> str:
         *first, last = map(percent, shares)
         return f"{', '.join(first)} and {last}"
 
-    without, bend, widest = (
-        listed([error(answer) for answer in found.values()])
-        for error in (
-            lambda answer: answer.toy.without,
-            lambda answer: answer.fits[BEND_ALONE].median,
-            lambda answer: answer.fits[-1].median,
-        )
+    without = listed(answer.toy.without for answer in found.values())
+    bend, widest = (
+        listed(answer.fits[place].median for answer in found.values()) for place in (BEND_ALONE, -1)
     )
     return text_cell(
         "wider-toys",
