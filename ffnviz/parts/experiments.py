@@ -34,7 +34,8 @@ def cached_for_block(run: Run, name: tuple[Any, ...], compute: Callable[[Subject
 def as_claim(finding: Finding) -> Claim:
     """A finding as the picture of verdicts shows it."""
     return Claim(
-        finding.claim, finding.verdict.kind, finding.verdict.sign, finding.verdict_text,
+        finding.claim, "constructed" if finding.because else finding.verdict.kind,
+        finding.verdict.sign, finding.verdict_text,
         finding.expected, finding.measured, str(finding.check), str(finding.said),
         finding.verdict_text.removeprefix(str(finding.verdict)),
         "Often thought" if finding.said is Said.PEOPLE else "",
@@ -44,33 +45,36 @@ def as_claim(finding: Finding) -> Claim:
 def verdicts_of(
     run: Run, note: str, findings: Sequence[Finding], under: Sentence | None = None
 ) -> Cell:
-    """One experiment's claims under their tally."""
-    head = Head(tally(findings), note, run.card.colour, under=under or ())
+    """One experiment's claims under what it found; below, their tally."""
+    head = Head(
+        found(findings), note, run.card.colour, under=[*tally(findings), " ", *(under or ())]
+    )
     groups = [("", [as_claim(finding) for finding in findings])]
     return verdicts_cell(head, groups, f"verdicts-{note}", dense=True)
 
 
+def found(findings: Sequence[Finding]) -> Sentence:
+    """The first claim that a test decides, with its verdict; else the first of all."""
+    could_fail = [each for each in findings if each.said is not Said.CONSTRUCTION]
+    decided = [each for each in could_fail if each.verdict is not Verdict.UNDECIDED]
+    first = [*decided, *could_fail, *findings][0]
+    return [f"“{first.claim.removesuffix('.')}” ", number(_words(first.verdict, 1)), "."]
+
+
 def tally(findings: Sequence[Finding]) -> Sentence:
-    """How many textbook claims hold, and how many common misconceptions are tested besides."""
-    taught = [finding for finding in findings if finding.said is Said.TEXTBOOKS]
-    sentence = _counted("Of {} textbook claims, ", "The one textbook claim ", taught)
-    match len(findings) - len(taught):
-        case 0:
-            return sentence
-        case 1:
-            return [*sentence, " 1 more is a common misconception."]
-        case n:
-            return [*sentence, f" {n} more are common misconceptions."]
-
-
-def tally_of_all(findings: Sequence[Finding]) -> Sentence:
-    """The same for all experiments, with how many common misconceptions hold."""
-    taught, thought = ([finding for finding in findings if finding.said is said] for said in Said)
-    said = _counted("Of {} textbook claims, ", "The one textbook claim ", taught)
+    """How many textbook claims hold, how many misconceptions; what holds by construction apart."""
+    kinds = {said: [each for each in findings if each.said is said] for said in Said}
+    taught, thought, made = (kinds[said] for said in Said)
+    told: list[Sentence] = []
+    if taught:
+        told.append(_counted("Of {} textbook claims, ", "The one textbook claim ", taught))
     if thought:
         many, one = "Of {} that people often think, ", "The one that people often think "
-        said = [*said, " ", *_counted(many, one, thought)]
-    return said
+        told.append(_counted(many, one, thought))
+    if made:
+        more = " more" if told else " claim" + "s" * (len(made) != 1)
+        told.append([f"{len(made)}{more} {'holds' if len(made) == 1 else 'hold'} by construction."])
+    return [part for place, each in enumerate(told) for part in ([" "] if place else []) + each]
 
 
 def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:

@@ -14,10 +14,10 @@ class Claim:
     """One claim."""
 
     claim: str  # what is said
-    kind: str  # "holds", "only if", "fails" or "undecided"; its colour
+    kind: str  # "holds", "constructed", "only if", "fails" or "undecided"; its colour
     sign: str  # one character for it
     verdict: str  # in words, with what limits it
-    expected: str  # what one should see
+    expected: str  # what one sees if it is true
     measured: str  # what was seen
     check: str  # the number against its tolerance
     said: str = ""  # by whom, for the file

@@ -87,17 +87,17 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     )
     assert page.locator("[data-lit]").count() == 1
     journey.press("Next →").press("Next →").press("Next →")
-    expect(page.locator(".story .where")).to_have_text("4 of 12")
+    expect(page.locator(".story .where")).to_have_text("4 of 13")
     assert "/sparsity" in page.url
     expect(page.locator(".story .say")).to_be_hidden()  # a question is open
     page.get_by_role("button", name="Something bends between them").click()
     expect(page.get_by_text("Right.")).to_be_visible()
-    expect(page.locator(".story .say")).to_contain_text("everything becomes 0")
+    expect(page.locator(".story .say")).to_contain_text("sets the rest to 0")
     journey.press("Leave")  # whoever has typed nothing has their own sentence again
     assert page.locator("[data-dim]").count() == 0
     expect(journey.box).to_have_value("My own [MASK] here.")
     page.get_by_role("button", name="Lecture", exact=True).click()
-    journey.press("Back to the lecture: scene 4 of 12")
+    journey.press("Back to the lecture: scene 4 of 13")
     assert at(journey) == TITLES[3]
     journey.box.fill("It cost forty [MASK].")  # the numbers follow
     expect(page.get_by_text("You have left the scene.")).to_be_visible()
@@ -108,7 +108,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     journey.settle().press("Leave")
     expect(journey.box).to_have_value("It cost forty [MASK].")  # what was typed on the way stays
     page.get_by_role("button", name="Lecture", exact=True).click()
-    journey.press("Back to the lecture: scene 4 of 12")
+    journey.press("Back to the lecture: scene 4 of 13")
     page.reload()
     journey.settle()
     assert at(journey) == TITLES[3]
@@ -165,7 +165,7 @@ def test_each_scene_brings_its_picture_into_the_window_and_nothing_answers_its_q
         if page.locator(OPEN_QUESTION).count():
             assert page.evaluate(SEEN) == [] or not drawn, title
         answered(page)
-        if drawn:
+        if drawn and title != TITLES[-1]:  # there all are lit
             page.wait_for_function(LIT)
         if title != TITLES[-1]:
             page.get_by_role("button", name="Next →").click()
@@ -281,7 +281,7 @@ def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
         expect(page.locator(".story h2").first).to_have_text(title)
         drawn = settled(journey)
         answered(page)
-        if drawn:
+        if drawn and title != TITLES[-1]:
             expect(page.locator("[data-lit]").first).to_be_in_viewport()
         wrong += complaints(journey, ((390, 844),), 0)
         if title != TITLES[-1]:

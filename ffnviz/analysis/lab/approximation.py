@@ -180,16 +180,17 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> Result:
     )
     not_linear = Finding(
         "With any φ that is not linear, one wide hidden layer fits any function.",
-        "x² is not linear, yet never fits more than a parabola",
+        "an error as small with x², which is not linear",
         sentence.format(f"{short(of_square)} with x²"),
         Check(max(error, of_square), "≤", allowed),
         THEOREM,
         Check(error, "≤", allowed),
         unproved=ONE_FIT,
+        said=Said.PEOPLE,
     )
     any_phi = Finding(
         "A wide enough hidden layer fits any function, whatever φ is.",
-        "with identity never better than a straight line",
+        "an error as small with identity",
         sentence.format(f"{short(of_line)} with identity"),
         Check(max(error, of_square, of_line), "≤", allowed),
         THEOREM,

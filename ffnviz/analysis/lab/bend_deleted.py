@@ -107,7 +107,7 @@ def remove_phi(
             f"outputs differ by {short(passes.difference)}; rounding may make "
             f"{short(passes.allowed)}",
             Check(passes.difference, "≤", passes.allowed),
-        ),
+        ).by_construction("a product of two matrices is a matrix"),
         Finding(
             f"Without φ the hidden layer has at most {reach} dimensions, however wide it is.",
             f"at most {most}, not {d_ff:,}",
@@ -116,14 +116,14 @@ def remove_phi(
             + ("" if one.bent < one.n_bent else ", and so no more could be seen")
             + f"); the folded matrix has rank {one.rank}",
             Check(one.flat, "≤", most),
-        ),
+        ).by_construction("W₁ and b₁ map d_model + 1 numbers"),
         Finding(
             "A stack of linear layers is one linear layer.",
             "equal outputs, up to rounding",
             f"all {len(subject.trace.blocks)} FFNs without φ, one after the other, against one "
             f"matrix: {short(passes.stacked)}; rounding may make {short(passes.stack_allowed)}",
             Check(passes.stacked, "≤", passes.stack_allowed),
-        ),
+        ).by_construction("a product of matrices is a matrix"),
     )
     as_it_is = likeliest(subject.model, subject.trace.logits_at(subject.token), words)
     return WithoutPhi(

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, within_rounding
+from ffnviz.analysis.lab.experiment import Finding, Result, Subject, within_rounding
 from ffnviz.analysis.lab.rounding import ffn_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.timing.pointwise import as_convolution
@@ -48,16 +48,7 @@ def try_convolution(subject: Subject) -> AsConvolution:
             f"largest difference {short(float(difference.max()))}, where rounding may make "
             f"{short(float(allowed.max()))} and outputs reach {short(float(linear.abs().max()))}",
             within_rounding(difference, allowed),
-        ),
-        Finding(
-            "nn.Conv1d can stand where nn.Linear stood: it takes the same (B, L, d_model).",
-            "it refuses: it wants (B, d_model, L), and so two transposes",
-            f"PyTorch refuses: where d_model = {x.shape[-1]:,} must stand it finds L = {len(x):,}"
-            if refused
-            else "it took it",
-            Check(float(bool(refused)), "≤", 0.0, words=("taken", "refused")),
-            said=Said.PEOPLE,
-        ),
+        ).by_construction("a kernel of width 1 is W₁ at each position"),
     )
     shapes = (tuple(turned.shape), tuple(hidden.shape), tuple(output.shape))
     return AsConvolution(difference.numpy(), allowed.numpy(), float(linear.abs().max()), shapes,

@@ -180,7 +180,7 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
         f"{short(float(off.max()))}; of {n} passes one is off by {one:.0%} of the output's norm, "
         f"their mean by {many:.1%}",
         within_rounding(off, allowed),
-    )
+    ).by_construction("what is kept is divided by the share that is kept")
 
 
 def _prediction(probabilities: Tensor, plain: float, p: float) -> Finding:
@@ -190,7 +190,7 @@ def _prediction(probabilities: Tensor, plain: float, p: float) -> Finding:
     mean = float(probabilities.mean())
     return Finding(
         "Then, on average, it leaves the prediction unchanged too.",
-        "not so: the softmax of a mean is not the mean of the softmaxes",
+        "the same probability, but for chance",
         f"in {n} passes, always the same, the likeliest word has {mean:.2%} on average, and "
         f"{plain:.2%} without dropout: {abs(mean - plain) / error:.1f} standard errors apart",
         Check(abs(mean - plain) / error, "≤", strays(), "standard errors"),

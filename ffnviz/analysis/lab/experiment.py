@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from typing import Any, TypeVar
@@ -34,6 +34,7 @@ class Said(StrEnum):
 
     TEXTBOOKS = "what textbooks say"
     PEOPLE = "what people often think"
+    CONSTRUCTION = "what holds by construction"  # shown, and not counted: no test of it can fail
 
 
 class Verdict(StrEnum):
@@ -103,7 +104,7 @@ class Finding:
     """A claim and its verdict."""
 
     claim: str  # as a textbook has it, or as people have it who misunderstood
-    expected: str  # what one should see if it is true
+    expected: str  # what one sees if it is true
     measured: str  # what was seen, with the number; it quotes no typed word
     check: Check  # decides the claim
     condition: str = ""  # under which it may still hold, to follow "holds only if"
@@ -112,6 +113,11 @@ class Finding:
     unproved: str = ""  # why passing the check proves nothing, if so: the check can only refute
     said: Said = Said.TEXTBOOKS  # who makes it
     scope: str = ""  # what the verdict is limited to, to follow it
+    because: str = ""  # why it holds by construction, if it does
+
+    def by_construction(self, because: str) -> "Finding":
+        """The same as a demonstration of what must hold, with the reason in half a line."""
+        return replace(self, said=Said.CONSTRUCTION, because=because)
 
     @property
     def verdict(self) -> Verdict:
@@ -131,6 +137,8 @@ class Finding:
             return f"{self.verdict} {self.condition}"
         if self.verdict is Verdict.UNDECIDED:
             return f"{self.verdict}: {self.untestable or self.unproved}"
+        if self.because and self.verdict is Verdict.HOLDS:
+            return f"{self.verdict} by construction: {self.because}"
         return f"{self.verdict} {self.scope}".rstrip()
 
 

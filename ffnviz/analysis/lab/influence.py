@@ -201,10 +201,11 @@ def _findings(
     def least(name: str, where: NDArray[np.bool_]) -> float:
         return float(maps[name].share[where].min(initial=1.0))
 
-    def nothing(claim: str, name: str, where: NDArray[np.bool_]) -> Finding:
+    def nothing(claim: str, name: str, where: NDArray[np.bool_], because: str) -> Finding:
         return Finding(claim, "exactly 0",
                        f"the most of any of these: {short(most(name, where))}",
-                       Check(most(name, where), "≤", 0.0), untestable=alone)  # fmt: skip
+                       Check(most(name, where), "≤", 0.0), untestable=alone
+                       ).by_construction(because)  # fmt: skip
 
     def everything(claim: str, name: str) -> Finding:
         return Finding(claim, "more than 0 everywhere",
@@ -214,13 +215,14 @@ def _findings(
     reach = min(n, 2 * depth + 1)
     stack = next(name for name in maps if name.endswith("convolutions"))
     return (
-        nothing("FFN: an output depends on its own input and no other.", "FFN", off),
+        nothing("FFN: an output depends on its own input and no other.", "FFN", off,
+                "each row goes through W₁, φ and W₂ by itself"),
         everything("Attention: every output depends on every input.", "attention"),
         nothing("Causal attention: no output depends on what comes later.", "causal attention",
-                future),
+                future, "the mask sets later weights to 0"),
         everything("Encoder block: every output depends on every input.", "encoder block"),
         nothing("Decoder block: no output depends on a later token of its own.", "decoder block",
-                future),
+                future, "the mask sets later weights to 0"),
         Finding("Decoder block: every output depends on all of the sentence that was read.",
                 "more than 0 everywhere", f"the least of any: {short(float(memory.min()))} of all",
                 Check(float(memory.min()), ">", 0.0)),
@@ -228,7 +230,9 @@ def _findings(
                 f"{2 * depth + 1} tokens.",
                 f"{reach} of these {n}", f"{maps[stack].receptive_field} tokens",
                 Check(abs(maps[stack].receptive_field - reach), "≤", 0.0,
-                      words=("as many", "not as many"))),
+                      words=("as many", "not as many"))).by_construction(
+                          "each layer adds a token on either side"),
         nothing("RNN and LSTM: no output depends on what comes later.",
-                max(("RNN", "LSTM"), key=lambda name: most(name, future)), future),
+                max(("RNN", "LSTM"), key=lambda name: most(name, future)), future,
+                "they read from the first token to the last"),
     )  # fmt: skip

@@ -109,25 +109,27 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
                 off("FFN"),
                 Check(max(ffn.additivity, ffn.scaling), ">", ffn.allowed)),
         Finding("Without φ the FFN is linear, up to its bias.", "linear, up to rounding",
-                off("FFN without φ"), tried["FFN without φ"].check),
+                off("FFN without φ"), tried["FFN without φ"].check).by_construction(
+                    "two matrices, and a bias"),
     )  # fmt: skip
     if "attention" not in tried:
         return of_the_ffn
     return (
         Finding(
             "Attention, and so all before the FFN, is linear: only φ bends.",
-            "not so: attention's weights are a softmax of its input, and LayerNorm divides",
+            "no bend before the FFN but what rounding makes",
             f"all before the FFN is off by {short(tried[BEFORE].check.value)}, attention alone by "
             f"{short(tried['attention'].check.value)}; so held, all of it: "
             + short(tried[HELD].check.value),
             tried[BEFORE].check,
             "attention's weights and what the LayerNorms divide by are held as they are",
             tried[HELD].check,
+            said=Said.PEOPLE,
         ),
         *of_the_ffn,
         Finding(
             "LayerNorm is linear: it only shifts and scales.",
-            "not so: it divides by the input's own spread",
+            "no bend but what rounding makes",
             f"LayerNorm alone: {off('LayerNorm')}; so held: "
             + short(tried["LayerNorm (statistics frozen)"].check.value),
             tried["LayerNorm"].check,

@@ -63,7 +63,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
         f"largest change: {short(_off(at_ffn))} of an output's norm",
         Check(_off(at_ffn), "≤", allowed),
         untestable=alone,
-    )
+    ).by_construction("each row of x goes through W₁, φ and W₂ by itself")
     if not subject.model.card.ours:
         return Positions(at_ffn.numpy(), None, findings=(kept,))
     attention, y = subject.plain.attention, subject.attention_input

@@ -1,6 +1,5 @@
 """Residual and LayerNorm: what is added to the stream, and where the LayerNorm should stand."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,6 +29,7 @@ from ffnviz.models.random_init import no_draws
 DEPTH, DEEPEST = 8, 24
 SEEDS = tuple(range(13, 23))
 D_MODEL, N_HEADS, D_FF = 64, 4, 256
+INITIAL = f"with weights drawn by Glorot's rule and d_model = {D_MODEL}"
 WAIST = 4  # how many times narrower a bottleneck is inside: He et al. 2016, figure 5, right
 
 Stacks = dict[str, NDArray[np.float64]]
@@ -71,7 +71,6 @@ def try_residual(
     gradients = gradients or stacks(subject, depth, progress)
     findings = (
         _only_added(subject), *_norm_findings(gradients), _bottleneck(subject),
-        *_stream_findings(added, cosines),
     )  # fmt: skip
     return Residual(added, cosines, gradients, findings=findings)
 
@@ -144,38 +143,7 @@ def _only_added(subject: Subject) -> Finding:
         f"after {len(blocks)} block{'s' * (len(blocks) > 1)} the stream differs from that sum by "
         f"at most {short(float(off.max()))}, and its numbers reach {short(float(end.abs().max()))}",
         within_rounding(off, allowed),
-    )
-
-
-def _stream_findings(
-    added: dict[str, NDArray[np.float64]], cosines: NDArray[np.float64]
-) -> tuple[Finding, ...]:
-    longer = {name: float((ratios >= 1).mean()) for name, ratios in added.items()}
-    most, last = max(longer, key=longer.__getitem__), list(longer)[-1]
-    overall = float(np.mean(list(longer.values())))
-    return (
-        Finding(
-            "What a part adds is shorter than the stream.",
-            "ratios below 1",
-            f"shorter at {1 - overall:.0%} of the tokens over all parts, at "
-            f"{1 - longer[most]:.0%} in {most}, at {1 - longer[last]:.0%} in {last} "
-            f"({float(added[last].mean()):.2f} times the stream on average)",
-            Check(overall, "≤", 0.0, "of the tokens"),
-            "“is” means “is at most tokens”",
-            Check(longer[most], "≤", 0.5, "of the tokens of one part"),
-            said=Said.PEOPLE,
-        ),
-        Finding(
-            "A block hardly turns the stream, at any token.",
-            "an angle below 45°, a cosine above 0.71",
-            "the smallest cosine between input and output is "
-            + ", ".join(
-                f"{short(float(row.min()))} (block {k})" for k, row in enumerate(cosines, start=1)
-            ),
-            Check(float(cosines.min()), ">", math.sqrt(0.5)),
-            said=Said.PEOPLE,
-        ),
-    )
+    ).by_construction("a block is written as x + attention, then + FFN")
 
 
 def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
@@ -195,6 +163,7 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
             f"{last['post-LN'].mean():.2f} with post-LN, {last['pre-LN'].mean():.2f} with pre-LN",
             Check(float(larger.min()), ">", 0.0),
             untestable=agreed(larger),
+            scope=INITIAL,
         ),
         Finding(
             "Before training, gradients are more even over the layers with pre-LN.",
@@ -204,6 +173,7 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
             f"{short(float(uneven['post-LN'].mean()))} times with post-LN",
             Check(float(evener.min()), ">", 0.0),
             untestable="it takes two layers" if depth < 2 else agreed(evener),
+            scope=INITIAL,
         ),
     )
 
@@ -227,6 +197,7 @@ def _bottleneck(subject: Subject) -> Finding:
         Check(f, "≤", d, words=("narrow in the middle, too", "wide in the middle, not narrow")),
         "it is turned inside out: MobileNetV2's inverted bottleneck is wide in the middle, too",
         Check(d, "≤", f - 1, words=("wide in the middle", "not wide in the middle")),
+        said=Said.PEOPLE,
     )
 
 

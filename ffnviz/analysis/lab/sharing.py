@@ -64,20 +64,21 @@ def try_sharing(subject: Subject) -> Sharing:
             "0, or what rounding allows",
             f"largest difference over {len(copies)} positions: {short(spread)}",
             Check(apart, "≤", 1.0, BOUND),
-        ),
+        ).by_construction("equal rows go through the same two matrices"),
         Finding(
             "The FFN is not shared across tokens.",
-            "shared are its weights: W₁, b₁, W₂, b₂ are the same for every token",
+            "other outputs for equal inputs at other positions",
             f"equal inputs at {len(copies)} positions give "
             + (f"outputs up to {short(spread)} apart" if spread else "one and the same output")
             + f"; with other tokens beside it, a token's output moves by {short(crosstalk)}",
             Check(apart, ">", 1.0, BOUND),
             "“not shared” means that no token's values enter another's pass",
             Check(crosstalk, "≤", 0.0),
+            said=Said.PEOPLE,
         ),
         Finding(
             "A word gets the same FFN output wherever it stands.",
-            "other outputs: by then its vector holds its position and its neighbours",
+            "the same output, up to rounding",
             f"outputs differ by up to {max(moved):.0%} of their norm, inputs by {max(inputs):.0%}"
             + (" (against the word alone)" if alone else f" (over {len(places)} places)"),
             Check(max(moved), "≤", allowed, "of its norm"),
@@ -91,7 +92,7 @@ def try_sharing(subject: Subject) -> Sharing:
             f"norm, cosine {cosines[0]:.2f}",
             Check(closest, ">", 0.0),
             untestable="there is one block only" if other is None else "",
-        ),
+        ).by_construction("each block is made with weights of its own"),
     )  # fmt: skip
     return Sharing(places, alone, inputs, moved, matrices, blocks, cosines, other,
                    findings=findings)  # fmt: skip

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 
 import numpy as np
 import torch
@@ -32,7 +31,6 @@ from ffnviz.models.random_init import no_draws
 WIDTH_NEEDS = (*FFN_NEEDS, Capability.WORD_HEAD)
 SEED = 17
 T5_11B = 65_536 / 1_024  # d_ff / d_model of the widest T5: Raffel et al. 2020, section 3.7
-STAYS = ("the word stays", "the word changes")
 SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
 
 
@@ -52,7 +50,6 @@ class Width(Result):
 
     important: tuple[Cut, ...]  # one a width, the widest first
     random: tuple[Cut, ...]  # likewise
-    least: Cut  # with the less important half of the neurons left
     parameters: NDArray[np.int64]  # of one FFN at each width
     multiply_adds: NDArray[np.int64]  # of one FFN for one token at each width
     order: NDArray[np.int64]  # neurons of each block, the most important first, (n_blocks, d_ff)
@@ -74,16 +71,14 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
     widths = [max(1, round(share * config.d_ff)) for share in shares]
     important = tuple(_cut(subject, order, n, words) for n in widths)
     random = tuple(_cut(subject, shuffled, n, words) for n in widths)
-    least = _cut(subject, order.flip(-1), max(1, config.d_ff // 2), words)
     d = config.d_model
     n = np.array(widths, dtype=np.int64)
     findings = (
         _removal(subject, order[subject.block]),
         _magnitudes(config.d_ff / d),
-        _half(important, random, least, config.d_ff),
     )
     return Width(
-        important, random, least, 2 * n * d + biased * (n + d), 2 * n * d, order.numpy(),
+        important, random, 2 * n * d + biased * (n + d), 2 * n * d, order.numpy(),
         findings=findings,
     )  # fmt: skip
 
@@ -122,7 +117,7 @@ def _removal(subject: Subject, order: Tensor) -> Finding:
         f"an FFN of {len(kept):,} neurons and one of {len(order):,} with the others at zero differ "
         f"by {short(float(difference.max()))}",
         within_rounding(difference, ffn_bound(ffn, x)),
-    )
+    ).by_construction("zero times a row of W₂ adds nothing")
 
 
 def _narrow(ffn: FeedForward, kept: Tensor) -> FeedForward:
@@ -149,7 +144,7 @@ def _magnitudes(ratio: float) -> Finding:
 
     return Finding(
         "d_ff is two to eight magnitudes larger than d_model.",
-        "two to eight times; two orders of magnitude would be 100 times",
+        "100 to 100,000,000 times",
         f"{short(ratio)} times here, {short(min(ratios))} to {short(max(ratios))} times in the "
         f"{len(ratios)} networks of “Cost”, {T5_11B:g} times in T5-11B",
         Check(outside((*usual, T5_11B), 1e2, 1e8), "≤", 0.0, "networks",
@@ -157,25 +152,5 @@ def _magnitudes(ratio: float) -> Finding:
         f"“magnitudes” means “times”, and T5-11B with its {T5_11B:g} times is left out",
         Check(outside(usual, 2, 8), "≤", 0.0, "networks",
               words=("two to eight times", "not two to eight times")),
-    )  # fmt: skip
-
-
-def _half(important: tuple[Cut, ...], random: tuple[Cut, ...], least: Cut, d_ff: int) -> Finding:
-    """Whether the likeliest word stays with half of the neurons left, chosen in three ways."""
-    half = min(range(len(important)), key=lambda place: abs(important[place].d_ff - d_ff / 2))
-    best, at_random = important[half], random[half]
-    unchanged = takewhile(lambda cut: cut.kept_best, important)  # the widest comes first
-    narrowest = min((cut.d_ff for cut in unchanged), default=d_ff)
-    return Finding(
-        "Any half of the neurons can go, and the likeliest word stays.",
-        "it depends on which half",
-        f"with {best.d_ff:,} of {d_ff:,} left the prediction diverges by "
-        f"{short(best.divergence)} nats if they are the most important, by "
-        f"{short(at_random.divergence)} if drawn at random, by {short(least.divergence)} if they "
-        f"are the least important; in order of importance the word stays down to {narrowest:,}",
-        Check(float(not (best.kept_best and at_random.kept_best and least.kept_best)), "≤", 0.0,
-              words=STAYS),
-        "the half that goes is the less important one",
-        Check(float(not best.kept_best), "≤", 0.0, words=STAYS),
         said=Said.PEOPLE,
     )  # fmt: skip

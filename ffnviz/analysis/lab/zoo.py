@@ -113,7 +113,7 @@ def _equal_size(subject: Subject, zoo: Zoo) -> Finding:
         f"{ACTIVATIONS[name].label}: {count:,} with d_ff = {d_ff:,}, plain: {plain:,} with "
         f"{config.d_ff:,}",
         Check(abs(count - plain), "≤", one_unit + biases, "parameters"),
-    )
+    ).by_construction("2/3 is chosen for that: three matrices in place of two")
 
 
 @visit_zoo.claim
@@ -137,6 +137,7 @@ def _who_uses_gelu(_: Subject, __: Zoo) -> Finding:
         all_use_gelu(bert, gpt, first),
         "T5 v1.1 is meant, where GELU is the gate of a gated FFN",
         all_use_gelu(bert, gpt, later),
+        said=Said.PEOPLE,
     )  # fmt: skip
 
 
@@ -145,7 +146,7 @@ def _monotone(_: Subject, zoo: Zoo) -> Finding:
     at, value = zoo.minimum
     return Finding(
         "GELU, like ReLU, never falls as its input grows.",
-        "it does: GELU has a minimum left of zero",
+        "no minimum: the larger x, the larger GELU",
         f"GELU is least, {short(value, 5)}, at x = {short(at, 4)}",
         Check(float(ACTIVATIONS["gelu"].function(torch.tensor([-REACH]).double())) - value, "≤",
               0.0),
@@ -165,7 +166,7 @@ def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
     rounding = float(torch.finfo(torch.float32).eps)
     return Finding(
         "GELU and its tanh formula are the same function.",
-        "close, but not the same",
+        "no difference but what rounding makes",
         f"they differ by up to {short(apart[0])} (at x = ±{abs(apart[1]):.2f}); these weights' "
         f"prediction with one and the other diverges by {short(changed, 1)} nats",
         Check(apart[0], "≤", rounding),

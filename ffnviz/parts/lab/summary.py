@@ -15,7 +15,7 @@ from ffnviz.figures.lab.handout_pictures import Bars
 from ffnviz.figures.layout import isolated
 from ffnviz.figures.style import LIGHT
 from ffnviz.figures.wording import Sentence, as_text
-from ffnviz.parts.experiments import as_claim, experiment_subject, tally_of_all
+from ffnviz.parts.experiments import as_claim, experiment_subject, tally
 from ffnviz.parts.results import measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
@@ -55,7 +55,7 @@ def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence
     """Each experiment's claims under its title; a click opens the claims or the experiment."""
     tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
     return verdicts_cell(
-        Head(tally_of_all([*chain(*results)]), "lab", run.card.colour, under=under),
+        Head(tally([*chain(*results)]), "lab", run.card.colour, under=under),
         [(experiment.title, [as_claim(finding) for finding in result])
          for experiment, result in tested],
         key="verdicts-all",
@@ -118,7 +118,7 @@ def handout_button(
     ]
     page = handout(
         rows, str(text), f"{label}, block {int(str(block)) + 1}",
-        as_text(tally_of_all([*chain(*measured.result)])),
+        as_text(tally([*chain(*measured.result)])),
         f"Tested at {measured.when} on {measured.where}.", shown,
     )  # fmt: skip
     return saving_cell("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")

@@ -149,7 +149,8 @@ export function mount(tell) {
       firstChild.onclick = () => goTo(place);
     });
     const asking = veiled() && !data.exploring && !data.strayed;
-    light(data.look, { veiled: asking, alone: talk });
+    const open = !talk && !asking && neighbour(1) === undefined; // after the last scene one looks around
+    light(open ? "" : data.look, { veiled: asking, alone: talk });
     if (talk && !talked) rest();
     talked = talk;
     setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });

@@ -17,12 +17,12 @@ function drawClaim(item, { claim, kind, sign, verdict, limits, expected, measure
   item.dataset.kind = kind;
   name.firstChild.textContent = label ? `${label}: ` : "";
   name.lastChild.textContent = claim;
-  hoped.textContent = `Expected: ${expected}.`;
+  hoped.textContent = `If so, one sees: ${expected}.`;
   icon.textContent = sign;
   words.textContent = verdict.slice(0, verdict.length - limits.length);
   more.textContent = limits;
-  seen.title = `Expected: ${expected}. Test: ${check}.`;
-  seen.firstChild.textContent = `${limits ? ";" : ""} ${measured} `;
+  seen.title = `If so, one sees: ${expected}. Test: ${check}.`;
+  seen.firstChild.textContent = `${limits ? ";" : ":"} ${measured} `;
   seen.lastChild.textContent = `(${check})`;
 }
 

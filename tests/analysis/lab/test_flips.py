@@ -100,18 +100,6 @@ def test_an_ffn_that_peeks_is_no_convolution_with_kernel_1(model_folder: Path) -
     assert finding(peeking, "The FFN is two").verdict is FAILS
 
 
-def test_only_when_length_and_width_agree_does_conv1d_take_the_wrong_axis(
-    model_folder: Path,
-) -> None:
-    long = subject(model_folder)
-    n_tokens = long.ours.encoder.config.d_model
-    text = "".join(token.text for token in long.trace.tokens)
-    equal = subject(model_folder, text=long.trace.text[: long.trace.tokens[n_tokens - 1].end])
-    assert len(text) > 0
-    assert len(equal.trace.tokens) == n_tokens
-    assert finding(convolution.try_convolution(long), "nn.Conv1d").verdict is FAILS
-    assert finding(convolution.try_convolution(equal), "nn.Conv1d").verdict is HOLDS
-
 
 def test_a_layer_that_bends_does_not_fold(model_folder: Path) -> None:
     def bend_second(encoder: Encoder) -> None:

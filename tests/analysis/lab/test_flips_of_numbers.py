@@ -10,11 +10,9 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.analysis.dimensions.presets import PRESETS
-from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.lab import approximation, dropout, fitting, residual, width, zoo
 from ffnviz.analysis.lab.experiment import Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS, Activation
-from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -156,33 +154,6 @@ def test_a_bottleneck_as_wide_as_the_stream_has_the_weights_of_pytorchs_layers()
     assert residual.bottleneck_weights(widths) == weights == 278_528
 
 
-def test_shorter_at_most_tokens_is_not_shorter_at_all() -> None:
-    def verdict(*parts: list[float]) -> Verdict:
-        added = {f"part {k}": np.array(ratios) for k, ratios in enumerate(parts)}
-        return residual._stream_findings(added, np.ones((1, 3)))[0].verdict
-
-    assert verdict([0.5, 0.5, 0.9], [0.1, 0.2, 0.3]) is HOLDS
-    assert verdict([0.5, 0.5, 1.1], [0.1, 0.2, 0.3]) is ONLY_IF  # one token of six
-    assert verdict([0.5, 1.5, 1.1], [0.1, 0.2, 0.3]) is FAILS  # most tokens of one part
-
-
-@pytest.mark.parametrize("claim", ["What a part adds", "A block hardly"])
-def test_sub_layers_that_whisper_and_shout_are_told_apart(model_folder: Path, claim: str) -> None:
-    def scaled(factor: float) -> Subject:
-        def breaks(encoder: Encoder) -> None:
-            encoder.token_embedding.weight.data *= 10
-            for block in encoder.blocks:
-                for layer in (block.ffn.compress, block.attention.project_out):
-                    layer.weight.data *= factor
-                    layer.bias.data *= factor
-
-        return subject(model_folder, breaks)
-
-    quiet, loud = (residual.try_residual(scaled(factor), depth=2) for factor in (1e-3, 1e3))
-    assert finding(quiet, claim).verdict is HOLDS
-    assert finding(loud, claim).verdict is FAILS
-
-
 @pytest.mark.parametrize("claim", ["Before training, the last", "Before training, gradients"])
 def test_pre_and_post_ln_taken_for_each_other_turn_the_verdict(
     model_folder: Path, claim: str
@@ -288,34 +259,6 @@ def test_an_ffn_that_peeks_does_more_than_its_neurons(model_folder: Path) -> Non
     assert finding(width.try_width(subject(model_folder)), claim).verdict is HOLDS
     peeking = width.try_width(subject(model_folder, with_ffn(Peeking)))
     assert finding(peeking, claim).verdict is FAILS
-
-
-@pytest.mark.parametrize(
-    ("important", "random", "least", "verdict"),
-    [(True, True, True, HOLDS), (True, True, False, ONLY_IF), (True, False, True, ONLY_IF),
-     (False, True, True, FAILS), (False, False, False, FAILS)],
-)  # fmt: skip
-def test_which_half_may_go_follows_from_all_cuts(
-    model_folder: Path, important: bool, random: bool, least: bool, verdict: Verdict
-) -> None:
-    found = width.try_width(subject(model_folder), (1.0, 0.5))
-    d_ff = found.important[0].d_ff
-    whole, half = found.important
-
-    def cuts(kept: bool) -> tuple[width.Cut, ...]:
-        return whole, replace(half, kept_best=kept)
-
-    got = width._half(cuts(important), cuts(random), replace(half, kept_best=least), d_ff)
-    assert got.verdict is verdict
-
-
-def test_the_least_important_half_is_the_other_half(model_folder: Path) -> None:
-    tried = subject(model_folder)
-    found, order = width.try_width(tried, (1.0, 0.5)), width.importance(tried)
-    edits = [Edit(k, row[: found.least.d_ff].tolist(), scale=0.0) for k, row in enumerate(order)]
-    logits = tried.model.trace(tried.trace.text, edits=edits).logits[tried.token]
-    expected = divergence(tried.trace.logits_at(tried.token), logits)
-    assert found.least.divergence == pytest.approx(expected, rel=1e-3)
 
 
 def test_dropout_that_forgets_to_divide_is_biased(

@@ -6,7 +6,7 @@ import pytest
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Verdict
 from ffnviz.figures.wording import Sentence
-from ffnviz.parts.experiments import tally, tally_of_all
+from ffnviz.parts.experiments import found, tally
 
 
 @pytest.mark.parametrize(
@@ -70,14 +70,21 @@ def test_the_tally_counts_what_textbooks_say_and_names_the_rest_apart() -> None:
         return "".join(part if isinstance(part, str) else part[0] for part in sentence)
 
     assert told(tally([*taught, thought])) == (
-        "Of 3 textbook claims, 2 hold and 1 does not hold. 1 more is a common misconception."
+        "Of 3 textbook claims, 2 hold and 1 does not hold. "
+        "The one that people often think does not hold."
     )
-    assert told(tally([taught[0], thought, thought])) == (
-        "The one textbook claim holds. 2 more are common misconceptions."
+    made = Finding("c.", "", "", holds).by_construction("it must")
+    assert (made.verdict_text, made.said) == ("holds by construction: it must", Said.CONSTRUCTION)
+    assert told(tally([taught[0], made, made])) == (
+        "The one textbook claim holds. 2 more hold by construction."
     )
+    assert told(tally([made])) == "1 claim holds by construction."
+    assert told(found([made, Finding("It rains.", "", "", fails)])) == "“It rains” does not hold."
+    undecided = Finding("It snows.", "", "", holds, untestable="it is dark")
+    assert told(found([made, undecided, taught[0]])) == "“a” holds."
+    assert told(found([made])) == "“c” holds."
     assert told(tally(taught)) == "Of 3 textbook claims, 2 hold and 1 does not hold."
-    assert told(tally_of_all([*taught, thought, thought])) == (
+    assert told(tally([*taught, thought, thought])) == (
         "Of 3 textbook claims, 2 hold and 1 does not hold. "
         "Of 2 that people often think, 2 do not hold."
     )
-    assert told(tally_of_all(taught)) == told(tally(taught))
