@@ -37,7 +37,7 @@ def test_json_holds_every_claim_with_its_numbers() -> None:
     for said, counts in report["counted"].items():
         mine = [claim["verdict"] for claim in report["claims"] if claim["said"] == said]
         assert counts == {verdict: mine.count(verdict) for verdict in counts}
-    assert sum(map(len, report["counted"].values())) == 8
+    assert sum(map(len, report["counted"].values())) == 12
     for claim in report["claims"]:
         passed = {"≤": claim["value"] <= claim["tolerance"],
                   ">": claim["value"] > claim["tolerance"]}[claim["relation"]]  # fmt: skip
@@ -55,6 +55,8 @@ def test_the_list_names_claims_and_verdicts() -> None:
     assert "holds only if attention's weights" in result.stdout
     assert "✗ Often thought: A word gets the same FFN output wherever it stands." in result.stdout
     claims = re.findall(r"^  [✓◐✗–] (Often thought: )?", result.stdout, re.MULTILINE)
-    taught = sum(not label for label in claims)
+    made = result.stdout.count("    holds by construction: ")
+    taught = sum(not label for label in claims) - made
+    assert f"What holds by construction: {made} claims: holds {made}" in result.stdout
     assert f"What textbooks say: {taught} claims: holds " in result.stdout
-    assert f"What people often think: {len(claims) - taught} claims: " in result.stdout
+    assert f"What people often think: {len(claims) - taught - made} claims: " in result.stdout
