@@ -31,7 +31,7 @@ PARTS = (
         "memory": View("memory", memory.sheet, memory.SETTINGS, OUR_FFN, further=True),
     }),
     Part(wider.sheet, "Why wider?", "wider", wider.SETTINGS,
-         line="what a bend alone does, and what more neurons do"),
+         line="what a bend does, and what width adds"),
     Part(separate.sheet, "Linear separability", "separate", separate.SETTINGS,
          line="points that no straight line divides"),
     part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid",

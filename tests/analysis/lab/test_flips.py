@@ -100,7 +100,6 @@ def test_an_ffn_that_peeks_is_no_convolution_with_kernel_1(model_folder: Path) -
     assert finding(peeking, "The FFN is two").verdict is FAILS
 
 
-
 def test_a_layer_that_bends_does_not_fold(model_folder: Path) -> None:
     def bend_second(encoder: Encoder) -> None:
         for block in encoder.blocks:
