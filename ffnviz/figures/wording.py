@@ -18,6 +18,8 @@ def weights(n: int) -> str:
 
 def percent(share: float) -> str:
     """A share as a short percentage that never shows something as nothing."""
+    if share == 0:
+        return "0%"
     if 0 < share < 0.001:
         return "<0.1%"
     return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"

@@ -179,7 +179,7 @@ def test_a_slider_dragged_fast_ends_where_it_was_let_go(new_page: OpenPage) -> N
     journey.settle()
     assert slider.get_attribute("aria-valuetext") == "100%"
     assert journey.query()["keep"] == "100"
-    assert "is off by 0.0%" in journey.sentence("keep")
+    assert "is off by 0%" in journey.sentence("keep")
 
 
 def test_a_click_on_a_point_chooses_its_token(new_page: OpenPage) -> None:

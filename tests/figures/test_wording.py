@@ -16,7 +16,7 @@ def read(sentence: Sentence) -> str:
 @pytest.mark.parametrize(
     ("share", "shown"),
     [
-        (0, "0.0%"),
+        (0, "0%"),
         (1e-9, "<0.1%"),
         (0.0123, "1.2%"),
         (0.0994, "9.9%"),

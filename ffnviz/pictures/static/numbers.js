@@ -17,7 +17,7 @@ function powerOfTen(size) {
 
 // A share as a short percentage that never shows something as nothing.
 export const percent = (share) =>
-  share > 0 && share < 0.001 ? "<0.1%" : `${(share * 100).toFixed(share < 0.0995 ? 1 : 0)}%`;
+  share > 0 && share < 0.001 ? "<0.1%" : `${(share * 100).toFixed(share && share < 0.0995 ? 1 : 0)}%`;
 
 // What half precision holds of a value: four digits.
 export const short = (value) => Number(value.toPrecision(4));

@@ -1,11 +1,10 @@
 // Sentences that people sent in, each with what the networks guess there: large, for a hall to read.
 
 import { each, element } from "./element.js";
+import { percent } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["sentences.css"];
-
-const percent = (share) => (share >= 0.0995 ? `${Math.round(100 * share)}%` : `${(100 * share).toFixed(1)}%`);
 
 export function mount(tell) {
   const list = element("ol", { tabindex: "0" });
