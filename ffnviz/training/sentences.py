@@ -1,15 +1,13 @@
 """Single sentences as token ids, to train on and held out."""
 
-import hashlib
 from pathlib import Path
 
 import numpy as np
 
+from ffnviz.analysis.everyday import is_held_out
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.text_encoding import read_text
 from ffnviz.training.corpus import CorpusError, IdArray, Sentences, reading
-
-HELD_OUT_DIGIT = "1"  # one line in sixteen
 
 
 def read_sentences(path: Path, tokenizer: Tokenizer, max_tokens: int) -> Sentences:
@@ -43,12 +41,6 @@ def sentences_of(lines: list[str], name: str, tokenizer: Tokenizer, max_tokens: 
             part = held_out if is_held_out(line) else training
             part.setdefault(len(ids), []).append(ids)
     return Sentences(name, _arrays(training), _arrays(held_out), words)
-
-
-def is_held_out(line: str) -> bool:
-    """Whether a sentence is held out."""
-    digest = hashlib.sha1(line.encode(errors="replace"), usedforsecurity=False).hexdigest()
-    return digest.startswith(HELD_OUT_DIGIT)
 
 
 def _arrays(rows: dict[int, list[list[int]]]) -> dict[int, IdArray]:

@@ -16,7 +16,7 @@ from ffnviz.analysis.lab.residual import (
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.lab.curves import grouped, lines
 from ffnviz.figures.layout import axis, escaped, shortened
-from ffnviz.figures.wording import Sentence, number, quoted, signed
+from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
@@ -68,13 +68,12 @@ def norms(run: Run, residual: Residual) -> Cell:
     labels = _labels(run)
     last = list(residual.added)[-1]
     sentence: Sentence = [
-        f"{last} adds a vector ",
-        number(f"{residual.added[last][run.token]:.2f} × the stream's norm"), " at ",
+        f"{last} adds ", number(f"{residual.added[last][run.token]:.2f} × the stream"), " at ",
         quoted(run.labels[run.token]), f", {residual.added[last].mean():.2f} × on average.",
     ]  # fmt: skip
     colours = ["@muted", f"@{run.card.colour}/0.45", "@text", f"@{run.card.colour}"]
     series = {
-        name: (values[: len(labels)], colours[place % len(colours)])
+        name.replace("attention", "attn"): (values[: len(labels)], colours[place % len(colours)])
         for place, (name, values) in enumerate(residual.added.items())
     }
     return chart_cell(
@@ -91,12 +90,10 @@ def directions(run: Run, residual: Residual) -> Cell:
     labels = _labels(run)
     last = len(residual.cosines)
     sentence: Sentence = []
-    for block, cosines in ((1, residual.cosines[0]), (last, residual.cosines[-1]))[:last]:
-        cosine = float(cosines.mean())
-        angle = f"{np.degrees(np.arccos(np.clip(cosine, -1, 1))):.0f}°"
-        sentence += [
-            f"{', block' if sentence else 'Block'} {block} turns the stream by ",
-            number(angle) if block == last else angle, f" (cosine {signed(cosine)} on average)",
+    for block, cosines in ((last, residual.cosines[-1]), (1, residual.cosines[0]))[:last]:
+        angle = f"{np.degrees(np.arccos(np.clip(float(cosines.mean()), -1, 1))):.0f}°"
+        sentence += [f", block {block} by {angle}"] if sentence else [
+            f"Block {block} turns the stream by ", number(angle),
         ]  # fmt: skip
     sentence.append(".")
     series = {
@@ -115,12 +112,12 @@ def gradients(run: Run, residual: Residual, depth: int) -> Cell:
     """Gradient norms per layer of the two stacks."""
     pre, post = (residual.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
     sentence: Sentence = [
-        f"Before training, at layer {depth} the gradient is {post[-1]:.2f} with post-LN and ",
-        number(f"{pre[-1]:.2f}"), f" with pre-LN: means of {len(SEEDS)} draws.",
+        f"Untrained, the gradient at layer {depth} is ", number(f"{pre[-1]:.2f}"),
+        f" with pre-LN, {post[-1]:.2f} with post-LN.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-gradients", run.card.colour,
-             under=[f"Untrained stacks of d_model {D_MODEL} and d_ff {D_FF}."]),
+             under=[f"Stacks of d_model {D_MODEL} and d_ff {D_FF}: means of {len(SEEDS)} draws."]),
         lines(
             np.arange(1, depth + 1),
             {"pre-LN": (pre, f"@{run.card.colour}", "solid"),

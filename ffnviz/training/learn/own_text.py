@@ -2,8 +2,8 @@
 
 import re
 
+from ffnviz.analysis.everyday import is_held_out
 from ffnviz.models.spelling import as_read
-from ffnviz.training.sentences import is_held_out
 
 LONGEST = 500_000  # characters: some hundred pages, read in a few seconds
 FEWEST = 200  # sentences

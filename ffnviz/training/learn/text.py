@@ -1,7 +1,6 @@
 """The sentences that a small network is trained on, and its vocabulary."""
 
 import json
-import lzma
 from collections import Counter
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -9,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.models.assets import ASSETS
+from ffnviz.analysis.everyday import everyday_sentences
 from ffnviz.models.encoder.folder import TOKENIZER
 from ffnviz.models.encoder.model import MODELS
 from ffnviz.models.encoder.tokenizer import BYTE_OF, MASK, Tokenizer
@@ -17,7 +16,6 @@ from ffnviz.training.corpus import IdArray, Sentences
 from ffnviz.training.learn.own_text import sentences_in
 from ffnviz.training.sentences import sentences_of
 
-EVERYDAY = ASSETS / "everyday" / "sentences.txt.xz"
 VOCABULARY = 2_000
 MAX_TOKENS = 32
 COUNTED = 8  # one line in so many is counted, which finds nearly the same tokens as all
@@ -35,8 +33,7 @@ def everyday() -> tuple[Tokenizer, Sentences]:
 @cache
 def all_everyday() -> tuple[Tokenizer, Sentences]:
     """The tokenizer and all everyday sentences."""
-    lines = lzma.decompress(EVERYDAY.read_bytes()).decode().splitlines()
-    return _read(lines, "everyday-sentences", COUNTED)
+    return _read(list(everyday_sentences()), "everyday-sentences", COUNTED)
 
 
 @lru_cache(maxsize=TEXTS)

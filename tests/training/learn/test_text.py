@@ -2,10 +2,11 @@
 
 import hashlib
 
+from ffnviz.analysis.everyday import EVERYDAY
 from ffnviz.models.encoder.folder import TOKENIZER
 from ffnviz.models.encoder.model import MODELS
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
-from ffnviz.training.learn.text import EVERYDAY, LOOKED_AT, VOCABULARY, commonest, everyday
+from ffnviz.training.learn.text import LOOKED_AT, VOCABULARY, commonest, everyday
 
 
 def test_500_sentences_are_held_out_and_hardly_one_of_them_is_trained_on() -> None:

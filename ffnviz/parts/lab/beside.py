@@ -1,0 +1,224 @@
+"""Attention beside FFN: what each of a block's two halves costs, mixes and bends, in one table.
+
+Multiply-adds a token, of n: attention 4 d_model² + 2 n d_model, the FFN 2 d_model d_ff. The loss of
+hidden words is measured with a half switched off in the trained network: what a network learns that
+was never given it is another question (“What a network needs”).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from ffnviz.analysis.dimensions.cost import multiply_adds, shape_of
+from ffnviz.analysis.everyday import everyday_sentences, is_held_out
+from ffnviz.analysis.lab.experiment import Subject
+from ffnviz.analysis.lab.linearity import Linearity, try_linearity
+from ffnviz.analysis.lab.positions import Positions, try_positions
+from ffnviz.analysis.number_format import short
+from ffnviz.analysis.spread import Progress
+from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.models.edit import Edit
+from ffnviz.models.network import Network
+from ffnviz.parts.experiments import cached_for_block, experiment_subject
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.table import table_cell
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+
+HALVES = ("attention", "ffn")
+LABELS = {"attention": "attention", "ffn": "FFN"}
+SENTENCES = 200
+SEED = 0
+LONGEST = 24  # tokens
+SMALL = 1e-9  # of an output's norm: float64's rounding is far below
+
+
+@dataclass(frozen=True)
+class Losses:
+    """The mean cross-entropy of hidden words, in nats.
+
+    Attributes:
+        sentences: how many were asked, one hidden word each.
+        whole: of the network as it is.
+        without: with each of HALVES off in all blocks, (2,).
+        block: with each of HALVES off in one block, (n_blocks, 2).
+    """
+
+    sentences: int
+    whole: float
+    without: NDArray[np.float64]
+    block: NDArray[np.float64]
+
+
+def sheet(run: Run, _: Values) -> Sheet:
+    """The table beside the loss without each half."""
+
+    def after(measured: Measured[Losses]) -> list[Cell]:
+        return [the_losses(run, measured.result)]
+
+    doing = f"Asking {SENTENCES} sentences without each half …"
+    losses = Measurement(
+        "beside", (run.card.id, run.model.fingerprint, run.device), measure, after, (),
+        [Soon("beside-loss", "The loss without attention, and without the FFN", 420)],
+        doing=doing, once=True,
+    )  # fmt: skip
+    return Sheet([row(the_table(run), losses, widths=(1.5, 1))])
+
+
+def the_table(run: Run) -> Cell:
+    """A row for each thing in which the two differ."""
+    moved = cached_for_block(run, ("positions", "change"), try_positions)
+    bent = cached_for_block(run, ("linearity",), try_linearity)
+    word = run.labels[min(run.token, len(moved.ffn) - 1)]
+    others, hear, alone = mixed(moved, run.token)
+    sentence: Sentence = [
+        "Another vector at ", quoted(word), " changes attention's output at ",
+        number(f"{hear} of {others}"), " other tokens, and the FFN's at ", number(f"{alone}"), ".",
+    ] if others else [
+        "One token has no other to mix with: type a second word.",
+    ]  # fmt: skip
+    return table_cell(
+        "beside-table",
+        Head(sentence, "beside-table", run.card.colour, under=[
+            "Attention brings to a token what others have; the FFN works on what has arrived. No "
+            "FFN ever sees two tokens: what is global comes from attention, block by block.",
+        ]),
+        ["", "attention", "FFN"],
+        [*rows(run, bent), *([] if not others else [
+            (f"other tokens that hear of “{word}”", f"{hear} of {others}", f"{alone} of {others}"),
+        ])],
+    )  # fmt: skip
+
+
+def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
+    """What holds of the block that is chosen, and what is measured on the sentence."""
+    subject, n = experiment_subject(run), len(run.whole.tokens)
+    block = subject.plain
+    off = {each.name: short(max(each.additivity, each.scaling), 2) for each in bent.tried}
+    attention, ffn = (parameters_of(each) for each in (block.attention, block.ffn))
+    adds = [short(share, 2) for share in added(subject)]
+    return [
+        ("what it does", "averages over all tokens", "works on each token alone"),
+        ("how it mixes", "by weights that each sentence sets anew", "by the same W₁ and W₂ always"),
+        ("weights", f"{attention:,}", f"{ffn:,}"),
+        (f"multiply-adds a token, of {n}", *work(run, n)),
+        (f"the same, of {2 * n}", *work(run, 2 * n)),
+        ("distance from linear", off["attention"], off["FFN"]),
+        ("linear once …", f"its mixing is held: {off['attention (weights frozen)']}",
+         f"φ is left out: {off['FFN without φ']}"),
+        (f"what it adds at “{run.labels[run.token]}”", f"{adds[0]} × the stream",
+         f"{adds[1]} × the stream"),
+    ]  # fmt: skip
+
+
+def mixed(moved: Positions, token: int) -> tuple[int, int, int]:
+    """How many other tokens there are; how many move with this one in attention, and in the FFN."""
+    changed = min(token, len(moved.ffn) - 1)
+    others = np.arange(len(moved.ffn)) != changed
+    hear, alone = (
+        0 if each is None else int((each[changed][others] > SMALL).sum())
+        for each in (moved.attention, moved.ffn)
+    )
+    return int(others.sum()), hear, alone
+
+
+def parameters_of(module: nn.Module) -> int:
+    """How many numbers it has learned."""
+    return sum(each.numel() for each in module.parameters())
+
+
+def work(run: Run, n: int) -> tuple[str, str]:
+    """The multiply-adds of one token among n, in attention and in the FFN of a block."""
+    shape = replace(shape_of(experiment_subject(run).ours.encoder.config, n), n_blocks=1)
+    parts = multiply_adds(shape)
+    return f"{parts['attention'] // n:,}", f"{parts['FFN'] // n:,}"
+
+
+def added(subject: Subject) -> tuple[float, float]:
+    """The norm of what attention and FFN add to the chosen token's stream, over the stream's."""
+    record, at = subject.trace.blocks[subject.block], subject.token
+    before, middle, after = (
+        each[at].double() for each in (record.input, record.middle, record.output)
+    )
+    return float((middle - before).norm() / before.norm()), float(
+        (after - middle).norm() / middle.norm()
+    )
+
+
+def measure(run: Run, progress: Progress) -> Losses:
+    """The losses of held-out sentences with each half off."""
+    return losses_of(run.model, held_out(run.model, SENTENCES), progress)
+
+
+def held_out(model: Network, n: int) -> list[tuple[list[int], int]]:
+    """Token ids of sentences that no training has read, each with the place of a word to hide."""
+    tokenizer, generator = model.tokenizer, torch.Generator().manual_seed(SEED)
+    lines = [line for line in everyday_sentences() if is_held_out(line)][: 2 * n]
+    asked = []
+    for ids in tokenizer.encode_many(lines):
+        words = [at for at, each in enumerate(ids) if tokenizer.word(each).strip()[:1].isalpha()]
+        if words and len(ids) <= LONGEST:
+            asked.append((ids, words[int(torch.randint(len(words), (), generator=generator))]))
+    return asked[:n]
+
+
+@torch.no_grad()
+def losses_of(model: Network, asked: Sequence[tuple[list[int], int]], progress: Progress) -> Losses:
+    """The mean loss of the hidden words, of the network as it is and with each half off."""
+    n_blocks = model.sizes.n_blocks
+    block = np.zeros((n_blocks, len(HALVES)))
+    whole, without = _loss(model, asked, []), np.zeros(len(HALVES))
+    for place, at in enumerate(HALVES):
+        off = [Edit(each, scale=0.0, at=at) for each in range(n_blocks)]
+        without[place] = _loss(model, asked, off)
+        for each in range(n_blocks):
+            block[each, place] = _loss(model, asked, [off[each]])
+        progress((place + 1) / len(HALVES))
+    return Losses(len(asked), whole, without, block)
+
+
+def _loss(model: Network, asked: Sequence[tuple[list[int], int]], edits: Sequence[Edit]) -> float:
+    total = 0.0
+    for length in sorted({len(ids) for ids, _ in asked}):
+        rows = [(ids, place) for ids, place in asked if len(ids) == length]
+        ids = torch.tensor([ids for ids, _ in rows], device=model.device)
+        places = torch.tensor([place for _, place in rows], device=model.device)
+        at = torch.arange(len(rows), device=model.device)
+        words = ids[at, places]
+        ids[at, places] = torch.tensor(model.tokenizer.mask_id, device=model.device)
+        run = model.run(ids, edits)
+        logits = run.unembed(run.final[at, places]).double()
+        total += float(nn.functional.cross_entropy(logits, words, reduction="sum"))
+    return total / len(asked)
+
+
+def the_losses(run: Run, losses: Losses) -> Cell:
+    """The loss as it is, without a half in all blocks, and without that of this block alone."""
+    block = run.state.block
+    attention, ffn = losses.without
+    sentence: Sentence = [
+        f"The loss of hidden words is {losses.whole:.2f} nats; without the FFNs ",
+        number(f"{ffn:.2f}"), f", without attention {attention:.2f}.",
+    ]  # fmt: skip
+    names = [f"without {LABELS[each]}" for each in HALVES]
+    panel = Bars(
+        "", ["as it is", *names, *(f"{name} {block + 1}" for name in names)],
+        np.array([losses.whole, *losses.without, *losses.block[block]]),
+        ["text", *2 * ("muted", run.card.colour)],
+    )  # fmt: skip
+    under: Sentence = [
+        f"{losses.sentences} everyday sentences that no training has read, one word hidden in "
+        "each. The network was trained with both halves, and has had no chance to do without one.",
+    ]
+    return bars_cell(
+        Head(sentence, "beside-loss", run.card.colour, under=under), [panel],
+        alt="The loss of hidden words: as it is, without attention, and without the FFN.",
+        of="mean loss in nats", named="network",
+    )  # fmt: skip
