@@ -123,3 +123,15 @@ def test_the_right_option_stands_where_the_answer_says() -> None:
         assert data["options"][answer] == question.options[found.answer]
         right.append(answer)
     assert all(right.count(place) >= 3 for place in range(3))
+
+
+def test_one_step_back_has_a_gap_for_each_gradient_and_keeps_what_is_typed() -> None:
+    cell = drawn("exercises", "hand", hand_view="back", hand_seed="3").cells["by-hand"]
+    gaps = [gap["name"] for step in cell.data["steps"] for gap in step["gaps"]]
+    assert len(gaps) == 11
+    action = cell.events["type"](["1"] * 11)
+    assert isinstance(action, Set)
+    typed = f"{name_of('back', 3)}{'_1' * 11}"
+    assert action.settings["typed"] == typed
+    shown = drawn("exercises", "hand", hand_view="back", hand_seed="3", typed=typed)
+    assert shown.cells["by-hand"].data["typed"] == ["1"] * 11

@@ -1,7 +1,8 @@
-"""An FFN computed by hand: with small numbers, as XOR, and one neuron of the typed sentence."""
+"""An FFN by hand: small numbers forward and back, XOR, and one neuron of the typed sentence."""
 
 from collections.abc import Sequence
 
+from ffnviz.analysis.exercises.backward import Backward, backward, blanks_back
 from ffnviz.analysis.exercises.blank import Blank, written
 from ffnviz.analysis.exercises.by_hand import SmallFfn, blanks, small_ffn
 from ffnviz.analysis.exercises.real_neuron import RealNeuron, blanks_of, real_neuron
@@ -19,7 +20,8 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 
 TASK = choice_setting(
-    "hand_view", {"numbers": "Small numbers", "xor": "XOR", "yours": "Now yours"}
+    "hand_view",
+    {"numbers": "Small numbers", "back": "One step back", "xor": "XOR", "yours": "Now yours"},
 ).with_control("Exercise")
 SEED = count_setting("hand_seed", 1, 0, 9_999).with_control("Seed")
 SHEETS = count_setting("sheets", 1, 1, 60).with_control(
@@ -50,6 +52,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         return Sheet([row(xor(values))], [TASK])
     if values[TASK] == "yours":
         return Sheet([row(of_a_neuron(run, values))], [TASK, *which_neuron(run)])
+    if values[TASK] == "back":
+        return Sheet([row(one_step_back(values))], [TASK, SEED])
     first, n = values[SEED], values[SHEETS]
     seeds = range(first, first + n)
     named = f"{first}" if n == 1 else f"{first}-{first + n - 1}"
@@ -79,6 +83,34 @@ def steps_of(ffn: SmallFfn) -> list[Step]:
     return [
         Step(equation, [Table(NAMES[n], entries(getattr(ffn, n))) for n in given], gaps[which])
         for equation, given, which in STEPS
+    ]
+
+
+def one_step_back(values: Values) -> Cell:
+    """The gradients of the same small FFN."""
+    exercise = backward(small_ffn(values[SEED]))
+    seed = exercise.ffn.seed
+    inactive = int(exercise.ffn.z.argmin()) + 1
+    head = Head(
+        ["Exercise ", number(str(seed)), ": y should have been t. How does the loss "
+         "L = ½ ‖y − t‖² change with each number?"],
+        "by-hand-back", "relu",
+        under=[f"dy is short for ∂L/∂y. Neuron {inactive} is inactive: what does it learn?"],
+    )  # fmt: skip
+    return _to_fill_in(head, name_of("back", seed), steps_back(exercise), values)
+
+
+def steps_back(exercise: Backward) -> list[Step]:
+    """The chain rule from y to W₁, with what is given for each step."""
+    ffn = exercise.ffn
+    named = {"y": ffn.y, "t": exercise.target, "W₂": ffn.w2, "z": ffn.z, "x": ffn.x}
+    given = {name: Table(name, entries(values)) for name, values in named.items()}
+    gaps = list(map(gap_of, blanks_back(exercise)))
+    return [
+        Step("dy = y − t", [given["y"], given["t"]], gaps[:2]),
+        Step("dh = dy W₂ᵀ", [given["W₂"]], gaps[2:5]),
+        Step("dz = dh · ReLU′(z)", [given["z"]], gaps[5:8]),
+        Step("dW₁ = xᵀ dz, row 1", [given["x"]], gaps[8:]),
     ]
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ffnviz.pictures.by_hand import LONGEST
 from ffnviz.state.settings import Setting
 
-MOST = 8  # gaps
+MOST = 11  # gaps
 OTHER_SIGNS = re.compile("[^0-9.+-]")  # that no number needs
 NAME = re.compile("[0-9a-f]{8}")
 Typed = tuple[str, ...]  # the exercise's name, and what stands in each gap

@@ -106,6 +106,7 @@ export function mount(tell) {
       return element("section", {}, element("h3", { text: step.equation }), element("div", { class: "given" }, ...made),
         element("div", { class: "gaps" }, ...step.gaps.map((gap) => makeGap(gap, at++))));
     }));
+    root.classList.toggle("four", data.steps.length === 4);
     root.classList.toggle("long", tables.some(({ rows }) => rows.length >= LONG));
   }
 
