@@ -10,7 +10,7 @@ from torch import nn
 import ffnviz
 from ffnviz.analysis.everyday import everyday_sentences, is_held_out
 from ffnviz.models.edit import Edit
-from ffnviz.parts.lab.beside import (
+from ffnviz.parts.block.beside import (
     held_out,
     losses_of,
     measure,
@@ -23,7 +23,7 @@ SENTENCE = "The cat sat on the mat."
 
 
 def test_the_table_says_who_hears_whom() -> None:
-    part = drawn("lab", "beside", measure=False, text=SENTENCE, token="2")
+    part = drawn("block", "block", kind_view="beside", measure=False, text=SENTENCE, token="2")
     assert "“cat” changes attention's output at 6 of 6 other tokens, and the FFN's at 0" in words(
         part.cells["beside-table"]
     )
@@ -38,7 +38,7 @@ def test_the_table_says_who_hears_whom() -> None:
 
 
 def test_one_token_has_no_other_to_mix_with() -> None:
-    part = drawn("lab", "beside", measure=False, text="Yes")
+    part = drawn("block", "block", kind_view="beside", measure=False, text="Yes")
     assert "One token has no other to mix with" in words(part.cells["beside-table"])
 
 
@@ -83,7 +83,7 @@ def test_sentences_are_held_out() -> None:
 
 
 def test_what_is_measured_is_said() -> None:
-    run = drawn("lab", "beside", measure=False, text=SENTENCE).run
+    run = drawn("block", "block", kind_view="beside", measure=False, text=SENTENCE).run
     losses = measure(run, lambda _: None)
     assert losses.sentences == 200
     assert losses.without.min() > losses.whole

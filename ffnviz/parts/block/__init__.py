@@ -1,7 +1,7 @@
 """The page Block: encoder and decoder blocks, an RNN beside one, and a stack to ablate."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.block import against_rnn, decoder, strip, whole
+from ffnviz.parts.block import against_rnn, beside, decoder, strip, whole
 from ffnviz.parts.part import Part
 from ffnviz.parts.views import View, part_of_views
 
@@ -12,6 +12,8 @@ PARTS = (
         "encoder": View("encoder", whole.sheet, whole.SETTINGS,
                         (Capability.ATTENTION, Capability.IN_ORDER)),
         "decoder": View("decoder", decoder.sheet, decoder.SETTINGS, OURS),
+        "beside": View("attention beside FFN", beside.sheet,
+                       needs=(Capability.OURS, Capability.PLAIN_FFN)),
     }),
     Part(against_rnn.sheet, "Against an RNN", "turns", against_rnn.SETTINGS, OURS,
          line="all words at once, or one by one"),

@@ -2,7 +2,6 @@
 
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, NEEDS
 from ffnviz.parts.lab import (
-    beside,
     convolution,
     dropout,
     fit,
@@ -49,8 +48,6 @@ PARTS = (
         "stream": View("the residual stream", residual.sheet, residual.SETTINGS, NEEDS),
         "dropout": View("dropout", dropout.sheet, dropout.SETTINGS, NEEDS, further=True),
     }),
-    Part(beside.sheet, "Attention beside FFN", "beside", (), NEEDS,
-         line="what each mixes, costs and is worth"),
     Part(trained.sheet, "What a network needs", "trained", (),
          line="small ones, trained with and without it"),
 )  # fmt: skip
