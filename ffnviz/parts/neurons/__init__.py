@@ -14,6 +14,7 @@ from ffnviz.parts.neurons import (
     name,
     patch,
     paths,
+    superposition,
     switch,
     tags,
     two_memories,
@@ -33,6 +34,7 @@ PARTS = (
         "values": View("distribution", distribution.sheet, needs=INDEX, further=True),
         "features": View("features", features.sheet, features.SETTINGS, (Capability.SAE,),
                          further=True),
+        "packed": View("superposition", superposition.sheet, superposition.SETTINGS, further=True),
     }),
     part_of_views("What it writes", "writes", "words it makes likelier", "writes_view", {
         "neuron": View("one neuron", writes.sheet, needs=WORDS),

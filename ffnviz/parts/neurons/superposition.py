@@ -1,0 +1,181 @@
+"""Superposition: five features in two dimensions, if each is rarely active.
+
+x̂ = ReLU(Wᵀ W x + b) with W of 2 × 5, trained to give x back: the toy of Elhage et al. 2022, “Toy
+models of superposition”. A feature is active with probability p, and then uniform between 0 and 1;
+feature i counts 0.9ⁱ in the loss.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.spread import Progress
+from ffnviz.figures.layout import Figure, axis, bare_axis, figure, line_trace, ring
+from ffnviz.figures.wording import Sentence, number
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values, count_setting
+
+FEATURES, DIMENSIONS = 5, 2
+PERCENT = (100, 50, 30, 20, 10, 5, 2)  # how often each feature is active
+IMPORTANCE = 0.9
+INITS = 4  # of which the best is kept
+ROWS, STEPS, RATE = 192, 1_200, 0.02
+CHECKED = 4_000  # rows by which the inits are compared
+SEED = 0
+HELD = 0.5  # ‖wᵢ‖² from which a feature is kept at all
+
+ACTIVE = count_setting("active_percent", 10, PERCENT[-1], PERCENT[0]).with_control(
+    "each is active", PERCENT[::-1], "{}% of the time".format
+)
+SETTINGS = (ACTIVE,)
+
+
+@dataclass(frozen=True)
+class Packed:
+    """The trained toy at each of PERCENT: its weights, (DIMENSIONS, FEATURES)."""
+
+    weights: tuple[NDArray[np.float32], ...]
+
+    def held(self, at: int) -> int:
+        """How many features are kept."""
+        return int((np.square(self.weights[at]).sum(axis=0) > HELD).sum())
+
+    def leak(self, at: int) -> float:
+        """How much of one active feature shows in another's output, at most, but for the bias."""
+        shared = self.weights[at].T @ self.weights[at]
+        np.fill_diagonal(shared, 0)
+        return float(shared.max())
+
+
+def sheet(run: Run, values: Values) -> Sheet:
+    """The directions of the features, beside how many fit at each rarity."""
+    place = PERCENT.index(min(PERCENT, key=lambda each: abs(each - values[ACTIVE])))
+
+    def after(measured: Measured[Packed]) -> list[Row]:
+        packed = measured.result
+        return [row(the_directions(run, packed, place), the_counts(run, packed, place))]
+
+    before = [row(Soon("superposition", "Where each feature points", 500),
+                  Soon("superposition-counts", "How many features fit", 500))]  # fmt: skip
+    return Sheet([
+        Measurement("superposition", (), measure, after, (), before, doing="Training seven toys …",
+                    once=True)
+    ])  # fmt: skip
+
+
+def measure(_: Run, progress: Progress) -> Packed:
+    """Train the toy at every rarity."""
+    return pack(progress)
+
+
+def pack(progress: Progress, steps: int = STEPS) -> Packed:
+    """Train INITS toys at each of PERCENT, all at once by Adam, and keep the best of each."""
+    generator = torch.Generator().manual_seed(SEED)
+    active = torch.tensor(PERCENT).repeat_interleave(INITS)[:, None, None] / 100
+    n = len(active)
+    weight = (0.5 * torch.randn(n, DIMENSIONS, FEATURES, generator=generator)).requires_grad_()
+    bias = torch.zeros(n, 1, FEATURES, requires_grad=True)
+    adam = torch.optim.Adam([weight, bias], lr=RATE)
+
+    def draw(rows: int) -> Tensor:
+        uniform = torch.rand(2, n, rows, FEATURES, generator=generator)
+        return uniform[0] * (uniform[1] < active)
+
+    for step in range(steps):
+        adam.param_groups[0]["lr"] = RATE * (1 - step / steps)
+        adam.zero_grad()
+        # Rare features make small losses: each toy counts alike.
+        torch.autograd.backward((loss_of(weight, bias, draw(ROWS)) / active[:, 0, 0]).sum())
+        adam.step()
+        if step % 100 == 0:
+            progress(step / steps)
+    with torch.no_grad():
+        best = loss_of(weight, bias, draw(CHECKED)).view(len(PERCENT), INITS).argmin(dim=1)
+    kept = weight.detach().view(len(PERCENT), INITS, DIMENSIONS, FEATURES)
+    return Packed(tuple(kept[at, each].numpy() for at, each in enumerate(best.tolist())))
+
+
+def loss_of(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
+    """The mean squared error of x̂, weighted by importance: (n, rows, FEATURES) -> (n,)."""
+    importance = IMPORTANCE ** torch.arange(FEATURES)
+    out = torch.relu(x @ weight.mT @ weight + bias)
+    return (importance * (x - out).square()).mean(dim=(1, 2))
+
+
+def the_directions(run: Run, packed: Packed, place: int) -> Cell:
+    """An arrow a feature: its column of W."""
+    held = packed.held(place)
+    sentence: Sentence = [
+        f"Features that are active {PERCENT[place]}% of the time: ", number(str(held)),
+        f" of {FEATURES} share {DIMENSIONS} dimensions.",
+    ]  # fmt: skip
+    under = [
+        f"One feature shows in another by up to {packed.leak(place):.2f} of its size; a bias below "
+        "0, and ReLU, cut that off. A toy: it has nothing to do with your sentence."
+    ]
+    return chart_cell(
+        Head(sentence, "superposition", run.card.colour, under=under),
+        arrows(packed.weights[place], f"@{run.card.colour}"),
+        "The direction of each feature in the plane of the two dimensions.",
+        height=500,
+    )
+
+
+def arrows(weight: NDArray[np.float32], colour: str) -> Figure:
+    """The columns of W from the origin; those that are not kept are grey."""
+    kept = np.square(weight).sum(axis=0) > HELD
+    reach = 1.25 * max(1.0, float(np.abs(weight).max()))
+    traces = [
+        line_trace(f"feature {at + 1}", np.array([0, x]), np.array([0, y]),
+                   colour if kept[at] else "@muted", 4 if kept[at] else 2, showlegend=False,
+                   hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>")
+        for at, (x, y) in enumerate(weight.T)
+    ]  # fmt: skip
+    ends = {
+        "type": "scatter", "mode": "markers+text", "name": "features", "x": weight[0],
+        "y": weight[1], "text": [f"<b>{at + 1}</b>" for at in range(FEATURES)],
+        "textfont": {"size": 16, "color": "@background"}, "showlegend": False,
+        "hoverinfo": "skip",
+        "marker": {"size": 28, "color": [colour if each else "@muted" for each in kept]},
+    }  # fmt: skip
+    return figure(
+        [*traces, ends],
+        bare_axis("first dimension", range=[-reach, reach], constrain="domain"),
+        bare_axis("second dimension", range=[-reach, reach], scaleanchor="x", constrain="domain"),
+        margin={"l": 60, "r": 12, "t": 12, "b": 52},
+    )
+
+
+def the_counts(run: Run, packed: Packed, place: int) -> Cell:
+    """How many features are kept at each rarity."""
+    counts = np.array([packed.held(at) for at in range(len(PERCENT))])
+    sentence: Sentence = [
+        f"Always active, {counts[0]} fit; at {PERCENT[-1]}%, ", number(str(counts[-1])),
+        ": more features than dimensions.",
+    ]  # fmt: skip
+    under = [
+        "So one neuron seldom means one thing: where features are rare, it pays to give a "
+        "direction to each, and every dimension then takes part in several."
+    ]
+    colour, x = f"@{run.card.colour}", np.array(PERCENT)
+    return chart_cell(
+        Head(sentence, "superposition-counts", run.card.colour, under=under),
+        figure(
+            [line_trace("features kept", x, counts, colour, 3, dots=9, showlegend=False,
+                        hovertemplate="active %{x}%: %{y} kept<extra></extra>"),
+             ring("shown", x[[place]], counts[[place]], colour, 16)],
+            axis("% of the time that a feature is active", type="log", autorange="reversed",
+                 tickvals=list(PERCENT), ticktext=[str(each) for each in PERCENT]),
+            axis("features kept", range=[0, FEATURES + 0.5], dtick=1),
+            margin={"l": 60, "r": 12, "t": 12, "b": 52},
+        ),
+        "How many features are kept, against how often each is active.",
+        height=500,
+    )  # fmt: skip
