@@ -1,5 +1,6 @@
 """The activation functions: curves, slopes, GELU's minimum, and gates at equal parameters."""
 
+import copy
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -17,7 +18,7 @@ from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.sparsity.other_activation import with_activation
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.models.encoder.feed_forward import feed_forward
+from ffnviz.models.encoder.feed_forward import FeedForward, feed_forward
 from ffnviz.models.random_init import no_draws
 
 REACH = 4.0
@@ -176,3 +177,51 @@ def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
         ),
         said=Said.PEOPLE,
     )
+
+
+@visit_zoo.claim
+@torch.no_grad()
+def _tokens_related(subject: Subject, _: Zoo) -> Finding:
+    """The FFN with GELU: whether another token's output changes with one token's input."""
+    ffn, x = _with_gelu(subject), subject.ffn_input
+    token = min(subject.token, len(x) - 1)
+    changed = x.clone()
+    changed[token] = x[token].flip(0)
+    others = torch.arange(len(x)) != token
+    moved = (ffn(changed).output - ffn(x).output)[others].abs()
+    largest = float(moved.max()) if len(moved) else 0.0
+    return Finding(
+        "GELU fine-tunes relationships between tokens.",
+        "another token's output that changes with one token's input",
+        f"with another vector at one token, the others' outputs change by {short(largest)}",
+        Check(largest, ">", 0.0),
+        untestable="" if len(moved) else "there is one token only",
+        said=Said.PEOPLE,
+        scope="anywhere in an FFN, whatever φ: tokens meet in attention",
+    )
+
+
+@visit_zoo.claim
+@torch.no_grad()
+def _subtle_patterns(subject: Subject, _: Zoo) -> Finding:
+    """What GELU lets through below zero, and ReLU does not: its part in the FFN's output."""
+    ffn, x = _with_gelu(subject), subject.ffn_input
+    record = ffn(x)
+    below = torch.where(record.pre_activation < 0, record.hidden, 0.0)
+    written = below @ ffn.compress.weight.mT
+    share = float((written.norm(dim=-1) / record.output.norm(dim=-1).clamp_min(1e-300)).mean())
+    return Finding(
+        "GELU finds subtle patterns that ReLU misses.",
+        "an output that neurons below zero have a part in",
+        f"what neurons below zero write is {share:.0%} as long as the output",
+        Check(share, ">", 0.01, "of the output's length"),
+        unproved="GELU lets through a little below zero, but what “subtle” means nobody says",
+        said=Said.PEOPLE,
+    )
+
+
+def _with_gelu(subject: Subject) -> FeedForward:
+    """The block's FFN, with GELU whatever its own φ is."""
+    ffn = copy.copy(subject.ffn)  # with the same weights
+    ffn.activation = ACTIVATIONS["gelu"]
+    return ffn

@@ -24,6 +24,7 @@ from ffnviz.analysis.lab.bend_deleted import (
     remove_phi,
 )
 from ffnviz.analysis.lab.dropout import try_dropout
+from ffnviz.analysis.lab.experiment import Verdict
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
@@ -245,3 +246,18 @@ def test_a_probability_that_is_none_is_refused(model_folder: Path, p: float) -> 
 def test_a_way_that_is_none_is_refused(model_folder: Path) -> None:
     with pytest.raises(ValueError, match="none of change, delete, shuffle"):
         try_positions(subject(model_folder), "paint")
+
+
+def test_gelu_relates_no_tokens_and_lets_a_little_through_below_zero(model_folder: Path) -> None:
+    tried = subject(model_folder)
+    findings = {each.claim: each for each in visit_zoo(tried).findings}
+    related = findings["GELU fine-tunes relationships between tokens."]
+    assert related.verdict is Verdict.FAILS
+    assert related.check.value == 0
+    subtle = findings["GELU finds subtle patterns that ReLU misses."]
+    z = tried.ffn_input @ tried.ffn.expand.weight.T + tried.ffn.expand.bias
+    hidden = torch.nn.functional.gelu(z)
+    whole = hidden @ tried.ffn.compress.weight.T + tried.ffn.compress.bias
+    below = (hidden * (z < 0)) @ tried.ffn.compress.weight.T
+    expected = float((below.norm(dim=1) / whole.norm(dim=1)).mean())
+    assert subtle.check.value == pytest.approx(expected)
