@@ -66,6 +66,7 @@ def _claims(tested: Tested) -> list[dict[str, Any]]:
         {
             "experiment": tested.experiment.name,
             "said": str(finding.said),
+            "source": finding.source,
             "claim": finding.claim,
             "verdict": str(finding.verdict),
             "verdict_text": finding.verdict_text,
@@ -101,9 +102,9 @@ def _listed(report: dict[str, Any]) -> str:
         if claim["experiment"] != experiment:
             experiment = claim["experiment"]
             lines += ["", experiment]
-        source = "Often thought: " if claim["said"] == Said.PEOPLE else ""
+        source = "Often thought" if claim["said"] == Said.PEOPLE else claim["source"]
         lines += [
-            f"  {Verdict(claim['verdict']).sign} {source}{claim['claim']}",
+            f"  {Verdict(claim['verdict']).sign} {source}{': ' if source else ''}{claim['claim']}",
             f"    {claim['verdict_text']}: {claim['measured']}",
         ]
     for title, why_not in report["not_tested"].items():

@@ -38,7 +38,7 @@ def as_claim(finding: Finding) -> Claim:
         finding.verdict.sign, finding.verdict_text,
         finding.expected, finding.measured, str(finding.check), str(finding.said),
         finding.verdict_text.removeprefix(str(finding.verdict)),
-        "Often thought" if finding.said is Said.PEOPLE else "",
+        "Often thought" if finding.said is Said.PEOPLE else finding.source,
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ class Claim:
     check: str  # the number against its tolerance
     said: str = ""  # by whom, for the file
     limits: str = ""  # the end of the verdict, which says no more than when or where it is so
-    label: str = ""  # what stands before the claim, if it is no textbook's
+    label: str = ""  # what stands before the claim: where one reads it, or that it is often thought
 
 
 def verdicts_cell(

@@ -133,7 +133,7 @@ def _universal(
         "units is off by half the jump or more",
         on_average if jumps else None,
         untestable="" if good or activation in POLYNOMIALS else NOT_FOUND,
-    )
+    ).cited("Goodfellow, Bengio & Courville 2016, section 6.4.1")
 
 
 def _wider(errors: Sequence[float], widths: Sequence[int], line: float) -> Finding:
@@ -157,7 +157,7 @@ def _wider(errors: Sequence[float], widths: Sequence[int], line: float) -> Findi
         else f"{len(errors)} widths are too few for a trend"
         if limit >= len(pairs)
         else "",
-    )
+    ).cited("Barron 1993")
 
 
 @with_claims

@@ -114,10 +114,15 @@ class Finding:
     said: Said = Said.TEXTBOOKS  # who makes it
     scope: str = ""  # what the verdict is limited to, to follow it
     because: str = ""  # why it holds by construction, if it does
+    source: str = ""  # where one reads it: authors, year and section of a paper or a book
 
     def by_construction(self, because: str) -> "Finding":
         """The same as a demonstration of what must hold, with the reason in half a line."""
         return replace(self, said=Said.CONSTRUCTION, because=because)
+
+    def cited(self, source: str) -> "Finding":
+        """The same with where one reads it."""
+        return replace(self, source=source)
 
     @property
     def verdict(self) -> Verdict:

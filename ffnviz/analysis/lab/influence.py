@@ -210,7 +210,8 @@ def _findings(
     def everything(claim: str, name: str) -> Finding:
         return Finding(claim, "more than 0 everywhere",
                        f"the least of any: {short(least(name, off))} of all",
-                       Check(least(name, off), ">", 0.0), untestable=alone)  # fmt: skip
+                       Check(least(name, off), ">", 0.0), untestable=alone
+                       ).cited("Vaswani et al. 2017, section 3.2.3")  # fmt: skip
 
     reach = min(n, 2 * depth + 1)
     stack = next(name for name in maps if name.endswith("convolutions"))
@@ -225,7 +226,7 @@ def _findings(
                 future, "the mask sets later weights to 0"),
         Finding("Decoder block: every output depends on all of the sentence that was read.",
                 "more than 0 everywhere", f"the least of any: {short(float(memory.min()))} of all",
-                Check(float(memory.min()), ">", 0.0)),
+                Check(float(memory.min()), ">", 0.0)).cited("Vaswani et al. 2017, section 3.2.3"),
         Finding(f"{depth} convolution{'s' * (depth > 1)} of width 3 see{'s' * (depth == 1)} "
                 f"{2 * depth + 1} tokens.",
                 f"{reach} of these {n}", f"{maps[stack].receptive_field} tokens",

@@ -76,7 +76,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
         Check(_off(at_attention), "≤" if way == "shuffle" else ">",
               _attention_rounding(attention, y)),
         untestable=alone,
-    )  # fmt: skip
+    ).cited("Vaswani et al. 2017, section 3.2")  # fmt: skip
     return Positions(at_ffn.numpy(), at_attention.numpy(), findings=(kept, mixed))
 
 

@@ -110,18 +110,19 @@ def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, 
                 "each step back multiplies it by less than 1",
                 f"spectral radius {radius}, {described(RNN)}",
                 Check(float(factors[RNN].max()), "≤", 1.0),
-                untestable=agreed(1 - factors[RNN])),
+                untestable=agreed(1 - factors[RNN])).cited("Bengio, Simard & Frasconi 1994"),
         Finding("With large recurrent weights an RNN's gradient explodes.",
                 "each step back multiplies it by more than 1",
                 f"times {gain:g}, spectral radius {louder}, {described(LOUD)}",
                 Check(float(factors[LOUD].min()), ">", 1.0),
-                untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small),
+                untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small).cited(
+                    "Pascanu, Mikolov & Bengio 2013, section 2"),
         Finding("In an LSTM the gradient vanishes more slowly than in an RNN, untrained, too.",
                 "each step back multiplies it by more than in the RNN",
                 f"{described(LSTM)}; larger than the RNN's factor in "
                 f"{int((slower > 0).sum())} of {len(slower)}",
                 Check(float(slower.min()), ">", 0.0),
-                untestable=agreed(slower)),
+                untestable=agreed(slower)).cited("Hochreiter & Schmidhuber 1997"),
     )  # fmt: skip
     if n > 2:
         return findings

@@ -157,14 +157,14 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
     return (
         Finding(
             "Before training, the last layer's gradient is larger with post-LN than with pre-LN.",
-            "larger; Xiong et al. 2020 (theorem 1) prove two upper bounds, of which only pre-LN's "
+            "larger; theorem 1 proves two upper bounds, of which only pre-LN's "
             "falls with the depth",
             f"{stacks}: larger in {int((larger > 0).sum())}; on average "
             f"{last['post-LN'].mean():.2f} with post-LN, {last['pre-LN'].mean():.2f} with pre-LN",
             Check(float(larger.min()), ">", 0.0),
             untestable=agreed(larger),
             scope=INITIAL,
-        ),
+        ).cited("Xiong et al. 2020"),
         Finding(
             "Before training, gradients are more even over the layers with pre-LN.",
             "a smaller ratio of the largest to the smallest layer's",
@@ -174,7 +174,7 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
             Check(float(evener.min()), ">", 0.0),
             untestable="it takes two layers" if depth < 2 else agreed(evener),
             scope=INITIAL,
-        ),
+        ).cited("Xiong et al. 2020"),
     )
 
 

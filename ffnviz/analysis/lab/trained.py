@@ -31,6 +31,7 @@ class Question:
         better: whether the claim is that it is better than the base, and not worse.
         published: what others found.
         said: who makes the claim.
+        source: where one reads it, if textbooks or papers make it.
     """
 
     name: str
@@ -40,19 +41,25 @@ class Question:
     better: bool = False
     published: str = ""
     said: Said = Said.TEXTBOOKS
+    source: str = ""
 
 
 QUESTIONS = (
-    Question("no FFN", "no-ffn", claim="Trained without FFNs, a network learns less."),
-    Question("no φ", "identity", claim="Trained without φ, a network learns less."),
+    Question("no FFN", "no-ffn", claim="Trained without FFNs, a network learns less.",
+             source="Dong, Cordonnier & Loukas 2021"),
+    Question("no φ", "identity", claim="Trained without φ, a network learns less.",
+             source="Goodfellow, Bengio & Courville 2016, section 6.1"),
     Question("no residual", "no-residual",
-             claim="Trained without residual connections, a network learns less."),
-    Question("no LayerNorm", "no-norm", claim="Trained without LayerNorm, a network learns less."),
+             claim="Trained without residual connections, a network learns less.",
+             source="He et al. 2016"),
+    Question("no LayerNorm", "no-norm", claim="Trained without LayerNorm, a network learns less.",
+             source="Ba, Kiros & Hinton 2016"),
     Question("d_ff × ½", "half", said=Said.PEOPLE,
              claim="A network with FFNs half as wide learns less."),
     Question("d_ff × 2", "double", better=True, said=Said.PEOPLE,
              claim="A network with FFNs twice as wide learns more."),
     Question("GELU", "gelu", claim="GELU trains better than ReLU.", better=True,
+             source="Hendrycks & Gimpel 2016",
              published="ReLU 1.997 and GELU 1.983 after 65,536 steps, 1.677 and 1.679 at the end "
              "(Shazeer 2020); both 1.838 (Narang et al. 2021)"),
     Question("one FFN for both blocks", "shared-ffn", said=Said.PEOPLE,
@@ -63,7 +70,8 @@ QUESTIONS = (
              claim="One block with a wide FFN learns less than two blocks of as many parameters."),
     Question("4 blocks, d_ff × ¼", "four-blocks", better=True, said=Said.PEOPLE,
              claim="Four blocks with narrow FFNs learn more than two of as many parameters."),
-    Question("SwiGLU", "swiglu", claim="SwiGLU trains better than ReLU.", better=True),
+    Question("SwiGLU", "swiglu", claim="SwiGLU trains better than ReLU.", better=True,
+             source="Shazeer 2020"),
     Question("d_ff × 4", "quadruple"),
     Question("GELU at d_ff × ½", "gelu-half", "half", better=True, said=Said.PEOPLE,
              claim="In narrow FFNs GELU trains better than ReLU."),
@@ -71,11 +79,11 @@ QUESTIONS = (
              claim="In wide FFNs GELU trains better than ReLU."),
     Question("d_ff × 8", "eightfold"),
     Question("post-LayerNorm", "post-norm",
-             claim="Pre-LayerNorm trains better than post-LayerNorm."),
+             claim="Pre-LayerNorm trains better than post-LayerNorm.", source="Xiong et al. 2020"),
     Question("dropout", "dropout", said=Said.PEOPLE, better=True,
              claim="Dropout helps where sentences are many."),
     Question("dropout, few sentences", "few-dropout", "few", better=True,
-             claim="Dropout helps where sentences are few."),
+             claim="Dropout helps where sentences are few.", source="Srivastava et al. 2014"),
 )  # fmt: skip
 
 
@@ -148,6 +156,7 @@ def _finding(answered: Answered, pairs: Pairs) -> Finding:
         untestable="" if answered.decided else open_ if answered.complete else answered.so_far,
         said=question.said,
         scope=SCOPE,
+        source=question.source,
     )  # fmt: skip
 
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
-from ffnviz.analysis.lab.experiment import Finding, Subject, Verdict
+from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
+from ffnviz.analysis.lab.trained import QUESTIONS
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.lab import PARTS
@@ -36,6 +37,9 @@ def test_all_claims_are_tested_and_the_bar_only_moves_forward(model_folder: Path
         assert finding.expected
         assert finding.measured
         assert "nan" not in finding.measured
+        assert bool(finding.source) is (finding.said is Said.TEXTBOOKS), finding.claim
+    asked = [each for each in QUESTIONS if each.claim]
+    assert all(bool(each.source) is (each.said is Said.TEXTBOOKS) for each in asked)
 
 
 def findings_of(tried: Subject) -> list[Finding]:
