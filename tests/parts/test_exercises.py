@@ -51,6 +51,12 @@ def test_sheets_on_paper_have_every_seed_and_its_solution() -> None:
     assert " = " in solved
 
 
+def test_before_a_line_is_moved_there_is_the_task_and_no_fault() -> None:
+    shown = drawn("exercises", "build")
+    assert "Drag the 13 lines into an order" in shown.said
+    assert not any(line["fault"] for line in shown.cells["program"].data["lines"])
+
+
 def test_moving_a_line_gives_the_next_order() -> None:
     shown = drawn("exercises", "build", lines="abcdefghijlkm")
     move = shown.cells["program"].events["order"]

@@ -29,6 +29,9 @@ PATIENTS = (
     "axis", "bias", "residual", "transpose", "dropout", "phi", "shared", "second", "norm", "mask",
 )  # fmt: skip
 OPEN = "open"
+TO_DO: Sentence = [
+    "Drag the ", number(str(len(RIGHT))), " lines into an order that runs and makes the block."
+]  # fmt: skip
 
 
 def _order(text: str) -> str:
@@ -55,13 +58,15 @@ def building(run: Run, values: Values) -> Sheet:
     lines = lines_of(subject.plain, len(x))
     real = {each.name: each for each in run_lines(lines, RIGHT, x)}
     ran = run_lines(lines, order, x)
+    begun = order != MIXED
     shown = [
         ProgramLine(each.name, code_of(run, each.name), _values(each, real[each.name], len(x)),
-                    each.fault)
+                    each.fault if begun else "")
         for each in ran
     ]  # fmt: skip
+    said = _built(ran, real, len(x)) if begun else TO_DO
     program = program_cell(
-        "program", Head(_built(ran, real, len(x)), "build", run.card.colour), ("shape", "off by"),
+        "program", Head(said, "build", run.card.colour), ("shape", "off by"),
         shown, lambda names: set_to(ORDER, "".join(names)),
     )  # fmt: skip
     buttons: list[Control] = [

@@ -1,6 +1,7 @@
 """The recorded bet that comes with the package: a file shows it, as it cannot train."""
 
 import json
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ FILE = ASSETS / "everyday" / "bet.json"  # assets/everyday/README.md has the com
 HELD_OUT = 500
 
 
+@cache
 def recorded() -> Course:
     """What `ffnviz learn --json` wrote."""
     table = json.loads(FILE.read_text(encoding="utf-8"))
