@@ -190,7 +190,7 @@ def test_a_block_is_built_with_the_keyboard(new_page: OpenPage) -> None:
     expect(page).to_have_url(re.compile("lines=abcdefghkijlm"))
     page.locator('[data-cell="program"] .handle').nth(11).press("ArrowUp")  # W₂ before W₁
     fault = page.locator('[data-cell="program"] em:visible')
-    expect(fault).to_contain_text("It needs y of shape (10, 2,048); y is (10, 512).")
+    expect(fault).to_contain_text("It needs y of shape (11, 2,048); y is (11, 512).")
 
 
 def test_a_line_is_dragged_with_a_finger(phone: Journey) -> None:

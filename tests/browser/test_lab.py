@@ -81,7 +81,7 @@ def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPag
     opened, other = journey.page.locator(".verdicts h3 button[aria-expanded=true]"), claims(journey)
     expect(opened).to_have_count(1, timeout=2 * PATIENCE_MS)
     expect(other.last).to_be_hidden()
-    journey.page.get_by_role("button", name=re.compile("^Dropout .*holds")).click()
+    journey.page.get_by_role("button", name=re.compile("^Dropout .*constructed")).click()
     expect(opened).to_contain_text("Dropout")
     expect(other.filter(visible=True).last).to_contain_text("Then, on average")
     journey.page.get_by_role("button", name="Dropout →").click()

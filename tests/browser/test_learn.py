@@ -66,7 +66,7 @@ def test_within_a_minute_of_one_core_it_says_sensible_words(new_page: OpenPage) 
     page.get_by_role("button", name="Pause").click()
     page.get_by_role("button", name="Show on all pages").click(timeout=LONG_MS)
     expect(page).to_have_url(re.compile("/\\?.*twin=learned-relu-"))
-    expect(page.locator('[data-cell="ffn"] .sentence')).to_contain_text("of 256 neurons")
+    expect(page.locator('[data-cell="ffn"] .sentence')).to_contain_text("64 numbers → 256")
     visitor = new_page().page
     visitor.goto(page.url.replace("/?", "/sparsity?"))
     expect(visitor.get_by_role("radio", name=re.compile("^learned-relu"))).to_be_checked()
