@@ -81,7 +81,8 @@ def adds_most(model: Model, place: int) -> int:
     with torch.no_grad():
         word = int(trace.logits_at(place)[0].argmax())
         stream = record.output[place]
-        direction = encoder.final_norm.weight * encoder.token_embedding.weight[word]
+        (gain, _) = encoder.final_norm.parameters()
+        direction = gain * encoder.token_embedding.weight[word]
         centred = direction - direction.mean()
         written = record.ffn.hidden[place][:, None] * encoder.blocks[1].ffn.compress.weight.mT
         return int((written @ centred / stream.std(correction=0)).argmax())
