@@ -197,7 +197,7 @@ def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Su
     assert journey.query()["layers"] == "4"
     found = try_residual(tried, 4)
     gradients = journey.chart("lab-gradients").locator(".sentence")
-    expect(gradients).to_contain_text("at layer 4 the gradient is")
+    expect(gradients).to_contain_text("the gradient at layer 4 is")
     mean = found.gradients["post-LN"][:, -1].mean()
     assert f"{mean:.2f} with post-LN" in journey.sentence("lab-gradients")
     assert "at “sat”" in journey.sentence("lab-norms")

@@ -79,7 +79,7 @@ def adds_most(model: Model, place: int) -> int:
     trace = model.trace(SENTENCE)
     encoder, record = model.encoder, trace.blocks[1]
     with torch.no_grad():
-        word = int(trace.logits_at(place)[0].argmax())
+        word = int(trace.logits_at(place).argmax())
         stream = record.output[place]
         (gain, _) = encoder.final_norm.parameters()
         direction = gain * encoder.token_embedding.weight[word]
