@@ -43,7 +43,7 @@ def clock(labels: Sequence[str], ready: NDArray[np.float64], block: float, colou
         ],
         axis("milliseconds from the start", rangemode="tozero"),
         row_axis(n, **some_named(labels, 16, 10), tickfont={"size": 16}),
-        margin={"l": 96, "r": 20, "t": 44, "b": 56},
+        margin={"l": 96, "r": 20, "t": 44, "b": 84},
         barmode="overlay",
     )  # fmt: skip
 
@@ -70,5 +70,5 @@ def arrives(
         token_axis(labels),
         axis("length of the gradient that arrives", type="log", dtick=1, exponentformat="power"),
         shapes=[band(token - 0.5, token + 0.5)],
-        margin={"l": 84, "r": 20, "t": 44, "b": 56},
+        margin={"l": 84, "r": 20, "t": 44, "b": 84},
     )  # fmt: skip

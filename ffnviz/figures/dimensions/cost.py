@@ -42,7 +42,9 @@ def costs(parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin:
         panel_title(f"<b>{short(sum(parameters.values()))}</b> parameters", 0),
         panel_title(f"<b>{short(sum(multiply_adds.values()))}</b> multiply-adds", 0.56),
     ]
-    hidden = {"range": [0, 150], "showticklabels": False}
+    # As far as the longest bar, and room for the words behind it.
+    longest = max(max(trace["x"]) for trace in traces)
+    hidden = {"range": [0, 1.9 * longest], "showticklabels": False}
     return figure(
         traces,
         bare_axis("% of all", domain=[0, 0.46], **hidden),

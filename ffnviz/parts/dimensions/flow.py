@@ -12,28 +12,31 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 CODE = """\
-# The same in PyTorch, with this block's weights
+# In PyTorch, with these weights
 import ffnviz
 import torch
 from torch import nn
 
 model = ffnviz.load("{network}")
 trace = model.trace({text!r})
-record = trace.blocks[{block}].ffn       # what block {number} did
+# what block {number} did
+record = trace.blocks[{block}].ffn
 trained = model.encoder.blocks[{block}].ffn
 
-ffn = nn.Sequential(
-    nn.Linear({d_model}, {d_ff}),  # ({n}, {d_model}) -> ({n}, {d_ff})
-    nn.{label}(),            # ({n}, {d_ff}), one by one
-    nn.Linear({d_ff}, {d_model}),  # ({n}, {d_ff}) -> ({n}, {d_model})
-)
-ffn[0].load_state_dict(trained.expand.state_dict())
-ffn[2].load_state_dict(trained.compress.state_dict())
+expand = nn.Linear({d_model}, {d_ff})
+compress = nn.Linear({d_ff}, {d_model})
+expand.load_state_dict(
+    trained.expand.state_dict())
+compress.load_state_dict(
+    trained.compress.state_dict())
 
+x = record.input              # ({n}, {d_model})
 with torch.no_grad():
-    output = ffn(record.input)
-print(record.input.shape, "->", output.shape)
-print((output - record.output).abs().max())
+    hidden = expand(x)        # ({n}, {d_ff})
+    hidden = nn.{label}()(hidden)
+    output = compress(hidden) # ({n}, {d_model})
+off = output - record.output
+print(off.abs().max())
 """
 
 
@@ -59,4 +62,4 @@ def sheet(run: Run, _: Values) -> Sheet:
         network=run.card.id, text=run.trace.text, block=block, number=block + 1, n=n, label=label,
         d_model=d_model, d_ff=d_ff,
     )  # fmt: skip
-    return Sheet([row(picture, code_cell("code", code), widths=(1.4,))])
+    return Sheet([row(picture, code_cell("code", code), widths=(1.2,))])
