@@ -201,7 +201,6 @@ def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Su
     mean = found.gradients["post-LN"][:, -1].mean()
     assert f"{mean:.2f} with post-LN" in journey.sentence("lab-gradients")
     assert "at “sat”" in journey.sentence("lab-norms")
-    expect(journey.text("ResNet bottleneck")).to_be_visible()
 
 
 def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:

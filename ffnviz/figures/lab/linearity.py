@@ -11,19 +11,19 @@ LEAST = 1e-17
 
 
 def off_linear(
-    tried: Mapping[str, tuple[float, float]], allowed: float, labels: tuple[str, str], twin: str
+    tried: Mapping[str, tuple[float, ...]], allowed: float, labels: tuple[str, ...], twin: str
 ) -> Figure:
-    """Two bars a part on a logarithmic scale, and a line where rounding ends.
+    """A bar a part and test on a logarithmic scale, and a line where rounding ends.
 
     Args:
-        tried: part → how far the two tests are off.
+        tried: part → how far each test is off.
         allowed: what rounding may make, the largest of all parts'.
-        labels: of the two tests.
+        labels: of the tests, one or two; one has no legend.
         twin: the accent.
     """
     short_names = [name.removeprefix("all ") for name in tried]
     names = [f"{name.split(' (')[0]}, held" if "(" in name else name for name in short_names]
-    tests = zip(zip(*tried.values(), strict=True), labels, (f"@{twin}", "@muted"), strict=True)
+    tests = zip(zip(*tried.values(), strict=True), labels, (f"@{twin}", "@muted"), strict=False)
     axis_end = np.log10(LEAST)
     return figure(
         [
@@ -44,8 +44,9 @@ def off_linear(
         axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
         barmode="group",
         legend={"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom"},
+        showlegend=len(labels) > 1,
         bargap=0.3,
-        margin={"l": 170, "r": 20, "t": 58, "b": 56},
+        margin={"l": 170, "r": 20, "t": 58 if len(labels) > 1 else 26, "b": 56},
         shapes=[vertical_line(np.log10(allowed))],
         annotations=[{"text": "rounding ends here", "x": np.log10(allowed), "y": 1,
                       "yref": "paper", "yanchor": "bottom", "xanchor": "left",

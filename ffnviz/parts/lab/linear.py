@@ -40,14 +40,22 @@ def bars(run: Run, linearity: Linearity, factor: float) -> Cell:
         f": {', '.join(straight)}." if straight else ".",
     ]  # fmt: skip
     return chart_cell(
-        Head(sentence, "lab-tests", run.card.colour),
+        Head(
+            sentence,
+            "lab-tests",
+            run.card.colour,
+            under=[
+                "The worse of two tests: f(x + y) = f(x) + f(y), and "
+                f"f({factor:g} x) = {factor:g} f(x)."
+            ],
+        ),
         off_linear(
-            {each.name: (each.additivity, each.scaling) for each in linearity.tried},
+            {each.name: (each.check.value,) for each in linearity.tried},
             max(each.allowed for each in linearity.tried),
-            ("additivity: f(x + y) = f(x) + f(y)", f"scaling: f({factor:g} x) = {factor:g} f(x)"),
+            ("off by",),
             run.card.colour,
         ),
-        "How far each part is from additivity and from scaling, on a logarithmic scale.",
+        "How far each part is from linear, on a logarithmic scale.",
         key="lab-linear",
-        height=560,
+        height=400,
     )

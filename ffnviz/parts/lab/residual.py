@@ -9,8 +9,6 @@ from ffnviz.analysis.lab.residual import (
     DEPTH,
     SEEDS,
     Residual,
-    bottleneck,
-    bottleneck_weights,
     try_residual,
 )
 from ffnviz.analysis.spread import Progress
@@ -22,7 +20,6 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
-from ffnviz.pictures.table import table_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 
@@ -41,15 +38,17 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Residual]) -> list[Row]:
         residual = measured.result
-        pictures = norms(run, residual), directions(run, residual), gradients(run, residual, depth)
         verdicts = verdicts_of(run, "lab-residual", residual.findings)
-        return [row(*pictures), row(verdicts, waists(run), widths=(2, 1))]
+        return [
+            row(norms(run, residual), directions(run, residual)),
+            row(gradients(run, residual, depth), verdicts, widths=(1, 1.3)),
+        ]
 
     before = [
         row(Soon("lab-norms", "How much each layer adds to the stream", 325),
-            Soon("lab-cosines", "How far each block turns the stream", 275),
-            Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290)),
-        row(Soon("lab-residual", "What textbooks say of it", 150), waists(run), widths=(2, 1)),
+            Soon("lab-cosines", "How far each block turns the stream", 325)),
+        row(Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290),
+            Soon("lab-residual", "What textbooks say of it", 150), widths=(1, 1.3)),
     ]  # fmt: skip
     doing = f"Differentiating untrained stacks of {depth} layers …"
     return Sheet([
@@ -104,7 +103,7 @@ def directions(run: Run, residual: Residual) -> Cell:
         Head(sentence, "lab-cosines", run.card.colour),
         grouped(labels, series, "cosine", range=[min(0.0, float(residual.cosines.min())), 1.05]),
         "The cosine between each block's input and its output, for each token.",
-        height=275,
+        height=325,
     )
 
 
@@ -127,23 +126,6 @@ def gradients(run: Run, residual: Residual, depth: int) -> Cell:
         "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
         height=290,
     )  # fmt: skip
-
-
-def waists(run: Run) -> Cell:
-    """The widths of the FFN, beside those of a ResNet bottleneck of the same outer width."""
-    d, f = run.model.sizes.d_model, run.model.sizes.d_ff
-    widths = bottleneck(d)
-    sentence: Sentence = [
-        "Two residual networks of opposite shape: an FFN widens; a ResNet's bottleneck narrows, "
-        "and mixes 3 × 3 neighbours."
-    ]
-    rows = [
-        ("FFN", f"{d:,} → {f:,} → {d:,}", f"{2 * d * f:,}"),
-        ("ResNet bottleneck", " → ".join(f"{width:,}" for width in widths),
-         f"{bottleneck_weights(widths):,}"),
-    ]  # fmt: skip
-    head = Head(sentence, "", run.card.colour)
-    return table_cell("lab-waists", head, ["network", "widths", "weights"], rows)
 
 
 def _labels(run: Run) -> list[str]:

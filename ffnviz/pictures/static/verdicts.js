@@ -12,7 +12,11 @@ const makeClaim = () => element("li", {},
   element("strong", {}, element("i", { class: "sign", "aria-hidden": "true" }), element("span"), element("span", { class: "limits" })),
   element("span", { class: "seen" }, element("span"), element("small")));
 
-function drawClaim(item, { claim, kind, sign, verdict, limits, expected, measured, check, label }) {
+// Beside its verdict what was seen goes on with it; on a line of its own it begins anew.
+const goesOn = (text, limits) => `${limits ? ";" : ":"} ${text} `;
+const begins = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1)} `;
+
+function drawClaim(item, { claim, kind, sign, verdict, limits, expected, measured, check, label, inline }) {
   const [name, hoped, { children: [icon, words, more] }, seen] = item.children;
   item.dataset.kind = kind;
   name.firstChild.textContent = label ? `${label}: ` : "";
@@ -22,7 +26,7 @@ function drawClaim(item, { claim, kind, sign, verdict, limits, expected, measure
   words.textContent = verdict.slice(0, verdict.length - limits.length);
   more.textContent = limits;
   seen.title = `If so, one sees: ${expected}. Test: ${check}.`;
-  seen.firstChild.textContent = `${limits ? ";" : ":"} ${measured} `;
+  seen.firstChild.textContent = inline ? goesOn(measured, limits) : begins(measured);
   seen.lastChild.textContent = `(${check})`;
 }
 
@@ -71,7 +75,7 @@ export function mount(tell) {
         heading.hidden = body.lastChild.hidden = !title;
         heading.firstChild.firstChild.textContent = title;
         drawSigns(heading.firstChild.lastChild, claims);
-        each(body.firstChild, claims, makeClaim, drawClaim);
+        each(body.firstChild, claims, makeClaim, (item, claim) => drawClaim(item, { ...claim, inline: dense || claims.length >= 5 }));
         body.firstChild.dataset.claims = claims.length;
         body.firstChild.classList.toggle("five", claims.length >= 5);
         body.lastChild.textContent = `${title} →`;
