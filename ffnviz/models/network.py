@@ -1,6 +1,7 @@
 """The protocol of a network that can be looked into: ours, and other people's."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from reprlib import repr as shorten
 from typing import Protocol
 
 import torch
@@ -24,6 +25,19 @@ class NotForThisNetwork(ValueError):  # noqa: N818, as nobody made an error
             ...
         ffnviz.models.network.NotForThisNetwork: ...
     """
+
+
+def check_network(given: object) -> None:
+    """Check that a network was given, and not, say, a trace of one.
+
+    Raises:
+        TypeError: if it was not.
+    """
+    if not all(callable(getattr(given, name, None)) for name in ("trace", "run", "ffn")):
+        raise TypeError(
+            f"network = {shorten(given)}: give a network, as ffnviz.load or ffnviz.from_module "
+            "makes it."
+        )
 
 
 class UnreadableTextError(ValueError):

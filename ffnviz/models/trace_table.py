@@ -64,9 +64,12 @@ class JoinedTrace(StreamTrace):
 
 def joined(traces: Iterable[Trace]) -> JoinedTrace:
     """The tokens of several traces in a row; see Trace.cat."""
-    if isinstance(traces, StreamTrace):
+    if isinstance(traces, StreamTrace | str) or not isinstance(traces, Iterable):
         raise TypeError("Give traces in a list, also one alone: [trace].")
-    parts = tuple(traces)
+    given: tuple[object, ...] = tuple(traces)
+    parts = tuple(part for part in given if isinstance(part, Trace))
+    if other := [part for part in given if not isinstance(part, Trace)]:
+        raise TypeError(f"There is a {type(other[0]).__name__} among them: give traces of texts.")
     if not parts:
         raise ValueError("There are no traces to be joined.")
     widths = {(len(trace.blocks), trace.embedding.shape[-1]) for trace in parts}

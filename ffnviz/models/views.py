@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.models.activations import Activation
+from ffnviz.models.arguments import place_of
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 
 
@@ -179,7 +180,12 @@ class FfnView:
         return self.product(hidden, self.values.mT, self.output_bias)
 
     def neuron(self, x: Float[Tensor, "*rows d_model"], number: int) -> Float[Tensor, "*rows"]:
-        """One neuron's hidden value for rows of the FFN's input, (…, d_model) -> (…)."""
+        """One neuron's hidden value for rows of the FFN's input, (…, d_model) -> (…).
+
+        Raises:
+            ValueError: if there is no such neuron.
+        """
+        number = place_of("neuron", number, len(self.keys), from_end=False)
         hidden = self.phi.function(_project(x, self.keys, self.key_bias, number))
         if self.gated_value is None:
             return hidden

@@ -13,6 +13,7 @@ from ffnviz.analysis.causal.activations import rows_of
 from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.arguments import at_least
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 
@@ -83,8 +84,8 @@ def ablate(
         tokens: at which tokens; None takes all.
         how: "zero", "mean" or "resample".
         reference: texts for the mean and the draws; special tokens are left out.
-        draws: passes with drawn values.
-        seed: of the draws.
+        draws: passes with drawn values; at least 2, as the error is told from their spread.
+        seed: of the draws, 0 or more.
         token: where it is measured; None takes the mask, or a causal network's last token.
 
     Raises:
@@ -101,8 +102,7 @@ def ablate(
     require(network, NEEDS)
     if how not in WAYS:
         raise ValueError(f"how = {how!r} is not allowed: one of {', '.join(WAYS)}.")
-    if draws < 2:
-        raise ValueError(f"draws = {draws}: at least 2, as the error is told from their spread.")
+    draws, seed = at_least("draws", draws, 2), at_least("seed", seed, 0)
     plain = network.trace(text)
     changed = Edit(block, neurons, value=0.0, tokens=tokens, at=at)
     changed = changed.settled(network.sizes, len(plain.tokens), network.head_shape)

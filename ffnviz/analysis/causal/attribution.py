@@ -12,6 +12,7 @@ from ffnviz.analysis.causal.measure import LogitDifference, judged_at, network_o
 from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.models.arguments import at_least
+from ffnviz.models.network import Network
 from ffnviz.models.trace import BlockStages, Trace
 
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM)
@@ -48,6 +49,21 @@ class LogitAttribution:
         return float(self.total - terms)
 
 
+def check_taken_apart(measure: object, network: Network) -> None:
+    """Check that a measure is a sum over words' logits, which alone can be taken apart.
+
+    Raises:
+        TypeError: if it is not.
+        ValueError: if a word is not in the network's vocabulary.
+    """
+    if not isinstance(measure, LogitDifference):
+        raise TypeError(
+            f"measure = {measure!r}: only a logit, or a difference of two, is a sum of parts. Give "
+            "what ffnviz.logit_difference makes."
+        )
+    measure.check(network.sizes.vocab_size)
+
+
 @torch.no_grad()
 def logit_attribution(
     trace: Trace, measure: LogitDifference, token: int | None = None, k: int = 10
@@ -65,6 +81,7 @@ def logit_attribution(
         k: how many neurons.
 
     Raises:
+        TypeError: for another measure, or no trace of one text.
         NotForThisNetwork: for a post-LN network, or without a plain word head.
 
     Examples:
@@ -78,6 +95,7 @@ def logit_attribution(
     """
     network = network_of(trace)
     require(network, NEEDS)
+    check_taken_apart(measure, network)
     place, k = judged_at(network, trace, token), at_least("k", k, 0)
     head, words = word_head(network)
     entries, signs = [measure.word], [1.0]

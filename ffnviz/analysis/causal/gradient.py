@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations
-from ffnviz.analysis.causal.measure import Measure, judged_at
+from ffnviz.analysis.causal.measure import Measure, judged_at, measured
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network, NotForThisNetwork
@@ -55,6 +55,8 @@ def gradient_attribution(
         token: where it is measured; None takes the mask, or a causal network's last token.
 
     Raises:
+        TypeError: if the measure makes no tensor of one number a row.
+        ValueError: if it has no gradient.
         NotForThisNetwork: without a word head; as `patch`.
 
     Examples:
@@ -70,11 +72,16 @@ def gradient_attribution(
         raise NotForThisNetwork(f"Not for {network.card.label}: it has no pass with gradients.")
     trace = network.trace(text)
     place = judged_at(network, trace, token)
+    measured(measure, trace.logits_at(place))
     own = torch.stack([activations(network, block, at) for block in trace.blocks])
     with torch.inference_mode(False), torch.enable_grad():
         # The gradient of zeros that are added is that of what they are added to.
-        zeros = [torch.zeros(own.shape[1:], device=own.device, requires_grad=True)
-                 for _ in trace.blocks]  # fmt: skip
+        zeros = [torch.zeros_like(each).requires_grad_() for each in own]
         edits = [Edit(number, add=zero, at=at) for number, zero in enumerate(zeros)]
-        gradients = torch.autograd.grad(measure(forward(trace.ids, edits)[place]), zeros)
+        result = measure(forward(trace.ids, edits)[place])
+        if not result.requires_grad:
+            raise ValueError(
+                "This measure has no gradient: leave out detach(), item(), argmax and the like."
+            )
+        gradients = torch.autograd.grad(result, zeros)
     return GradientAttribution(torch.stack(gradients), own)

@@ -15,7 +15,7 @@ from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.arguments import place_of, places_of
 from ffnviz.models.edit import Edit
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, check_network
 from ffnviz.models.trace import Trace
 
 NEEDS = (Capability.WORD_HEAD,)  # of the map; a patched trace needs none
@@ -44,7 +44,7 @@ def patch(
         target: the text into whose pass they are put.
         block: from 0.
         neurons: which, or which components; None takes all.
-        at: "hidden", "ffn", "attention", "input" or "output" (the stream), as Edit has them.
+        at: the place in the block, as Edit has them.
         tokens: of the target; None takes all.
         from_tokens: of the source, as many; None takes the same places.
 
@@ -59,6 +59,7 @@ def patch(
         >>> torch.equal(trace.blocks[0].output[1], model.trace(girl).blocks[0].output[1])
         True
     """
+    check_network(network)
     given, into = network.trace(source), network.trace(target)
     block = place_of("block", block, len(given.blocks))
     places = _source_places(given, into, tokens, from_tokens)

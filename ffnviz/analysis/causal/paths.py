@@ -70,7 +70,8 @@ def neuron_paths(
         >>> paths.direct.shape, paths.strongest.shape
         ((2048,), (5,))
     """
-    block, to_block = (place_of("block", each, len(trace.blocks)) for each in (block, to_block))
+    n_blocks = network_of(trace).sizes.n_blocks
+    block, to_block = (place_of("block", each, n_blocks) for each in (block, to_block))
     if to_block <= block:
         raise ValueError(f"Block {to_block} does not come after block {block}.")
     return _paths(trace, block, neuron, [to_block], token, k)[0]

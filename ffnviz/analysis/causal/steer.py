@@ -8,9 +8,9 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import judged_at
-from ffnviz.models.arguments import place_of, texts_of
+from ffnviz.models.arguments import finite_number, place_of, texts_of
 from ffnviz.models.edit import Edit
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, check_network
 from ffnviz.models.trace import Trace
 
 
@@ -61,6 +61,7 @@ def contrast(
         >>> ffnviz.contrast(model, good, bad, block=0).direction.shape
         torch.Size([512])
     """
+    check_network(network)
     means, errors = [], []
     for name, some in (("texts", texts), ("others", others)):
         rows = []
@@ -80,11 +81,11 @@ def contrast(
 def steer(
     network: Network,
     text: str,
-    direction: Tensor,
-    block: int,
+    direction: Tensor | Contrast,
+    block: int | None = None,
     strength: float = 1.0,
     *,
-    at: str = "output",
+    at: str | None = None,
     tokens: Sequence[int] | None = None,
 ) -> Trace:
     """a ← a + strength · direction, at all tokens or some (Turner et al. 2023).
@@ -92,13 +93,14 @@ def steer(
     Args:
         network: any.
         text: what it reads.
-        direction: (width,), such as `contrast` finds.
-        block: from 0.
+        direction: (width,), or what `contrast` found, which knows its block and place.
+        block: from 0, or −1, the last; None takes a contrast's own.
         strength: what it is multiplied with.
-        at: the place in the block, as Edit has them.
+        at: the place in the block, as Edit has them; None takes a contrast's own, or "output".
         tokens: which; None takes all.
 
     Raises:
+        TypeError: if the direction is neither, or a tensor is given without a block.
         ValueError: naming what is not there.
 
     Examples:
@@ -109,4 +111,13 @@ def steer(
         >>> torch.allclose(trace.blocks[0].output, plain.blocks[0].output + 2, atol=1e-5)
         True
     """
-    return network.trace(text, [Edit(block, add=strength * direction, tokens=tokens, at=at)])
+    check_network(network)
+    if isinstance(direction, Contrast):
+        block = direction.block if block is None else block
+        at, direction = at or direction.at, direction.direction
+    if not isinstance(direction, Tensor):
+        raise TypeError(f"direction = {direction!r}: give a tensor, (width,), or a Contrast.")
+    if block is None:
+        raise TypeError("block: say into which block a direction is added that is a tensor.")
+    added = finite_number("strength", strength) * direction
+    return network.trace(text, [Edit(block, add=added, tokens=tokens, at=at or "output")])

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from reprlib import repr as shorten
 
 import torch
 from jaxtyping import Float
@@ -9,7 +10,7 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import network_of
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, check_network
 from ffnviz.models.sae import Sae, SaeError
 from ffnviz.models.trace import ForwardPass, Trace
 
@@ -77,6 +78,7 @@ def sae_features(trace: Trace, sae: Sae) -> Features:
         (True, 0.0)
     """
     network = network_of(trace)
+    check_fit(network, sae)
     warn_without_start(network, trace, sae)
     return features_of(network, trace, sae)
 
@@ -114,8 +116,12 @@ def check_fit(network: Network, sae: Sae) -> None:
     """Check that a network has the activations that a dictionary takes apart.
 
     Raises:
+        TypeError: if one of them is something else.
         SaeError: naming what does not fit.
     """
+    check_network(network)
+    if not isinstance(sae, Sae):
+        raise TypeError(f"sae = {shorten(sae)}: give a dictionary, as ffnviz.read_sae reads it.")
     sae.check(network.sizes, network.card.label)
     if sae.at in ("ffn", "attention") and network.ffn(sae.block).write_norm is not None:
         raise SaeError(

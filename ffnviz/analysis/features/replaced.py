@@ -7,8 +7,9 @@ import torch
 
 from ffnviz.analysis.causal.measure import judged_at
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.features.encoding import features_of, warn_without_start
+from ffnviz.analysis.features.encoding import check_fit, features_of, warn_without_start
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.arguments import places_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae
@@ -79,6 +80,7 @@ def sae_error(
         (0.0, 1.0)
     """
     require(network, NEEDS)
+    check_fit(network, sae)
     plain = network.trace(text)
     warn_without_start(network, plain, sae)
     return replaced(network, plain, sae, judged_at(network, plain, token), tokens)
@@ -90,7 +92,9 @@ def replaced(
 ) -> Replaced:
     """The same, given the pass over all tokens of the text, judged at the token `place`."""
     features = features_of(network, plain, sae)
-    put = features.reconstruction if tokens is None else features.reconstruction[list(tokens)]
+    put = features.reconstruction
+    if tokens is not None:
+        put = put[places_of("token", tokens, len(put))]
     trace = network.trace(plain.text, [Edit(sae.block, value=put, tokens=tokens, at=sae.at)])
     none = network.run(plain.ids, [Edit(sae.block, scale=0.0, tokens=tokens, at=sae.at)])
     logits = plain.logits_at(place)

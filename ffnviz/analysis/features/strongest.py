@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.features.encoding import features_of, warn_without_start
+from ffnviz.analysis.features.encoding import check_fit, features_of, warn_without_start
 from ffnviz.models.arguments import at_least, texts_of
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae
@@ -56,6 +56,7 @@ def sae_examples(
 
     Raises:
         TypeError: if one text is given instead of several.
+        ValueError: if there are none.
         SaeError: a ValueError, if the dictionary does not fit.
 
     Warns:
@@ -70,6 +71,7 @@ def sae_examples(
         >>> result.values.shape, result.n_tokens
         ((2, 2048), 8)
     """
+    check_fit(network, sae)
     k = at_least("k", k)
     best = torch.zeros(k, sae.d_sae)
     where = torch.zeros(2, k, sae.d_sae, dtype=torch.long)
@@ -88,6 +90,8 @@ def sae_examples(
         n_tokens += len(values)
         read.append(text)
         progress(number + 1)
+    if not read:
+        raise ValueError("There are no texts: give some, texts=[…].")
     return FeatureExamples(
         best.numpy(), where[0].numpy(), where[1].numpy(), active.numpy(), n_tokens, tuple(read)
     )

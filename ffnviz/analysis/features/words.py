@@ -6,7 +6,7 @@ from torch import Tensor
 from ffnviz.analysis.features.encoding import check_fit
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.memory import RankedWords, words_of
-from ffnviz.models.arguments import at_least
+from ffnviz.models.arguments import at_least, place_of
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae, SaeError
 
@@ -23,8 +23,10 @@ def direction(network: Network, sae: Sae, feature: int) -> Tensor:
         SaeError: if there is no such feature, or the dictionary does not fit.
     """
     check_fit(network, sae)
-    if not 0 <= feature < sae.d_sae:
-        raise SaeError(f"There is no feature {feature}: they count from 0 to {sae.d_sae - 1}.")
+    try:
+        feature = place_of("feature", feature, sae.d_sae, from_end=False)
+    except ValueError as error:
+        raise SaeError(str(error)) from None
     ffn = network.ffn(sae.block)
     written = sae.w_dec[feature].to(ffn.values)
     return written @ ffn.values if sae.at == "hidden" else written

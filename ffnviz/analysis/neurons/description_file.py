@@ -98,6 +98,7 @@ def write_descriptions(descriptions: Descriptions | Iterable[Description], path:
         The number written.
 
     Raises:
+        TypeError: if there is something else among them.
         OSError: if it cannot be written; what was there before is there still.
 
     Examples:
@@ -106,7 +107,12 @@ def write_descriptions(descriptions: Descriptions | Iterable[Description], path:
         >>> ffnviz.read_descriptions("mine.jsonl").rows[0].text
         'things'
     """
+    if isinstance(descriptions, Description):
+        descriptions = [descriptions]
     rows = descriptions.rows if isinstance(descriptions, Descriptions) else tuple(descriptions)
+    given: tuple[object, ...] = rows
+    if other := [row for row in given if not isinstance(row, Description)]:
+        raise TypeError(f"There is {other[0]!r} among them: give ffnviz.Description.")
     content = to_lines(rows).encode()
     path = Path(path)
     replace_file(path, gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
