@@ -15,8 +15,10 @@ if TYPE_CHECKING:
     from ffnviz.analysis.causal.ablate import ablate
     from ffnviz.analysis.causal.attribution import logit_attribution
     from ffnviz.analysis.causal.gradient import gradient_attribution
+    from ffnviz.analysis.causal.heads import HeadAttribution, HeadMap, head_attribution, head_map
     from ffnviz.analysis.causal.measure import logit_difference
-    from ffnviz.analysis.causal.patch import patch, patch_map
+    from ffnviz.analysis.causal.noise import Noise
+    from ffnviz.analysis.causal.patch import PatchMap, patch, patch_map
     from ffnviz.analysis.causal.paths import neuron_paths
     from ffnviz.analysis.causal.steer import contrast, steer
     from ffnviz.analysis.features.encoding import sae_features
@@ -44,11 +46,12 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "CannotOpenError", "ConfigError", "Description", "Descriptions", "Edit", "EncoderConfig",
-    "ExternalNetwork", "Model", "ModelFolderError", "NotForThisNetwork", "Sae", "SaeError", "Trace",
-    "ablate", "contrast", "from_module", "gradient_attribution", "load", "logit_attribution",
-    "logit_difference", "neuron_paths", "patch", "patch_map", "read_descriptions", "read_index",
-    "read_sae", "sae_error", "sae_examples", "sae_features", "sae_words", "show", "steer", "view",
-    "write_descriptions",
+    "ExternalNetwork", "HeadAttribution", "HeadMap", "Model", "ModelFolderError", "Noise",
+    "NotForThisNetwork", "PatchMap", "Sae", "SaeError", "Trace", "ablate", "contrast",
+    "from_module", "gradient_attribution", "head_attribution", "head_map", "load",
+    "logit_attribution", "logit_difference", "neuron_paths", "patch", "patch_map",
+    "read_descriptions", "read_index", "read_sae", "sae_error", "sae_examples", "sae_features",
+    "sae_words", "show", "steer", "view", "write_descriptions",
 ]  # fmt: skip
 
 _MODULES = {
@@ -59,9 +62,13 @@ _MODULES = {
     "Edit": "models.edit",
     "EncoderConfig": "models.encoder.config",
     "ExternalNetwork": "models.external.network",
+    "HeadAttribution": "analysis.causal.heads",
+    "HeadMap": "analysis.causal.heads",
     "Model": "models.encoder.model",
     "ModelFolderError": "models.encoder.folder",
+    "Noise": "analysis.causal.noise",
     "NotForThisNetwork": "models.network",
+    "PatchMap": "analysis.causal.patch",
     "Sae": "models.sae",
     "SaeError": "models.sae",
     "Trace": "models.trace",
@@ -69,6 +76,8 @@ _MODULES = {
     "contrast": "analysis.causal.steer",
     "from_module": "models.external.in_memory",
     "gradient_attribution": "analysis.causal.gradient",
+    "head_attribution": "analysis.causal.heads",
+    "head_map": "analysis.causal.heads",
     "load": "models.registry",
     "logit_attribution": "analysis.causal.attribution",
     "logit_difference": "analysis.causal.measure",

@@ -360,6 +360,6 @@ def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> N
         ask(iter(["A good dog.", "A bad [MASK]."]))
     bert = ffnviz.from_module(build(FAMILIES["BERT"]), word_piece(), "BERT")  # reads no blanks
     for how in ("mean", "resample"):
-        with pytest.raises(ValueError, match="Give texts to take the mean of"):
+        with pytest.raises(ValueError, match="no tokens but the tokenizer's own"):
             ffnviz.ablate(bert, "the cat", lambda logits: logits[..., 5], 1, how=how,
                           reference=[" "], token=0)  # fmt: skip

@@ -38,6 +38,13 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
     return stream
 
 
+def place_at(at: str | None, heads: object, otherwise: str) -> str:
+    """The place of an intervention: heads are at "heads", all else at its usual place."""
+    if at is None:
+        return otherwise if heads is None else "heads"
+    return at
+
+
 @torch.no_grad()
 def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tensor:
     """The activations there of all typed tokens of many texts, (n, width).

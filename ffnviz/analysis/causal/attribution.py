@@ -64,6 +64,29 @@ def check_taken_apart(measure: object, network: Network) -> None:
     measure.check(network.sizes.vocab_size)
 
 
+def direction_of(
+    network: Network, trace: Trace, measure: LogitDifference, place: int
+) -> tuple[Tensor, float]:
+    """What the last stream at a token is multiplied with to make the measure, and what is added.
+
+    (γ ⊙ (E_w − mean)) / σ, σ of that stream, (d_model,), in float64 on the CPU, as some GPUs have
+    none; and the final norm's and the word head's bias.
+    """
+    head, words = word_head(network)
+    entries = [word for word, _ in measure.terms]
+    signs = torch.tensor([sign for _, sign in measure.terms]).double()
+    vector = signs @ words.vectors[entries].cpu().double()
+    along, bias = vector, 0.0
+    if head.norm is not None:
+        norm = head.norm.double()
+        last = trace.blocks[-1].output[place].cpu().double()
+        along = norm.undivided_along(vector) / norm.scale(last)
+        bias = 0.0 if norm.bias is None else float(norm.bias @ vector)
+    if head.bias is not None:
+        bias += sum(sign * float(head.bias[word]) for word, sign in measure.terms)
+    return along, bias
+
+
 @torch.no_grad()
 def logit_attribution(
     trace: Trace, measure: LogitDifference, token: int | None = None, k: int = 10
@@ -97,12 +120,7 @@ def logit_attribution(
     require(network, NEEDS)
     check_taken_apart(measure, network)
     place, k = judged_at(network, trace, token), at_least("k", k, 0)
-    head, words = word_head(network)
-    entries, signs = [measure.word], [1.0]
-    if measure.instead is not None:
-        entries, signs = [measure.word, measure.instead], [1.0, -1.0]
-    vector = torch.tensor(signs).double() @ words.vectors[entries].cpu().double()
-    along, bias = vector, 0.0
+    along, bias = direction_of(network, trace, measure, place)
 
     def row(stream: Tensor) -> Tensor:
         return stream[place].cpu().double()
@@ -112,14 +130,8 @@ def logit_attribution(
             return row(activations(network, block, "attention")), row(block.ffn.output)
         return row(block.middle) - row(block.input), row(block.output) - row(block.middle)
 
-    if head.norm is not None:
-        norm = head.norm.double()
-        along = norm.undivided_along(vector) / norm.scale(row(trace.blocks[-1].output))
-        bias = 0.0 if norm.bias is None else float(norm.bias @ vector)
-    if head.bias is not None:
-        bias += sum(s * float(head.bias[w]) for w, s in zip(entries, signs, strict=True))
     neurons = np.zeros((network.sizes.n_blocks, network.sizes.d_ff))
-    for word, sign in zip(entries, signs, strict=True):
+    for word, sign in measure.terms:
         neurons += sign * direct_contributions(network, trace, place, word)
     flat = neurons.ravel()
     best = np.argsort(-np.abs(flat), kind="stable")[:k]

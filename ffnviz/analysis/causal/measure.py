@@ -31,6 +31,12 @@ class LogitDifference:
     word: int
     instead: int | None = None
 
+    @property
+    def terms(self) -> tuple[tuple[int, float], ...]:
+        """Each word's entry, and the sign of its logit."""
+        first = ((self.word, 1.0),)
+        return first if self.instead is None else (*first, (self.instead, -1.0))
+
     def check(self, vocab_size: int) -> None:
         """Check that its words are in a vocabulary: it may have been made for another.
 

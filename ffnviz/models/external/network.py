@@ -362,7 +362,7 @@ class ExternalNetwork:
             guard(partial(self._heads_again, ids, edits)),
             seen_heads(self.proof, recorded_blocks) if heads else (),
         )
-        attention = attention_of(self.proof, self.label, source, ids.shape)
+        attention = attention_of(self.proof, self.label, source, ids.shape, edits)
         blocks, edits = list[BlockTrace](), self._as_written(edits)
         for number, block in enumerate(recorded_blocks):
             # What one block writes the next one reads: it is kept once.

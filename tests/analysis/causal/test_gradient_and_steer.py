@@ -10,7 +10,7 @@ from torch import Tensor
 from ffnviz.analysis.causal.gradient import gradient_attribution
 from ffnviz.analysis.causal.measure import logit_difference
 from ffnviz.analysis.causal.steer import contrast, steer
-from ffnviz.models.edit import Edit
+from ffnviz.models.edit import PLACES, Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.causal.networks import (
@@ -27,11 +27,15 @@ from tests.models.external.by_hand import hooked
 
 
 @pytest.mark.parametrize("family", [*KINDS, "BERT"])
-@pytest.mark.parametrize("at", ["hidden", "ffn", "output"])
+@pytest.mark.parametrize("at", PLACES)
 def test_gradients_are_those_that_autograd_keeps_at_a_hook(family: str, at: str) -> None:
     network = network_of_kind(family)
     measure, ids = logit_difference(network, 5, 9), ids_of(network, SOURCE)
     last = ids.shape[1] - 1
+    if at == "middle" and family == "GPT-NeoX":  # attention and FFN side by side
+        with pytest.raises(NotForThisNetwork, match="side by side"):
+            gradient_attribution(network, SOURCE, measure, at=at, token=last)
+        return
     found = gradient_attribution(network, SOURCE, measure, at=at, token=last)
     for block in range(2):
         kept: list[Tensor] = []
