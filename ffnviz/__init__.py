@@ -14,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ffnviz.analysis.causal.ablate import ablate
     from ffnviz.analysis.causal.attribution import logit_attribution
-    from ffnviz.analysis.causal.gradient import gradient_attribution
+    from ffnviz.analysis.causal.gradient import (
+        GradientAttribution,
+        gradient_attribution,
+        loss_gradient,
+    )
     from ffnviz.analysis.causal.heads import HeadAttribution, HeadMap, head_attribution, head_map
     from ffnviz.analysis.causal.measure import logit_difference
     from ffnviz.analysis.causal.noise import Noise
@@ -28,6 +32,7 @@ if TYPE_CHECKING:
     from ffnviz.analysis.neurons.description_file import read_descriptions, write_descriptions
     from ffnviz.analysis.neurons.descriptions import Description, Descriptions
     from ffnviz.analysis.neurons.index_file import read_index
+    from ffnviz.analysis.vocabulary.writing import GeneratedToken, Generation, generate
     from ffnviz.export.notebook import show
     from ffnviz.export.view import view
     from ffnviz.models.edit import Edit
@@ -46,12 +51,13 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "CannotOpenError", "ConfigError", "Description", "Descriptions", "Edit", "EncoderConfig",
-    "ExternalNetwork", "HeadAttribution", "HeadMap", "Model", "ModelFolderError", "Noise",
-    "NotForThisNetwork", "PatchMap", "Sae", "SaeError", "Trace", "ablate", "contrast",
-    "from_module", "gradient_attribution", "head_attribution", "head_map", "load",
-    "logit_attribution", "logit_difference", "neuron_paths", "patch", "patch_map",
-    "read_descriptions", "read_index", "read_sae", "sae_error", "sae_examples", "sae_features",
-    "sae_words", "show", "steer", "view", "write_descriptions",
+    "ExternalNetwork", "GeneratedToken", "Generation", "GradientAttribution", "HeadAttribution",
+    "HeadMap", "Model", "ModelFolderError", "Noise", "NotForThisNetwork", "PatchMap", "Sae",
+    "SaeError", "Trace", "ablate", "contrast", "from_module", "generate", "gradient_attribution",
+    "head_attribution", "head_map", "load", "logit_attribution", "logit_difference",
+    "loss_gradient", "neuron_paths", "patch", "patch_map", "read_descriptions", "read_index",
+    "read_sae", "sae_error", "sae_examples", "sae_features", "sae_words", "show", "steer", "view",
+    "write_descriptions",
 ]  # fmt: skip
 
 _MODULES = {
@@ -62,6 +68,9 @@ _MODULES = {
     "Edit": "models.edit",
     "EncoderConfig": "models.encoder.config",
     "ExternalNetwork": "models.external.network",
+    "GeneratedToken": "analysis.vocabulary.writing",
+    "Generation": "analysis.vocabulary.writing",
+    "GradientAttribution": "analysis.causal.gradient",
     "HeadAttribution": "analysis.causal.heads",
     "HeadMap": "analysis.causal.heads",
     "Model": "models.encoder.model",
@@ -75,12 +84,14 @@ _MODULES = {
     "ablate": "analysis.causal.ablate",
     "contrast": "analysis.causal.steer",
     "from_module": "models.external.in_memory",
+    "generate": "analysis.vocabulary.writing",
     "gradient_attribution": "analysis.causal.gradient",
     "head_attribution": "analysis.causal.heads",
     "head_map": "analysis.causal.heads",
     "load": "models.registry",
     "logit_attribution": "analysis.causal.attribution",
     "logit_difference": "analysis.causal.measure",
+    "loss_gradient": "analysis.causal.gradient",
     "neuron_paths": "analysis.causal.paths",
     "patch": "analysis.causal.patch",
     "patch_map": "analysis.causal.patch",
