@@ -41,7 +41,15 @@ def check_network(given: object) -> None:
 
 
 class UnreadableTextError(ValueError):
-    """A text has an entry of the vocabulary that the network has no vector for: which, it says."""
+    """A text has an entry of the vocabulary that the network has no vector for: which, it says.
+
+    Examples:
+        >>> try:
+        ...     ffnviz.from_module(gpt2, tokenizer).trace("the cat")  # it has vectors for all
+        ... except ffnviz.UnreadableTextError as error:
+        ...     print(error)
+        Trace('the cat', 2 tokens, 2 blocks)
+    """
 
 
 class TokenizerLike(Protocol):
@@ -80,7 +88,15 @@ class TokenizerLike(Protocol):
 
 
 class Network(Protocol):
-    """A network's card and sizes, its passes, and its parts as the equations have them."""
+    """A network's card and sizes, its passes, and its parts as the equations have them.
+
+    Examples:
+        >>> def share_active(network: ffnviz.Network, text: str) -> float:
+        ...     hidden = network.trace(text).blocks[0].ffn.hidden
+        ...     return float((hidden > 0).float().mean())
+        >>> 0 < share_active(ffnviz.load("relu"), "It was late.") < 1
+        True
+    """
 
     @property
     def card(self) -> Card:

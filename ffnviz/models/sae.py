@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ffnviz.models.card import Sizes
 from ffnviz.models.edit import PLACES
+from ffnviz.models.positional import at_most
 
 NEEDED = {"standard": (), "jumprelu": ("threshold",), "topk": ("k",), "gated": ("gain", "b_size")}
 LAYER_NORM_EPS = 1e-5  # sae_lens's
@@ -29,6 +30,7 @@ class SaeError(ValueError):
     """
 
 
+@at_most(4)
 @dataclass(frozen=True, eq=False)
 class Sae:
     """A sparse autoencoder of a network's activations at one place.
@@ -61,7 +63,8 @@ class Sae:
 
     Examples:
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> sae.d_in, sae.d_sae, sae.where
         (2048, 2048, 'the hidden neurons, block 2')
     """

@@ -78,8 +78,10 @@ def read_sae(
     gated = architecture == "gated"
     return Sae(
         folder.resolve().name, block, at, architecture,
-        tensors["W_enc"], tensors["W_dec"], tensors["b_dec"],
-        tensors["b_gate" if gated else "b_enc"],
+        w_enc=tensors["W_enc"],
+        w_dec=tensors["W_dec"],
+        b_dec=tensors["b_dec"],
+        b_enc=tensors["b_gate" if gated else "b_enc"],
         threshold=tensors["threshold"] if architecture == "jumprelu" else None,
         k=_k(settings, folder) if architecture == "topk" else None,
         gain=tensors["r_mag"].exp() if gated else None,

@@ -32,6 +32,12 @@ class StreamTrace:
         blocks: one a block, in order.
         final: what the output matrix reads, (*batch, T, d_model).
         unembed: the output matrix: rows of `final`, (…, d_model), to logits, (…, vocab_size).
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> run = model.run(torch.tensor([[5, 6, 7], [8, 9, 10]]))  # (B, T)
+        >>> run.blocks[0].output.shape, run.logits.shape
+        (torch.Size([2, 3, 512]), torch.Size([2, 3, 8192]))
     """
 
     ids: Int[Tensor, "*batch tokens"]

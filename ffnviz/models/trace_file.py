@@ -26,7 +26,14 @@ STREAMS = ("input", "middle", "output")
 
 
 class TraceFileError(ValueError):
-    """A file is no trace: the message says which and why."""
+    """A file is no trace: the message says which and why.
+
+    Examples:
+        >>> ffnviz.Trace.load("not-there")
+        Traceback (most recent call last):
+            ...
+        ffnviz.models.trace_file.TraceFileError: not-there: there is no such file.
+    """
 
 
 def save_trace(trace: Trace, path: str | Path) -> None:

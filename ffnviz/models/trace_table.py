@@ -33,6 +33,12 @@ class JoinedTrace(StreamTrace):
         texts: for each token, the place of its text among them, (T,). Each text keeps the edits
             that were made in it, `traces[…].edits`.
         places: for each token, its place in its text, (T,).
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> row = ffnviz.Trace.cat(model.traces(["It was late.", "It rained."]))
+        >>> row.blocks[0].ffn.hidden.shape, row.texts.tolist(), row.tokens[4].text
+        (torch.Size([8, 2048]), [0, 0, 0, 0, 1, 1, 1, 1], 'It')
     """
 
     traces: tuple[Trace, ...]

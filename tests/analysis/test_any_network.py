@@ -345,7 +345,9 @@ def test_the_parameters_are_those_of_the_modules(name: str, tokenizer: Tokenizer
 def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> None:
     model, text = ffnviz.load("relu"), "She opened the [MASK]."
     eye, zero = torch.eye(512), torch.zeros(512)
-    sae = ffnviz.Sae("a value an entry", 1, "ffn", "standard", eye, eye, zero, zero)
+    sae = ffnviz.Sae(
+        "a value an entry", 1, "ffn", "standard", w_enc=eye, w_dec=eye, b_dec=zero, b_enc=zero
+    )
     cat = ffnviz.logit_difference(model, "mat", "cat")
     asked: dict[str, Callable[[Any], object]] = {
         "texts": lambda some: ffnviz.contrast(model, some, ["a", "b"], 0, token=-1),

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.activations import place_at, rows_of
 from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import at_least
@@ -21,14 +22,22 @@ NEEDS = (Capability.WORD_HEAD,)
 WAYS = ("zero", "mean", "resample")
 
 
-@dataclass(frozen=True)
-class Ablation:
+@dataclass(frozen=True, eq=False)
+class Ablation(Comparable):
     """A measure with and without a part.
 
     Attributes:
         plain: of the network as it is.
         values: of each pass without the part, (1,); with "resample", (draws,).
         divergence: KL(plain ‖ ablated) between the softmaxes there, in nats, the passes' mean.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> do = ffnviz.logit_difference(model, "do", "does")
+        >>> lost = ffnviz.ablate(model, trace.text, do, block=1, at="ffn")
+        >>> lost.values.shape, lost.effect < 0 < lost.divergence, lost.error
+        ((1,), True, 0.0)
     """
 
     plain: float

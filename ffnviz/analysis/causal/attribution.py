@@ -9,17 +9,19 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import LogitDifference, judged_at, network_of
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.models.arguments import at_least
 from ffnviz.models.network import Network
+from ffnviz.models.positional import at_most
 from ffnviz.models.trace import BlockStages, Trace
 
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM)
 
 
-@dataclass(frozen=True)
-class LogitAttribution:
+@dataclass(frozen=True, eq=False)
+class LogitAttribution(Comparable):
     """A logit, or a difference of two, taken apart; all in logits.
 
     Attributes:
@@ -31,6 +33,14 @@ class LogitAttribution:
         neurons: the strongest, as (block, neuron), the largest |contribution| first, (k, 2).
         contributions: of those, (k,); they are parts of `ffn`.
         edits: what the trace's edits put into the stream, beside what attention and FFN wrote.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> do = ffnviz.logit_difference(model, "do", "does")
+        >>> parts = ffnviz.logit_attribution(trace, do, k=3)
+        >>> parts.attention.shape, parts.ffn.shape, parts.contributions.shape, parts.edits
+        ((2,), (2,), (3,), 0.0)
     """
 
     total: float
@@ -87,6 +97,7 @@ def direction_of(
     return along, bias
 
 
+@at_most(2)
 @torch.no_grad()
 def logit_attribution(
     trace: Trace, measure: LogitDifference, token: int | None = None, k: int = 10

@@ -9,6 +9,7 @@ from torch.nn import functional
 
 from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import Measure, judged_at, measured, word_id
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.edit import Edit, Edits
 from ffnviz.models.network import Network, NotForThisNetwork
@@ -18,7 +19,7 @@ NEEDS = (Capability.WORD_HEAD,)
 
 
 @dataclass(frozen=True, eq=False)
-class GradientAttribution:
+class GradientAttribution(Comparable):
     """The gradients at one place of every block.
 
     Attributes:

@@ -26,6 +26,7 @@ from ffnviz.analysis.causal.patch import (
     restored,
     standard_error,
 )
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import places_of
 from ffnviz.models.network import Network
@@ -38,7 +39,7 @@ MAP_NEEDS = (Capability.WORD_HEAD, Capability.ATTENTION)
 
 
 @dataclass(frozen=True, eq=False)
-class HeadAttribution:
+class HeadAttribution(Comparable):
     """What each head adds to a logit, or to a difference of two; all in logits.
 
     Attributes:
@@ -116,7 +117,7 @@ def head_attribution(
 
 
 @dataclass(frozen=True, eq=False)
-class HeadMap:
+class HeadMap(Comparable):
     """A measure for every head that was patched.
 
     Attributes:

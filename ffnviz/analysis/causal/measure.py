@@ -26,6 +26,15 @@ class LogitDifference:
     Attributes:
         word: its row in the vocabulary.
         instead: the row of the word it is compared with, if there is one.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> rather = ffnviz.logit_difference(model, "do", "does")
+        >>> rather == ffnviz.LogitDifference(rather.word, rather.instead)
+        True
+        >>> logits = torch.zeros(2, 3, model.sizes.vocab_size)
+        >>> rather(logits).shape
+        torch.Size([2, 3])
     """
 
     word: int

@@ -12,6 +12,7 @@ from torch import Tensor
 from ffnviz.analysis.causal.activations import activations, place_at
 from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured
 from ffnviz.analysis.causal.noise import Noise
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.spread import Progress
 from ffnviz.models.arguments import place_of, places_of
@@ -112,7 +113,7 @@ def check_as_long(given: Trace, into: Trace) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class PatchMap:
+class PatchMap(Comparable):
     """A measure for every block and token that was patched.
 
     Attributes:

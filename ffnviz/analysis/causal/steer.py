@@ -8,6 +8,7 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import judged_at
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.models.arguments import finite_number, place_of, texts_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network, check_network
@@ -15,7 +16,7 @@ from ffnviz.models.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Contrast:
+class Contrast(Comparable):
     """The mean of some activations minus the mean of others.
 
     Attributes:
@@ -23,6 +24,13 @@ class Contrast:
         error: its standard error, √(s²₊/n₊ + s²₋/n₋), by component, (width,).
         block: from 0.
         at: the place in the block, as Edit has them.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> good, bad = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
+        >>> found = ffnviz.contrast(model, good, bad, block=0)
+        >>> found.direction.shape, found.error.shape, found.block, found.at
+        (torch.Size([512]), torch.Size([512]), 0, 'output')
     """
 
     direction: Tensor

@@ -29,6 +29,16 @@ class Replaced:
         token: where the answer is judged.
         divergence: KL(plain ‖ with x̂) of the answer there, in nats.
         without: the same with zero in the place of x, to compare with.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
+        >>> told = ffnviz.sae_error(model, trace.text, sae)
+        >>> told.token, round(told.divergence, 6), told.without > 0
+        (1, 0.0, True)
     """
 
     plain: Trace
@@ -74,7 +84,8 @@ def sae_error(
     Examples:
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> result = ffnviz.sae_error(model, "She opened the [MASK].", sae)
         >>> result.unexplained, round(result.kept, 3)
         (0.0, 1.0)

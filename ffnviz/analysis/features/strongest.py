@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.features.encoding import check_fit, features_of, warn_without_start
 from ffnviz.models.arguments import at_least, texts_of
 from ffnviz.models.network import Network
@@ -15,8 +16,8 @@ from ffnviz.models.sae import Sae
 EXAMPLES = 12
 
 
-@dataclass(frozen=True)
-class FeatureExamples:
+@dataclass(frozen=True, eq=False)
+class FeatureExamples(Comparable):
     """Where each feature of a dictionary is strongest.
 
     Attributes:
@@ -27,6 +28,15 @@ class FeatureExamples:
         active: on how many tokens it is active, (d_sae,).
         n_tokens: of all texts.
         read: the texts.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
+        >>> found = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=1)
+        >>> found.values.shape, found.texts.shape, found.active.shape, found.read[1]
+        ((1, 2048), (1, 2048), (2048,), 'He lit a [MASK].')
     """
 
     values: NDArray[np.float32]
@@ -66,7 +76,8 @@ def sae_examples(
     Examples:
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> result = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=2)
         >>> result.values.shape, result.n_tokens
         ((2, 2048), 8)

@@ -48,7 +48,8 @@ def sae_words(
     Examples:
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> promoted, suppressed = ffnviz.sae_words(model, sae, feature=1709, k=3)
         >>> promoted.scores.shape, bool(promoted.scores[0] > 0 > suppressed.scores[0])
         ((3,), True)

@@ -27,7 +27,15 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 
 
 class DescriptionsError(ValueError):
-    """A file that holds no descriptions of neurons: says why."""
+    """A file that holds no descriptions of neurons: says why.
+
+    Examples:
+        >>> written = Path("none.jsonl").write_text("{}")
+        >>> ffnviz.read_descriptions("none.jsonl")
+        Traceback (most recent call last):
+            ...
+        ffnviz.analysis.neurons.description_file.DescriptionsError: ...
+    """
 
 
 def read_descriptions(path: Path | str) -> Descriptions:
@@ -197,8 +205,8 @@ def _description(row: object) -> Description:
         _text(text, LONGEST_TEXT),
         _text(row.get("modelId"), LONGEST_ID),
         _text(row.get("explanationModelName"), LONGEST_ID),
-        _text(row.get("typeName"), LONGEST_ID),
-        tuple(_scores(row.get("scores"))),
+        method=_text(row.get("typeName"), LONGEST_ID),
+        scores=tuple(_scores(row.get("scores"))),
     )
 
 

@@ -23,6 +23,13 @@ class AttentionRecord:
         output: (*batch, T, d_model), before the residual is added.
         causal: True if a token attends only to itself and what came before it.
         edits: those that were made in z.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> attention = trace.blocks[0].attention
+        >>> attention.weights.shape, attention.z.shape, attention.output.shape
+        (torch.Size([8, 5, 5]), torch.Size([8, 5, 64]), torch.Size([5, 512]))
     """
 
     input: Float[Tensor, "*batch tokens d_model"]
@@ -61,6 +68,12 @@ class AttentionPatterns:
         output: what it adds to the residual stream, (*batch, T, d_model).
         causal: True if a token attends only to itself and what came before it.
         edits: those that were made in z.
+
+    Examples:
+        >>> trace = ffnviz.from_module(gpt2, tokenizer).trace("the cat sat")
+        >>> attention = trace.blocks[0].attention
+        >>> attention.weights.shape, attention.causal
+        (torch.Size([4, 3, 3]), True)
     """
 
     input: Float[Tensor, "*batch tokens d_model"]

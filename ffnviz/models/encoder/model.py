@@ -38,6 +38,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
 from ffnviz.models.look_at import held_block
+from ffnviz.models.positional import at_most
 from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
@@ -46,6 +47,7 @@ MODELS = ASSETS / "models"
 TWINS = ("relu", "gelu")
 
 
+@at_most(5)
 @dataclass(frozen=True)
 class Model:
     """A trained encoder, ready for inference; a Network.

@@ -55,6 +55,7 @@ from ffnviz.models.index_registry import index_for
 from ffnviz.models.lazy_values import SharedValues
 from ffnviz.models.look_at import held_block
 from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.positional import at_most
 from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
@@ -64,6 +65,7 @@ _PROVING = Lock()  # one for all: a network that is copied cannot take a lock al
 OF_WEIGHTS = ("card", "fingerprint", "input_words", "head", "_ignores_padding", "_ffn_view")
 
 
+@at_most(5)
 @dataclass(frozen=True, eq=False)
 class ExternalNetwork:
     """A Network that transformers made and whose equations are proved.
