@@ -12,7 +12,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ffnviz.models.card import Sizes
-from ffnviz.models.edit import PLACES
+from ffnviz.models.edit import PLACES, HeadShape
 from ffnviz.models.positional import at_most
 
 NEEDED = {"standard": (), "jumprelu": ("threshold",), "topk": ("k",), "gated": ("gain", "b_size")}
@@ -170,17 +170,25 @@ class Sae:
             return x * factor, 1 / factor, offset
         return x, 1.0, offset
 
-    def check(self, sizes: Sizes, label: str) -> None:
+    def check(self, sizes: Sizes, label: str, head_shape: HeadShape) -> None:
         """Check that a network has this place, with this width.
+
+        Args:
+            sizes: the network's.
+            label: what it is called.
+            head_shape: of a block's attention: how many heads, and how wide each is.
 
         Raises:
             SaeError: naming what does not fit.
         """
-        width = sizes.d_ff if self.at == "hidden" else sizes.d_model
         if not 0 <= self.block < sizes.n_blocks:
             raise SaeError(
                 f"{self.name} is of block {self.block} (from 0); {label} has {sizes.n_blocks}."
             )
+        width = sizes.d_ff if self.at == "hidden" else sizes.d_model
+        if self.at == "heads":
+            n_heads, d_head = head_shape(self.block)
+            width = n_heads * d_head
         if self.d_in != width:
             raise SaeError(
                 f"{self.name} takes apart vectors of {self.d_in:,} components; in {label}, "

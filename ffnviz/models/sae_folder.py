@@ -21,6 +21,7 @@ HOOKS = {
     "mlp.hook_post": "hidden",
     "hook_mlp_out": "ffn",
     "hook_attn_out": "attention",
+    "attn.hook_z": "heads",
     "hook_resid_pre": "input",
     "hook_resid_mid": "middle",
     "hook_resid_post": "output",

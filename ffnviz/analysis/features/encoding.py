@@ -134,7 +134,7 @@ def check_fit(network: Network, sae: Sae) -> None:
     check_network(network)
     if not isinstance(sae, Sae):
         raise TypeError(f"sae = {shorten(sae)}: give a dictionary, as ffnviz.read_sae reads it.")
-    sae.check(network.sizes, network.card.label)
+    sae.check(network.sizes, network.card.label, network.head_shape)
     if sae.at in ("ffn", "attention") and network.ffn(sae.block).write_norm is not None:
         raise SaeError(
             f"{sae.name} takes apart what is written behind a norm; of {network.card.label}, only "

@@ -17,7 +17,7 @@ NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 def direction(network: Network, sae: Sae, feature: int) -> Tensor:
     """What a feature of activation 1 adds to the stream, (d_model,).
 
-    Its row of W_dec; in a dictionary of hidden neurons, W_dec[f] W₂.
+    Its row of W_dec; in a dictionary of hidden neurons, W_dec[f] W₂; of heads, W_dec[f] W_O.
 
     Raises:
         SaeError: if there is no such feature, or the dictionary does not fit.
@@ -29,6 +29,8 @@ def direction(network: Network, sae: Sae, feature: int) -> Tensor:
         raise SaeError(str(error)) from None
     ffn = network.ffn(sae.block)
     written = sae.w_dec[feature].to(ffn.values)
+    if sae.at == "heads":
+        return written @ network.heads(sae.block).outputs.flatten(0, 1)
     return written @ ffn.values if sae.at == "hidden" else written
 
 
