@@ -492,7 +492,8 @@ class ExternalNetwork:
         stream = as_rows(rows).to(self.proof.last.dtype)
         parts = torch.split(stream, max(1, AT_ONCE // self.sizes.vocab_size))
         with unrecorded():
-            logits = torch.cat([views.plain(tail(self.model, part)) for part in parts])
+            made = [views.plain(tail(self.model, part)) for part in parts]
+        logits = made[0] if len(made) == 1 else torch.cat(made)  # a copy of them would take long
         return logits.reshape(*rows.shape[:-1], -1)
 
     @torch.no_grad()
