@@ -210,6 +210,20 @@ def test_at_most_five_arguments_are_told_by_their_place(name: str) -> None:
         assert len(by_place) <= 5, (function, by_place)
 
 
+def test_ours_and_others_take_the_same_arguments_by_the_same_names() -> None:
+    methods = [name for name in dir(ffnviz.Network) if not name.startswith("_")]
+    assert len(methods) > 10
+    for name in methods:
+        ours = getattr(ffnviz.Model, name, None)
+        others: Any = getattr(ffnviz.ExternalNetwork, name, None)
+        if inspect.isfunction(ours):
+            told = inspect.signature(getattr(ffnviz.Network, name)).parameters
+            mine, theirs = (inspect.signature(each).parameters for each in (ours, others))
+            assert list(mine) == list(theirs), name
+            assert set(told) <= set(mine), name
+            assert [p.kind for p in mine.values()] == [p.kind for p in theirs.values()], name
+
+
 def test_a_completion_shows_the_public_names_alone() -> None:
     assert dir(ffnviz) == sorted([*ffnviz.__all__, "__version__"])
 

@@ -192,8 +192,8 @@ class Trace(StreamTrace):
         return load_trace(path)
 
     @staticmethod
-    def cat(traces: Iterable["Trace"]) -> Any:
-        """A JoinedTrace: the tokens of several traces of one network in a row, (T₁ + T₂ + …).
+    def cat(traces: Iterable["Trace"]) -> "JoinedTrace":
+        """The tokens of several traces of one network in a row, (T₁ + T₂ + …).
 
         Raises:
             TypeError: if one trace is given, and not several.
@@ -237,6 +237,7 @@ class Trace(StreamTrace):
 # What every pass offers, computed at once or on demand.
 BlockStages = BlockTrace | BlockRecord
 if TYPE_CHECKING:
+    from ffnviz.models.trace_table import JoinedTrace
 
     class ForwardPass(Protocol):
         """A StreamTrace, a Trace or an EncoderTrace."""
@@ -255,3 +256,4 @@ if TYPE_CHECKING:
 else:
     # beartype checks this in tests: to see whether it fits a protocol, a trace would compute all.
     ForwardPass = StreamTrace | EncoderTrace
+    JoinedTrace = StreamTrace  # its own module imports this one

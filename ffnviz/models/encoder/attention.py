@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -87,6 +88,21 @@ class AttentionPatterns:
     def z(self) -> Float[Tensor, "*batch heads tokens d_head"]:
         """What each head gathers: weights · values, (*batch, n_heads, T, d_head); after edits."""
         return gathered(self.weights.to(self.values) @ self.values, self.edits)
+
+    if not TYPE_CHECKING:  # a type checker knows what there is
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why there are no queries and keys.
+
+            Raises:
+                AttributeError: always.
+            """
+            if name in ("queries", "keys"):
+                raise AttributeError(
+                    f"There are no {name} here: a network may rotate, cap or shift its scores, so "
+                    "its patterns are recorded instead. See weights and values."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 AttentionStages = AttentionRecord | AttentionPatterns
