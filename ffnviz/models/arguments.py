@@ -183,6 +183,15 @@ def whole_numbers(name: str, given: Any) -> tuple[Any, ...]:
     return tuple(sorted(values)) if isinstance(given, AbstractSet) else values
 
 
+def kept_numbers(name: str, given: Any) -> tuple[Any, ...] | None:
+    """The same for what is iterated more than once, such as a generator is not; None stays.
+
+    Raises:
+        ValueError: as whole_numbers.
+    """
+    return None if given is None else whole_numbers(name, given)
+
+
 def finite_number(name: str, given: Any) -> float:
     """One finite number.
 

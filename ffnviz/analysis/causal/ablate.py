@@ -1,6 +1,6 @@
 """Ablation: a part of a block is taken away, and the word's logit is measured again."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import SupportsIndex
 
@@ -71,7 +71,7 @@ def ablate(
     *,
     at: str | None = None,
     heads: Iterable[SupportsIndex] | None = None,
-    tokens: Sequence[int] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
     how: str = "zero",
     reference: Iterable[str] = (),
     draws: int = 16,

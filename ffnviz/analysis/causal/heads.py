@@ -1,7 +1,8 @@
 """What single heads of the attention do: their terms of a logit, and patches of them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import numpy as np
 import torch
@@ -157,7 +158,7 @@ def head_map(
     target: str | Noise,
     measure: Measure,
     *,
-    tokens: Sequence[int] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
     token: int | None = None,
 ) -> HeadMap:
     """The measure after each patch of one head: its z of the source in the target's pass.

@@ -15,7 +15,7 @@ from ffnviz.analysis.causal.noise import Noise
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.spread import Progress
-from ffnviz.models.arguments import place_of, places_of
+from ffnviz.models.arguments import kept_numbers, place_of, places_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network, check_network
 from ffnviz.models.trace import ForwardPass, Trace
@@ -35,8 +35,8 @@ def patch(
     *,
     at: str | None = None,
     heads: Iterable[SupportsIndex] | None = None,
-    tokens: Sequence[int] | None = None,
-    from_tokens: Sequence[int] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
+    from_tokens: Iterable[SupportsIndex] | None = None,
 ) -> Trace:
     """The pass over `target`, with the activations of `source` at a place of a block.
 
@@ -68,21 +68,23 @@ def patch(
         True
     """
     check_network(network)
-    at = place_at(at, heads, "output")
+    at, tokens = place_at(at, heads, "output"), kept_numbers("tokens", tokens)
     given, into = network.trace(source), network.trace(target)
     block = place_of("block", block, len(given.blocks))
     places = _source_places(given, into, tokens, from_tokens)
     values = activations(network, given.blocks[block], at)[places]
-    which = Edit(block, neurons, value=0.0, at=at, heads=heads)
-    which = which.settled(network.sizes, len(into.tokens), network.head_shape)
+    edit = Edit(block, neurons, value=0.0, tokens=tokens, at=at, heads=heads)
+    which = edit.settled(network.sizes, len(into.tokens), network.head_shape)
     if which.neurons is not None:
         values = values[:, which.neuron_places]
-    edit = Edit(block, neurons, value=values, tokens=tokens, at=at, heads=heads)
-    return network.trace(target, [edit])
+    return network.trace(target, [replace(edit, value=values)])
 
 
 def _source_places(
-    given: Trace, into: Trace, tokens: Sequence[int] | None, from_tokens: Sequence[int] | None
+    given: Trace,
+    into: Trace,
+    tokens: Iterable[SupportsIndex] | None,
+    from_tokens: Iterable[SupportsIndex] | None,
 ) -> list[int]:
     if tokens is None and from_tokens is None:
         check_as_long(given, into)
@@ -171,7 +173,7 @@ def patch_map(
     *,
     at: str = "output",
     heads: Iterable[SupportsIndex] | None = None,
-    tokens: Sequence[int] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
     token: int | None = None,
 ) -> PatchMap:
     """The measure after each patch of one block at one token.
@@ -244,6 +246,7 @@ def map_of_traces(
         progress: told the share of all patches that are done.
     """
     require(network, NEEDS)
+    heads = kept_numbers("heads", heads)
     source = measured(measure, given.logits_at(judged[0]))
     target = Target(network, into, judged[1], measure, noise)
     sources, targets = pairs.T.tolist()

@@ -1,7 +1,8 @@
 """Steering: a direction between two kinds of texts, added to the pass over another."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import torch
 from torch import Tensor
@@ -94,7 +95,7 @@ def steer(
     strength: float = 1.0,
     *,
     at: str | None = None,
-    tokens: Sequence[int] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
 ) -> Trace:
     """a ← a + strength · direction, at all tokens or some (Turner et al. 2023).
 

@@ -1,7 +1,8 @@
 """What a dictionary misses, by the network's answer with x̂ in the place of x."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import torch
 
@@ -9,7 +10,7 @@ from ffnviz.analysis.causal.measure import judged_at
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.features.encoding import check_fit, features_of, warn_without_start
 from ffnviz.analysis.needs import Capability, require
-from ffnviz.models.arguments import places_of
+from ffnviz.models.arguments import kept_numbers, places_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae
@@ -60,7 +61,7 @@ def sae_error(
     text: str,
     sae: Sae,
     *,
-    tokens: Sequence[int] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
     token: int | None = None,
 ) -> Replaced:
     """How the answer changes when the reconstruction x̂ takes the place of x, at all tokens.
@@ -99,10 +100,14 @@ def sae_error(
 
 @torch.no_grad()
 def replaced(
-    network: Network, plain: Trace, sae: Sae, place: int, tokens: Sequence[int] | None = None
+    network: Network,
+    plain: Trace,
+    sae: Sae,
+    place: int,
+    tokens: Iterable[SupportsIndex] | None = None,
 ) -> Replaced:
     """The same, given the pass over all tokens of the text, judged at the token `place`."""
-    features = features_of(network, plain, sae)
+    features, tokens = features_of(network, plain, sae), kept_numbers("tokens", tokens)
     put = features.reconstruction
     if tokens is not None:
         put = put[places_of("token", tokens, len(put))]

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,10 +14,13 @@ from ffnviz.analysis.causal.ablate import ablate
 from ffnviz.analysis.causal.attribution import logit_attribution
 from ffnviz.analysis.causal.heads import head_attribution, head_map
 from ffnviz.analysis.causal.measure import logit_difference
+from ffnviz.analysis.causal.noise import Noise
 from ffnviz.analysis.causal.patch import patch, patch_map
+from ffnviz.analysis.features.replaced import sae_error
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.sae import Sae
 from ffnviz.models.trace import Trace
 from tests.analysis.causal.networks import (
     REFERENCE,
@@ -185,6 +189,34 @@ def test_one_head_is_patched_alone_and_token_by_token() -> None:
     assert by_token.values[1, 3] == pytest.approx(float(measure(each.logits_at(-1))), abs=1e-5)
     every = patch_map(network, SOURCE, TARGET, measure, at="heads")
     assert abs(every.values - by_token.values).max() > 1e-5
+
+
+def test_a_generator_names_as_many_as_a_list_does() -> None:
+    """What is iterated more than once is made a tuple first: an empty one would change nothing."""
+    network = network_of_kind("GPT-2")
+    measure, which = logit_difference(network, 5, 9), [0, 2]
+
+    def logits(**told: Any) -> Tensor:
+        return patch(network, SOURCE, TARGET, 1, **told).logits
+
+    plain = network.trace(TARGET).logits
+    for told in ({"heads": which}, {"neurons": which, "at": "hidden"}, {"tokens": [4, 6]}):
+        by_name = [{name: (each for each in value) if isinstance(value, list) else value
+                    for name, value in told.items()}, told]  # fmt: skip
+        assert torch.equal(*(logits(**each) for each in by_name))
+        assert not torch.equal(logits(**told), plain)
+    maps = [
+        patch_map(network, SOURCE, Noise([1], draws=2), measure, at="heads", heads=heads)
+        for heads in (which, iter(which))
+    ]
+    assert maps[0] == maps[1]
+    effects = [ablate(network, SOURCE, measure, 0, heads=heads) for heads in (which, iter(which))]
+    assert effects[0] == effects[1]
+    eye, zero = torch.eye(network.sizes.d_model), torch.zeros(network.sizes.d_model)
+    sae = Sae("a", 0, "output", "standard", w_enc=eye, w_dec=eye, b_dec=zero, b_enc=zero)
+    errors = [sae_error(network, SOURCE, sae, tokens=tokens) for tokens in ([3], iter([3]))]
+    assert errors[0].divergence == errors[1].divergence > 0
+    assert errors[0].without == errors[1].without > 0
 
 
 def test_what_is_not_seen_or_does_not_add_up_is_refused(tokenizer: Tokenizer) -> None:
