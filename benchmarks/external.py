@@ -1,8 +1,8 @@
 """A trace of a network of somebody else against its own bare forward, and its proof.
 
 The network has GPT-2's shape (124 million parameters) and random weights. A trace is timed with
-everything recorded (the stages of every FFN, and all logits), and as the page asks for it (streams
-and one FFN).
+everything recorded (the stages of every FFN, and all logits), as the page asks for it (streams and
+one FFN), and with all patterns, beside hooks that keep each leaf's output.
 The memory of a trace is counted for Llama 3 8B's shape, with all its blocks.
 """
 
@@ -22,6 +22,7 @@ from ffnviz.models.external.opening import proved_network
 from ffnviz.models.external.proof import prove
 from ffnviz.models.external.recording import Recording, record
 from ffnviz.models.lazy_values import nbytes_of
+from ffnviz.models.trace import StreamTrace
 
 REPEATS = 15
 LENGTH = 128
@@ -72,14 +73,19 @@ def speed() -> str:
 
     @torch.inference_mode()
     def all_recorded() -> None:
-        whole = Recording(ids, hold=everything, to_the_end=True, chained=True)
-        record(external_network.model, whole)
+        recording = Recording(ids, hold=everything, to_the_end=True, chained=True)
+        record(external_network.model, recording)
 
     traces = in_turn(
         {
             "bare forward": lambda: forward(ids),
             "everything recorded": all_recorded,
+            "hooks by hand, every leaf's output": lambda: hooked(bare, ids),
+            "a trace": lambda: external_network.run(ids[0]),
             "a trace, one FFN kept": lambda: external_network.run(ids[0], hold=(11,)),
+            "a trace, all FFNs kept, logits": lambda: whole(external_network, ids[0], "ffn"),
+            "a trace, all kept, patterns, logits": lambda: whole(external_network, ids[0], "all"),
+            "a trace, all patterns asked for later": lambda: patterns(external_network.run(ids[0])),
             "another block's FFN": another_block(external_network, ids[0]),
         },
         REPEATS,
@@ -109,6 +115,38 @@ def as_external(model: nn.Module, probe: torch.Tensor) -> ExternalNetwork:
     """The network, proved."""
     tokens: Any = NoTokenizer()
     return proved_network(model, tokens, probe, PROBE_LENGTH - 2, "shape", "shape", "Shape", "text")
+
+
+@torch.inference_mode()
+def hooked(model: nn.Module, ids: torch.Tensor) -> dict[str, object]:
+    """What a forward hook on each leaf sees, by the leaf's name; nothing is copied."""
+    seen: dict[str, object] = {}
+
+    def keep(name: str) -> Callable[..., None]:
+        return lambda _, __, output: seen.update({name: output})
+
+    leaves = [(name, each) for name, each in model.named_modules() if not list(each.children())]
+    handles = [each.register_forward_hook(keep(name)) for name, each in leaves]
+    model(input_ids=ids)
+    for handle in handles:
+        handle.remove()
+    return seen
+
+
+def whole(external_network: ExternalNetwork, ids: torch.Tensor, hold: str) -> StreamTrace:
+    """A trace with all FFNs' stages and logits, and if they are kept, all patterns."""
+    trace = external_network.run(ids, hold=hold)
+    for block in trace.blocks:
+        _ = block.ffn
+    _ = trace.logits
+    if hold == "all":
+        patterns(trace)
+    return trace
+
+
+def patterns(trace: StreamTrace) -> list[torch.Tensor]:
+    """The patterns of all blocks' heads."""
+    return [block.attention.weights for block in trace.blocks]
 
 
 def another_block(external_network: ExternalNetwork, ids: torch.Tensor) -> Callable[[], object]:

@@ -12,66 +12,155 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ffnviz.analysis.causal.ablate import ablate
-    from ffnviz.analysis.causal.attribution import logit_attribution
-    from ffnviz.analysis.causal.gradient import gradient_attribution
-    from ffnviz.analysis.causal.measure import logit_difference
-    from ffnviz.analysis.causal.patch import patch, patch_map
-    from ffnviz.analysis.causal.paths import neuron_paths
-    from ffnviz.analysis.causal.steer import contrast, steer
-    from ffnviz.analysis.features.encoding import sae_features
-    from ffnviz.analysis.features.replaced import sae_error
-    from ffnviz.analysis.features.strongest import sae_examples
+    from ffnviz.analysis.causal.ablate import Ablation, ablate
+    from ffnviz.analysis.causal.attribution import LogitAttribution, logit_attribution
+    from ffnviz.analysis.causal.gradient import (
+        GradientAttribution,
+        gradient_attribution,
+        loss_gradient,
+    )
+    from ffnviz.analysis.causal.heads import HeadAttribution, HeadMap, head_attribution, head_map
+    from ffnviz.analysis.causal.measure import LogitDifference, logit_difference
+    from ffnviz.analysis.causal.noise import Noise
+    from ffnviz.analysis.causal.patch import PatchMap, patch, patch_map
+    from ffnviz.analysis.causal.paths import NeuronPaths, neuron_paths
+    from ffnviz.analysis.causal.steer import Contrast, contrast, steer
+    from ffnviz.analysis.features.encoding import Features, sae_features
+    from ffnviz.analysis.features.replaced import Replaced, sae_error
+    from ffnviz.analysis.features.strongest import FeatureExamples, sae_examples
     from ffnviz.analysis.features.words import sae_words
-    from ffnviz.analysis.neurons.description_file import read_descriptions, write_descriptions
-    from ffnviz.analysis.neurons.descriptions import Description, Descriptions
-    from ffnviz.analysis.neurons.index_file import read_index
-    from ffnviz.export.notebook import show
+    from ffnviz.analysis.neurons.block_index import BlockIndex, Example
+    from ffnviz.analysis.neurons.description_file import (
+        DescriptionsError,
+        read_descriptions,
+        write_descriptions,
+    )
+    from ffnviz.analysis.neurons.descriptions import Description, Descriptions, Score
+    from ffnviz.analysis.neurons.index_file import IndexFileError, read_index
+    from ffnviz.analysis.neurons.memory import RankedWords
+    from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+    from ffnviz.analysis.vocabulary.writing import GeneratedToken, Generation, generate
+    from ffnviz.export.document import TooLargeError
+    from ffnviz.export.notebook import Shown, show
     from ffnviz.export.view import view
+    from ffnviz.models.activations.activation import Activation
+    from ffnviz.models.block_trace import BlockTrace
+    from ffnviz.models.card import Card, Provenance, Sizes
     from ffnviz.models.edit import Edit
+    from ffnviz.models.encoder.attention import AttentionPatterns, AttentionRecord
     from ffnviz.models.encoder.config import ConfigError, EncoderConfig
+    from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
     from ffnviz.models.encoder.folder import ModelFolderError
     from ffnviz.models.encoder.model import Model
+    from ffnviz.models.encoder.tokenizer import Encoding, Token, Tokenizer
     from ffnviz.models.external.in_memory import from_module
     from ffnviz.models.external.network import ExternalNetwork
+    from ffnviz.models.external.proof import Proof
     from ffnviz.models.external.refusal import CannotOpenError
-    from ffnviz.models.network import NotForThisNetwork
+    from ffnviz.models.external.tokenizer import ExternalTokenizer
+    from ffnviz.models.network import Network, NotForThisNetwork, UnreadableTextError
     from ffnviz.models.registry import load
     from ffnviz.models.sae import Sae, SaeError
     from ffnviz.models.sae_folder import read_sae
-    from ffnviz.models.trace import Trace
+    from ffnviz.models.trace import StreamTrace, Trace
+    from ffnviz.models.trace_file import TraceFileError
+    from ffnviz.models.trace_table import JoinedTrace
+    from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
+    from ffnviz.models.weights import WeightsChangedError
 
 __version__ = "0.1.0"
 __all__ = [
-    "CannotOpenError", "ConfigError", "Description", "Descriptions", "Edit", "EncoderConfig",
-    "ExternalNetwork", "Model", "ModelFolderError", "NotForThisNetwork", "Sae", "SaeError", "Trace",
-    "ablate", "contrast", "from_module", "gradient_attribution", "load", "logit_attribution",
-    "logit_difference", "neuron_paths", "patch", "patch_map", "read_descriptions", "read_index",
-    "read_sae", "sae_error", "sae_examples", "sae_features", "sae_words", "show", "steer", "view",
-    "write_descriptions",
+    "Ablation", "Activation", "AttentionPatterns", "AttentionRecord", "AttentionView", "BlockIndex",
+    "BlockTrace", "CannotOpenError", "Card", "ConfigError", "Contrast", "Description",
+    "Descriptions", "DescriptionsError", "Edit", "EncoderConfig", "Encoding", "Example",
+    "ExternalNetwork", "ExternalTokenizer", "FeatureExamples", "Features", "FeedForwardRecord",
+    "FfnView", "GatedFeedForwardRecord", "GeneratedToken", "Generation", "GradientAttribution",
+    "HeadAttribution", "HeadMap", "IndexFileError", "JoinedTrace", "LogitAttribution",
+    "LogitDifference", "Model", "ModelFolderError", "Network", "NeuronIndex", "NeuronPaths",
+    "Noise", "Norm", "NotForThisNetwork", "PatchMap", "Proof", "Provenance", "RankedWords",
+    "Replaced", "Sae", "SaeError", "Score", "Shown", "Sizes", "StreamTrace", "Token", "Tokenizer",
+    "TooLargeError", "Trace", "TraceFileError", "UnreadableTextError", "WeightsChangedError",
+    "WordHead", "WordVectors", "ablate", "contrast", "from_module", "generate",
+    "gradient_attribution", "head_attribution", "head_map", "load", "logit_attribution",
+    "logit_difference", "loss_gradient", "neuron_paths", "patch", "patch_map", "read_descriptions",
+    "read_index", "read_sae", "sae_error", "sae_examples", "sae_features", "sae_words", "show",
+    "steer", "view", "write_descriptions",
 ]  # fmt: skip
 
 _MODULES = {
+    "Ablation": "analysis.causal.ablate",
+    "Activation": "models.activations.activation",
+    "AttentionPatterns": "models.encoder.attention",
+    "AttentionRecord": "models.encoder.attention",
+    "AttentionView": "models.views",
+    "BlockIndex": "analysis.neurons.block_index",
+    "BlockTrace": "models.block_trace",
     "CannotOpenError": "models.external.refusal",
+    "Card": "models.card",
     "ConfigError": "models.encoder.config",
+    "Contrast": "analysis.causal.steer",
     "Description": "analysis.neurons.descriptions",
     "Descriptions": "analysis.neurons.descriptions",
+    "DescriptionsError": "analysis.neurons.description_file",
     "Edit": "models.edit",
     "EncoderConfig": "models.encoder.config",
+    "Encoding": "models.encoder.tokenizer",
+    "Example": "analysis.neurons.block_index",
     "ExternalNetwork": "models.external.network",
+    "ExternalTokenizer": "models.external.tokenizer",
+    "FeatureExamples": "analysis.features.strongest",
+    "Features": "analysis.features.encoding",
+    "FeedForwardRecord": "models.encoder.feed_forward",
+    "FfnView": "models.views",
+    "GatedFeedForwardRecord": "models.encoder.feed_forward",
+    "GeneratedToken": "analysis.vocabulary.writing",
+    "Generation": "analysis.vocabulary.writing",
+    "GradientAttribution": "analysis.causal.gradient",
+    "HeadAttribution": "analysis.causal.heads",
+    "HeadMap": "analysis.causal.heads",
+    "IndexFileError": "analysis.neurons.index_file",
+    "JoinedTrace": "models.trace_table",
+    "LogitAttribution": "analysis.causal.attribution",
+    "LogitDifference": "analysis.causal.measure",
     "Model": "models.encoder.model",
     "ModelFolderError": "models.encoder.folder",
+    "Network": "models.network",
+    "NeuronIndex": "analysis.neurons.neuron_index",
+    "NeuronPaths": "analysis.causal.paths",
+    "Noise": "analysis.causal.noise",
+    "Norm": "models.views",
     "NotForThisNetwork": "models.network",
+    "PatchMap": "analysis.causal.patch",
+    "Proof": "models.external.proof",
+    "Provenance": "models.card",
+    "RankedWords": "analysis.neurons.memory",
+    "Replaced": "analysis.features.replaced",
     "Sae": "models.sae",
     "SaeError": "models.sae",
+    "Score": "analysis.neurons.descriptions",
+    "Shown": "export.notebook",
+    "Sizes": "models.card",
+    "StreamTrace": "models.trace",
+    "Token": "models.encoder.tokenizer",
+    "Tokenizer": "models.encoder.tokenizer",
+    "TooLargeError": "export.document",
     "Trace": "models.trace",
+    "TraceFileError": "models.trace_file",
+    "UnreadableTextError": "models.network",
+    "WeightsChangedError": "models.weights",
+    "WordHead": "models.views",
+    "WordVectors": "models.views",
     "ablate": "analysis.causal.ablate",
     "contrast": "analysis.causal.steer",
     "from_module": "models.external.in_memory",
+    "generate": "analysis.vocabulary.writing",
     "gradient_attribution": "analysis.causal.gradient",
+    "head_attribution": "analysis.causal.heads",
+    "head_map": "analysis.causal.heads",
     "load": "models.registry",
     "logit_attribution": "analysis.causal.attribution",
     "logit_difference": "analysis.causal.measure",
+    "loss_gradient": "analysis.causal.gradient",
     "neuron_paths": "analysis.causal.paths",
     "patch": "analysis.causal.patch",
     "patch_map": "analysis.causal.patch",
@@ -102,4 +191,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted([*__all__, "__version__"])

@@ -8,7 +8,7 @@ from ffnviz.models.config import config
 from ffnviz.models.encoder.attention import AttentionRecord
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.model import Model
-from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.network import Network, NotForThisNetwork, check_network
 from ffnviz.models.trace import BlockStages
 from ffnviz.models.views import WordHead, WordVectors
 
@@ -87,8 +87,10 @@ def require(network: Network, needs: Iterable[Capability]) -> None:
     """Check that a network meets all needs that one network alone can meet.
 
     Raises:
+        TypeError: if it is no network.
         NotForThisNetwork: with the sentence of the first unmet need.
     """
+    check_network(network)
     lacking = missing(network.card, needs, partner=True)
     if lacking:
         raise NotForThisNetwork(f"Not for {network.card.label}: {lacking[0].value}")

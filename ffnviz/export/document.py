@@ -25,7 +25,14 @@ PLOTLY = Path(plotly.__file__).parent / "package_data" / "plotly.min.js"
 
 
 class TooLargeError(ValueError):
-    """The contents do not fit into a file; the message says why, and what to do."""
+    """The contents do not fit into a file; the message says why, and what to do.
+
+    Examples:
+        >>> try:
+        ...     shown = ffnviz.show(ffnviz.load("relu").trace("It was late."))  # small enough
+        ... except ffnviz.TooLargeError as error:
+        ...     print(error)
+    """
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,13 @@ HEIGHT = 960
 
 @dataclass(frozen=True)
 class Shown:
-    """The Journey of a trace, as a notebook shows it."""
+    """The Journey of a trace, as a notebook shows it.
+
+    Examples:
+        >>> shown = ffnviz.show(ffnviz.load("relu").trace("It was late."), height=700)
+        >>> shown.height, shown.html.startswith("<!doctype html>")
+        (700, True)
+    """
 
     html: str = field(repr=False)  # a page that needs no server, and may be written to a file
     height: int = HEIGHT  # of its frame, in pixels

@@ -12,7 +12,10 @@ from torch import Tensor
 
 # What a pass keeps: "ffn", "attention", "all", or the blocks whose FFN's stages are kept.
 Hold = str | int | Iterable[int]
-WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
+WHOLE = (
+    torch.int64, torch.int32, torch.int16, torch.int8,
+    torch.uint8, torch.uint16, torch.uint32, torch.uint64,
+)  # fmt: skip
 
 
 def check_text(text: object) -> None:
@@ -66,6 +69,20 @@ def _checked_text(text: object) -> str:
     return str(text)
 
 
+def rows_of_width(rows: object, width: int) -> Tensor:
+    """Rows of the stream, (…, d_model).
+
+    Raises:
+        TypeError: if they are no tensor of floating-point numbers.
+        ValueError: if they have another width.
+    """
+    if not isinstance(rows, Tensor) or not rows.is_floating_point():
+        raise TypeError(f"rows must be a tensor of floating-point numbers, (…, {width}).")
+    if not rows.ndim or rows.shape[-1] != width:
+        raise ValueError(f"rows has the shape {tuple(rows.shape)}: its last size must be {width}.")
+    return rows
+
+
 def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int:
     """The place from 0 of a block, a token, a neuron …; the one rule for all that has a number.
 
@@ -111,6 +128,16 @@ def at_least(name: str, given: Any, least: int = 1) -> int:
     return number
 
 
+def blocks_of(given: Any, n_blocks: int) -> list[int]:
+    """The places from 0 of blocks, of one as of several.
+
+    Raises:
+        ValueError: naming what does not exist.
+    """
+    several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    return places_of("block", list(several), n_blocks)
+
+
 def what_to_hold(given: Any, n_blocks: int) -> tuple[frozenset[int], bool]:
     """The blocks whose FFN's stages a pass keeps, and whether it keeps the attention's.
 
@@ -123,8 +150,7 @@ def what_to_hold(given: Any, n_blocks: int) -> tuple[frozenset[int], bool]:
         if given not in ("ffn", "attention", "all"):
             raise ValueError(f"hold = {given!r}: give 'ffn', 'attention', 'all', or blocks.")
         return frozenset(range(n_blocks) if given != "attention" else ()), given != "ffn"
-    several = given if isinstance(given, Iterable) else [given]
-    return frozenset(places_of("block", list(several), n_blocks)), False
+    return frozenset(blocks_of(given, n_blocks)), False
 
 
 def plain(value: Any) -> Any:
@@ -155,6 +181,15 @@ def whole_numbers(name: str, given: Any) -> tuple[Any, ...]:
     if wrong:
         raise ValueError(f"{name} has {wrong[0]!r} in it: give whole numbers, or a mask.")
     return tuple(sorted(values)) if isinstance(given, AbstractSet) else values
+
+
+def kept_numbers(name: str, given: Any) -> tuple[Any, ...] | None:
+    """The same for what is iterated more than once, such as a generator is not; None stays.
+
+    Raises:
+        ValueError: as whole_numbers.
+    """
+    return None if given is None else whole_numbers(name, given)
 
 
 def finite_number(name: str, given: Any) -> float:

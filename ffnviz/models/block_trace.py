@@ -22,6 +22,17 @@ class BlockTrace:
         output: the stream after the block, (*batch, T, d_model).
         attention_stages: computes `attention`.
         ffn_stages: computes `ffn`, with the edits of this pass.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> block = trace.blocks[1]
+        >>> torch.equal(block.input, trace.blocks[0].output)
+        True
+        >>> torch.allclose(block.input + block.attention.output, block.middle, atol=1e-5)
+        True
+        >>> torch.allclose(block.middle + block.ffn.output, block.output, atol=1e-5)
+        True
     """
 
     input: Float[Tensor, "*batch tokens d_model"]

@@ -18,6 +18,10 @@ class Provenance:
         seed: of its untrained weights, which follow from it and the configuration.
         token_counts: how often each entry occurred in the training text, (vocab_size,).
         index: the file with what activates each of its neurons.
+
+    Examples:
+        >>> ffnviz.load("relu").card.provenance.token_counts.shape
+        torch.Size([8192])
     """
 
     record: Path | None = None
@@ -47,6 +51,11 @@ class Card:
         ours: whether it is an Encoder of this package, module by module.
         provenance: where its weights come from; None if nothing is known.
         proof: what was proved of it before it was shown, a line an equation; empty for our own.
+
+    Examples:
+        >>> card = ffnviz.load("gelu").card
+        >>> card.id, card.phi.label, card.gated, card.causal, card.pre_norm
+        ('gelu', 'GELU', False, False, True)
     """
 
     id: str
@@ -90,6 +99,13 @@ class Sizes:
         vocab_size: entries of the vocabulary.
         max_tokens: the longest sequence.
         n_parameters: all its weights, those used twice counted once; 0 if not counted.
+
+    Examples:
+        >>> sizes = ffnviz.load("relu").sizes
+        >>> sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size, sizes.max_tokens
+        (512, 2048, 2, 8192, 128)
+        >>> sizes.trace_nbytes(10)  # of the streams of ten tokens
+        102400
     """
 
     d_model: int

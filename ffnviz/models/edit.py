@@ -18,6 +18,7 @@ from ffnviz.models.arguments import (
     whole_numbers,
 )
 from ffnviz.models.card import Sizes
+from ffnviz.models.positional import at_most
 
 # Where an edit is made: what it changes, by the name that a trace has for it.
 PLACES = {
@@ -32,6 +33,7 @@ PLACES = {
 HeadShape = Callable[[int], tuple[int, int]]  # of a block's attention: n_heads, d_head
 
 
+@at_most(5)
 @dataclass(frozen=True, eq=False)
 class Edit:
     """A change to some neurons of one block's FFN, or elsewhere in the block, during a pass.

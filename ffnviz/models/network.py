@@ -1,6 +1,7 @@
 """The protocol of a network that can be looked into: ours, and other people's."""
 
 from collections.abc import Callable, Collection, Iterator, Sequence
+from reprlib import repr as shorten
 from typing import Protocol
 
 import torch
@@ -26,8 +27,29 @@ class NotForThisNetwork(ValueError):  # noqa: N818, as nobody made an error
     """
 
 
+def check_network(given: object) -> None:
+    """Check that a network was given, and not, say, a trace of one.
+
+    Raises:
+        TypeError: if it was not.
+    """
+    if not all(callable(getattr(given, name, None)) for name in ("trace", "run", "ffn")):
+        raise TypeError(
+            f"network = {shorten(given)}: give a network, as ffnviz.load or ffnviz.from_module "
+            "makes it."
+        )
+
+
 class UnreadableTextError(ValueError):
-    """A text has an entry of the vocabulary that the network has no vector for: which, it says."""
+    """A text has an entry of the vocabulary that the network has no vector for: which, it says.
+
+    Examples:
+        >>> try:
+        ...     ffnviz.from_module(gpt2, tokenizer).trace("the cat")  # it has vectors for all
+        ... except ffnviz.UnreadableTextError as error:
+        ...     print(error)
+        Trace('the cat', 2 tokens, 2 blocks)
+    """
 
 
 class TokenizerLike(Protocol):
@@ -66,7 +88,15 @@ class TokenizerLike(Protocol):
 
 
 class Network(Protocol):
-    """A network's card and sizes, its passes, and its parts as the equations have them."""
+    """A network's card and sizes, its passes, and its parts as the equations have them.
+
+    Examples:
+        >>> def share_active(network: ffnviz.Network, text: str) -> float:
+        ...     hidden = network.trace(text).blocks[0].ffn.hidden
+        ...     return float((hidden > 0).float().mean())
+        >>> 0 < share_active(ffnviz.load("relu"), "It was late.") < 1
+        True
+    """
 
     @property
     def card(self) -> Card:

@@ -139,6 +139,7 @@ def load(
         revision: on the Hub; None takes the newest.
 
     Raises:
+        TypeError: if the name is neither a text nor a path.
         ModelFolderError: if it cannot be opened; the message says why, and what to do.
         ValueError: for another dtype, or a name that is empty; for a revision of ours.
         RuntimeError: in a sentence, if the device cannot be used.
@@ -148,6 +149,11 @@ def load(
         >>> model.sizes.n_blocks, model.sizes.d_model, model.sizes.d_ff
         (2, 512, 2048)
     """
+    if not isinstance(name, str | Path):
+        raise TypeError(
+            f"name = {name!r}: give relu, gelu, a folder, or a name on the Hub. A network in "
+            "memory is opened by ffnviz.from_module."
+        )
     if not str(name).strip():
         raise ValueError("The name is empty: give relu, gelu, a folder, or a name on the Hub.")
     wanted = next((name for name, kind in DTYPES.items() if dtype in (name, kind)), None)

@@ -12,8 +12,10 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ffnviz.models.card import Sizes
-from ffnviz.models.edit import PLACES
+from ffnviz.models.edit import PLACES, HeadShape
+from ffnviz.models.positional import at_most
 
+NEEDED = {"standard": (), "jumprelu": ("threshold",), "topk": ("k",), "gated": ("gain", "b_size")}
 LAYER_NORM_EPS = 1e-5  # sae_lens's
 
 
@@ -28,6 +30,7 @@ class SaeError(ValueError):
     """
 
 
+@at_most(4)
 @dataclass(frozen=True, eq=False)
 class Sae:
     """A sparse autoencoder of a network's activations at one place.
@@ -55,9 +58,13 @@ class Sae:
         trained_on: the network's name in its configuration.
         source: its name at Neuronpedia, such as "6-res-jb"; else "".
 
+    Raises:
+        SaeError: for another place or architecture, or arrays that do not fit each other.
+
     Examples:
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> sae.d_in, sae.d_sae, sae.where
         (2048, 2048, 'the hidden neurons, block 2')
     """
@@ -81,6 +88,24 @@ class Sae:
     prepend_bos: bool = False
     trained_on: str = ""
     source: str = ""
+
+    def __post_init__(self) -> None:
+        if self.at not in PLACES:
+            raise SaeError(f"at = {self.at!r} is not allowed: one of {', '.join(PLACES)}.")
+        if self.architecture not in NEEDED:
+            known = ", ".join(NEEDED)
+            raise SaeError(f"architecture = {self.architecture!r} is not allowed: one of {known}.")
+        for name in NEEDED[self.architecture]:
+            if getattr(self, name) is None:
+                raise SaeError(f"{self.name} is a {self.architecture} one, and lacks its {name}.")
+        d_in, d_sae = self.w_enc.shape
+        shapes = {"w_dec": (d_sae, d_in), "b_dec": (d_in,)} | dict.fromkeys(
+            ("b_enc", "threshold", "gain", "b_size"), (d_sae,)
+        )
+        for name, shape in shapes.items():
+            given = getattr(self, name)
+            if given is not None and given.shape != shape:
+                raise SaeError(f"{self.name}: {name} is {tuple(given.shape)} instead of {shape}.")
 
     @property
     def d_sae(self) -> int:
@@ -145,17 +170,25 @@ class Sae:
             return x * factor, 1 / factor, offset
         return x, 1.0, offset
 
-    def check(self, sizes: Sizes, label: str) -> None:
+    def check(self, sizes: Sizes, label: str, head_shape: HeadShape) -> None:
         """Check that a network has this place, with this width.
+
+        Args:
+            sizes: the network's.
+            label: what it is called.
+            head_shape: of a block's attention: how many heads, and how wide each is.
 
         Raises:
             SaeError: naming what does not fit.
         """
-        width = sizes.d_ff if self.at == "hidden" else sizes.d_model
-        if self.block >= sizes.n_blocks:
+        if not 0 <= self.block < sizes.n_blocks:
             raise SaeError(
                 f"{self.name} is of block {self.block} (from 0); {label} has {sizes.n_blocks}."
             )
+        width = sizes.d_ff if self.at == "hidden" else sizes.d_model
+        if self.at == "heads":
+            n_heads, d_head = head_shape(self.block)
+            width = n_heads * d_head
         if self.d_in != width:
             raise SaeError(
                 f"{self.name} takes apart vectors of {self.d_in:,} components; in {label}, "

@@ -21,6 +21,7 @@ HOOKS = {
     "mlp.hook_post": "hidden",
     "hook_mlp_out": "ffn",
     "hook_attn_out": "attention",
+    "attn.hook_z": "heads",
     "hook_resid_pre": "input",
     "hook_resid_mid": "middle",
     "hook_resid_post": "output",
@@ -78,8 +79,10 @@ def read_sae(
     gated = architecture == "gated"
     return Sae(
         folder.resolve().name, block, at, architecture,
-        tensors["W_enc"], tensors["W_dec"], tensors["b_dec"],
-        tensors["b_gate" if gated else "b_enc"],
+        w_enc=tensors["W_enc"],
+        w_dec=tensors["W_dec"],
+        b_dec=tensors["b_dec"],
+        b_enc=tensors["b_gate" if gated else "b_enc"],
         threshold=tensors["threshold"] if architecture == "jumprelu" else None,
         k=_k(settings, folder) if architecture == "topk" else None,
         gain=tensors["r_mag"].exp() if gated else None,

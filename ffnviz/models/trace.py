@@ -32,6 +32,12 @@ class StreamTrace:
         blocks: one a block, in order.
         final: what the output matrix reads, (*batch, T, d_model).
         unembed: the output matrix: rows of `final`, (…, d_model), to logits, (…, vocab_size).
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> run = model.run(torch.tensor([[5, 6, 7], [8, 9, 10]]))  # (B, T)
+        >>> run.blocks[0].output.shape, run.logits.shape
+        (torch.Size([2, 3, 512]), torch.Size([2, 3, 8192]))
     """
 
     ids: Int[Tensor, "*batch tokens"]
@@ -186,8 +192,8 @@ class Trace(StreamTrace):
         return load_trace(path)
 
     @staticmethod
-    def cat(traces: Iterable["Trace"]) -> Any:
-        """A JoinedTrace: the tokens of several traces of one network in a row, (T₁ + T₂ + …).
+    def cat(traces: Iterable["Trace"]) -> "JoinedTrace":
+        """The tokens of several traces of one network in a row, (T₁ + T₂ + …).
 
         Raises:
             TypeError: if one trace is given, and not several.
@@ -231,6 +237,7 @@ class Trace(StreamTrace):
 # What every pass offers, computed at once or on demand.
 BlockStages = BlockTrace | BlockRecord
 if TYPE_CHECKING:
+    from ffnviz.models.trace_table import JoinedTrace
 
     class ForwardPass(Protocol):
         """A StreamTrace, a Trace or an EncoderTrace."""
@@ -249,3 +256,4 @@ if TYPE_CHECKING:
 else:
     # beartype checks this in tests: to see whether it fits a protocol, a trace would compute all.
     ForwardPass = StreamTrace | EncoderTrace
+    JoinedTrace = StreamTrace  # its own module imports this one

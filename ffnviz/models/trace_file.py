@@ -11,7 +11,8 @@ from safetensors.torch import save
 from torch import Tensor
 
 from ffnviz.models.block_trace import BlockTrace
-from ffnviz.models.edit import Edit
+from ffnviz.models.card import Sizes
+from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.attention import AttentionPatterns, AttentionRecord, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
@@ -25,7 +26,14 @@ STREAMS = ("input", "middle", "output")
 
 
 class TraceFileError(ValueError):
-    """A file is no trace: the message says which and why."""
+    """A file is no trace: the message says which and why.
+
+    Examples:
+        >>> ffnviz.Trace.load("not-there")
+        Traceback (most recent call last):
+            ...
+        ffnviz.models.trace_file.TraceFileError: not-there: there is no such file.
+    """
 
 
 def save_trace(trace: Trace, path: str | Path) -> None:
@@ -104,7 +112,10 @@ def _trace(header: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
         attention, ffn = _under(own, "attention."), _under(own, "ffn.")
         ffn_kind = GatedFeedForwardRecord if "value" in ffn else FeedForwardRecord
         attention_kind = AttentionPatterns if "weights" in attention else AttentionRecord
-        attention_stages = attention_kind(**attention, causal=next(causal)) if attention else None
+        attention_stages = None
+        if attention:
+            own_edits = _of_heads(edits, number, n_blocks, attention["values"])
+            attention_stages = attention_kind(**attention, causal=next(causal), edits=own_edits)
         ffn_stages = ffn_kind(**ffn) if ffn else None
         blocks.append(
             BlockTrace(
@@ -121,6 +132,15 @@ def _trace(header: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
     if "logits" in tensors:
         object.__setattr__(trace, "_logits", LazyValue(network_is_gone, tensors["logits"]))
     return trace
+
+
+def _of_heads(edits: list[Edit], number: int, n_blocks: int, values: Tensor) -> tuple[Edit, ...]:
+    """The edits that were made in a block's z, with heads as their components."""
+    n_heads, n_tokens, d_head = values.shape
+    sizes = Sizes(n_heads * d_head, 0, n_blocks, 0, n_tokens)
+    shape = n_heads, d_head
+    at_heads = [e.settled(sizes, n_tokens, lambda _: shape) for e in edits if e.at == "heads"]
+    return edits_of(at_heads, number)
 
 
 def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

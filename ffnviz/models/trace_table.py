@@ -33,6 +33,12 @@ class JoinedTrace(StreamTrace):
         texts: for each token, the place of its text among them, (T,). Each text keeps the edits
             that were made in it, `traces[…].edits`.
         places: for each token, its place in its text, (T,).
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> row = ffnviz.Trace.cat(model.traces(["It was late.", "It rained."]))
+        >>> row.blocks[0].ffn.hidden.shape, row.texts.tolist(), row.tokens[4].text
+        (torch.Size([8, 2048]), [0, 0, 0, 0, 1, 1, 1, 1], 'It')
     """
 
     traces: tuple[Trace, ...]
@@ -64,9 +70,12 @@ class JoinedTrace(StreamTrace):
 
 def joined(traces: Iterable[Trace]) -> JoinedTrace:
     """The tokens of several traces in a row; see Trace.cat."""
-    if isinstance(traces, StreamTrace):
+    if isinstance(traces, StreamTrace | str) or not isinstance(traces, Iterable):
         raise TypeError("Give traces in a list, also one alone: [trace].")
-    parts = tuple(traces)
+    given: tuple[object, ...] = tuple(traces)
+    parts = tuple(part for part in given if isinstance(part, Trace))
+    if other := [part for part in given if not isinstance(part, Trace)]:
+        raise TypeError(f"There is a {type(other[0]).__name__} among them: give traces of texts.")
     if not parts:
         raise ValueError("There are no traces to be joined.")
     widths = {(len(trace.blocks), trace.embedding.shape[-1]) for trace in parts}

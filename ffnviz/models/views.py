@@ -10,6 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.models.activations import Activation
+from ffnviz.models.arguments import place_of
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 
 
@@ -19,6 +20,12 @@ class WordVectors:
 
     Attributes:
         vectors: (vocab_size, d_model).
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> words = model.input_words
+        >>> words.vectors.shape, words.variance.shape
+        (torch.Size([8192, 512]), torch.Size([8192]))
     """
 
     vectors: Float[Tensor, "vocab d_model"]
@@ -47,6 +54,13 @@ class Norm:
         bias: (d_model,), if it has one.
         eps: added to the variance.
         centred: whether the mean is subtracted.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> norm = model.ffn(0).norm
+        >>> torch.allclose(norm(trace.blocks[0].middle), trace.blocks[0].ffn.input, atol=1e-5)
+        True
     """
 
     gain: Float[Tensor, "d_model"]
@@ -106,6 +120,14 @@ class WordHead:
             None if something else lies between.
         bias: (vocab_size,), if there is one.
         tied: whether the output vectors are the input vectors.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> head = model.head
+        >>> logits = head.norm(trace.blocks[-1].output) @ head.words.vectors.mT
+        >>> torch.allclose(logits, trace.logits, atol=1e-4), head.tied
+        (True, True)
     """
 
     norm: Norm | None
@@ -121,6 +143,14 @@ class AttentionView:
     Attributes:
         outputs: each head's rows of W_O, (n_heads, d_head, d_model).
         output_bias: (d_model,), if there is one.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> view, attention = model.heads(0), trace.blocks[0].attention
+        >>> written = view.write(attention.z)  # (n_heads, T, d_model)
+        >>> torch.allclose(written.sum(0) + view.output_bias, attention.output, atol=1e-5)
+        True
     """
 
     outputs: Float[Tensor, "n_heads d_head d_model"]
@@ -155,6 +185,15 @@ class FfnView:
         stages: computes all stages for its input, (…, T, d_model).
         write_norm: the norm of its output before the residual is added, if there is one.
         product: x Wᵀ + b of x, W and b, as the pass computes it.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> view, record = model.ffn(0), trace.blocks[0].ffn
+        >>> view.keys.shape, view.values.shape
+        (torch.Size([2048, 512]), torch.Size([2048, 512]))
+        >>> torch.allclose(view.write(record.hidden), record.output, atol=1e-5)
+        True
     """
 
     keys: Float[Tensor, "d_ff d_model"]
@@ -179,7 +218,12 @@ class FfnView:
         return self.product(hidden, self.values.mT, self.output_bias)
 
     def neuron(self, x: Float[Tensor, "*rows d_model"], number: int) -> Float[Tensor, "*rows"]:
-        """One neuron's hidden value for rows of the FFN's input, (…, d_model) -> (…)."""
+        """One neuron's hidden value for rows of the FFN's input, (…, d_model) -> (…).
+
+        Raises:
+            ValueError: if there is no such neuron.
+        """
+        number = place_of("neuron", number, len(self.keys), from_end=False)
         hidden = self.phi.function(_project(x, self.keys, self.key_bias, number))
         if self.gated_value is None:
             return hidden

@@ -132,7 +132,7 @@ class Stranger:
         return Card(
             id="stranger", label="a stranger", phi=silu, colour="#336699", gated=True, causal=True,
             has_mask=False, has_word_head=not self.headless, has_word_vectors=not self.headless,
-            pre_norm=True,
+            pre_norm=True, attention_seen=True,
         )  # fmt: skip
 
     @property
@@ -167,9 +167,10 @@ class Stranger:
             for w in self.qkvo[block][:3]
         )
         mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
-        z = edited(mixed.transpose(-3, -2).flatten(-2), edits, "heads")
+        own = tuple(edit for edit in edits if edit.at == "heads")
+        z = edited(mixed.transpose(-3, -2).flatten(-2), own, "heads")
         output = edited(z @ self.qkvo[block][3], edits, "attention")
-        return AttentionRecord(read, q, k, v, output, True)
+        return AttentionRecord(read, q, k, v, output, True, own)
 
     def _stages(self, block: int, edits: Sequence[Edit], x: Tensor) -> GatedFeedForwardRecord:
         up, gate, down = self.up_gate_down[block]

@@ -345,7 +345,9 @@ def test_the_parameters_are_those_of_the_modules(name: str, tokenizer: Tokenizer
 def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> None:
     model, text = ffnviz.load("relu"), "She opened the [MASK]."
     eye, zero = torch.eye(512), torch.zeros(512)
-    sae = ffnviz.Sae("a value an entry", 1, "ffn", "standard", eye, eye, zero, zero)
+    sae = ffnviz.Sae(
+        "a value an entry", 1, "ffn", "standard", w_enc=eye, w_dec=eye, b_dec=zero, b_enc=zero
+    )
     cat = ffnviz.logit_difference(model, "mat", "cat")
     asked: dict[str, Callable[[Any], object]] = {
         "texts": lambda some: ffnviz.contrast(model, some, ["a", "b"], 0, token=-1),
@@ -360,6 +362,6 @@ def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> N
         ask(iter(["A good dog.", "A bad [MASK]."]))
     bert = ffnviz.from_module(build(FAMILIES["BERT"]), word_piece(), "BERT")  # reads no blanks
     for how in ("mean", "resample"):
-        with pytest.raises(ValueError, match="Give texts to take the mean of"):
+        with pytest.raises(ValueError, match="no tokens but the tokenizer's own"):
             ffnviz.ablate(bert, "the cat", lambda logits: logits[..., 5], 1, how=how,
                           reference=[" "], token=0)  # fmt: skip

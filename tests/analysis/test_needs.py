@@ -30,6 +30,7 @@ def test_a_twin_with_a_partner_lacks_nothing(twin: str) -> None:
 def test_what_a_stranger_lacks_is_named(tokenizer: Tokenizer) -> None:
     stranger = network_of("headless stranger", tokenizer)
     assert set(missing(stranger.card, Capability)) == set(Capability) - {
+        Capability.ATTENTION,
         Capability.PRE_NORM,
         Capability.WRITES,
     }

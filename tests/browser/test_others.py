@@ -43,8 +43,8 @@ def given(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Given]:
     folder = tmp_path_factory.mktemp("found")
     score = Score(0.5, "recall_alt", "o3")
     said = [
-        ffnviz.Description("1", 469, MARKUP, "relu", "gpt-4o-mini", "oai_token-act-pair"),
-        ffnviz.Description("1", 469, "his and her", "relu", "Ada <i>", "", (score,)),
+        ffnviz.Description("1", 469, MARKUP, "relu", "gpt-4o-mini", method="oai_token-act-pair"),
+        ffnviz.Description("1", 469, "his and her", "relu", "Ada <i>", scores=(score,)),
     ]
     good, broken = folder / "said.jsonl", folder / "broken.jsonl"
     for file in (good, broken):

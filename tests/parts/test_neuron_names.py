@@ -75,9 +75,8 @@ def test_a_link_to_no_neuron_shows_the_one_that_adds_most_to_the_word(neuron: st
     assert shown.run.state.neuron is None
     model = load("relu")
     trace = model.trace(TEXT)
-    parts = logit_attribution(
-        trace, logit_difference(model, model.tokenizer.label(int(trace.logits[3].argmax()))), 3, k=9
-    )
+    word = model.tokenizer.label(int(trace.logits[3].argmax()))
+    parts = logit_attribution(trace, logit_difference(model, word), token=3, k=9)
     most = next(neuron for block, neuron in parts.neurons.tolist() if block == 1)
     assert box(shown, "Neuron") == str(most)
 

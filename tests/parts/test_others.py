@@ -18,9 +18,10 @@ from ffnviz.state.actions import Set
 from tests.parts.sheets import drawn, words
 
 SAID = [
-    ffnviz.Description("1", 469, "<img src=x>", "relu", "gpt-4o-mini", "oai_token-act-pair"),
-    ffnviz.Description("1", 469, "verbs of being " + "x" * 200, "relu", "me", "",
-                       (Score(0.5, "recall_alt", "o3"), Score(0.25))),
+    ffnviz.Description("1", 469, "<img src=x>", "relu", "gpt-4o-mini",
+                       method="oai_token-act-pair"),
+    ffnviz.Description("1", 469, "verbs of being " + "x" * 200, "relu", "me",
+                       scores=(Score(0.5, "recall_alt", "o3"), Score(0.25))),
 ]  # fmt: skip
 
 

@@ -1,7 +1,7 @@
 """Ablation: a part of a block is taken away, and the word's logit is measured again."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import SupportsIndex
 
 import numpy as np
@@ -9,10 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.causal.activations import rows_of
+from ffnviz.analysis.causal.activations import place_at, rows_of
 from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.arguments import at_least
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 
@@ -20,14 +22,22 @@ NEEDS = (Capability.WORD_HEAD,)
 WAYS = ("zero", "mean", "resample")
 
 
-@dataclass(frozen=True)
-class Ablation:
+@dataclass(frozen=True, eq=False)
+class Ablation(Comparable):
     """A measure with and without a part.
 
     Attributes:
         plain: of the network as it is.
         values: of each pass without the part, (1,); with "resample", (draws,).
         divergence: KL(plain ‖ ablated) between the softmaxes there, in nats, the passes' mean.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> do = ffnviz.logit_difference(model, "do", "does")
+        >>> lost = ffnviz.ablate(model, trace.text, do, block=1, at="ffn")
+        >>> lost.values.shape, lost.effect < 0 < lost.divergence, lost.error
+        ((1,), True, 0.0)
     """
 
     plain: float
@@ -59,8 +69,9 @@ def ablate(
     block: int,
     neurons: Iterable[SupportsIndex] | None = None,
     *,
-    at: str = "hidden",
-    tokens: Sequence[int] | None = None,
+    at: str | None = None,
+    heads: Iterable[SupportsIndex] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
     how: str = "zero",
     reference: Iterable[str] = (),
     draws: int = 16,
@@ -79,17 +90,19 @@ def ablate(
         measure: of the logits, such as `logit_difference` makes.
         block: from 0.
         neurons: which; None takes all, and with at="ffn" a block's whole FFN.
-        at: the place in the block, as Edit has them.
+        at: the place in the block, as Edit has them; None takes "hidden", or "heads" if heads are
+            given.
+        heads: which heads of the attention: their z, what they gather, is taken away.
         tokens: at which tokens; None takes all.
         how: "zero", "mean" or "resample".
         reference: texts for the mean and the draws; special tokens are left out.
-        draws: passes with drawn values.
-        seed: of the draws.
+        draws: passes with drawn values; at least 2, as the error is told from their spread.
+        seed: of the draws, 0 or more.
         token: where it is measured; None takes the mask, or a causal network's last token.
 
     Raises:
         ValueError: naming what is not there.
-        NotForThisNetwork: without a word head.
+        NotForThisNetwork: without a word head; for heads that are not seen.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -101,22 +114,21 @@ def ablate(
     require(network, NEEDS)
     if how not in WAYS:
         raise ValueError(f"how = {how!r} is not allowed: one of {', '.join(WAYS)}.")
-    if draws < 2:
-        raise ValueError(f"draws = {draws}: at least 2, as the error is told from their spread.")
-    plain = network.trace(text)
-    changed = Edit(block, neurons, value=0.0, tokens=tokens, at=at)
+    draws, seed = at_least("draws", draws, 2), at_least("seed", seed, 0)
+    plain, at = network.trace(text), place_at(at, heads, "hidden")
+    changed = Edit(block, neurons, value=0.0, tokens=tokens, at=at, heads=heads)
     changed = changed.settled(network.sizes, len(plain.tokens), network.head_shape)
     place = judged_at(network, plain, token)
     before = measured(measure, plain.logits_at(place))
     if how == "zero":
-        edits = [Edit(block, neurons, scale=0.0, tokens=tokens, at=at)]
+        edits = [replace(changed, scale=0.0, value=None)]
     else:
-        rows = rows_of(network, reference, block, at)
+        rows = rows_of(network, reference, changed.block, at)
         rows = rows if changed.neurons is None else rows[:, changed.neuron_places]
         n = len(plain.tokens) if tokens is None else len(changed.token_places)
         batch_size = at_once(network, len(plain.tokens))
         edits = [
-            Edit(block, neurons, value=value, tokens=tokens, at=at)
+            replace(changed, value=value)
             for value in _replacements(rows, how, n, draws, seed, batch_size)
         ]
     values, divergences = [], []

@@ -38,6 +38,13 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
     return stream
 
 
+def place_at(at: str | None, heads: object, otherwise: str) -> str:
+    """The place of an intervention: heads are at "heads", all else at its usual place."""
+    if at is None:
+        return otherwise if heads is None else "heads"
+    return at
+
+
 @torch.no_grad()
 def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tensor:
     """The activations there of all typed tokens of many texts, (n, width).
@@ -46,11 +53,16 @@ def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tens
         TypeError: if one text is given instead of several.
         ValueError: if there are no texts, or no tokens in them.
     """
-    rows = []
-    for text in texts_of("reference", texts):
+    rows, n_texts = [], 0
+    for n_texts, text in enumerate(texts_of("reference", texts), start=1):  # noqa: B007
         trace = network.trace(text)
         typed = [place for place, token in enumerate(trace.tokens) if not token.special]
         rows.append(activations(network, trace.blocks[block], at)[typed])
-    if not sum(map(len, rows)):
+    if n_texts and not sum(map(len, rows)):
+        raise ValueError(
+            "The texts of reference have no tokens but the tokenizer's own, such as [CLS] and "
+            "[SEP]: there is nothing to take the mean of, or to draw from."
+        )
+    if not n_texts:
         raise ValueError("Give texts to take the mean of, or to draw from: reference=[…].")
     return torch.cat(rows)

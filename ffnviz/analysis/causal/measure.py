@@ -3,12 +3,13 @@
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from reprlib import repr as shorten
 
 import torch
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, require
-from ffnviz.models.arguments import place_of
+from ffnviz.models.arguments import place_of, plain
 from ffnviz.models.network import Network
 from ffnviz.models.token_slice import usual_token
 from ffnviz.models.trace import Trace
@@ -25,10 +26,35 @@ class LogitDifference:
     Attributes:
         word: its row in the vocabulary.
         instead: the row of the word it is compared with, if there is one.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> rather = ffnviz.logit_difference(model, "do", "does")
+        >>> rather == ffnviz.LogitDifference(rather.word, rather.instead)
+        True
+        >>> logits = torch.zeros(2, 3, model.sizes.vocab_size)
+        >>> rather(logits).shape
+        torch.Size([2, 3])
     """
 
     word: int
     instead: int | None = None
+
+    @property
+    def terms(self) -> tuple[tuple[int, float], ...]:
+        """Each word's entry, and the sign of its logit."""
+        first = ((self.word, 1.0),)
+        return first if self.instead is None else (*first, (self.instead, -1.0))
+
+    def check(self, vocab_size: int) -> None:
+        """Check that its words are in a vocabulary: it may have been made for another.
+
+        Raises:
+            ValueError: naming the entry that is not.
+        """
+        for entry in (self.word, self.instead):
+            if entry is not None:
+                _check_entry(entry, vocab_size)
 
     def __call__(self, logits: Tensor) -> Tensor:
         """The number of logits, (…, vocab_size) -> (…)."""
@@ -67,9 +93,16 @@ def measured(measure: Measure, logits: Tensor) -> float:
     """A measure of the logits at one token, (vocab_size,), once it is seen to treat rows alone.
 
     Raises:
-        TypeError: if it makes no tensor of one number a row.
-        ValueError: if what it makes of one row depends on the others.
+        TypeError: if it is no function, or makes no tensor of one number a row.
+        ValueError: if what it makes of one row depends on the others, or it is of a word that is
+            not in the vocabulary.
     """
+    if not callable(measure):
+        raise TypeError(
+            f"measure = {measure!r}: give a function of logits, as ffnviz.logit_difference makes."
+        )
+    if isinstance(measure, LogitDifference):
+        measure.check(logits.shape[-1])
     two = torch.stack([logits, logits.flip(-1)])
     one, both = measure(logits), measure(two)
     made: list[tuple[Tensor, object]] = [(logits, one), (two, both)]
@@ -109,18 +142,18 @@ def word_id(network: Network, word: str | int) -> int:
     """The entry of the vocabulary that a word is.
 
     Raises:
+        TypeError: if it is neither a text nor a whole number.
         ValueError: if there is no such entry, or the word is no one token.
 
     Warns:
         UserWarning: if the vocabulary has the word behind a space, too, and it is given without.
     """
-    if isinstance(word, int):
-        if not 0 <= word < network.sizes.vocab_size:
-            raise ValueError(
-                f"There is no entry {word} in the vocabulary: they count from 0 to "
-                f"{network.sizes.vocab_size - 1:,}."
-            )
+    word = plain(word)
+    if type(word) is int:
+        _check_entry(word, network.sizes.vocab_size)
         return word
+    if not isinstance(word, str):
+        raise TypeError(f"word = {word!r}: give a word's text, or its entry in the vocabulary.")
     tokens = [token for token in network.tokenizer.encode(word).tokens if not token.special]
     if len(tokens) != 1:
         read = " + ".join(repr(network.tokenizer.word(token.id)) for token in tokens) or "nothing"
@@ -135,12 +168,24 @@ def word_id(network: Network, word: str | int) -> int:
     return id_
 
 
+def _check_entry(entry: int, vocab_size: int) -> None:
+    if not 0 <= entry < vocab_size:
+        raise ValueError(
+            f"There is no entry {entry} in the vocabulary: they count from 0 to {vocab_size - 1:,}."
+        )
+
+
 def network_of(trace: Trace) -> Network:
     """The network that made a trace.
 
     Raises:
+        TypeError: if it is no trace of one text.
         ValueError: if it was saved or pickled, which leaves its network out.
     """
+    if not isinstance(trace, Trace):
+        raise TypeError(
+            f"trace = {shorten(trace)}: give the trace of one text, as network.trace(text) makes."
+        )
     if trace.network is None:
         raise ValueError(
             "This trace was saved or pickled, which leaves its network out. Trace the text again."

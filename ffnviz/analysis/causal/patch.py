@@ -1,7 +1,7 @@
 """Activation patching: activations of one text put into the pass over another."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import SupportsIndex
 
 import numpy as np
@@ -9,16 +9,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.causal.activations import activations
+from ffnviz.analysis.causal.activations import activations, place_at
 from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured
+from ffnviz.analysis.causal.noise import Noise
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.spread import Progress
-from ffnviz.models.arguments import place_of, places_of
+from ffnviz.models.arguments import kept_numbers, place_of, places_of
 from ffnviz.models.edit import Edit
-from ffnviz.models.network import Network
-from ffnviz.models.trace import Trace
+from ffnviz.models.network import Network, check_network
+from ffnviz.models.trace import ForwardPass, Trace
 
 NEEDS = (Capability.WORD_HEAD,)  # of the map; a patched trace needs none
+# Writes what is put in, into the target's rows at a place, (draws, T, width), in place.
+Put = Callable[[Tensor], None]
 
 
 @torch.no_grad()
@@ -29,9 +33,10 @@ def patch(
     block: int,
     neurons: Iterable[SupportsIndex] | None = None,
     *,
-    at: str = "output",
-    tokens: Sequence[int] | None = None,
-    from_tokens: Sequence[int] | None = None,
+    at: str | None = None,
+    heads: Iterable[SupportsIndex] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
+    from_tokens: Iterable[SupportsIndex] | None = None,
 ) -> Trace:
     """The pass over `target`, with the activations of `source` at a place of a block.
 
@@ -44,13 +49,16 @@ def patch(
         target: the text into whose pass they are put.
         block: from 0.
         neurons: which, or which components; None takes all.
-        at: "hidden", "ffn", "attention", "input" or "output" (the stream), as Edit has them.
+        at: the place in the block, as Edit has them; None takes "output", the stream, or "heads" if
+            heads are given.
+        heads: which heads of the attention: their z, what they gather, is put in.
         tokens: of the target; None takes all.
         from_tokens: of the source, as many; None takes the same places.
 
     Raises:
         ValueError: naming what is not there; without `tokens`, if the texts differ in length.
-        NotForThisNetwork: for attention that is neither recorded nor simply added to the stream.
+        NotForThisNetwork: for attention that is neither recorded nor simply added to the stream;
+            for heads that are not seen.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -59,22 +67,27 @@ def patch(
         >>> torch.equal(trace.blocks[0].output[1], model.trace(girl).blocks[0].output[1])
         True
     """
+    check_network(network)
+    at, tokens = place_at(at, heads, "output"), kept_numbers("tokens", tokens)
     given, into = network.trace(source), network.trace(target)
     block = place_of("block", block, len(given.blocks))
     places = _source_places(given, into, tokens, from_tokens)
     values = activations(network, given.blocks[block], at)[places]
-    which = Edit(block, neurons, value=0.0, at=at)
+    edit = Edit(block, neurons, value=0.0, tokens=tokens, at=at, heads=heads)
+    which = edit.settled(network.sizes, len(into.tokens), network.head_shape)
     if which.neurons is not None:
-        which = which.settled(network.sizes, len(into.tokens), network.head_shape)
         values = values[:, which.neuron_places]
-    return network.trace(target, [Edit(block, neurons, value=values, tokens=tokens, at=at)])
+    return network.trace(target, [replace(edit, value=values)])
 
 
 def _source_places(
-    given: Trace, into: Trace, tokens: Sequence[int] | None, from_tokens: Sequence[int] | None
+    given: Trace,
+    into: Trace,
+    tokens: Iterable[SupportsIndex] | None,
+    from_tokens: Iterable[SupportsIndex] | None,
 ) -> list[int]:
     if tokens is None and from_tokens is None:
-        _check_as_long(given, into)
+        check_as_long(given, into)
     n, n_source = len(into.tokens), len(given.tokens)
     wanted = list(range(n)) if tokens is None else places_of("token", tokens, n)
     places = wanted if from_tokens is None else places_of("token", from_tokens, n_source)
@@ -88,7 +101,12 @@ def _source_places(
     return places
 
 
-def _check_as_long(given: Trace, into: Trace) -> None:
+def check_as_long(given: Trace, into: Trace) -> None:
+    """Check that two texts have as many tokens.
+
+    Raises:
+        ValueError: if they have not.
+    """
     if len(given.tokens) != len(into.tokens):
         raise ValueError(
             f"The source has {len(given.tokens)} tokens and the target {len(into.tokens)}: give "
@@ -96,16 +114,25 @@ def _check_as_long(given: Trace, into: Trace) -> None:
         )
 
 
-@dataclass(frozen=True)
-class PatchMap:
+@dataclass(frozen=True, eq=False)
+class PatchMap(Comparable):
     """A measure for every block and token that was patched.
 
     Attributes:
-        values: after each patch, (n_blocks, t).
-        target: for the target as it is.
+        values: after each patch, (n_blocks, t); into noise, the mean over the draws.
+        target: for the target as it is; of noise, the mean.
         source: for the source as it is.
         tokens: the patched tokens, (t,).
         labels: the target's tokens there, as typed.
+        error: the standard error of each value over the draws of noise, (n_blocks, t); else 0.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> her = ffnviz.logit_difference(model, "her", "his")
+        >>> girl, boy = "The girl lost [MASK] hat.", "The boy lost [MASK] hat."
+        >>> found = ffnviz.patch_map(model, girl, boy, her, tokens=[1, 3])
+        >>> found.values.shape, found.labels, found.source > found.target
+        ((2, 2), (' boy', ' [MASK]'), True)
     """
 
     values: NDArray[np.float64]
@@ -113,6 +140,7 @@ class PatchMap:
     source: float
     tokens: NDArray[np.int64]
     labels: tuple[str, ...]
+    error: NDArray[np.float64]
 
     @property
     def restored(self) -> NDArray[np.float64]:
@@ -121,21 +149,31 @@ class PatchMap:
         Raises:
             ValueError: if the measure is the same for both texts.
         """
-        if self.source == self.target:
-            raise ValueError("The measure is the same for both texts: there is nothing to restore.")
-        share: NDArray[np.float64] = (self.values - self.target) / (self.source - self.target)
-        return share
+        return restored(self.values, self.target, self.source)
+
+
+def restored(values: NDArray[np.float64], target: float, source: float) -> NDArray[np.float64]:
+    """(values − target) / (source − target).
+
+    Raises:
+        ValueError: if both are the same.
+    """
+    if source == target:
+        raise ValueError("The measure is the same for both texts: there is nothing to restore.")
+    share: NDArray[np.float64] = (values - target) / (source - target)
+    return share
 
 
 @torch.no_grad()
 def patch_map(
     network: Network,
     source: str,
-    target: str,
+    target: str | Noise,
     measure: Measure,
     *,
     at: str = "output",
-    tokens: Sequence[int] | None = None,
+    heads: Iterable[SupportsIndex] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
     token: int | None = None,
 ) -> PatchMap:
     """The measure after each patch of one block at one token.
@@ -143,9 +181,11 @@ def patch_map(
     Args:
         network: any with a word head.
         source: the text whose activations are taken.
-        target: the text into whose pass they are put, with as many tokens.
+        target: the text into whose pass they are put, with as many tokens; or Noise, which corrupts
+            the source itself.
         measure: of the logits, such as `logit_difference` makes.
         at: the place in each block, as Edit has them.
+        heads: at="heads", those whose z is put in; None takes all.
         tokens: which; None takes all.
         token: where it is measured; None takes the mask, or a causal network's last token.
 
@@ -163,12 +203,16 @@ def patch_map(
         1.0
     """
     require(network, NEEDS)
-    given, into = network.trace(source), network.trace(target)
-    _check_as_long(given, into)
+    given = network.trace(source)
+    into = given if isinstance(target, Noise) else network.trace(target)
+    check_as_long(given, into)
     places = _source_places(given, into, tokens, None)
     place = judged_at(network, into, token)
+    noise = target if isinstance(target, Noise) else None
     pairs = np.array([places, places]).T.reshape(-1, 2)
-    return map_of_traces(network, given, into, measure, pairs, (place, place), at=at)
+    return map_of_traces(
+        network, given, into, measure, pairs, (place, place), at=at, heads=heads, noise=noise
+    )
 
 
 @torch.no_grad()
@@ -182,6 +226,8 @@ def map_of_traces(
     *,
     at: str = "output",
     neurons: int | None = None,
+    heads: Iterable[SupportsIndex] | None = None,
+    noise: Noise | None = None,
     progress: Progress = lambda _: None,
 ) -> PatchMap:
     """The map of two traces, which may differ in length.
@@ -195,35 +241,119 @@ def map_of_traces(
         judged: where it is measured in `given`, and in `into`.
         at: the place in the block, as Edit has them.
         neurons: at each token, how many of those that differ most are put in; None takes all.
+        heads: at="heads", which are put in; None takes all.
+        noise: that corrupts the target.
         progress: told the share of all patches that are done.
     """
     require(network, NEEDS)
-    before, wanted = (
-        measured(measure, trace.logits_at(at_token))
-        for trace, at_token in zip((into, given), judged[::-1], strict=True)
-    )
+    heads = kept_numbers("heads", heads)
+    source = measured(measure, given.logits_at(judged[0]))
+    target = Target(network, into, judged[1], measure, noise)
     sources, targets = pairs.T.tolist()
-    batch_size = at_once(network, len(into.tokens))
-    values = np.empty((len(into.blocks), len(pairs)))
-    for number, blocks in enumerate(zip(given.blocks, into.blocks, strict=True)):
-        source, plain = (activations(network, block, at) for block in blocks)
-        new = _strongest_changes(source[sources], plain[targets], neurons)
-        for start in range(0, len(pairs), batch_size):
-            batch = targets[start : start + batch_size]
-            # One pass a token: all others keep what they have.
-            rows = plain.repeat(len(batch), 1, 1)
-            rows[range(len(batch)), batch] = new[start : start + batch_size]
-            run = network.run(into.ids.expand(len(batch), -1), [Edit(number, value=rows, at=at)])
-            after = measure(run.logits_at(judged[1]))
-            values[number, start : start + len(batch)] = after.double().cpu().numpy()
-            progress((number * len(pairs) + start + len(batch)) / values.size)
+    values = np.empty((len(into.blocks), len(pairs), target.draws))
+    for number, block in enumerate(given.blocks):
+        components = components_of(network, number, at, heads, len(into.tokens))
+        new = activations(network, block, at)[sources]
+        plain = target.plain(number, at)
+
+        def put(column: int, new: Tensor = new, components: list[int] | slice = components) -> Put:
+            def write(rows: Tensor) -> None:
+                there = rows[:, targets[column]]
+                changed = _strongest_changes(new[column].expand_as(there), there, neurons)
+                there[:, components] = changed[:, components]
+
+            return write
+
+        def told(share: float, number: int = number) -> None:
+            progress((number + share) / len(values))
+
+        puts = [put(column) for column in range(len(pairs))]
+        values[number] = target.after(number, at, plain, puts, told)
     return PatchMap(
-        values,
-        before,
-        wanted,
+        values.mean(-1),
+        float(target.values.mean()),
+        source,
         pairs[:, 1].astype(np.int64),
         tuple(into.tokens[each].special or into.tokens[each].text for each in targets),
+        standard_error(values),
     )
+
+
+class Target:
+    """The pass into which is patched: of a text, or of a text many times, each with its own noise.
+
+    Attributes:
+        draws: how many passes it is: 1, or as many as are drawn.
+        values: the measure of each, (draws,).
+    """
+
+    def __init__(
+        self, network: Network, trace: Trace, place: int, measure: Measure, noise: Noise | None
+    ) -> None:
+        self.draws = 1 if noise is None else noise.draws
+        self._network, self._trace, self._place, self._measure = network, trace, place, measure
+        plain = measured(measure, trace.logits_at(place))
+        self._noise: Edit | None = None
+        self._run: ForwardPass = trace
+        self.values = np.array([plain])
+        if noise is not None:
+            self._noise = noise.edit(network, len(trace.tokens))
+            self._run = network.run(trace.ids.expand(self.draws, -1), self._noise)
+            self.values = measure(self._run.logits_at(place)).double().cpu().numpy()
+
+    def plain(self, block: int, at: str) -> Tensor:
+        """What it has at a place of a block, (draws, T, width)."""
+        values = activations(self._network, self._run.blocks[block], at)
+        return values[None] if self._noise is None else values
+
+    def after(
+        self,
+        block: int,
+        at: str,
+        plain: Tensor,
+        puts: Sequence[Put],
+        progress: Progress = lambda _: None,
+    ) -> NDArray[np.float64]:
+        """The measure after each change of these values alone, (changes, draws)."""
+        n = max(1, at_once(self._network, len(self._trace.tokens)) // self.draws)
+        values = np.empty((len(puts), self.draws))
+        for start in range(0, len(puts), n):
+            batch = puts[start : start + n]
+            rows = plain.repeat(len(batch), 1, 1, 1)  # all that is not put in stays
+            for each, put in zip(rows, batch, strict=True):
+                put(each)
+            edits = [Edit(block, value=rows.flatten(0, 1), at=at)]
+            if self._noise is not None and isinstance(self._noise.add, Tensor):
+                edits.insert(0, replace(self._noise, add=self._noise.add.repeat(len(batch), 1, 1)))
+            ids = self._trace.ids.expand(len(batch) * self.draws, -1)
+            logits = self._network.run(ids, edits).logits_at(self._place)
+            after = self._measure(logits).double().cpu().numpy()
+            values[start : start + n] = after.reshape(-1, self.draws)
+            progress((start + len(batch)) / len(puts))
+        return values
+
+
+def standard_error(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """s / √draws of each row of draws, (…, draws) -> (…); 0 of a single draw."""
+    n = values.shape[-1]
+    if n == 1:
+        return np.zeros(values.shape[:-1])
+    error: NDArray[np.float64] = values.std(axis=-1, ddof=1) / np.sqrt(n)
+    return error
+
+
+def components_of(
+    network: Network,
+    block: int,
+    at: str,
+    heads: Iterable[SupportsIndex] | None,
+    n_tokens: int,
+) -> list[int] | slice:
+    """The components of some heads in their row, or all."""
+    if heads is None:
+        return slice(None)
+    edit = Edit(block, scale=0.0, at=at, heads=heads)
+    return edit.settled(network.sizes, n_tokens, network.head_shape).neuron_places
 
 
 def _strongest_changes(new: Tensor, plain: Tensor, k: int | None) -> Tensor:

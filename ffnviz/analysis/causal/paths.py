@@ -9,25 +9,34 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.causal.measure import judged_at, network_of
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import at_least, place_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.external.compare import TOLERANCE, error
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.positional import at_most
 from ffnviz.models.trace import BlockStages, Trace
 from ffnviz.models.views import FfnView, Norm
 
 NEEDS = (Capability.PRE_NORM,)
 
 
-@dataclass(frozen=True)
-class NeuronPaths:
+@dataclass(frozen=True, eq=False)
+class NeuronPaths(Comparable):
     """What one neuron does to the pre-activations of a later block's neurons, at one token.
 
     Attributes:
         direct: through the stream alone, the later norm's scale held as it was, (d_ff,).
         total: pre-activation with it minus that without it, all between computed anew, (d_ff,).
         strongest: the neurons with the largest |direct|, the largest first, (k,).
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> paths = ffnviz.neuron_paths(trace, 0, 7, to_block=1, k=3)
+        >>> paths.direct.shape, paths.total.shape, paths.rest.shape, paths.strongest.shape
+        ((2048,), (2048,), (2048,), (3,))
     """
 
     direct: NDArray[np.float64]
@@ -41,6 +50,7 @@ class NeuronPaths:
         return indirect
 
 
+@at_most(4)
 @torch.no_grad()
 def neuron_paths(
     trace: Trace, block: int, neuron: int, to_block: int, token: int | None = None, k: int = 10
@@ -70,7 +80,8 @@ def neuron_paths(
         >>> paths.direct.shape, paths.strongest.shape
         ((2048,), (5,))
     """
-    block, to_block = (place_of("block", each, len(trace.blocks)) for each in (block, to_block))
+    n_blocks = network_of(trace).sizes.n_blocks
+    block, to_block = (place_of("block", each, n_blocks) for each in (block, to_block))
     if to_block <= block:
         raise ValueError(f"Block {to_block} does not come after block {block}.")
     return _paths(trace, block, neuron, [to_block], token, k)[0]

@@ -1,21 +1,23 @@
 """Steering: a direction between two kinds of texts, added to the pass over another."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import torch
 from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import judged_at
-from ffnviz.models.arguments import place_of, texts_of
+from ffnviz.analysis.comparable import Comparable
+from ffnviz.models.arguments import finite_number, place_of, texts_of
 from ffnviz.models.edit import Edit
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, check_network
 from ffnviz.models.trace import Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Contrast:
+class Contrast(Comparable):
     """The mean of some activations minus the mean of others.
 
     Attributes:
@@ -23,6 +25,13 @@ class Contrast:
         error: its standard error, √(s²₊/n₊ + s²₋/n₋), by component, (width,).
         block: from 0.
         at: the place in the block, as Edit has them.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> good, bad = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
+        >>> found = ffnviz.contrast(model, good, bad, block=0)
+        >>> found.direction.shape, found.error.shape, found.block, found.at
+        (torch.Size([512]), torch.Size([512]), 0, 'output')
     """
 
     direction: Tensor
@@ -61,6 +70,7 @@ def contrast(
         >>> ffnviz.contrast(model, good, bad, block=0).direction.shape
         torch.Size([512])
     """
+    check_network(network)
     means, errors = [], []
     for name, some in (("texts", texts), ("others", others)):
         rows = []
@@ -80,25 +90,26 @@ def contrast(
 def steer(
     network: Network,
     text: str,
-    direction: Tensor,
-    block: int,
+    direction: Tensor | Contrast,
+    block: int | None = None,
     strength: float = 1.0,
     *,
-    at: str = "output",
-    tokens: Sequence[int] | None = None,
+    at: str | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
 ) -> Trace:
     """a ← a + strength · direction, at all tokens or some (Turner et al. 2023).
 
     Args:
         network: any.
         text: what it reads.
-        direction: (width,), such as `contrast` finds.
-        block: from 0.
+        direction: (width,), or what `contrast` found, which knows its block and place.
+        block: from 0, or −1, the last; None takes a contrast's own.
         strength: what it is multiplied with.
-        at: the place in the block, as Edit has them.
+        at: the place in the block, as Edit has them; None takes a contrast's own, or "output".
         tokens: which; None takes all.
 
     Raises:
+        TypeError: if the direction is neither, or a tensor is given without a block.
         ValueError: naming what is not there.
 
     Examples:
@@ -109,4 +120,13 @@ def steer(
         >>> torch.allclose(trace.blocks[0].output, plain.blocks[0].output + 2, atol=1e-5)
         True
     """
-    return network.trace(text, [Edit(block, add=strength * direction, tokens=tokens, at=at)])
+    check_network(network)
+    if isinstance(direction, Contrast):
+        block = direction.block if block is None else block
+        at, direction = at or direction.at, direction.direction
+    if not isinstance(direction, Tensor):
+        raise TypeError(f"direction = {direction!r}: give a tensor, (width,), or a Contrast.")
+    if block is None:
+        raise TypeError("block: say into which block a direction is added that is a tensor.")
+    added = finite_number("strength", strength) * direction
+    return network.trace(text, [Edit(block, add=added, tokens=tokens, at=at or "output")])

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from reprlib import repr as shorten
 
 import torch
 from jaxtyping import Float
@@ -9,13 +10,14 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.measure import network_of
-from ffnviz.models.network import Network
+from ffnviz.analysis.comparable import Comparable
+from ffnviz.models.network import Network, check_network
 from ffnviz.models.sae import Sae, SaeError
 from ffnviz.models.trace import ForwardPass, Trace
 
 
 @dataclass(frozen=True, eq=False)
-class Features:
+class Features(Comparable):
     """A dictionary's features on the tokens of a text.
 
     Attributes:
@@ -24,6 +26,16 @@ class Features:
         reconstruction: x̂, the sum of what the features write, (T, d_in).
         n_left_out: of `unexplained`: 1 for a dictionary trained on texts that begin with a token of
             their own, as that token, or the one in its place, has a vector like no other; else 0.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
+        >>> found = ffnviz.sae_features(trace, sae)
+        >>> found.values.shape, found.active.shape, found.unexplained
+        (torch.Size([5, 2048]), torch.Size([5]), 0.0)
     """
 
     values: Float[Tensor, "tokens d_sae"]
@@ -70,13 +82,15 @@ def sae_features(trace: Trace, sae: Sae) -> Features:
 
     Examples:
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> trace = ffnviz.load("relu").trace("She opened the [MASK].")
         >>> features = ffnviz.sae_features(trace, sae)
         >>> torch.equal(features.values, trace.blocks[1].ffn.hidden), features.unexplained
         (True, 0.0)
     """
     network = network_of(trace)
+    check_fit(network, sae)
     warn_without_start(network, trace, sae)
     return features_of(network, trace, sae)
 
@@ -114,9 +128,13 @@ def check_fit(network: Network, sae: Sae) -> None:
     """Check that a network has the activations that a dictionary takes apart.
 
     Raises:
+        TypeError: if one of them is something else.
         SaeError: naming what does not fit.
     """
-    sae.check(network.sizes, network.card.label)
+    check_network(network)
+    if not isinstance(sae, Sae):
+        raise TypeError(f"sae = {shorten(sae)}: give a dictionary, as ffnviz.read_sae reads it.")
+    sae.check(network.sizes, network.card.label, network.head_shape)
     if sae.at in ("ffn", "attention") and network.ffn(sae.block).write_norm is not None:
         raise SaeError(
             f"{sae.name} takes apart what is written behind a norm; of {network.card.label}, only "

@@ -1,14 +1,16 @@
 """What a dictionary misses, by the network's answer with x̂ in the place of x."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import SupportsIndex
 
 import torch
 
 from ffnviz.analysis.causal.measure import judged_at
 from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.features.encoding import features_of, warn_without_start
+from ffnviz.analysis.features.encoding import check_fit, features_of, warn_without_start
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.models.arguments import kept_numbers, places_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae
@@ -28,6 +30,16 @@ class Replaced:
         token: where the answer is judged.
         divergence: KL(plain ‖ with x̂) of the answer there, in nats.
         without: the same with zero in the place of x, to compare with.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
+        >>> told = ffnviz.sae_error(model, trace.text, sae)
+        >>> told.token, round(told.divergence, 6), told.without > 0
+        (1, 0.0, True)
     """
 
     plain: Trace
@@ -49,7 +61,7 @@ def sae_error(
     text: str,
     sae: Sae,
     *,
-    tokens: Sequence[int] | None = None,
+    tokens: Iterable[SupportsIndex] | None = None,
     token: int | None = None,
 ) -> Replaced:
     """How the answer changes when the reconstruction x̂ takes the place of x, at all tokens.
@@ -73,12 +85,14 @@ def sae_error(
     Examples:
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> result = ffnviz.sae_error(model, "She opened the [MASK].", sae)
         >>> result.unexplained, round(result.kept, 3)
         (0.0, 1.0)
     """
     require(network, NEEDS)
+    check_fit(network, sae)
     plain = network.trace(text)
     warn_without_start(network, plain, sae)
     return replaced(network, plain, sae, judged_at(network, plain, token), tokens)
@@ -86,11 +100,17 @@ def sae_error(
 
 @torch.no_grad()
 def replaced(
-    network: Network, plain: Trace, sae: Sae, place: int, tokens: Sequence[int] | None = None
+    network: Network,
+    plain: Trace,
+    sae: Sae,
+    place: int,
+    tokens: Iterable[SupportsIndex] | None = None,
 ) -> Replaced:
     """The same, given the pass over all tokens of the text, judged at the token `place`."""
-    features = features_of(network, plain, sae)
-    put = features.reconstruction if tokens is None else features.reconstruction[list(tokens)]
+    features, tokens = features_of(network, plain, sae), kept_numbers("tokens", tokens)
+    put = features.reconstruction
+    if tokens is not None:
+        put = put[places_of("token", tokens, len(put))]
     trace = network.trace(plain.text, [Edit(sae.block, value=put, tokens=tokens, at=sae.at)])
     none = network.run(plain.ids, [Edit(sae.block, scale=0.0, tokens=tokens, at=sae.at)])
     logits = plain.logits_at(place)

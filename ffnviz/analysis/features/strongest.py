@@ -7,7 +7,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.features.encoding import features_of, warn_without_start
+from ffnviz.analysis.comparable import Comparable
+from ffnviz.analysis.features.encoding import check_fit, features_of, warn_without_start
 from ffnviz.models.arguments import at_least, texts_of
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae
@@ -15,8 +16,8 @@ from ffnviz.models.sae import Sae
 EXAMPLES = 12
 
 
-@dataclass(frozen=True)
-class FeatureExamples:
+@dataclass(frozen=True, eq=False)
+class FeatureExamples(Comparable):
     """Where each feature of a dictionary is strongest.
 
     Attributes:
@@ -27,6 +28,15 @@ class FeatureExamples:
         active: on how many tokens it is active, (d_sae,).
         n_tokens: of all texts.
         read: the texts.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
+        >>> found = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=1)
+        >>> found.values.shape, found.texts.shape, found.active.shape, found.read[1]
+        ((1, 2048), (1, 2048), (2048,), 'He lit a [MASK].')
     """
 
     values: NDArray[np.float32]
@@ -56,6 +66,7 @@ def sae_examples(
 
     Raises:
         TypeError: if one text is given instead of several.
+        ValueError: if there are none.
         SaeError: a ValueError, if the dictionary does not fit.
 
     Warns:
@@ -65,11 +76,13 @@ def sae_examples(
     Examples:
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> result = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=2)
         >>> result.values.shape, result.n_tokens
         ((2, 2048), 8)
     """
+    check_fit(network, sae)
     k = at_least("k", k)
     best = torch.zeros(k, sae.d_sae)
     where = torch.zeros(2, k, sae.d_sae, dtype=torch.long)
@@ -88,6 +101,8 @@ def sae_examples(
         n_tokens += len(values)
         read.append(text)
         progress(number + 1)
+    if not read:
+        raise ValueError("There are no texts: give some, texts=[…].")
     return FeatureExamples(
         best.numpy(), where[0].numpy(), where[1].numpy(), active.numpy(), n_tokens, tuple(read)
     )

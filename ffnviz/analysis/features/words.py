@@ -6,7 +6,7 @@ from torch import Tensor
 from ffnviz.analysis.features.encoding import check_fit
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.memory import RankedWords, words_of
-from ffnviz.models.arguments import at_least
+from ffnviz.models.arguments import at_least, place_of
 from ffnviz.models.network import Network
 from ffnviz.models.sae import Sae, SaeError
 
@@ -17,16 +17,20 @@ NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 def direction(network: Network, sae: Sae, feature: int) -> Tensor:
     """What a feature of activation 1 adds to the stream, (d_model,).
 
-    Its row of W_dec; in a dictionary of hidden neurons, W_dec[f] W₂.
+    Its row of W_dec; in a dictionary of hidden neurons, W_dec[f] W₂; of heads, W_dec[f] W_O.
 
     Raises:
         SaeError: if there is no such feature, or the dictionary does not fit.
     """
     check_fit(network, sae)
-    if not 0 <= feature < sae.d_sae:
-        raise SaeError(f"There is no feature {feature}: they count from 0 to {sae.d_sae - 1}.")
+    try:
+        feature = place_of("feature", feature, sae.d_sae, from_end=False)
+    except ValueError as error:
+        raise SaeError(str(error)) from None
     ffn = network.ffn(sae.block)
     written = sae.w_dec[feature].to(ffn.values)
+    if sae.at == "heads":
+        return written @ network.heads(sae.block).outputs.flatten(0, 1)
     return written @ ffn.values if sae.at == "hidden" else written
 
 
@@ -46,7 +50,8 @@ def sae_words(
     Examples:
         >>> model = ffnviz.load("relu")
         >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", eye, eye, zero, zero)
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> promoted, suppressed = ffnviz.sae_words(model, sae, feature=1709, k=3)
         >>> promoted.scores.shape, bool(promoted.scores[0] > 0 > suppressed.scores[0])
         ((3,), True)

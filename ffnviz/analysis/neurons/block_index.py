@@ -11,7 +11,14 @@ from ffnviz.analysis.neurons.index_part import EXAMPLES
 
 @dataclass(frozen=True)
 class Example:
-    """A text in which a neuron fired."""
+    """A text in which a neuron fired.
+
+    Examples:
+        >>> index = ffnviz.read_index(ffnviz.load("relu").card.provenance.index)
+        >>> example = index.by_number[1].examples_of(1709, side=1)[0]
+        >>> example.value > 0, len(index.texts[example.text]) > 0
+        (True, True)
+    """
 
     value: float  # the neuron's furthest from zero in the text, on one side
     text: int  # its index in NeuronIndex.texts
@@ -20,7 +27,14 @@ class Example:
 
 @dataclass(frozen=True)
 class BlockIndex:
-    """What activates the neurons of one block."""
+    """What activates the neurons of one block.
+
+    Examples:
+        >>> index = ffnviz.read_index(ffnviz.load("relu").card.provenance.index)
+        >>> block = index.by_number[1]
+        >>> block.fired.shape, block.values.shape == block.examples.shape == block.tokens.shape
+        ((2048,), True)
+    """
 
     # tokens at each position on which a neuron fired, (n_positions, d_ff)
     by_position: NDArray[np.integer]

@@ -67,5 +67,6 @@ def described(index: NeuronIndex, network: Network) -> Iterator[Description]:
             if rows.awake[neuron] and texts:
                 scores = (Score(float(rows.selective[neuron]), SCORE, BY),) if tag else ()
                 yield Description(
-                    str(block), neuron, "; ".join(texts), network.card.id, BY, METHOD, scores
-                )
+                    str(block), neuron, "; ".join(texts), network.card.id, BY,
+                    method=METHOD, scores=scores,
+                )  # fmt: skip

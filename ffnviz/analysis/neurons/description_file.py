@@ -27,7 +27,15 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".json.gz")
 
 
 class DescriptionsError(ValueError):
-    """A file that holds no descriptions of neurons: says why."""
+    """A file that holds no descriptions of neurons: says why.
+
+    Examples:
+        >>> written = Path("none.jsonl").write_text("{}")
+        >>> ffnviz.read_descriptions("none.jsonl")
+        Traceback (most recent call last):
+            ...
+        ffnviz.analysis.neurons.description_file.DescriptionsError: ...
+    """
 
 
 def read_descriptions(path: Path | str) -> Descriptions:
@@ -98,6 +106,7 @@ def write_descriptions(descriptions: Descriptions | Iterable[Description], path:
         The number written.
 
     Raises:
+        TypeError: if there is something else among them.
         OSError: if it cannot be written; what was there before is there still.
 
     Examples:
@@ -106,7 +115,12 @@ def write_descriptions(descriptions: Descriptions | Iterable[Description], path:
         >>> ffnviz.read_descriptions("mine.jsonl").rows[0].text
         'things'
     """
+    if isinstance(descriptions, Description):
+        descriptions = [descriptions]
     rows = descriptions.rows if isinstance(descriptions, Descriptions) else tuple(descriptions)
+    given: tuple[object, ...] = rows
+    if other := [row for row in given if not isinstance(row, Description)]:
+        raise TypeError(f"There is {other[0]!r} among them: give ffnviz.Description.")
     content = to_lines(rows).encode()
     path = Path(path)
     replace_file(path, gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
@@ -191,8 +205,8 @@ def _description(row: object) -> Description:
         _text(text, LONGEST_TEXT),
         _text(row.get("modelId"), LONGEST_ID),
         _text(row.get("explanationModelName"), LONGEST_ID),
-        _text(row.get("typeName"), LONGEST_ID),
-        tuple(_scores(row.get("scores"))),
+        method=_text(row.get("typeName"), LONGEST_ID),
+        scores=tuple(_scores(row.get("scores"))),
     )
 
 

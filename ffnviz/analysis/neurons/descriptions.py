@@ -5,16 +5,25 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from ffnviz.models.positional import at_most
+
 
 @dataclass(frozen=True)
 class Score:
-    """A score of a description, from its file."""
+    """A score of a description, from its file.
+
+    Examples:
+        >>> score = ffnviz.Score(0.81, "recall_alt", "gpt-4o-mini")
+        >>> ffnviz.Description("1", 1709, "things", scores=(score,)).best.value
+        0.81
+    """
 
     value: float  # 1 is best for most methods
     method: str = ""  # for example “recall_alt”
     by: str = ""  # the model that scored
 
 
+@at_most(5)
 @dataclass(frozen=True)
 class Description:
     """What somebody says that a neuron or a feature stands for, as Neuronpedia's files have it.

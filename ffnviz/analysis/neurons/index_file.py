@@ -29,7 +29,14 @@ LOW = {"low_values", "low_examples", "low_tokens", "low_texts", "low_by_tag", "b
 
 
 class IndexFileError(ValueError):
-    """A file that is no index of this network: says why."""
+    """A file that is no index of this network: says why.
+
+    Examples:
+        >>> ffnviz.read_index("not-there")
+        Traceback (most recent call last):
+            ...
+        ffnviz.analysis.neurons.index_file.IndexFileError: ...
+    """
 
 
 def write_index(index: NeuronIndex, path: Path) -> None:

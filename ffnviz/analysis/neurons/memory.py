@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, word_head
 from ffnviz.models.network import Network
 
@@ -21,9 +22,19 @@ WRITES_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 OFTEN_ENOUGH = 200  # times a word stood in the training text, to be ranked
 
 
-@dataclass(frozen=True)
-class RankedWords:
-    """Entries of the vocabulary, the highest score first."""
+@dataclass(frozen=True, eq=False)
+class RankedWords(Comparable):
+    """Entries of the vocabulary, the highest score first.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
+        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
+        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
+        >>> promoted, _ = ffnviz.sae_words(model, sae, feature=1709, k=3)
+        >>> len(promoted.words), promoted.ids.shape, bool(promoted.scores[0] > promoted.scores[2])
+        (3, (3,), True)
+    """
 
     words: tuple[str, ...]
     ids: NDArray[np.int64]  # their rows in the vocabulary, (k,)

@@ -17,8 +17,9 @@ def as_descriptions(names: Iterable[Name]) -> Iterator[Description]:
         scored = name.score[number.end() :].strip() if number else ""
         scores = (Score(float(number[0]), scored),) if number else ()
         yield Description(
-            str(name.block - 1), name.neuron, name.name, name.twin, by, method or "", scores
-        )
+            str(name.block - 1), name.neuron, name.name, name.twin, by,
+            method=method or "", scores=scores,
+        )  # fmt: skip
 
 
 def as_names(

@@ -21,7 +21,13 @@ NEEDS: tuple[Capability, ...] = ()
 
 @dataclass(frozen=True)
 class NeuronIndex:
-    """All neurons of a network on a set of texts."""
+    """All neurons of a network on a set of texts.
+
+    Examples:
+        >>> index = ffnviz.read_index(ffnviz.load("relu").card.provenance.index)
+        >>> index.numbers, index.both_sides, index.n_tokens > index.n_texts
+        ((0, 1), False, True)
+    """
 
     source: str  # of the texts
     threshold: float  # a neuron fires where |hidden| is above it

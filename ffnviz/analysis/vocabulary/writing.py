@@ -1,11 +1,11 @@
-"""Writing on: a [MASK] at the end is filled, and another put behind it.
+"""Generating text: a [MASK] at the end is filled, and another put behind it.
 
 A network without a mask that reads from left to right goes on from the last token instead.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 import torch
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability, masked_id, require
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution, entropy, pick
+from ffnviz.models.arguments import at_least, check_text, finite_number
+from ffnviz.models.edit import Edits, all_of
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.network import Network, NotForThisNetwork, TokenizerLike
 
@@ -20,25 +22,50 @@ NEEDS = (Capability.WORD_HEAD,)  # and a mask, or reading from left to right
 
 
 @dataclass(frozen=True)
-class Step:
-    """One word or piece of a word that was written."""
+class GeneratedToken:
+    """One word or piece of a word that was generated.
 
-    id: int  # of the entry chosen
-    word: str  # as it is appended, with its leading space if it has one
-    probability: float  # it had after the cut, from 0 to 1
-    entropy: float  # of the softmax, in bits
-    n_kept: int  # entries the cut left to choose from
+    Attributes:
+        id: of the entry chosen.
+        word: as it is appended, with its leading space if it has one.
+        probability: it had after the cut, from 0 to 1.
+        entropy: of the softmax, in bits.
+        n_kept: entries that the cut left to choose from.
+
+    Examples:
+        >>> token = ffnviz.generate(ffnviz.load("relu"), "She opened the", 1).steps[0]
+        >>> token.word, 0 < token.probability < 1
+        (' door', True)
+    """
+
+    id: int
+    word: str
+    probability: float
+    entropy: float
+    n_kept: int
 
 
 @dataclass(frozen=True)
-class Writing:
-    """A text and what was written behind it."""
+class Generation:
+    """A text and what was generated behind it.
 
-    start: str  # the text as typed, without a [MASK] and blanks at its end
-    ids: tuple[int, ...]  # all tokens so far; unknown to a person, read by the network
-    steps: tuple[Step, ...]  # what was written, in order
-    full: bool  # whether no further token fits
-    # what the tokenizer puts behind any text, such as [SEP]; read behind the mask
+    Attributes:
+        start: the text as typed, without a [MASK] and blanks at its end.
+        ids: all tokens so far; unknown to a person, read by the network.
+        steps: what was generated, in order.
+        full: whether no further token fits.
+        ends: what the tokenizer puts behind any text, such as [SEP]; read behind the mask.
+
+    Examples:
+        >>> made = ffnviz.generate(ffnviz.load("relu"), "She opened the", 2)
+        >>> len(made.ids), made.text.startswith("She opened the door"), made.full
+        (5, True, False)
+    """
+
+    start: str
+    ids: tuple[int, ...]
+    steps: tuple[GeneratedToken, ...]
+    full: bool
     ends: tuple[int, ...] = ()
 
     def ids_before(self, step: int) -> tuple[int, ...]:
@@ -56,7 +83,64 @@ class Writing:
         return self.start + self.written if self.start else self.written.lstrip(" ")
 
 
-def begin(model: Network, text: str) -> Writing:
+def generate(
+    network: Network,
+    text: str,
+    n: int = 20,
+    *,
+    edits: Edits = (),
+    temperature: float = 1.0,
+    top_k: int = 0,
+    top_p: float = 1.0,
+    sample: bool = False,
+    seed: int = 0,
+) -> Generation:
+    """A text gone on with, one token a pass: greedily, or by chance, and under edits.
+
+    A network that reads from left to right predicts the next token at the last one; one with a mask
+    fills a [MASK] that is put behind the text at each step. [MASK], other special tokens and single
+    bytes of a character are never chosen.
+
+    Args:
+        network: any with a word head that has a mask, or reads from left to right.
+        text: what it goes on from; a [MASK] at its end is the first that is filled.
+        n: how many tokens; fewer if no more fit.
+        edits: made in the pass of every step. A token's number from 0 is that token in all of them,
+            −1 the last that is read; without tokens it is all that there are then.
+        temperature: what the logits are divided by, from 0.05 to 100.
+        top_k: only the k likeliest entries stay; 0 keeps all (Fan et al. 2018).
+        top_p: only the likeliest that together reach p stay, 0 < p ≤ 1 (Holtzman et al. 2020).
+        sample: picks by chance; else the likeliest.
+        seed: of the chance, 0 or more.
+
+    Raises:
+        TypeError: if the text is no str.
+        ValueError: naming what is out of range, or what an edit is to change and is not there.
+        NotForThisNetwork: without a word head; with neither a mask nor a reading direction; or
+            without a mask, if there is no word to go on from.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> ffnviz.generate(model, "She opened the", 2).steps[0].word
+        ' door'
+        >>> off = ffnviz.Edit(1, scale=0.0, at="ffn")
+        >>> ffnviz.generate(model, "She opened the", 2, edits=off).text
+        'She opened the door behind'
+    """
+    require(network, (*NEEDS, Capability.WRITES))
+    check_text(text)
+    edits, n, seed = all_of(edits), at_least("n", n, 0), at_least("seed", seed, 0)
+    temperature, top_p = finite_number("temperature", temperature), finite_number("top_p", top_p)
+    how = Strategy(temperature, at_least("top_k", top_k, 0), top_p, sample, seed)
+    made = begin(network, text)
+    for _ in range(n):
+        if made.full:
+            break
+        made = write_word(network, made, how, edits=edits)
+    return made
+
+
+def begin(model: Network, text: str) -> Generation:
     """The text before anything is written; a [MASK] at its end will be filled first."""
     start = text.rstrip()
     if start.upper().endswith(MASK) and model.card.has_mask:
@@ -66,16 +150,17 @@ def begin(model: Network, text: str) -> Writing:
     while len(tokens) > 1 and tokens[-1].special:
         ends.insert(0, tokens.pop().id)
     ids = tuple(token.id for token in tokens)
-    return Writing(start, ids, (), _is_full(model, ids, ends), tuple(ends))
+    return Generation(start, ids, (), _is_full(model, ids, ends), tuple(ends))
 
 
 @torch.no_grad()
 def write_word(
     model: Network,
-    writing: Writing,
+    writing: Generation,
     strategy: Strategy,
-    logits_of: Callable[[Network, Writing, int], NDArray[np.float32]] | None = None,
-) -> Writing:
+    logits_of: Callable[[Network, Generation, int], NDArray[np.float32]] | None = None,
+    edits: Edits = (),
+) -> Generation:
     """The text with one more word or piece of one, or unchanged if there is no room.
 
     Never chosen are [MASK] and single bytes of a character, which are no text by themselves.
@@ -85,6 +170,7 @@ def write_word(
         writing: the text so far.
         strategy: how a word is chosen.
         logits_of: as `logits_before`, for a caller that keeps some.
+        edits: made in the pass.
 
     Raises:
         NotForThisNetwork: without a word head; with neither a mask nor a reading direction; or
@@ -94,10 +180,10 @@ def write_word(
     if writing.full:
         return writing
     step = len(writing.steps)
-    logits = (logits_of or logits_before)(model, writing, step)
+    logits = (logits_of or partial(logits_before, edits=edits))(model, writing, step)
     probabilities = distribution(logits, strategy, no_text(model))
     chosen = pick(probabilities, strategy, step)
-    written = Step(
+    written = GeneratedToken(
         chosen,
         model.tokenizer.word(chosen),
         float(probabilities.cut[chosen]),
@@ -106,26 +192,30 @@ def write_word(
     )
     so_far = (*writing.ids, chosen)
     full = _is_full(model, so_far, writing.ends)
-    return Writing(writing.start, so_far, (*writing.steps, written), full, writing.ends)
+    return Generation(writing.start, so_far, (*writing.steps, written), full, writing.ends)
 
 
 @torch.no_grad()
-def logits_before(model: Network, writing: Writing, step: int) -> NDArray[np.float32]:
+def logits_before(
+    model: Network, writing: Generation, step: int, edits: Edits = ()
+) -> NDArray[np.float32]:
     """The logits that a step's entry is chosen from, (vocab_size,); of the next one, too.
 
     A text does not hold them: they would take a hundred times its memory.
     """
-    return _logits(model, writing.ids_before(step), writing.ends)
+    return _logits(model, writing.ids_before(step), writing.ends, edits)
 
 
 def _is_full(model: Network, ids: Sequence[int], ends: Sequence[int]) -> bool:
     return len(ids) + (len(ends) if model.card.has_mask else 0) >= model.sizes.max_tokens
 
 
-def _logits(model: Network, ids: tuple[int, ...], ends: tuple[int, ...]) -> NDArray[np.float32]:
+def _logits(
+    model: Network, ids: tuple[int, ...], ends: tuple[int, ...], edits: Edits
+) -> NDArray[np.float32]:
     prompt = _prompt(model, ids)
     behind = ends if model.card.has_mask else ()
-    run = model.run(torch.tensor([*prompt, *behind], device=model.device))
+    run = model.run(torch.tensor([*prompt, *behind], device=model.device), edits)
     logits: NDArray[np.float32] = run.logits_at(len(prompt) - 1).float().cpu().numpy()
     return logits
 

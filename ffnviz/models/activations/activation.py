@@ -28,6 +28,11 @@ class Activation:
         torch: the same in PyTorch, for the page.
         line: its curve's colour in the palette, and its dash.
         steepest: no slope of φ is larger; GELU's largest is 1.129, at √2.
+
+    Examples:
+        >>> phi = ffnviz.load("relu").card.phi
+        >>> phi.name, phi.exact_zeros, phi.function(torch.tensor([-1.0, 2.0]))
+        ('relu', True, tensor([0., 2.]))
     """
 
     name: str

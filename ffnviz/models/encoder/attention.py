@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import torch
 from jaxtyping import Bool, Float
@@ -22,6 +23,14 @@ class AttentionRecord:
         queries, keys, values: (*batch, n_heads, T, d_head).
         output: (*batch, T, d_model), before the residual is added.
         causal: True if a token attends only to itself and what came before it.
+        edits: those that were made in z.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> attention = trace.blocks[0].attention
+        >>> attention.weights.shape, attention.z.shape, attention.output.shape
+        (torch.Size([8, 5, 5]), torch.Size([8, 5, 64]), torch.Size([5, 512]))
     """
 
     input: Float[Tensor, "*batch tokens d_model"]
@@ -30,6 +39,7 @@ class AttentionRecord:
     values: Float[Tensor, "*batch heads tokens d_head"]
     output: Float[Tensor, "*batch tokens d_model"]
     causal: bool
+    edits: tuple[Edit, ...] = ()
 
     @property
     def weights(self) -> Float[Tensor, "*batch heads tokens tokens"]:
@@ -42,8 +52,8 @@ class AttentionRecord:
 
     @property
     def z(self) -> Float[Tensor, "*batch heads tokens d_head"]:
-        """What each head gathers: weights · values, (*batch, n_heads, T, d_head)."""
-        return self.weights @ self.values
+        """What each head gathers: weights · values, (*batch, n_heads, T, d_head); after edits."""
+        return gathered(self.weights @ self.values, self.edits)
 
 
 @dataclass(frozen=True)
@@ -58,6 +68,13 @@ class AttentionPatterns:
         values: (*batch, n_heads, T, d_head).
         output: what it adds to the residual stream, (*batch, T, d_model).
         causal: True if a token attends only to itself and what came before it.
+        edits: those that were made in z.
+
+    Examples:
+        >>> trace = ffnviz.from_module(gpt2, tokenizer).trace("the cat sat")
+        >>> attention = trace.blocks[0].attention
+        >>> attention.weights.shape, attention.causal
+        (torch.Size([4, 3, 3]), True)
     """
 
     input: Float[Tensor, "*batch tokens d_model"]
@@ -65,14 +82,40 @@ class AttentionPatterns:
     values: Float[Tensor, "*batch heads tokens d_head"]
     output: Float[Tensor, "*batch tokens d_model"]
     causal: bool
+    edits: tuple[Edit, ...] = ()
 
     @property
     def z(self) -> Float[Tensor, "*batch heads tokens d_head"]:
-        """What each head gathers: weights · values, (*batch, n_heads, T, d_head)."""
-        return self.weights.to(self.values) @ self.values
+        """What each head gathers: weights · values, (*batch, n_heads, T, d_head); after edits."""
+        return gathered(self.weights.to(self.values) @ self.values, self.edits)
+
+    if not TYPE_CHECKING:  # a type checker knows what there is
+
+        def __getattr__(self, name: str) -> Any:
+            """Say why there are no queries and keys.
+
+            Raises:
+                AttributeError: always.
+            """
+            if name in ("queries", "keys"):
+                raise AttributeError(
+                    f"There are no {name} here: a network may rotate, cap or shift its scores, so "
+                    "its patterns are recorded instead. See weights and values."
+                )
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 AttentionStages = AttentionRecord | AttentionPatterns
+
+
+def gathered(
+    z: Float[Tensor, "*batch heads tokens d_head"], edits: tuple[Edit, ...]
+) -> Float[Tensor, "*batch heads tokens d_head"]:
+    """z with edits made, (*batch, n_heads, T, d_head); they name components of the heads' row."""
+    if not edits:
+        return z
+    row = edited(z.transpose(-3, -2).flatten(-2), edits, "heads")
+    return torch.unflatten(row, -1, (z.shape[-3], -1)).transpose(-3, -2)
 
 
 def attention_weights(
@@ -130,6 +173,7 @@ class SelfAttention(nn.Module):
             is_causal=self.causal,
         )
         # (*batch, n_heads, T, d_head) -> (*batch, T, d_model)
-        gathered = edited(mixed.transpose(-3, -2).flatten(-2), edits, "heads")
-        output = edited(self.project_out(gathered), edits, "attention")
-        return AttentionRecord(x, queries, keys, values, output, self.causal)
+        own = tuple(edit for edit in edits if edit.at == "heads")
+        row = edited(mixed.transpose(-3, -2).flatten(-2), own, "heads")
+        output = edited(self.project_out(row), edits, "attention")
+        return AttentionRecord(x, queries, keys, values, output, self.causal, own)

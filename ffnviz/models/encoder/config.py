@@ -5,6 +5,7 @@ from reprlib import Repr
 from typing import Any
 
 from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.positional import at_most
 
 NORMS = ("pre", "post")
 SHORT = Repr()
@@ -23,6 +24,7 @@ class ConfigError(ValueError):
     """
 
 
+@at_most(5)
 @dataclass(frozen=True)
 class EncoderConfig:
     """Everything that fixes the shapes and the equations of an encoder.

@@ -20,6 +20,15 @@ class FeedForwardRecord:
         pre_activation: x W1 + b1, (*batch, T, d_ff).
         hidden: φ(x W1 + b1), (*batch, T, d_ff); gated, times the value projection; after any edits.
         output: hidden W2 + b2, (*batch, T, d_model).
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> ffn = trace.blocks[0].ffn
+        >>> ffn.input.shape, ffn.hidden.shape, ffn.output.shape
+        (torch.Size([5, 512]), torch.Size([5, 2048]), torch.Size([5, 512]))
+        >>> torch.equal(ffn.hidden, ffn.pre_activation.relu())
+        True
     """
 
     input: Float[Tensor, "*batch tokens d_model"]
@@ -39,6 +48,12 @@ class GatedFeedForwardRecord(FeedForwardRecord):
 
     Attributes:
         value: x V + c, (*batch, T, d_ff).
+
+    Examples:
+        >>> x = torch.ones(1, 4)
+        >>> record = ffnviz.GatedFeedForwardRecord(x, x, 3 * x, x, value=3 * x)
+        >>> torch.equal(record.hidden, record.pre_activation * record.value)
+        True
     """
 
     value: Float[Tensor, "*batch tokens d_ff"]

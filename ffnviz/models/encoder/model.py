@@ -9,7 +9,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ffnviz.models.arguments import Hold, check_text, checked_ids, place_of, places_of, what_to_hold
+from ffnviz.models.arguments import (
+    Hold,
+    blocks_of,
+    check_text,
+    checked_ids,
+    place_of,
+    rows_of_width,
+    what_to_hold,
+)
 from ffnviz.models.assets import ASSETS
 from ffnviz.models.batches import BATCH, traces
 from ffnviz.models.card import Card, Sizes
@@ -30,6 +38,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
 from ffnviz.models.index_registry import index_for
 from ffnviz.models.look_at import held_block
+from ffnviz.models.positional import at_most
 from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
@@ -38,6 +47,7 @@ MODELS = ASSETS / "models"
 TWINS = ("relu", "gelu")
 
 
+@at_most(5)
 @dataclass(frozen=True)
 class Model:
     """A trained encoder, ready for inference; a Network.
@@ -243,21 +253,24 @@ class Model:
 
     def logits_with_gradients(self, ids: Tensor, edits: Edits = ()) -> Tensor:
         """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits."""
+        ids = checked_ids(ids, self.sizes.vocab_size)
         with torch.inference_mode(False), torch.enable_grad():
             trace: EncoderTrace = self.encoder(ids.clone(), edits)
             return trace.logits
 
     def walk(self, ids: Tensor) -> Iterator[BlockRecord]:
         """The blocks' records for ids, (*batch, T), one after the other, none kept."""
-        return self.encoder.walk(self.encoder.embed(ids))
+        return self.encoder.walk(self.encoder.embed(checked_ids(ids, self.sizes.vocab_size)))
 
     @torch.no_grad()
     def show_hidden(
         self, ids: Tensor, blocks: Collection[int], see: Callable[[Tensor], None]
     ) -> None:
         """Show `see` some blocks' hidden values during a pass over ids; see Network."""
-        blocks = places_of("block", list(blocks), self.sizes.n_blocks)
-        last, x = max(blocks), self.encoder.embed(ids)
+        blocks = blocks_of(blocks, self.sizes.n_blocks)
+        if not blocks:
+            return
+        last, x = max(blocks), self.encoder.embed(checked_ids(ids, self.sizes.vocab_size))
         for number, record in zip(range(last), self.encoder.walk(x), strict=False):
             if number in blocks:
                 see(record.ffn.hidden)
@@ -280,20 +293,22 @@ class Model:
         """
         return attention_view(self.encoder.blocks[place_of("block", block, self.sizes.n_blocks)])
 
-    def head_shape(self, block: int) -> tuple[int, int]:  # noqa: ARG002, as all have the same
-        """How many heads a block has, and how wide each is."""
+    def head_shape(self, block: int) -> tuple[int, int]:
+        """How many heads a block has, and how wide each is: the same in all of them."""
         c = self.encoder.config
+        place_of("block", block, c.n_blocks)
         return c.n_heads, c.d_model // c.n_heads
 
     @torch.no_grad()
     def logits(self, rows: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size)."""
+        rows = rows_of_width(rows, self.sizes.d_model)
         return self.encoder.unembed(self.encoder.final_norm(rows))
 
     @torch.no_grad()
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
         """The word's vector and the position's, (d_model,) each."""
-        encoder = self.encoder
+        encoder, token = self.encoder, place_of("token", token, trace.ids.shape[-1])
         return {
             "word": encoder.token_embedding.weight[trace.ids[token]],
             "position": encoder.position_embedding.weight[token],
@@ -302,6 +317,8 @@ class Model:
     @torch.no_grad()
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model)."""
+        block = place_of("block", block, self.sizes.n_blocks)
+        output = rows_of_width(output, self.sizes.d_model)
         x = self.encoder.blocks[block].add_ffn(trace.blocks[block].middle, output)
         for record in self.encoder.walk(x, first=block + 1):
             x = record.output

@@ -39,6 +39,13 @@ class Token:
             token that is only the space put before the text.
         start, end: character positions in the typed text.
         special: the name of a token that the tokenizer added, such as [CLS]; else "".
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> trace = model.trace("How [MASK] they know?")
+        >>> token = trace.tokens[1]
+        >>> token.text, token.start, token.end, trace.text[token.start : token.end]
+        (' [MASK]', 3, 10, ' [MASK]')
     """
 
     id: int
@@ -56,6 +63,12 @@ class Encoding:
         text: the text as typed.
         tokens: at most as many as asked for.
         n_left_out: how many tokens were beyond that.
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> encoding = model.tokenizer.encode("It was late.", max_tokens=3)
+        >>> len(encoding.ids), encoding.n_left_out, encoding.left_out
+        (3, 1, '.')
     """
 
     text: str
@@ -79,7 +92,14 @@ class Encoding:
 
 
 class Tokenizer:
-    """A trained byte-level BPE tokenizer with one special token, [MASK]."""
+    """A trained byte-level BPE tokenizer with one special token, [MASK].
+
+    Examples:
+        >>> model = ffnviz.load("relu")
+        >>> ids = model.tokenizer.encode("It was late.").ids
+        >>> model.tokenizer.decode(ids), model.tokenizer.vocab_size
+        ('it was late.', 8192)
+    """
 
     def __init__(self, bpe: BytePairTokenizer) -> None:
         mask_id = bpe.token_to_id(MASK)

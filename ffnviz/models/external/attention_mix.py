@@ -120,9 +120,12 @@ def _pattern(
     scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     scores = scale * query.to(wide) @ key.to(wide).mT
     if is_causal:
-        scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -math.inf)
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
+        future = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
+        scores.masked_fill_(future, -math.inf)
+    if attn_mask is None:
+        return _batched(scores.softmax(-1))
+    if attn_mask.dtype == torch.bool:
         scores = scores.masked_fill(~attn_mask, -math.inf)
-    elif attn_mask is not None:
+    else:
         scores = scores + attn_mask
-    return _batched(scores.softmax(-1).nan_to_num(0))
+    return _batched(scores.softmax(-1).nan_to_num_(0))

@@ -10,7 +10,15 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ffnviz.models.arguments import Hold, check_text, checked_ids, place_of, places_of, what_to_hold
+from ffnviz.models.arguments import (
+    Hold,
+    blocks_of,
+    check_text,
+    checked_ids,
+    place_of,
+    rows_of_width,
+    what_to_hold,
+)
 from ffnviz.models.batches import BATCH, traces
 from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Card, Provenance, Sizes
@@ -47,6 +55,7 @@ from ffnviz.models.index_registry import index_for
 from ffnviz.models.lazy_values import SharedValues
 from ffnviz.models.look_at import held_block
 from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.positional import at_most
 from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
@@ -56,6 +65,7 @@ _PROVING = Lock()  # one for all: a network that is copied cannot take a lock al
 OF_WEIGHTS = ("card", "fingerprint", "input_words", "head", "_ignores_padding", "_ffn_view")
 
 
+@at_most(5)
 @dataclass(frozen=True, eq=False)
 class ExternalNetwork:
     """A Network that transformers made and whose equations are proved.
@@ -315,14 +325,16 @@ class ExternalNetwork:
                 vocabulary; if an edit is to change what is not there.
             CannotOpenError: if the network was set to training mode.
         """
-        model: Any = self.model
-        state = self._checked()
-        ids = checked_ids(ids, len(model.get_input_embeddings().weight))
+        state, ids = self._checked(), self._checked_ids(ids)
         ffns, heads = what_to_hold(held_block(look_at, hold), self.sizes.n_blocks)
         check_memory(self.sizes, ids.numel(), self.device)
         edits = self._settled(edits, ids)
         blocks = self._recorded(ids, edits, hold=ffns, heads=self._seen_heads if heads else ())
         return self._traced(ids, blocks, edits, state, heads)
+
+    def _checked_ids(self, ids: object) -> Tensor:
+        model: Any = self.model
+        return checked_ids(ids, len(model.get_input_embeddings().weight))
 
     def _settled(self, edits: Edits, ids: Tensor) -> tuple[Edit, ...]:
         n = ids.shape[-1]
@@ -352,7 +364,7 @@ class ExternalNetwork:
             guard(partial(self._heads_again, ids, edits)),
             seen_heads(self.proof, recorded_blocks) if heads else (),
         )
-        attention = attention_of(self.proof, self.label, source, ids.shape)
+        attention = attention_of(self.proof, self.label, source, ids.shape, edits)
         blocks, edits = list[BlockTrace](), self._as_written(edits)
         for number, block in enumerate(recorded_blocks):
             # What one block writes the next one reads: it is kept once.
@@ -426,6 +438,7 @@ class ExternalNetwork:
         """
         if self.head is None:
             raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
+        ids = self._checked_ids(ids)
         settled = self._settled(edits, ids)
         with torch.inference_mode(False), torch.enable_grad():
             batch = self._batched(ids.clone())
@@ -450,7 +463,9 @@ class ExternalNetwork:
         written to or kept. Nothing behind the last of them is computed.
         """
         self._checked()
-        blocks = places_of("block", list(blocks), self.sizes.n_blocks)
+        ids, blocks = self._checked_ids(ids), blocks_of(blocks, self.sizes.n_blocks)
+        if not blocks:
+            return
         remaining = set(blocks)
 
         def show(number: int, hidden: Tensor) -> None:
@@ -473,16 +488,18 @@ class ExternalNetwork:
         """
         if self.head is None:
             raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
+        rows = rows_of_width(rows, self.sizes.d_model)
         stream = as_rows(rows).to(self.proof.last.dtype)
         parts = torch.split(stream, max(1, AT_ONCE // self.sizes.vocab_size))
         with unrecorded():
-            logits = torch.cat([views.plain(tail(self.model, part)) for part in parts])
+            made = [views.plain(tail(self.model, part)) for part in parts]
+        logits = made[0] if len(made) == 1 else torch.cat(made)  # a copy of them would take long
         return logits.reshape(*rows.shape[:-1], -1)
 
     @torch.no_grad()
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
         """The word's vector and what else its embedding is made of, (d_model,) each."""
-        whole = trace.embedding[token]
+        whole = trace.embedding[place_of("token", token, trace.ids.shape[-1])]
         try:
             word = self.input_words.vectors[trace.ids[token]]
         except NotForThisNetwork:
@@ -497,6 +514,8 @@ class ExternalNetwork:
         The network itself computes all that follows. For the tokens outside of a slice of a trace,
         the FFN writes what it wrote in the whole trace.
         """
+        block = place_of("block", block, self.sizes.n_blocks)
+        output = rows_of_width(output, self.sizes.d_model)
         if isinstance(trace, TraceSlice):
             kept = slice(trace.first, trace.first + len(output))
             everywhere = trace.whole.blocks[block].ffn.output.clone()

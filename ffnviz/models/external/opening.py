@@ -138,7 +138,10 @@ def proved_network(
             asked, f"it cannot be shown, as its equations could not be proved. {error}"
         ) from error
     most = longest_text(model, probe, longest)
-    return ExternalNetwork(name, label, colour, model, tokenizer, proof, probe, most, about)
+    return ExternalNetwork(
+        name, label, colour, model, tokenizer,
+        proof=proof, probe=probe, max_tokens=most, about=about,
+    )  # fmt: skip
 
 
 def default_label(name: str) -> str:

@@ -58,7 +58,13 @@ class ProvedBlock:
 
 @dataclass(frozen=True, eq=False)
 class Proof:
-    """A network whose equations hold."""
+    """A network whose equations hold.
+
+    Examples:
+        >>> model = ffnviz.from_module(gpt2, tokenizer)
+        >>> sorted(model.proof.errors), model.proof.causal
+        (['E1', 'E2', 'E3', 'E4', 'E5'], True)
+    """
 
     blocks: tuple[ProvedBlock, ...]  # one for each pass through a block, in their order
     # the largest error of each equation by its name, as a share of the largest value

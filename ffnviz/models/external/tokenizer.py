@@ -14,7 +14,13 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class ExternalTokenizer:
-    """Text to ids and spans, and back; special tokens are put where the network expects them."""
+    """Text to ids and spans, and back; special tokens are put where the network expects them.
+
+    Examples:
+        >>> model = ffnviz.from_module(gpt2, tokenizer)
+        >>> model.tokenizer.decode(model.tokenizer.encode("the cat").ids), model.tokenizer.mask_id
+        ('the cat', None)
+    """
 
     def __init__(self, fast: Any, vocab_size: int) -> None:
         """Wrap a PreTrainedTokenizerFast, for a network with that many embedding rows."""

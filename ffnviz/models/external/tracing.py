@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.models.block_trace import BlockTrace
-from ffnviz.models.edit import Edit
+from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.attention import AttentionPatterns, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.external import views
@@ -121,13 +121,23 @@ def seen_heads(proof: Proof, blocks: Sequence[RecordedBlock]) -> list[SeenHeads 
 
 
 def attention_of(
-    proof: Proof, label: str, source: SharedValues[SeenHeads | None], shape: torch.Size
+    proof: Proof,
+    label: str,
+    source: SharedValues[SeenHeads | None],
+    shape: torch.Size,
+    edits: Sequence[Edit],
 ) -> list[LazyValue[AttentionStages]]:
     """Each block's attention on demand: all come from one recording. `shape` is (*batch, T)."""
     return [
-        LazyValue(partial(_attention_stages, proof, label, number, source, shape), source=source)
+        LazyValue(
+            partial(
+                _attention_stages, proof, label, number, source, shape,
+                edits_of(edits, number, "heads"),
+            ),
+            source=source,
+        )
         for number in range(len(proof.blocks))
-    ]
+    ]  # fmt: skip
 
 
 def _attention_stages(
@@ -136,6 +146,7 @@ def _attention_stages(
     number: int,
     source: SharedValues[SeenHeads | None],
     shape: torch.Size,
+    edits: tuple[Edit, ...],
 ) -> AttentionPatterns:
     """What a block's heads did in a pass over ids, (*batch, T).
 
@@ -153,4 +164,5 @@ def _attention_stages(
         for x in (heads.mix.weights, heads.mix.values)
     )
     output = in_shape(attention.multiplier * heads.wrote, shape)
-    return AttentionPatterns(in_shape(heads.read, shape), weights, values, output, proof.causal)
+    read = in_shape(heads.read, shape)
+    return AttentionPatterns(read, weights, values, output, proof.causal, edits)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
-from ffnviz.analysis.vocabulary.writing import Writing, begin, logits_before, no_text, write_word
+from ffnviz.analysis.vocabulary.writing import Generation, begin, logits_before, no_text, write_word
 from ffnviz.figures.vocabulary.writing import steps
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.network import Network
@@ -45,7 +45,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     setup = (run.card.id, run.device, run.state.sentence, how, n)
     before = [row(Soon("write", f"{n} words, one after the other", 270))]
 
-    def after(measured: Measured[Writing]) -> Sequence[Row]:
+    def after(measured: Measured[Generation]) -> Sequence[Row]:
         _texts(run, how)[n] = measured.result
         return [shown(run, values, how, measured.result)]
 
@@ -56,7 +56,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     return Sheet([work], [*controls(values), *_buttons(run, values, None)])
 
 
-def shown(run: Run, values: Values, how: Strategy, written: Writing) -> Row:
+def shown(run: Run, values: Values, how: Strategy, written: Generation) -> Row:
     """The text, and the chosen step."""
     n = len(written.steps)
     if not n:
@@ -69,7 +69,7 @@ def shown(run: Run, values: Values, how: Strategy, written: Writing) -> Row:
     return row(cells)
 
 
-def write(run: Run, progress: Progress, how: Strategy, n_words: int) -> Writing:
+def write(run: Run, progress: Progress, how: Strategy, n_words: int) -> Generation:
     """Append words up to that number; no word is computed twice."""
     texts, first = _texts(run, how), _known(run, how, n_words)
     for n in range(first, n_words):
@@ -78,14 +78,14 @@ def write(run: Run, progress: Progress, how: Strategy, n_words: int) -> Writing:
     return texts[n_words]
 
 
-def _texts(run: Run, how: Strategy) -> dict[int, Writing]:
+def _texts(run: Run, how: Strategy) -> dict[int, Generation]:
     """The texts written so far, by their number of words."""
     return run.subject.per_sentence(
         ("written", how), lambda: {0: begin(run.model, run.state.sentence)}
     )
 
 
-def _logits(run: Run, model: Network, writing: Writing, step: int) -> NDArray[np.float32]:
+def _logits(run: Run, model: Network, writing: Generation, step: int) -> NDArray[np.float32]:
     """As `logits_before`: another temperature or cut often writes some of the same words."""
     return run.subject.per_sentence(
         ("logits behind", writing.ids_before(step)), lambda: logits_before(model, writing, step)
@@ -97,7 +97,7 @@ def _known(run: Run, how: Strategy, n_words: int) -> int:
     return max(n for n in _texts(run, how).copy() if n <= n_words)
 
 
-def _buttons(run: Run, values: Values, written: Writing | None) -> list[Button]:
+def _buttons(run: Run, values: Values, written: Generation | None) -> list[Button]:
     """Write, use, start over; `written` is None until the text is."""
 
     def words(n: int) -> Set:
@@ -129,7 +129,7 @@ def _how_it_writes(run: Run) -> Cell:
     return text_cell("no-words", f"Press “Write a word”: {how}", tone="info")
 
 
-def the_text(run: Run, written: Writing, chosen: int) -> Cell:
+def the_text(run: Run, written: Generation, chosen: int) -> Cell:
     """The text, with the probability of each written word as a bar."""
     shares = np.array([step.probability for step in written.steps])
     sentence: Sentence = [quoted(written.start), " ", number(written.written.strip())]
@@ -143,7 +143,7 @@ def the_text(run: Run, written: Writing, chosen: int) -> Cell:
     )
 
 
-def one_step(run: Run, written: Writing, how: Strategy, place: int) -> Cell:
+def one_step(run: Run, written: Generation, how: Strategy, place: int) -> Cell:
     """The distribution from which one word was picked."""
     step = written.steps[place]
     after = distribution(_logits(run, run.model, written, place), how, no_text(run.model))

@@ -145,7 +145,7 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
         ({"block": 2}, "There is no block 2"),
         ({"how": "random"}, "how = 'random' is not allowed: one of zero, mean, resample"),
         ({"how": "mean"}, "Give texts to take the mean of"),
-        ({"how": "resample", "reference": ["a"], "draws": 1}, "draws = 1: at least 2"),
+        ({"how": "resample", "reference": ["a"], "draws": 1}, "draws = 1: give a whole number, 2"),
         ({"token": 99}, "There is no token 99"),
         ({"at": "stream"}, "at = 'stream' is not allowed"),
         ({"neurons": [32]}, "no neuron 32"),

@@ -51,7 +51,7 @@ def held(network: Network, trace: Trace, part: Tensor, token: int, weights: Tens
 def test_the_terms_add_up_and_each_is_what_its_part_makes(network: Network) -> None:
     trace, measure = network.trace(SOURCE), logit_difference(network, 5, 9)
     token = 1
-    found = logit_attribution(trace, measure, token, k=7)
+    found = logit_attribution(trace, measure, token=token, k=7)
     logits = trace.logits[token].double()
     assert found.total == pytest.approx(float(logits[5] - logits[9]), abs=1e-5)
     assert abs(found.residue) < 2e-4
@@ -77,7 +77,7 @@ def test_the_terms_add_up_and_each_is_what_its_part_makes(network: Network) -> N
 def test_all_neurons_and_the_bias_are_their_ffn(network: Network) -> None:
     trace, measure = network.trace(SOURCE), logit_difference(network, 5)
     everything = network.sizes.n_blocks * network.sizes.d_ff
-    found = logit_attribution(trace, measure, 0, k=everything)
+    found = logit_attribution(trace, measure, token=0, k=everything)
     assert network.head is not None
     assert network.head.words is not None
     for number in range(network.sizes.n_blocks):
@@ -90,14 +90,14 @@ def test_all_neurons_and_the_bias_are_their_ffn(network: Network) -> None:
 @pytest.mark.parametrize("at", ["input", "attention", "middle", "ffn", "output"])
 def test_what_an_edit_adds_is_a_term_of_its_own(at: str, network: Network) -> None:
     measure, vector = logit_difference(network, 5, 9), torch.linspace(-1, 1, network.sizes.d_model)
-    plain = logit_attribution(network.trace(SOURCE), measure, 1)
+    plain = logit_attribution(network.trace(SOURCE), measure, token=1)
     assert plain.edits == 0
     if at == "middle" and network.card.label == "GPT-NeoX":
         with pytest.raises(NotForThisNetwork, match="side by side"):
             network.trace(SOURCE, Edit(1, add=vector, at=at))
         return
     trace = network.trace(SOURCE, Edit(1, add=vector, at=at))
-    found = logit_attribution(trace, measure, 1, k=5_000)
+    found = logit_attribution(trace, measure, token=1, k=5_000)
     assert abs(found.residue) < 2e-4
     last = trace.blocks[1]
     assert found.ffn[1] == pytest.approx(

@@ -7,10 +7,10 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor
 
-from ffnviz.analysis.causal.gradient import gradient_attribution
+from ffnviz.analysis.causal.gradient import gradient_attribution, loss_gradient
 from ffnviz.analysis.causal.measure import logit_difference
 from ffnviz.analysis.causal.steer import contrast, steer
-from ffnviz.models.edit import Edit
+from ffnviz.models.edit import PLACES, Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.causal.networks import (
@@ -27,11 +27,15 @@ from tests.models.external.by_hand import hooked
 
 
 @pytest.mark.parametrize("family", [*KINDS, "BERT"])
-@pytest.mark.parametrize("at", ["hidden", "ffn", "output"])
+@pytest.mark.parametrize("at", PLACES)
 def test_gradients_are_those_that_autograd_keeps_at_a_hook(family: str, at: str) -> None:
     network = network_of_kind(family)
     measure, ids = logit_difference(network, 5, 9), ids_of(network, SOURCE)
     last = ids.shape[1] - 1
+    if at == "middle" and family == "GPT-NeoX":  # attention and FFN side by side
+        with pytest.raises(NotForThisNetwork, match="side by side"):
+            gradient_attribution(network, SOURCE, measure, at=at, token=last)
+        return
     found = gradient_attribution(network, SOURCE, measure, at=at, token=last)
     for block in range(2):
         kept: list[Tensor] = []
@@ -48,6 +52,75 @@ def test_gradients_are_those_that_autograd_keeps_at_a_hook(family: str, at: str)
         assert_allclose(found.activation[block], kept[0][0].detach(), atol=2e-5)
     assert_allclose(found.product, found.gradient * found.activation)
     assert not found.gradient.requires_grad
+
+
+@pytest.mark.parametrize("family", [*KINDS, "Qwen3", "Gemma 2", "BERT"])
+@pytest.mark.parametrize("at", ["hidden", "heads", "output"])
+def test_the_losss_gradient_is_that_of_transformers_own_loss(family: str, at: str) -> None:
+    network, off = network_of_kind(family), Edit(0, scale=0.5, tokens=[1], at="input")
+    text, words = (SOURCE, None) if family != "BERT" else ("the [MASK] sat [MASK]", [5, 9])
+    ids = ids_of(network, text)
+    labels = ids.clone()
+    if words is not None:
+        assert network.tokenizer.mask_id is not None
+        masks = ids[0].eq(network.tokenizer.mask_id).nonzero()[:, 0]
+        labels = torch.full_like(ids, -100)  # no word is asked for
+        labels[0, masks] = torch.tensor(words)
+    found = loss_gradient(network, text, at=at, words=words, edits=off)
+    for block in range(2):
+        kept: list[Tensor] = []
+
+        def keep(x: Tensor, kept: list[Tensor] = kept) -> Tensor:
+            x = x.detach().clone().requires_grad_()
+            kept.append(x)
+            return x
+
+        def halve(x: Tensor) -> Tensor:
+            x = x.clone()
+            x[:, 1] *= 0.5
+            return x
+
+        model: Any = hooked(family, block, at, keep, hooked(family, 0, "input", halve))
+        loss = model(input_ids=ids, labels=labels).loss
+        (gradient,) = torch.autograd.grad(loss, kept)
+        assert_allclose(found.gradient[block], gradient[0], atol=3e-5)
+        assert found.value == pytest.approx(float(loss.detach()), abs=1e-5)
+    assert found.gradient.abs().max() > 1e-3
+
+
+def test_the_loss_falls_against_its_gradient(tokenizer: Tokenizer) -> None:
+    """On ours: a step along −gradient in float64 lowers the loss by its square, to first order."""
+    network = ours(tokenizer, activation="gelu")
+    network.encoder.double()
+    text, step = "The [MASK] sat on the [MASK].", 1e-5
+    found = loss_gradient(network, text, words=[7, 8])
+    plain = found.value
+    edits = [
+        Edit(number, add=-step * each, tokens=list(range(len(each))))
+        for number, each in enumerate(found.gradient[:1])
+    ]
+    after = loss_gradient(network, text, words=[7, 8], edits=edits).value
+    assert (plain - after) / step == pytest.approx(
+        float(found.gradient[0].square().sum()), rel=1e-3
+    )
+    causal = ours(tokenizer, causal=True)
+    ids = causal.trace("The cat sat").ids
+    told = torch.nn.functional.cross_entropy(causal.encoder(ids).logits[:-1], ids[1:])
+    assert loss_gradient(causal, "The cat sat").value == pytest.approx(float(told), abs=1e-5)
+
+
+def test_a_loss_that_is_not_there_is_said(tokenizer: Tokenizer) -> None:
+    network = ours(tokenizer)
+    with pytest.raises(ValueError, match="reads both ways: say which words"):
+        loss_gradient(network, "The cat sat")
+    with pytest.raises(ValueError, match="has 1 masks, and words are 2"):
+        loss_gradient(network, "The [MASK] sat", words=[5, 6])
+    with pytest.raises(ValueError, match="has 0 masks"):
+        loss_gradient(network, "The cat sat", words=[])
+    with pytest.raises(ValueError, match="no next one to predict"):
+        loss_gradient(ours(tokenizer, causal=True), "[MASK]")
+    with pytest.raises(NotForThisNetwork, match="no pass with gradients"):
+        loss_gradient(Stranger(tokenizer), "the man sat")
 
 
 def test_on_ours_a_small_step_along_the_gradient_is_what_it_says(tokenizer: Tokenizer) -> None:

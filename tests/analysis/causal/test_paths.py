@@ -52,7 +52,7 @@ def pre_activation(family: str, ids: Tensor, without: bool) -> tuple[Tensor, Ten
 def test_direct_and_total_are_what_hooks_and_the_norm_written_out_give(family: str) -> None:
     network: ExternalNetwork = network_of_kind(family)
     ids, trace = ids_of(network, SOURCE), network.trace(SOURCE)
-    found = neuron_paths(trace, 0, NEURON, 1, PLACE, k=4)
+    found = neuron_paths(trace, 0, NEURON, 1, token=PLACE, k=4)
     (pre, stream), (bare, _) = (pre_activation(family, ids, each) for each in (False, True))
     assert_allclose(found.total, pre - bare, atol=2e-5)
     model = hooked(family, 0, "hidden", lambda x: x)
@@ -82,7 +82,7 @@ def test_an_edited_trace_is_compared_with_a_pass_that_has_its_edits(family: str)
         return x
 
     trace = network.trace(SOURCE, [Edit(0, [5], value=3.0)])
-    found = neuron_paths(trace, 0, NEURON, 1, PLACE)
+    found = neuron_paths(trace, 0, NEURON, 1, token=PLACE)
     told: list[Tensor] = []
     for without in (False, True):
 
@@ -106,7 +106,7 @@ def test_with_nothing_between_the_rest_is_the_norms_scale_alone(tokenizer: Token
     encoder.blocks[1].attention.project_out.weight.zero_()
     encoder.blocks[0].ffn.compress.weight[:, 5] *= 1e-3
     trace = network.trace("The cat sat on the mat")
-    found = neuron_paths(trace, 0, 5, 1, 2)
+    found = neuron_paths(trace, 0, 5, 1, token=2)
     length = abs(found.total).max()
     middle = trace.blocks[1].middle[2].double()
     wrote = trace.blocks[0].ffn.hidden[2, 5].double() * network.ffn(0).values[5].double()

@@ -16,7 +16,7 @@ import ffnviz
 from ffnviz.analysis.features.encoding import features_of
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.in_memory import from_module
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.sae import Sae, SaeError
 from tests.analysis.causal.networks import KINDS, by_hand, ids_of, network_of_kind, seen
 from tests.analysis.features.folders import ARCHITECTURES, drawn, encoded, saved
@@ -26,7 +26,8 @@ from tests.models.external.tokenizers import byte_level, metaspace
 
 TEXT = "The cat sat on the mat."
 PLACES = {"hidden": "mlp.hook_post", "ffn": "hook_mlp_out", "attention": "hook_attn_out",
-          "input": "hook_resid_pre", "output": "hook_resid_post"}  # fmt: skip
+          "heads": "attn.hook_z", "input": "hook_resid_pre", "middle": "hook_resid_mid",
+          "output": "hook_resid_post"}  # fmt: skip
 FORMS: list[dict[str, Any]] = [
     *({"architecture": each, "k": 3} for each in ARCHITECTURES),
     {"architecture": "topk", "k": 3, "rescale_acts_by_decoder_norm": True},
@@ -38,6 +39,9 @@ FORMS: list[dict[str, Any]] = [
 
 
 def wide(net: Network, at: str) -> int:
+    if at == "heads":
+        n_heads, d_head = net.head_shape(0)
+        return n_heads * d_head
     return net.sizes.d_ff if at == "hidden" else net.sizes.d_model
 
 
@@ -70,6 +74,10 @@ def test_it_takes_apart_what_a_hook_sees_and_puts_its_own_there(
     weights = drawn("standard", wide(net, at), 48)
     folder = saved(tmp_path / "mine", weights, f"blocks.0.{PLACES[at]}")
     sae, ids = ffnviz.read_sae(folder), ids_of(net, TEXT)
+    if at == "middle" and family == "GPT-NeoX":
+        with pytest.raises(NotForThisNetwork, match="side by side"):
+            ffnviz.sae_error(net, TEXT, sae)
+        return
     x = seen(family, ids, 0, at).double().numpy()
     values, reconstruction = encoded(x.reshape(-1, x.shape[-1]), weights, {})
     if at in ("ffn", "attention") and net.ffn(0).write_norm is not None:
@@ -92,7 +100,7 @@ def test_it_takes_apart_what_a_hook_sees_and_puts_its_own_there(
     assert told.kept == pytest.approx(1 - told.divergence / told.without)
 
 
-@pytest.mark.parametrize("at", ["hidden", "ffn", "output"])
+@pytest.mark.parametrize("at", ["hidden", "ffn", "heads", "output"])
 @pytest.mark.parametrize("name", ["plain", "gated", "stranger"])
 def test_a_feature_writes_what_its_direction_adds_to_the_logits(
     name: str, at: str, tokenizer: Tokenizer, tmp_path: Path
@@ -102,6 +110,10 @@ def test_a_feature_writes_what_its_direction_adds_to_the_logits(
     sae = ffnviz.read_sae(saved(tmp_path / "mine", weights, f"blocks.1.{PLACES[at]}"))
     promoted, suppressed = ffnviz.sae_words(net, sae, 7, 5)
     written = weights["W_dec"][7]
+    if at == "heads":
+        heads = net.heads(1).outputs.double().numpy()
+        parts = written.reshape(heads.shape[:2])
+        written = sum(part @ outputs for part, outputs in zip(parts, heads, strict=True))
     if at == "hidden":
         written = written @ net.ffn(1).values.double().numpy()
     assert net.head
@@ -229,7 +241,7 @@ def test_the_form_before_sae_lens_6_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("told", "hook", "why"),
     [
-        ({}, "blocks.0.attn.hook_z", "is of “blocks.0.attn.hook_z”; known are"),
+        ({}, "blocks.0.attn.hook_q", "is of “blocks.0.attn.hook_q”; known are"),
         ({}, "", "is of “”; known are"),
         ({"architecture": "temporal"}, "blocks.0.hook_mlp_out", "is “temporal”; known are"),
         ({"architecture": "topk"}, "blocks.0.hook_mlp_out", "tells no k"),

@@ -120,7 +120,8 @@ NUMBERS = st.floats(-1, 1)
 
 @given(st.lists(st.builds(
     Description, st.integers(0, 99).map(str) | st.just("6-res-jb"), st.integers(0, 10**6), TEXT,
-    TEXT, TEXT, TEXT, st.lists(st.builds(Score, NUMBERS, TEXT, TEXT), max_size=3).map(tuple),
+    TEXT, TEXT, method=TEXT,
+    scores=st.lists(st.builds(Score, NUMBERS, TEXT, TEXT), max_size=3).map(tuple),
 ), min_size=1, max_size=5))  # fmt: skip
 def test_what_is_written_is_read(rows: list[Description]) -> None:
     text = to_lines(rows)

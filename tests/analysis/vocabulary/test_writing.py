@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffnviz.analysis.vocabulary.decoding import Strategy
-from ffnviz.analysis.vocabulary.writing import Writing, begin, logits_before, no_text, write_word
+from ffnviz.analysis.vocabulary.writing import Generation, begin, logits_before, no_text, write_word
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
 from tests.analysis.small import small_model
@@ -20,7 +20,7 @@ def model() -> Model:
     return load("relu")
 
 
-def written(model: Model, text: str, n: int, strategy: Strategy) -> Writing:
+def written(model: Model, text: str, n: int, strategy: Strategy) -> Generation:
     writing = begin(model, text)
     for _ in range(n):
         writing = write_word(model, writing, strategy)

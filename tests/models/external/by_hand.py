@@ -61,9 +61,12 @@ def _first(returned: Any, change: Change) -> Any:
     return change(returned)
 
 
-def hooked(family: str, block: int, at: str, change: Change) -> nn.Module:
-    """A fresh network of a family with one change made in it, of what is (B, T, width)."""
-    names, model = NAMES[family], build(FAMILIES[family])
+def hooked(
+    family: str, block: int, at: str, change: Change, model: nn.Module | None = None
+) -> nn.Module:
+    """A network of a family, fresh or this one, with a change made of what is (B, T, width)."""
+    names = NAMES[family]
+    model = build(FAMILIES[family]) if model is None else model
     module = model.get_submodule(f"{names.blocks}.{block}")
     scaled: Change = lambda x: change(x * names.r) / names.r  # noqa: E731
     if at == "input":

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -39,6 +40,17 @@ def test_patterns_are_those_that_transformers_tells(
     assert len(told) == len(run.blocks)
     for block, expected in zip(run.blocks, told, strict=True):
         assert_allclose(patterns(block).weights, expected, atol=2e-6)
+
+
+def test_that_there_are_no_queries_is_said(network_of: Callable[[str], ExternalNetwork]) -> None:
+    attention: Any = network_of("Llama").run(IDS).blocks[0].attention
+    for name in ("queries", "keys"):
+        with pytest.raises(AttributeError, match="may rotate, cap or shift its scores"):
+            getattr(attention, name)
+    with pytest.raises(AttributeError, match="no attribute 'query'"):
+        _ = attention.query
+    assert not hasattr(attention, "queries")
+    assert torch.equal(deepcopy(attention).weights, attention.weights)
 
 
 def test_patterns_and_values_make_what_the_block_adds(external_network: ExternalNetwork) -> None:
