@@ -46,7 +46,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "Each token activates 50% of block 1's neurons."
     )
     assert read(sentences.of_ffn(512, 2_048, gated=False)) == (
-        "Each token, alone, by the same weights: 512 numbers → 2,048, bent, → 512, added back."
+        "Each token goes alone through the same weights: 512 numbers → 2,048, bent, → 512, added back."
     )
     assert "2,048, gated by a bent copy, →" in read(sentences.of_ffn(512, 2_048, gated=True))
     told, without = ("mat", 0.21), ("floor", 0.09)
@@ -54,7 +54,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "For the hidden word the network says mat (21%). Without the FFN of block 2: floor (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
-        "“cat” is not hidden; it says mat (21%). So this means little."
+        "“cat” is not hidden; it says mat (21%). So this guess means little."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
         "After “cat” the network expects mat (21%). Without"

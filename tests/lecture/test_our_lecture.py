@@ -85,7 +85,7 @@ def test_every_answer_is_what_is_computed() -> None:
     assert abs(few.probabilities[0] - whole.probabilities[0]) < 0.02
     scene = SCENES["Without this FFN"]
     assert answer_of(scene.title) == int(fact(scene, "without_ffn") != fact(scene, "says"))
-    scene = SCENES["Where does sparsity come from?"]
+    scene = SCENES["Why so few are active"]
     assert answer_of(scene.title) == int(0.4 < percent(fact(scene, "born_from")) < 0.6)
     scene = SCENES["Switch one off"]
     run = run_of_scene(scene)

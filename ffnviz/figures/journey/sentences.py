@@ -62,7 +62,7 @@ def of_ffn(d_model: int, d_ff: int, gated: bool) -> Sentence:
     """What the FFN does with each token: wider, bent, narrow again, added."""
     bent = ", gated by a bent copy" if gated else ", bent"
     return [
-        "Each token, alone, by the same weights: ",
+        "Each token goes alone through the same weights: ",
         number(f"{d_model:,} numbers → {d_ff:,}{bent}, → {d_model:,}"),
         ", added back.",
     ]
@@ -101,7 +101,7 @@ def of_prediction(
     # As short as the other, so that what is below stays where it is.
     means = f" Without the FFN of block {block + 1}: {other}."
     if asked == SHOWN:
-        means = " So this means little."
+        means = " So this guess means little."
     return [*questions[asked], number(best), ".", means]
 
 
