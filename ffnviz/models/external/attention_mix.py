@@ -63,14 +63,24 @@ class MixRecorder(TorchFunctionMode):
             self.pattern = result
         elif func in PRODUCT and self.pattern is not None:
             first, second = (*args, *kwargs.values())[:2]
-            pattern = self.pattern.to(first.dtype)
-            if first.shape == pattern.shape and torch.equal(first, pattern):
+            if _is_pattern(first, self.pattern):
                 mixes.append(_mix(self.pattern, second))
         return result
 
 
+def _is_pattern(factor: Tensor, pattern: Tensor) -> bool:
+    """Whether a product's factor is the pattern; its heads may stand in one row with the texts."""
+    is_one = factor.numel() == pattern.numel() and factor.shape[-2:] == pattern.shape[-2:]
+    return is_one and torch.equal(factor, pattern.to(factor.dtype).reshape(factor.shape))
+
+
 def _mix(weights: Tensor, values: Tensor) -> Mix:
-    """A mix of copies with a batch axis; one text's may come as (n_heads, …)."""
+    """A mix of copies with a batch axis; one text's may come as (n_heads, …).
+
+    Values with texts and heads in one row, (B n_heads, T, d_head), are given the pattern's axes.
+    """
+    if values.ndim < weights.ndim and len(values) == weights.shape[:-2].numel():
+        values = values.unflatten(0, weights.shape[:-2])
     values = _batched(values.expand(*weights.shape[:-2], *values.shape[-2:])).clone()
     weights = _batched(weights).clone()
     return Mix(lambda: weights, (weights,), values)

@@ -81,7 +81,10 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
         yield "edit attention", attention.module, _after(partial(_edit_attention, proof))
         if attention.heads is not None:
             yield "edit heads", attention.heads.out.module, _before(_edit_heads)
-            record_heads = _input_recorder("heads_read", lambda r: r.records_heads)
+            # Once: the same module may project relative positions afterwards.
+            record_heads = _input_recorder(
+                "heads_read", lambda r: r.records_heads and r.block.heads_read is None
+            )
             yield "heads", attention.heads.reads, _before(record_heads)
     if stream.attention is not None:
         yield "attention", stream.attention.module, _after(_output_recorder("attention"))

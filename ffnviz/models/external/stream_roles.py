@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import product
 
 import torch
 from torch import Tensor
@@ -57,10 +58,36 @@ def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
         if roles.beyond_rounding <= tolerance:
             return roles
         nearest = min(nearest, roles.beyond_rounding)
+    more = _more_summands(seen, ffn)
+    if more:
+        raise NotProvedError("E3", more, number)
     raise NotProvedError(
         "E3", "what the FFN writes is not simply added to the stream; before, after or beside a "
         f"norm (the nearest equation is {nearest:.0e} off)", number,
     )  # fmt: skip
+
+
+def _more_summands(seen: BlockPass, ffn: FfnRoles) -> str:
+    """A sentence where y = s (m + w + u), u by a later module; empty where none makes that sum.
+
+    Of Gemma 4's small networks u is what a gate on the new stream lets through of a second
+    embedding of the token (per-layer inputs), so it is no part of the FFN.
+    """
+    y, place = rows(seen.output), seen.calls.index(ffn.down)
+    later = [call for call in seen.calls[place + 1 :] if call.output.shape == seen.output.shape]
+    middles = [ffn.up.input, *(n.input for n in _norms(seen) if same(n.output, ffn.up.input))]
+    writes = [ffn.down, *(call for call in later if same(call.input, ffn.down.output))]
+    for middle, written, more in product(middles, writes, later):
+        if more in writes:
+            continue
+        w, rest = wide(rows(written.output)), wide(rows(middle)) + wide(rows(more.output))
+        s = best_multiple(rest + w, wide(y))
+        if error(wide(y) - s * rest, s * w) <= TOLERANCE[y.dtype]:
+            scaled = "" if abs(s - 1) <= TOLERANCE[y.dtype] else f", and multiplies all by {s:.3g}"
+            return (f"behind the FFN it adds what {more.name} writes to the stream, too{scaled}. "
+                    "What a block adds is then not attention and FFN alone, as pages here say "
+                    "(per-layer inputs of Gemma 4 are of this kind)")  # fmt: skip
+    return ""
 
 
 def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:

@@ -68,6 +68,12 @@ FAMILIES: dict[str, Callable[[], nn.Module]] = {
     "T5's encoder": lambda: T.T5EncoderModel(T.T5Config(**T5)),
     "T5's gated encoder": lambda: T.T5EncoderModel(
         T.T5Config(**T5, feed_forward_proj="gated-gelu")),
+    "BLOOM": _causal(T.BloomConfig(hidden_size=32, n_layer=2, n_head=4, vocab_size=97)),
+    "DeBERTa v2": _masked(T.DebertaV2Config(**SIZES)),
+    "DeBERTa v3": _masked(
+        T.DebertaV2Config(**SIZES, relative_attention=True, share_att_key=True,
+                          position_buckets=8, pos_att_type=["p2c", "c2p"],
+                          position_biased_input=False, norm_rel_ebd="layer_norm")),
     "Falcon": _causal(
         T.FalconConfig(hidden_size=32, num_hidden_layers=2, num_attention_heads=4, vocab_size=97)),
 }  # fmt: skip

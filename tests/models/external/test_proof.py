@@ -20,6 +20,8 @@ GEMMA = (*LLAMA[:3], "gated GELU (tanh)", "pre")
 # By hand, from each family's source: up, gate, down, φ, and where the norm is.
 EXPECTED = {
     "BERT": BERT, "BERT without a head": BERT, "RoBERTa": BERT, "ELECTRA": BERT,
+    "DeBERTa v2": BERT, "DeBERTa v3": BERT,
+    "BLOOM": ("mlp.dense_h_to_4h", None, "mlp.dense_4h_to_h", "GELU (tanh)", "pre"),
     "DistilBERT": ("ffn.lin1", None, "ffn.lin2", "GELU", "post"),
     "ALBERT": ("ffn", None, "ffn_output", "GELU (tanh)", "post"),
     "ModernBERT": ("mlp.Wi", None, "mlp.Wo", "GEGLU", "pre"),
@@ -40,10 +42,12 @@ EXPECTED = {
 SANDWICHES = ("Gemma 2", "Gemma 3", "OLMo 2")
 DEEP = {"ALBERT": 3, "ModernBERT": 4}
 BOTH_WAYS = ("BERT", "BERT without a head", "RoBERTa", "ELECTRA", "DistilBERT", "ALBERT",
-             "ModernBERT", "T5's encoder", "T5's gated encoder")  # fmt: skip
+             "ModernBERT", "DeBERTa v2", "DeBERTa v3", "T5's encoder",
+             "T5's gated encoder")  # fmt: skip
 HEADLESS = ("BERT without a head", "T5's encoder", "T5's gated encoder")
 PLAIN_HEADS = ("GPT-2", "GPT-NeoX", "GPT-NeoX in a row", "OPT", "Llama", "Mistral", "Qwen2",
-               "Qwen3", "Phi-3", "Granite", "OLMo 2", "Gemma 3", "Cohere", "Falcon")  # fmt: skip
+               "Qwen3", "Phi-3", "BLOOM", "Granite", "OLMo 2", "Gemma 3", "Cohere",
+               "Falcon")  # fmt: skip
 
 
 def test_each_family_is_known_by_its_equations(external_network: ExternalNetwork) -> None:

@@ -161,3 +161,44 @@ def test_what_is_no_ffn_of_its_own_is_refused(
         prove(make(), two_texts(), 6)
     assert (caught.value.equation, caught.value.block) == (equation, block)
     assert "it is a mixture" not in str(caught.value)
+
+
+def _per_layer_inputs(scalar: float) -> nn.Module:
+    config = T.Gemma4TextConfig(
+        **WIDE, hidden_size_per_layer_input=8, vocab_size_per_layer_input=97
+    )
+    model: Any = build(lambda: T.AutoModelForCausalLM.from_config(config))
+    for layer in model.model.layers:
+        layer.layer_scalar.fill_(scalar)
+    return model
+
+
+def _one_more(model: Any, name: str) -> nn.Module:
+    layer, aside = model.model.layers[1], nn.Linear(32, 32)
+    layer.add_module(name, aside)
+    own = layer.forward
+
+    def forward(*args: Any, **kwargs: Any) -> torch.Tensor:
+        stream: torch.Tensor = own(*args, **kwargs)
+        return stream + aside(stream)
+
+    layer.forward = forward
+    return model.requires_grad_(False)
+
+
+def test_what_else_is_added_behind_the_ffn_is_named(llama: nn.Module) -> None:
+    for model, name, scaled, block in (
+        (_per_layer_inputs(1.0), "post_per_layer_input_norm", False, 0),
+        (_per_layer_inputs(0.5), "post_per_layer_input_norm", True, 0),
+        (_one_more(llama, "one_more"), "one_more", False, 1),
+    ):
+        with pytest.raises(NotProvedError, match=f"it adds what {name} writes") as caught:
+            prove(model, two_texts(), 6)
+        assert (caught.value.equation, caught.value.block) == ("E3", block)
+        assert ("multiplies all by 0.5" in str(caught.value)) == scaled
+
+
+def test_without_per_layer_inputs_the_same_family_opens() -> None:
+    config = T.Gemma4TextConfig(**WIDE, hidden_size_per_layer_input=0)
+    made = prove(build(lambda: T.AutoModelForCausalLM.from_config(config)), two_texts(), 6)
+    assert max(made.errors.values()) <= made.tolerance
