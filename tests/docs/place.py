@@ -6,12 +6,14 @@ The networks are random, of two or 24 blocks; nothing is asked of the Hub.
 import json
 import shutil
 from pathlib import Path
+from typing import Any
 
 from click.testing import CliRunner
+from transformers import AutoModelForCausalLM, GPT2Config
 
 from ffnviz.cli import main
 from tests.analysis.features.folders import drawn, saved
-from tests.models.external.families import FAMILIES, GPT2, T, build
+from tests.models.external.families import GPT2, build
 from tests.models.external.folders import TOKENIZERS
 
 TEXTS = ("She lit the fire and made tea.\nThe dog slept.\n", "The boat left at dawn.\n")
@@ -65,11 +67,9 @@ def _trained(place: Path, out: Path) -> None:
 
 
 def _network(folder: Path, n_blocks: int) -> None:
-    make = FAMILIES["GPT-2"]
-    if n_blocks != GPT2["n_layer"]:
-        config = T.GPT2Config(**{**GPT2, "n_layer": n_blocks})
-        make = lambda: T.AutoModelForCausalLM.from_config(config)  # noqa: E731
-    build(make).save_pretrained(folder)
+    config = GPT2Config(**{**GPT2, "n_layer": n_blocks})
+    network: Any = build(lambda: AutoModelForCausalLM.from_config(config))
+    network.save_pretrained(folder)
     TOKENIZERS["GPT-2"]().save_pretrained(folder)
 
 

@@ -46,7 +46,8 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "Each token activates 50% of block 1's neurons."
     )
     assert read(sentences.of_ffn(512, 2_048, gated=False)) == (
-        "Each token goes alone through the same weights: 512 numbers → 2,048, bent, → 512, added back."
+        "Each token goes alone through the same weights: "
+        "512 numbers → 2,048, bent, → 512, added back."
     )
     assert "2,048, gated by a bent copy, →" in read(sentences.of_ffn(512, 2_048, gated=True))
     told, without = ("mat", 0.21), ("floor", 0.09)

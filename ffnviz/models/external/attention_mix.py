@@ -80,7 +80,7 @@ def _mix(weights: Tensor, values: Tensor) -> Mix:
     Values with texts and heads in one row, (B n_heads, T, d_head), are given the pattern's axes.
     """
     if values.ndim < weights.ndim and len(values) == weights.shape[:-2].numel():
-        values = values.unflatten(0, weights.shape[:-2])
+        values = values.view(*weights.shape[:-2], *values.shape[1:])
     values = _batched(values.expand(*weights.shape[:-2], *values.shape[-2:])).clone()
     weights = _batched(weights).clone()
     return Mix(lambda: weights, (weights,), values)

@@ -208,7 +208,7 @@ def answers_of(run: Run) -> dict[str, Answer]:
 
 
 def _at(place: int) -> str:
-    return "d_ff = d_model" if place == BEND_ALONE else f"{TIMES[place]} × d_model"
+    return f"{WIDTHS[place]} neuron{'s' * (WIDTHS[place] > 1)}"
 
 
 def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
@@ -219,7 +219,7 @@ def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
 def _beside(answer: Answer) -> Sentence:
     """What is off with d_ff = d_model, and without φ."""
     bend, without = percent(answer.fits[BEND_ALONE].median), percent(answer.toy.without)
-    return [f"With d_ff = d_model {bend}; without φ, whatever d_ff, {without}."]
+    return [f"With d_ff = d_model: {bend}. Without φ, whatever d_ff: {without}."]
 
 
 def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:

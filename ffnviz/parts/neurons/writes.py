@@ -20,6 +20,7 @@ from ffnviz.state.settings import Values
 
 WORDS = 14
 NEURONS = 10
+LARGEST = 0.9995  # a share that percent would round to all
 
 
 def sheet(run: Run, _: Values) -> Sheet:
@@ -35,7 +36,8 @@ def its_words(run: Run, neuron: int) -> Cell:
     sentence: Sentence = [
         "When active, it makes ", number(promoted.words[0]),
         f" likelier and {suppressed.words[0]} less likely; the norm of its value vector is "
-        f"{norm:.2f}, larger than {percent(larger_than)} of the block's.",
+        f"{norm:.2f}, ", "the largest of the block's." if larger_than >= LARGEST else
+        f"larger than {percent(larger_than)} of the block's.",
     ]  # fmt: skip
     return bars_cell(
         Head(sentence, "writes", run.card.colour),

@@ -170,7 +170,8 @@ def _per_layer_inputs(scalar: float) -> nn.Module:
     model: Any = build(lambda: T.AutoModelForCausalLM.from_config(config))
     for layer in model.model.layers:
         layer.layer_scalar.fill_(scalar)
-    return model
+    network: nn.Module = model
+    return network
 
 
 def _one_more(model: Any, name: str) -> nn.Module:
@@ -180,10 +181,12 @@ def _one_more(model: Any, name: str) -> nn.Module:
 
     def forward(*args: Any, **kwargs: Any) -> torch.Tensor:
         stream: torch.Tensor = own(*args, **kwargs)
-        return stream + aside(stream)
+        added: torch.Tensor = aside(stream)
+        return stream + added
 
     layer.forward = forward
-    return model.requires_grad_(False)
+    network: nn.Module = model.requires_grad_(False)
+    return network
 
 
 def test_what_else_is_added_behind_the_ffn_is_named(llama: nn.Module) -> None:
