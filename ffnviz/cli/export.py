@@ -13,6 +13,8 @@ from ffnviz.cli.network import opened, sentence_options
 from ffnviz.cli.output import with_bar
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey_file import journey_file
+from ffnviz.export.live.packing import NotForALivePageError
+from ffnviz.export.live.page import live_page
 from ffnviz.export.runs import exported_run
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.html_file import lecture_html
@@ -36,12 +38,16 @@ from ffnviz.state.state import tidied
     "--worksheet", is_flag=True,
     help="Of a lecture: its questions and gaps to fill in, and the solutions, to print on A4.",
 )  # fmt: skip
+@click.option(
+    "--live", is_flag=True,
+    help="Of a sentence: the networks go along, so that any other can be typed in the file.",
+)  # fmt: skip
 @device_option
 @threads_option(default=1)
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the file goes; "
-    "ffnviz-journey.html, ffnviz-lecture.html or ffnviz-worksheet.html if absent. One that is "
-    "there is replaced.",
+    "ffnviz-journey.html, ffnviz-live.html, ffnviz-lecture.html or ffnviz-worksheet.html if "
+    "absent. One that is there is replaced.",
 )  # fmt: skip
 def export(
     text: str,
@@ -51,13 +57,27 @@ def export(
     revision: str | None,
     lecture: Path | None,
     worksheet: bool,
+    live: bool,
     device: torch.device,
     out: Path | None,
 ) -> None:
-    """Save the Journey of a sentence as one HTML file: all tokens, blocks and both twins."""
+    """Save the Journey of a sentence as one HTML file: all tokens, blocks and both twins.
+
+    With --live any other sentence can be typed in it.
+    """
     if worksheet and lecture is None:
         raise click.BadParameter("a worksheet is made of a --lecture.", param_hint="--worksheet")
-    kind = "journey" if lecture is None else "worksheet" if worksheet else "lecture"
+    if live and lecture is not None:
+        raise click.BadParameter("it is of a sentence, not of a --lecture.", param_hint="--live")
+    kind = (
+        "live"
+        if live
+        else "journey"
+        if lecture is None
+        else "worksheet"
+        if worksheet
+        else "lecture"
+    )
     out = out or Path(f"ffnviz-{kind}.html")
     check_file(out)
     if lecture is not None:
@@ -67,6 +87,11 @@ def export(
         raise click.BadParameter("it is empty. Give a sentence.", param_hint="--text")
     names = [model] if model else [twin, *(other for other in TWINS if other != twin)]
     networks = [opened(name, device, dtype, revision) for name in names]
+    if live:
+        with reported(NotForALivePageError):
+            page = with_bar("pictures", lambda step: live_page(networks, tidied(text), step))
+        _save(page, out, "")
+        return
     with reported(ValueError):
         run = exported_run(networks, tidied(text))
         journey = with_bar("pictures", lambda progress: journey_file(run, progress))

@@ -4,7 +4,7 @@ import base64
 import gzip
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -38,6 +38,10 @@ class Contents:
     arrays: Mapping[str, NDArray[Any]]  # that go with them
     charts: bool = False  # whether plotly.js is needed
     font: bool = True  # whether the page's font goes along; without, the reader's own is taken
+    worker: str = ""  # a script that runs beside the page
+    later: Mapping[str, str] = field(
+        default_factory=dict
+    )  # base64 texts that come after the script
 
 
 def document(contents: Contents) -> str:
@@ -51,17 +55,21 @@ def document(contents: Contents) -> str:
     library = [PLOTLY.read_text(encoding="utf-8")] if contents.charts else []
     title = contents.title.encode(errors="replace").decode()  # half a character is none
     packed = gzip.compress(pack(contents.header, contents.arrays), mtime=0)
+    policy = _policy([code, *library], style, bool(contents.worker))
+    worker = [contents.worker] if contents.worker else []
     return "\n".join([
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy([code, *library], style)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         f"<title>{escape(title)}</title>", f"<script>{OLD_BROWSER_JS}</script>",
         f"<style>{style}</style>", "</head>", "<body>",
         f"<noscript>{NO_SCRIPT}</noscript>",
-        f'<script type="text/plain" id="data">{base64.b64encode(packed).decode()}</script>',
-        *(f'<script type="text/plain" id="plotly">{_packed_plotly()}</script>' for _ in library),
-        f"<script>{code}</script>", "</body>", "</html>", "",
+        _plain("data", base64.b64encode(packed).decode()),
+        *(_plain("plotly", _packed_plotly()) for _ in library),
+        *(_plain("worker", each) for each in worker),
+        f"<script>{code}</script>",
+        *(_plain(name, text) for name, text in contents.later.items()), "</body>", "</html>", "",
     ])  # fmt: skip
 
 
@@ -83,11 +91,21 @@ def _packed_plotly() -> str:
     return base64.b64encode(gzip.compress(PLOTLY.read_bytes(), mtime=0)).decode()
 
 
-def _policy(scripts: Sequence[str], style: str) -> str:
-    """The policy to load nothing, and to run these scripts and apply this style sheet alone."""
+def _plain(name: str, text: str) -> str:
+    """A text that a script reads; nothing in it ends an element."""
+    return f'<script type="text/plain" id="{name}">{text}</script>'
+
+
+def _policy(scripts: Sequence[str], style: str, has_worker: bool) -> str:
+    """The policy to load nothing, and to run these scripts and apply this style sheet alone.
+
+    A worker is made of a text in the page, as a blob, and may compile WebAssembly.
+    """
+    computes = [] if not has_worker else ["'wasm-unsafe-eval'"]
     rules = {
         "default-src": "'none'",
-        "script-src": " ".join(map(_hash, [OLD_BROWSER_JS, *scripts])),
+        "script-src": " ".join([*map(_hash, [OLD_BROWSER_JS, *scripts]), *computes]),
+        **({"worker-src": "blob:"} if has_worker else {}),
         # Plotly writes styles as it goes.
         "style-src": "'unsafe-inline'" if scripts[1:] else _hash(style),
         "font-src": "data:",

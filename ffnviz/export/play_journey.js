@@ -2,15 +2,10 @@
 
 import { aboutFrom } from "./about.js";
 import { each, element } from "./element.js";
+import { signed } from "./numbers.js";
 import { mount } from "./shell.js";
 
 const SLOT = "\ue000"; // as in journey.py
-
-// As figures/wording.py writes it.
-const signed = (value) => {
-  const text = value.toFixed(2);
-  return text === "-0.00" ? "0.00" : text.replace("-", "−");
-};
 
 const descending = (values) => Uint32Array.from(values.keys()).sort((a, b) => values[b] - values[a] || a - b);
 
@@ -101,15 +96,25 @@ function makeChoice(label, choose) {
 /**
  * Makes the pictures and what is chosen with.
  *
- * @param data the header that journey.py made, with `arrays` and `shapes`
- * @param changed called with every state that is shown
+ * @param recorded the header that journey.py made, with `arrays` and `shapes`
+ * @param want called with what is chosen of a state, to show it; if missing, the data have all that can be chosen
  */
-export function makeJourney(data, changed = () => {}) {
-  const make = makeData(data, data.arrays, data.shapes);
-  let state = { ...data.start };
+export function makeJourney(recorded, want = null) {
+  let data = null, make = null;
+  let state = { ...recorded.start };
+  function take(next) {
+    data = next;
+    make = makeData(data, data.arrays, data.shapes);
+  }
+  take(recorded);
   const blocksOf = (network) => data.networks.find(({ id }) => id === network).n_blocks;
-  const go = (part) => show({ ...state, ...part });
-  const chooseNetwork = (network) => go({ network, block: Math.min(state.block, blocksOf(network) - 1) });
+  // A state with another part; a network with fewer blocks shows its last.
+  function changed(before, part) {
+    const next = { ...before, ...part };
+    return { ...next, block: Math.min(next.block, blocksOf(next.network) - 1) };
+  }
+  const go = want ?? ((part) => show(changed(state, part)));
+  const chooseNetwork = (network) => go({ network });
   const networks = makeChoice("Network", chooseNetwork);
   const blocks = makeChoice("Block", (block) => go({ block }));
 
@@ -139,12 +144,14 @@ export function makeJourney(data, changed = () => {}) {
       host.hidden = shown === null; // a network without a word head says nothing
       if (shown !== null) picture.update({ ...shown, stamp });
     }
-    changed(state);
   }
 
   return {
     choices: [networks.box, blocks.box],
     element: element("div", { class: "journey" }, ...Object.values(hosts)),
+    take, // other data, of which a state is then shown
+    changed,
+    has: ({ network, block, token }) => Boolean(data.views[`${network} ${block}`]?.ffn[token]),
     show: (wanted = data.start) => show({ ...wanted }),
     about: () => `${data.networks.find(({ id }) => id === state.network).label} · block ${state.block + 1}`,
   };

@@ -1,8 +1,10 @@
 """`ffnviz export` as a person or a script would call it."""
 
+import base64
 import os
 import re
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -28,12 +30,38 @@ def test_a_sentence_becomes_a_file_that_opens_with_the_chosen_twin(tmp_path: Pat
     assert [each["id"] for each in header["networks"]] == ["relu", "gelu"]
 
 
+def test_a_network_that_a_live_page_could_not_compute_is_refused(
+    tmp_path: Path, model_folder: Path
+) -> None:
+    file = tmp_path / "page.html"
+    code, _, problems = export("--live", "--model", str(model_folder), "-o", str(file))
+    assert code == 1
+    assert "A live page cannot compute 'tiny': its sizes, 16, 32, 300, are not all" in problems
+    assert not file.exists()
+
+
 def test_a_folder_of_our_own_kind_is_taken_home_alone(tmp_path: Path, model_folder: Path) -> None:
     file = tmp_path / "page.html"
     code, _, problems = export("--model", str(model_folder), "--text", "A cat.", "-o", str(file))
     assert code == 0, problems
     header, _ = contents(file.read_text(encoding="utf-8"))
     assert [each["label"] for each in header["networks"]] == ["tiny"]
+
+
+def test_a_live_file_has_the_weights_and_begins_with_the_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    code, said, problems = export("--live", "--text", "A ___ sat.", "-o", str(file))
+    assert code == 0, problems
+    assert re.search(r": 5\d\.\d MB\n$", said)
+    html = file.read_text(encoding="utf-8")
+    header, _ = contents(html)
+    assert header["plays"] == "live"
+    assert header["sentence"] == "A [MASK] sat."
+    for index in header["packed"]:
+        start = html.index(f'id="weights-{index["id"]}">') + len(f'id="weights-{index["id"]}">')
+        weights = base64.b64decode(html[start : html.index("<", start)])
+        assert len(weights) == index["size"]
+        assert zlib.crc32(weights) == index["crc32"]
 
 
 @pytest.mark.parametrize("place", ["no folder/page.html", "file/page.html", "pipe"])
@@ -60,6 +88,7 @@ def test_the_place_is_looked_at_before_anything_is_computed(
         (["--text", "  "], "it is empty. Give a sentence."),
         (["--lecture", "not-there.toml"], "not-there.toml' does not exist"),
         (["--text", "A cat.", "--worksheet"], "a worksheet is made of a --lecture"),
+        (["--live", "--lecture"], "it is of a sentence, not of a --lecture"),
         (["--model", "no-such-folder/x/y"], "no-such-folder"),
     ],
 )

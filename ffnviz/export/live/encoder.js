@@ -16,6 +16,35 @@ function halves() {
   return values;
 }
 
+// CRC-32 (ISO 3309, as zlib has it): a lost or changed byte of the weights is noticed.
+const POLYNOMIAL = 0xedb88320;
+
+// What a byte does to the sum, with none, one, two or three bytes behind it.
+function tables() {
+  const all = Array.from({ length: 4 }, () => new Uint32Array(256));
+  for (let byte = 0; byte < 256; byte++) {
+    let sum = byte;
+    for (let bit = 0; bit < 8; bit++) sum = sum & 1 ? (sum >>> 1) ^ POLYNOMIAL : sum >>> 1;
+    all[0][byte] = sum;
+  }
+  for (let n = 1; n < 4; n++) for (let byte = 0; byte < 256; byte++) {
+    const before = all[n - 1][byte];
+    all[n][byte] = (before >>> 8) ^ all[0][before & 255];
+  }
+  return all;
+}
+
+// The sum of bytes, whose number is a multiple of four.
+export function crc32(buffer) {
+  const [t0, t1, t2, t3] = tables(), words = new Uint32Array(buffer);
+  let sum = -1;
+  for (let at = 0; at < words.length; at++) {
+    sum ^= words[at];
+    sum = t3[sum & 255] ^ t2[(sum >>> 8) & 255] ^ t1[(sum >>> 16) & 255] ^ t0[sum >>> 24];
+  }
+  return (sum ^ -1) >>> 0;
+}
+
 const relu = (x) => (x > 0 ? x : 0);
 
 // erfc by a rational Chebyshev fit, relative error 1.2e-7 (Press et al., Numerical Recipes, section 6.2).

@@ -2,12 +2,25 @@
 // spelling, lower case, [MASK], the words of GPT-2's pattern, byte-level BPE (Sennrich et al. 2016;
 // Radford et al. 2019). Positions count code points, as Python does.
 
-import { isBlank } from "./typed.js";
-
 // \s of the library's pattern is Unicode's White_Space; JavaScript's own has U+FEFF as well.
 const WORDS = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L}\p{N}]+|\p{White_Space}+(?!\P{White_Space})|\p{White_Space}+/gu;
 const MASK = /\p{White_Space}*\[mask\]/gu; // once in lower case; blanks before it are its own
 const MOST_KEPT = 10_000; // words whose tokens are kept
+
+const BLANK = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/;
+const BLANKS = /[ \t\n\v\f\r]+/g;
+const GAP = /_{3,}/g;
+
+export const isBlank = (sign) => BLANK.test(sign); // str.isspace
+
+// str.strip, of a list of characters.
+export function stripped(signs) {
+  const first = signs.findIndex((sign) => !isBlank(sign));
+  return first < 0 ? [] : signs.slice(first, signs.findLastIndex((sign) => !isBlank(sign)) + 1);
+}
+
+// A sentence as it is read: `tidied` in state/state.py.
+export const tidied = (text) => stripped(Array.from(text.replace(GAP, "[MASK]").replace(BLANKS, " "))).join("");
 
 // The symbol that stands for each byte (Radford et al. 2019): printable ones for themselves.
 function symbolsOfBytes() {
@@ -119,4 +132,66 @@ export function makeTokenizer({ vocabulary, merges, mask_id: maskId, labels, spe
       return { tokens, nLeftOut: found.length - tokens.length };
     },
   };
+}
+
+// What is said of tokens, as state/run.py, models/token_slice.py and analysis/pieces.py have it.
+
+const NO_GLYPH = /^[\p{Cc}\p{Cf}\ufe00-\ufe0f]$/u;
+const LETTER = /^[\p{L}\p{Nl}\p{No}]$/u; // of a word: [^\W\d_] in Python
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u; // str.isalnum
+
+function visible(text) {
+  const signs = Array.from(text), read = signs.filter((sign) => sign === "\u200d" || !/\p{Cf}/u.test(sign));
+  const seen = read.length ? read : signs, bare = stripped(seen);
+  const named = seen.map((sign) => ({ "\n": "↵", "\t": "⇥" })[sign] ?? (isBlank(sign) ? "␣" : sign));
+  const shown = bare.length ? bare : named;
+  if (!shown.every((sign) => NO_GLYPH.test(sign))) return shown.join("");
+  return shown.map((sign) => `U+${sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`).join(" ");
+}
+
+// The tokens as typed, with a sign for what cannot be seen.
+export const labelsOf = (tokens) => tokens.map(({ text }, place) => (text && visible(text)) || (place ? "…" : "␣"));
+
+// The first mask, or else the last word.
+export function usualToken(tokens, maskId) {
+  const mask = tokens.findIndex(({ id }) => id === maskId);
+  const word = tokens.findLastIndex(({ text }) => LETTER_OR_DIGIT.test(text));
+  return mask >= 0 ? mask : word >= 0 ? word : tokens.length - 1;
+}
+
+// The words of more than one token, each spelling once: { word, pieces }.
+export function splitWords(text, tokens) {
+  const signs = Array.from(text), words = new Map();
+  for (let start = 0; start < signs.length; start++) {
+    if (!LETTER.test(signs[start])) continue;
+    let end = start + 1;
+    while (end < signs.length && LETTER.test(signs[end])) end++;
+    const within = tokens.filter((token) => start < token.end && (token.start < end || (token.start === token.end && token.end === end)));
+    const pieces = within.map((token) => signs.slice(Math.max(start, token.start), Math.min(end, token.end)).join(""));
+    const word = signs.slice(start, end).join(""), spelling = word.toLowerCase();
+    if (pieces.length > 1 && !words.has(spelling)) words.set(spelling, { word, pieces });
+    start = end;
+  }
+  return [...words.values()];
+}
+
+// The typed characters that take several tokens, each once.
+export function readInBytes(tokens) {
+  const seen = new Set();
+  tokens.slice(1).forEach((token, place) => {
+    const before = Array.from(tokens[place].text);
+    if (before.length && !token.text) seen.add(before.at(-1));
+  });
+  return [...seen];
+}
+
+// For each token the other network's that reads the same: one of no character of its own takes that of
+// the one before. aligned_tokens in models/token_alignment.py, where both have one tokenizer.
+export function aligned(tokens) {
+  const places = [];
+  tokens.forEach(({ text }, at) => {
+    const isEnd = at === 0 || at === tokens.length - 1;
+    places.push(text || isEnd ? at : places[at - 1]);
+  });
+  return places;
 }
