@@ -39,6 +39,7 @@ class Contents:
     charts: bool = False  # whether plotly.js is needed
     font: bool = True  # whether the page's font goes along; without, the reader's own is taken
     worker: str = ""  # a script that runs beside the page
+    served: bool = False  # whether it may read files beside it
     later: Mapping[str, str] = field(
         default_factory=dict
     )  # base64 texts that come after the script
@@ -55,7 +56,7 @@ def document(contents: Contents) -> str:
     library = [PLOTLY.read_text(encoding="utf-8")] if contents.charts else []
     title = contents.title.encode(errors="replace").decode()  # half a character is none
     packed = gzip.compress(pack(contents.header, contents.arrays), mtime=0)
-    policy = _policy([code, *library], style, bool(contents.worker))
+    policy = _policy([code, *library], style, bool(contents.worker), contents.served)
     worker = [contents.worker] if contents.worker else []
     return "\n".join([
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
@@ -96,20 +97,22 @@ def _plain(name: str, text: str) -> str:
     return f'<script type="text/plain" id="{name}">{text}</script>'
 
 
-def _policy(scripts: Sequence[str], style: str, has_worker: bool) -> str:
+def _policy(scripts: Sequence[str], style: str, has_worker: bool, served: bool) -> str:
     """The policy to load nothing, and to run these scripts and apply this style sheet alone.
 
-    A worker is made of a text in the page, as a blob, and may compile WebAssembly.
+    A worker is made of a text in the page, as a blob, and may compile WebAssembly. A page that is
+    served reads what lies beside it, and has a service worker there.
     """
-    computes = [] if not has_worker else ["'wasm-unsafe-eval'"]
+    computes = ["'wasm-unsafe-eval'"] if has_worker else []
+    beside = " 'self'" if served else ""
     rules = {
         "default-src": "'none'",
         "script-src": " ".join([*map(_hash, [OLD_BROWSER_JS, *scripts]), *computes]),
-        **({"worker-src": "blob:"} if has_worker else {}),
+        **({"worker-src": f"blob:{beside}"} if has_worker else {}),
         # Plotly writes styles as it goes.
         "style-src": "'unsafe-inline'" if scripts[1:] else _hash(style),
         "font-src": "data:",
-        "connect-src": "data:",  # a saved picture carries the font
+        "connect-src": f"data:{beside}",  # a saved picture carries the font
         "img-src": "data: blob:",  # what is saved as PNG is drawn from an SVG of its own
         "base-uri": "'none'",
         "form-action": "'none'",

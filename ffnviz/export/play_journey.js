@@ -15,8 +15,12 @@ function strongest(values) {
   return best;
 }
 
+const isSilenced = (silenced, { network, block, index }) =>
+  silenced.some((one) => one.network === network && one.block === block && one.index === index);
+
 /**
- * The data of the pictures for a state: { network, block, token, neuron, order }.
+ * The data of the pictures for a state: { network, block, token, neuron, order }, and where it can be
+ * computed anew `off`, whether the block's FFN is left out, and `silenced`, the neurons that are switched off.
  *
  * @param journey the header that journey.py made
  * @param arrays "network block name" → numbers
@@ -35,11 +39,15 @@ function makeData(journey, arrays, shapes) {
   const leadingOf = (state) => (state.neuron ? null : views[nameOf(state)].leading[state.token]);
   const neuronOf = (state) => state.neuron ?? { network: state.network, index: leadingOf(state)?.neuron ?? strongest(row(`${nameOf(state)} hidden`, state.token)) };
 
+  const listed = (kind, { off, ...state }) => views[nameOf(state)][off ? `${kind}_off` : kind][state.token];
+
   function ffn(state) {
-    const name = nameOf(state), shown = views[name].ffn[state.token], neuron = neuronOf(state);
+    const name = nameOf(state), shown = listed("ffn", state), neuron = neuronOf(state);
     const vectors = Object.fromEntries(shown.stages.map((stage) => [stage.name, row(`${name} ${stage.name}`, state.token)]));
+    if (state.off) vectors.total = vectors.stream; // which passes the FFN by
+    const stages = shown.stages.map((stage) => ({ ...stage, door: "" })); // a file has no other page
     const order = state.order === "index" ? orderOf(name, "index") : descending(row(`${name} pre`, state.token));
-    return { ...shown, neuron: neuron.network === state.network ? neuron.index : null, arrays: { ...vectors, order } };
+    return { ...shown, stages, neuron: neuron.network === state.network ? neuron.index : null, off: state.off, arrays: { ...vectors, order } };
   }
 
   function maps(state) {
@@ -66,15 +74,17 @@ function makeData(journey, arrays, shapes) {
     const said = Math.abs(values[most]) > own.threshold ? own.awake : own.asleep;
     const spans = leadingOf(state)?.spans ?? said.map(([text, kind]) => [
       kind.startsWith("number") ? signed(values[most]) : text.replace(SLOT, own.texts[most]), kind]);
+    const isOff = isSilenced(state.silenced ?? [], { network, index, block: view.blocks[network] });
     return {
+      action: state.silenced && (isOff ? "Switch it on again" : "Switch it off"),
       title: own.title.replace(/:\d+/, `:${index}`), texts: own.texts, values, token: view.tokens[network][state.token],
       words: written(name, index), head: { ...own.head, spans }, stays: true,
     };
   }
 
-  const chips = (state) => ({ ...views[nameOf(state)].chips, chosen: state.token });
-  const prediction = (state) => views[nameOf(state)].prediction[state.token];
-  return { chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card };
+  const chips = (state) => ({ ...views[nameOf(state)].chips, chosen: state.token, stays: !journey.live });
+  const prediction = (state) => listed("prediction", state);
+  return { pictures: { chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card }, neuronOf };
 }
 
 // A row of buttons, one of which is pressed.
@@ -97,9 +107,10 @@ function makeChoice(label, choose) {
  * Makes the pictures and what is chosen with.
  *
  * @param recorded the header that journey.py made, with `arrays` and `shapes`
+ * @param hide called with a token whose word is to be hidden; a file has none
  * @param want called with what is chosen of a state, to show it; if missing, the data have all that can be chosen
  */
-export function makeJourney(recorded, want = null) {
+export function makeJourney(recorded, want = null, hide = () => {}) {
   let data = null, make = null;
   let state = { ...recorded.start };
   function take(next) {
@@ -123,7 +134,12 @@ export function makeJourney(recorded, want = null) {
     neuron: (chosen) => go({ neuron: typeof chosen === "number" ? { network: state.network, index: chosen } : { network: chosen.map, index: chosen.neuron } }),
     order: (order) => go({ order }),
     cell: ({ map, neuron, token }) => go({ neuron: { network: map, index: neuron }, token: ownToken(map, token) }),
-    meet: ({ token }) => { if (token !== null) go({ token: ownToken((state.neuron ?? state).network, token) }); },
+    off: (off) => go({ off }),
+    hide,
+    meet: ({ token }) => {
+      if (token === null) toggle();
+      else go({ token: ownToken((state.neuron ?? state).network, token) });
+    },
   };
   // The token of the network that drives the page which reads what another's token reads.
   function ownToken(network, token) {
@@ -131,7 +147,15 @@ export function makeJourney(recorded, want = null) {
     return Math.max(0, places.indexOf(token));
   }
 
-  const hosts = Object.fromEntries(Object.keys(make).map((name) => [name, element("div", { class: `picture ${name}` })]));
+  // Switches the neuron that is shown off, or on again; it stays the one that is shown.
+  function toggle() {
+    const neuron = make.neuronOf(state), { blocks: shown } = data.views[`${state.network} ${state.block}`];
+    const one = { ...neuron, block: shown[neuron.network] }, { silenced } = state;
+    const others = silenced.filter((other) => !isSilenced([other], one));
+    go({ neuron, silenced: others.length < silenced.length ? others : [...silenced, one] });
+  }
+
+  const hosts = Object.fromEntries(Object.keys(make.pictures).map((name) => [name, element("div", { class: `picture ${name}` })]));
   const pictures = Object.entries(hosts).map(([name, host]) => [name, host, mount(host, name, (event, value) => asks[event]?.(value))]);
 
   function show(next) {
@@ -140,7 +164,7 @@ export function makeJourney(recorded, want = null) {
     blocks.update(Array.from({ length: blocksOf(state.network) }, (_, block) => [block, `block ${block + 1}`]), state.block);
     const stamp = JSON.stringify(state);
     for (const [name, host, picture] of pictures) {
-      const shown = make[name](state);
+      const shown = make.pictures[name](state);
       host.hidden = shown === null; // a network without a word head says nothing
       if (shown !== null) picture.update({ ...shown, stamp });
     }
@@ -151,7 +175,8 @@ export function makeJourney(recorded, want = null) {
     element: element("div", { class: "journey" }, ...Object.values(hosts)),
     take, // other data, of which a state is then shown
     changed,
-    has: ({ network, block, token }) => Boolean(data.views[`${network} ${block}`]?.ffn[token]),
+    has: ({ network, block, token, sentence, silenced }) => sentence === data.sentence
+      && JSON.stringify(silenced) === JSON.stringify(data.silenced) && Boolean(data.views[`${network} ${block}`]?.ffn[token]),
     show: (wanted = data.start) => show({ ...wanted }),
     about: () => `${data.networks.find(({ id }) => id === state.network).label} · block ${state.block + 1}`,
   };

@@ -12,6 +12,7 @@ from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity.awake import awake
 from ffnviz.export.live.page import live_page
 from ffnviz.figures.wording import percent, signed
+from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from tests.browser.axe import violations
 from tests.browser.test_export import LABELS, offline
@@ -135,6 +136,50 @@ def test_a_text_that_is_too_long_is_cut_and_counted(page: Page, twins: dict[str,
         "below; shorten it to see them."
     )
     typed(page, "It was late.")
+    expect(page.locator(".notice")).to_be_empty()
+
+
+def test_the_ffn_is_switched_off_and_a_word_hidden(page: Page, twins: dict[str, Model]) -> None:
+    typed(page, "She opened the door and looked out.")
+    chips = page.get_by_role("group", name="Tokens of the sentence").locator(".chip")
+    chips.nth(3).locator("[aria-pressed]").click()
+    painted(page, sentence="She opened the door and looked out.", token=3)
+    page.get_by_role("button", name="Hide this word").click()
+    painted(page, sentence=TEXT, token=3)
+    expect(page.get_by_role("textbox", name="Sentence")).to_have_value(TEXT)
+    check(page, twins["relu"], TEXT, 1, 3)
+    page.get_by_role("button", name="FFN off").click()
+    painted(page, sentence=TEXT, off=True)
+    told = predict_without_ffn(twins["relu"], twins["relu"].trace(TEXT), 1, 3)
+    expect(page.locator(".leads .sentence")).to_contain_text(
+        f"Without the FFN of block 2 it says {told.words[0]}"
+        f" ({percent(float(told.probabilities[0]))})."
+    )
+    notes = page.locator(".ffn_picture [data-stage] > small")
+    assert notes.last.inner_text() == notes.nth(4).inner_text(), "the stream passes it by"
+    page.get_by_role("button", name="FFN off").click()
+    painted(page, sentence=TEXT, off=False)
+    check(page, twins["relu"], TEXT, 1, 3)
+
+
+def test_a_neuron_is_switched_off_for_all_that_follows(page: Page, twins: dict[str, Model]) -> None:
+    text = typed(page, SENTENCES[0])
+    title = page.locator(".card h3 span").inner_text()
+    neuron = int(title.split()[1].removeprefix("2:"))
+    page.get_by_role("button", name="Switch it off").click()
+    expect(page.locator(".notice")).to_contain_text(f"neuron 2:{neuron} (ReLU)")
+    off = Edit(block=1, neurons=[neuron], scale=0.0)
+    told = predict(twins["relu"], twins["relu"].trace(text, off), 5)
+    plain = predict(twins["relu"], twins["relu"].trace(text), 5)
+    assert float(told.probabilities[0]) != float(plain.probabilities[0])
+    line = page.locator(".leads li").first
+    expect(line).to_have_text(f"{told.words[0]}{percent(float(told.probabilities[0]))}")
+    assert set(page.locator(".card li b").all_inner_texts()) == {"0"}
+    page.get_by_role("button", name="Switch it on again").click()
+    expect(line).to_have_text(f"{plain.words[0]}{percent(float(plain.probabilities[0]))}")
+    page.get_by_role("button", name="Switch it off").click()
+    page.get_by_role("button", name="Switch all on again").click()
+    expect(line).to_have_text(f"{plain.words[0]}{percent(float(plain.probabilities[0]))}")
     expect(page.locator(".notice")).to_be_empty()
 
 

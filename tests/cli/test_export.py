@@ -30,6 +30,24 @@ def test_a_sentence_becomes_a_file_that_opens_with_the_chosen_twin(tmp_path: Pat
     assert [each["id"] for each in header["networks"]] == ["relu", "gelu"]
 
 
+def test_a_live_folder_is_written_and_no_other_page_is_lost(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "site"
+    code, said, problems = export("--live", "--folder", str(folder), "--text", "A cat.")
+    assert code == 0, problems
+    assert re.search(r": 4\d\.\d MB, 4 files\n$", said)
+    names = sorted(path.name for path in folder.iterdir())
+    assert names[1:3] == ["index.html", next(folder.glob("relu-*.bin")).name]
+    for path in folder.glob("*.bin"):
+        assert path.stem.endswith(f"-{zlib.crc32(path.read_bytes()):08x}")
+    worker = (folder / "service_worker.js").read_text()
+    assert all(path.name in worker for path in folder.glob("*.bin"))
+    (folder / "index.html").write_text("<p>mine</p>")
+    code, _, problems = export("--live", "--folder", str(folder))
+    assert code == 1
+    assert "index.html is another page" in problems
+    assert (folder / "index.html").read_text() == "<p>mine</p>"
+
+
 def test_a_network_that_a_live_page_could_not_compute_is_refused(
     tmp_path: Path, model_folder: Path
 ) -> None:
@@ -88,6 +106,7 @@ def test_the_place_is_looked_at_before_anything_is_computed(
         (["--text", "  "], "it is empty. Give a sentence."),
         (["--lecture", "not-there.toml"], "not-there.toml' does not exist"),
         (["--text", "A cat.", "--worksheet"], "a worksheet is made of a --lecture"),
+        (["--folder", "site"], "it is for --live, in place of --out"),
         (["--live", "--lecture"], "it is of a sentence, not of a --lecture"),
         (["--model", "no-such-folder/x/y"], "no-such-folder"),
     ],

@@ -122,15 +122,16 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
   const { live } = recorded, ids = recorded.networks.map(({ id }) => id);
   let read = null; // the sentence, its tokens, and each network's trace of it
 
-  function readText(text, off) {
-    if (read?.text === text && read.off === JSON.stringify(off)) return;
+  function readText(text, silenced) {
+    const silent = JSON.stringify(silenced);
+    if (read?.text === text && read.silent === silent) return;
     const { tokens, nLeftOut } = tokenizer.encode(text, live.max_tokens);
     const traces = {};
     if (tokens.length) for (const id of ids) {
-      const silent = (block) => off.filter((neuron) => neuron.network === id && neuron.block === block).map(({ index }) => index);
-      traces[id] = networks[id].encoder.trace(tokens.map((token) => token.id), silent);
+      const off = (block) => silenced.filter((neuron) => neuron.network === id && neuron.block === block).map(({ index }) => index);
+      traces[id] = networks[id].encoder.trace(tokens.map((token) => token.id), off);
     }
-    read = { text, off: JSON.stringify(off), tokens, nLeftOut, traces, labels: labelsOf(tokens) };
+    read = { text, silent, tokens, nLeftOut, traces, labels: labelsOf(tokens), words: tokenizer.wordsToHide(text, tokens) };
   }
 
   const activeIn = (values, id) => values.reduce((n, value) => n + (Math.abs(value) > Math.fround(live.thresholds[id])), 0);
@@ -142,7 +143,7 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
   function chips(template, templates, id, block, token) {
     const shares = sharesOf(id, block), joins = read.tokens.map(({ text }, place) => place > 0 && !text);
     const head = { ...template.head, spans: ofTokens(templates, read.labels, shares) };
-    return { ...template, head, texts: read.labels, shares, chosen: token, joins, hides: read.labels.map(() => ""), unhides: [] };
+    return { ...template, head, texts: read.labels, shares, chosen: token, joins, hides: read.words.map((word) => word?.text ?? ""), unhides: [] };
   }
 
   function maps(template, templates, blocks, tokens) {
@@ -163,8 +164,9 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
     x: ffn.input, pre: ffn.pre_activation, hidden: ffn.hidden, out: ffn.output, stream: middle, total: output,
   });
 
-  function ffn(template, id, block, token) {
+  function ffn(template, id, block, token, isOff) {
     const values = stagesOf(read.traces[id].blocks[block]), n = read.tokens.length;
+    if (isOff) values.total = values.stream;
     const row = (name) => rowOf(values[name], token, values[name].length / n);
     const ends = Object.fromEntries(SAME_SCALE.flatMap((names) => {
       const end = endOf(names.map((name) => [row(name), row(name).length]));
@@ -178,14 +180,17 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
     return { ...template, stages, token: read.labels[token], at: token, tokens: n };
   }
 
-  function prediction(template, templates, id, block, token) {
-    const { encoder } = networks[id], trace = read.traces[id];
+  // The bars with the FFN and without it, the sentence of which is the other, and the likeliest word.
+  function predictions(view, templates, id, block, token) {
+    const { encoder } = networks[id], trace = read.traces[id], label = read.labels[token];
     const guesses = [encoder.logits(trace, token), encoder.logitsWithoutFfn(trace, block, token)].map((logits) => likeliest(logits, tokenizer.labels));
-    const panels = template.panels.map((panel, at) => ({ ...panel, names: guesses[at].names, values: guesses[at].values }));
-    const kind = read.tokens[token].id === tokenizer.maskId ? "hidden" : "shown";
-    const spans = ofPrediction(templates, kind, read.labels[token], guesses);
     const under = underGuess(live.under[id], read.text, read.tokens);
-    return { bars: { ...template, panels, head: { ...template.head, spans, under } }, best: guesses[0].ids[0] };
+    const bars = (template, kind) => {
+      const panels = template.panels.map((panel, at) => ({ ...panel, names: guesses[at].names, values: guesses[at].values }));
+      return { ...template, panels, head: { ...template.head, spans: ofPrediction(templates, kind, label, guesses), under } };
+    };
+    const kind = read.tokens[token].id === tokenizer.maskId ? "hidden" : "shown";
+    return { on: bars(view.prediction[0], kind), off: bars(view.prediction_off[0], "off"), best: guesses[0].ids[0] };
   }
 
   function leading(templates, id, block, token, word) {
@@ -218,27 +223,29 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
     /**
      * The data for a state, which makeData in play_journey.js draws; null for a text of no token.
      *
-     * @param state { sentence, network, block, token, off }: null for the usual token; neurons { network, block, index }
+     * @param state { sentence, network, block, token, silenced }: null for the usual token; neurons { network, block, index }
      */
-    read({ sentence, network, block, token: wanted, off = [] }) {
-      readText(sentence, off);
+    read({ sentence, network, block, token: wanted, silenced }) {
+      readText(sentence, silenced);
       const { tokens, nLeftOut, labels } = read, n = tokens.length;
       if (!n) return null;
       const token = Math.min(wanted ?? usualToken(tokens, tokenizer.maskId), n - 1), name = `${network} ${block}`;
       const template = recorded.views[name], templates = live.views[name], { blocks } = template;
       const own = labels.map((_, at) => at), others = aligned(tokens);
       const alike = Object.fromEntries(ids.map((id) => [id, id === network ? own : others]));
-      const { bars, best } = prediction(template.prediction[0], templates, network, block, token);
+      const said = predictions(template, templates, network, block, token);
       const view = {
         chips: chips(template.chips, templates, network, block, token),
         maps: maps(template.maps, templates, blocks, Object.fromEntries(ids.map((id) => [id, alike[id][token]]))),
-        ffn: only(token, ffn(template.ffn[0], network, block, token)),
-        prediction: only(token, bars),
-        leading: only(token, leading(templates, network, block, token, best)),
+        ffn: only(token, ffn(template.ffn[0], network, block, token, false)),
+        ffn_off: only(token, ffn(template.ffn_off[0], network, block, token, true)),
+        prediction: only(token, said.on),
+        prediction_off: only(token, said.off),
+        leading: only(token, leading(templates, network, block, token, said.best)),
         blocks, tokens: alike,
       };
       const notice = nLeftOut ? filled(live.left_out, { left_out: grouped(nLeftOut) }) : [];
-      return { view, name, token, texts: labels, ends: tokens.map(({ end }) => end), notice, ...arraysOf(network, block, blocks) };
+      return { view, name, token, texts: labels, ends: tokens.map(({ end }) => end), words: read.words, notice, ...arraysOf(network, block, blocks) };
     },
   };
 }

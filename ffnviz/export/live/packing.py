@@ -112,6 +112,7 @@ def tokenizer_index(tokenizer: Tokenizer) -> dict[str, Any]:
             "en_dash": spelling.EN_DASH,
             "no_break": spelling.NO_BREAK_SPACES,
             "opening": "".join(sorted(spelling.OPENING)),
+            "within": "'" + spelling.SINGLE_QUOTES + spelling.UNSEEN,
             "closing": "".join(sorted(spelling.CLOSING)),
         },
     }

@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.analysis.spread import Progress
-from ffnviz.export.bundle import plain_script, texts
+from ffnviz.export.bundle import LIVE, plain_script, texts
 from ffnviz.export.document import Contents, document
 from ffnviz.export.journey import NOTES, PICTURES, journey_of
 from ffnviz.export.live.packing import (
@@ -36,7 +37,11 @@ from ffnviz.state.run import Run, TracedModel
 
 Spans = list[list[str]]
 N_MANY = 1_000  # stands for any number of more than one
-WORKER = "worker.js"
+WORKER, SERVICE_WORKER, INDEX = "worker.js", "service_worker.js", "index.html"
+
+
+class OtherPageError(ValueError):
+    """A folder has a page that is none of ours; the message says which."""
 
 
 class ChangedSentenceError(ValueError):
@@ -44,14 +49,51 @@ class ChangedSentenceError(ValueError):
 
 
 def live_page(networks: Sequence[Network], text: str, progress: Progress = lambda _: None) -> str:
-    """The file's text; see `live_contents`."""
-    return document(live_contents(networks, text, progress))
+    """The page as one file's text; see `live_contents`."""
+    contents, packed = live_contents(networks, text, progress)
+    later = {f"weights-{n.index['id']}": base64.b64encode(n.weights).decode() for n in packed}
+    return document(replace(contents, later=later))
+
+
+def live_folder(
+    networks: Sequence[Network], text: str, progress: Progress = lambda _: None
+) -> dict[str, bytes]:
+    """The page as files by their names, for a web server: the weights come after the pictures.
+
+    A file of weights has their checksum in its name, so that none is ever taken for another.
+    """
+    contents, packed = live_contents(networks, text, progress)
+    named = {f"{n.index['id']}-{n.index['crc32']:08x}.bin": n for n in packed}
+    kept = " ".join(named)
+    header = {
+        **contents.header,
+        "packed": [{**network.index, "file": name} for name, network in named.items()],
+        "kept": kept,
+        "says": [_made_by(packed, "page")],
+    }
+    worker = (LIVE / SERVICE_WORKER).read_text("utf-8").replace("{kept}", kept)
+    page = document(replace(contents, header=header, served=True))
+    weights = {name: network.weights for name, network in named.items()}
+    return {**weights, SERVICE_WORKER: worker.encode(), INDEX: page.encode()}
+
+
+def check_folder(folder: Path) -> None:
+    """Check that no other page would be lost.
+
+    Raises:
+        OtherPageError: if there is one.
+    """
+    index = folder / INDEX
+    if index.is_file() and b'id="worker"' not in index.read_bytes():
+        raise OtherPageError(
+            f"{index} is another page: choose a new folder, or one with a live page."
+        )
 
 
 def live_contents(
     networks: Sequence[Network], text: str, progress: Progress = lambda _: None
-) -> Contents:
-    """What is in the file.
+) -> tuple[Contents, list[PackedNetwork]]:
+    """What is in the page, but for the networks, and these.
 
     Args:
         networks: the one that drives the page, and perhaps one beside it.
@@ -67,22 +109,22 @@ def live_contents(
     if any(tokenizer_index(model.tokenizer) != tokenizer for model in models[1:]):
         raise NotForALivePageError("A live page has one tokenizer, and these networks have two.")
     run = exported_run(networks, text)
-    journey = journey_of(run, progress)
+    journey = journey_of(run, progress, with_off=True)
     header = {
         **journey.header,
         "plays": "live",
         "files": texts(PICTURES, NOTES),
         "sentence": run.trace.text,
-        "says": [_made_by(packed)],
+        "says": [_made_by(packed, "file")],
+        "start": {**journey.header["start"], "off": False, "silenced": []},
+        "silenced": [],
         "live": templates_of(run),
         "tokenizer": tokenizer,
         "packed": [network.index for network in packed],
     }
-    later = {f"weights-{n.index['id']}": base64.b64encode(n.weights).decode() for n in packed}
-    return Contents(
-        "ffnviz", ("play_live", *PICTURES), header, journey.arrays, worker=plain_script(WORKER),
-        later=later,
-    )  # fmt: skip
+    pictures = ("play_live", *PICTURES)
+    worker = plain_script(WORKER)
+    return Contents("ffnviz", pictures, header, journey.arrays, worker=worker), packed
 
 
 def _own(network: Network) -> Model:
@@ -94,12 +136,12 @@ def _own(network: Network) -> Model:
     return network
 
 
-def _made_by(packed: Sequence[PackedNetwork]) -> str:
+def _made_by(packed: Sequence[PackedNetwork], where: str) -> str:
     labels = " and ".join(network.index["label"] for network in packed)
     networks = f"{labels} networks are" if packed[1:] else f"{labels} network is"
     today = date.today()
     return (
-        f"The {networks} in this file. Whatever you type is computed in your browser, without a "
+        f"The {networks} in this {where}. Whatever you type is computed in your browser, without a "
         f"server, and nothing is sent. Saved by ffnviz {version('ffnviz')} on {today.day} "
         f"{today:%B %Y}."
     )

@@ -5,25 +5,11 @@ import { aboutFrom } from "./about.js";
 import { element } from "./element.js";
 import { makeJourney } from "./play_journey.js";
 import { tidied } from "./tokenizer.js";
+import { makeWeights } from "./weights.js";
 
 const STATIC = / (?:writes|writers)$/; // arrays that are those of every sentence
-const LOADING = "The networks are being read; what you type is computed in a moment.";
+const LOADING = "The networks are on their way; till they are here you see a sentence that was computed before.";
 const EMPTY = "Type a sentence: [MASK] or ___ stands for a hidden word. Below is the one before.";
-
-const pageIsRead = () => new Promise((resolve) => {
-  if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve, { once: true });
-  else resolve();
-});
-
-// A network's weights, which lie in the page as a text; it goes, as the worker has it then.
-async function weightsOf(index) {
-  await pageIsRead();
-  const packed = document.getElementById(`weights-${index.id}`);
-  if (!packed) throw new Error(`The ${index.label} network is missing.`);
-  const base64 = packed.textContent;
-  packed.remove();
-  return { index, base64 };
-}
 
 // The worker that reads sentences, seen from the page. One question at a time is on its way, and of
 // those that come meanwhile the newest alone is asked: typing never waits, and is never behind.
@@ -53,7 +39,7 @@ function makeEngine(script, answered, failed) {
   };
   const ask = (what, message) => new Promise((resolve, reject) => {
     asked.set(++last, { resolve, reject });
-    worker.postMessage({ number: last, ask: what, ...message });
+    worker.postMessage({ number: last, ask: what, ...message }, message.bytes ? [message.bytes] : []);
   });
 
   async function read(state) {
@@ -75,9 +61,16 @@ function makeEngine(script, answered, failed) {
   }
 
   return {
-    // Hands over the networks, one after the other, and what the pictures have in common.
-    async start(networks, recorded, tokenizer) {
-      for (const network of networks) await ask("network", await network());
+    // Hands over the networks, one after the other, and what the pictures have in common. What lies
+    // beside the page and is damaged comes again, once.
+    async start(indices, weights, recorded, tokenizer) {
+      for (const index of indices) {
+        const first = await weights(index, false);
+        await ask("network", first).catch(async (fault) => {
+          if (!index.file) throw fault;
+          await ask("network", await weights(index, true));
+        });
+      }
       await ask("start", { recorded, tokenizer });
       busy = false;
       goOn();
@@ -91,8 +84,8 @@ function makeEngine(script, answered, failed) {
 
 export function play(body, recorded) {
   let wanted = { ...recorded.start, sentence: recorded.sentence }; // what is shown, or will be
-  let asked = null, shown = wanted.sentence; // the state that is to be computed, if any; whose data are here
-  let ends = null, chosen = null; // where its tokens end; the one that was clicked, if one was
+  let asked = null, chosen = null; // the state that is to be computed, if any; the token that was clicked, if one was
+  let ends = null, words = []; // of the tokens shown: where each ends, and what can be hidden
   const { arrays, shapes, files, packed, tokenizer, ...header } = recorded;
   const kept = Object.fromEntries(Object.entries(arrays).filter(([name]) => STATIC.test(name)));
   const box = element("input", {
@@ -105,10 +98,10 @@ export function play(body, recorded) {
   const journey = makeJourney(recorded, (part) => {
     chosen = part.token ?? chosen;
     const state = journey.changed(wanted, part);
-    if (state.sentence !== shown || !journey.has(state)) return ask(state);
+    if (!journey.has(state)) return ask(state);
     asked = null;
     return journey.show(wanted = state);
-  });
+  }, hide);
   const engine = makeEngine(document.getElementById("worker").textContent, show, fail);
 
   function ask(state) {
@@ -128,17 +121,33 @@ export function play(body, recorded) {
   box.oninput = type;
   addEventListener("edit-sentence", () => box.focus());
 
+  function hide(token) {
+    const word = words[token], signs = Array.from(wanted.sentence);
+    if (!word || asked) return;
+    box.value = [...signs.slice(0, word.start), "[MASK]", ...signs.slice(word.end)].join("");
+    chosen = word.token;
+    ask({ ...wanted, sentence: tidied(box.value), token: chosen });
+  }
+
   function show(state, data) {
     if (!data || !asked) return; // or what was chosen meanwhile was at hand
     const { view, name, token, texts, notice: said } = data;
-    ends = data.ends;
+    ({ ends, words } = data);
     const cards = Object.fromEntries(Object.entries(recorded.cards).map(([each, card]) => [each, { ...card, texts }]));
     const sizes = { ...shapes, ...data.shapes };
-    journey.take({ ...recorded, cards, views: { [name]: view }, arrays: { ...kept, ...data.arrays }, shapes: sizes });
+    const { sentence, silenced } = state, all = { ...kept, ...data.arrays };
+    journey.take({ ...recorded, sentence, silenced, cards, views: { [name]: view }, arrays: all, shapes: sizes });
     if (state === asked) [wanted, asked] = [{ ...state, token }, null];
-    shown = state.sentence;
     journey.show({ ...state, token });
     say(said);
+    if (silenced.length) sayOff(silenced);
+  }
+
+  function sayOff(silenced) {
+    const labels = Object.fromEntries(recorded.networks.map(({ id, label }) => [id, label]));
+    const names = silenced.map(({ network, block, index }) => `${block + 1}:${index} (${labels[network]})`).join(", ");
+    const again = element("button", { type: "button", text: "Switch all on again", onclick: () => ask({ ...wanted, silenced: [] }) });
+    notice.append(`Switched off on every token: neuron ${names}. All that comes after is computed without. `, again);
   }
 
   function fail(why) {
@@ -155,6 +164,10 @@ export function play(body, recorded) {
     element("footer", {}, ...recorded.says.map((text) => element("p", { text }))),
   );
   journey.show(wanted);
-  if (document.readyState === "loading") say([[LOADING]]);
-  engine.start(packed.map((index) => () => weightsOf(index)), header, tokenizer).then(() => say([]), ({ message }) => fail(message));
+
+  const total = packed.reduce((sum, { size }) => sum + size, 0), bar = element("progress", { max: String(total), value: "0", "aria-label": "The networks" });
+  const weights = makeWeights(recorded.kept, (n) => { bar.value += n; });
+  say([[LOADING]]);
+  if (recorded.kept) notice.append(" ", bar, ` ${Math.round(total / 1e6)} MB`);
+  engine.start(packed, weights, header, tokenizer).then(() => { if (!asked) ask(wanted); }, ({ message }) => fail(message));
 }

@@ -117,8 +117,10 @@ export function makeTokenizer({ vocabulary, merges, mask_id: maskId, labels, spe
     return found;
   }
 
+  const piece = piecesToHide(spelling.within);
   return {
     maskId,
+    wordsToHide: (text, tokens) => wordsToHide(text, tokens, piece),
     labels, // of all entries of the vocabulary, as a list for people shows them
     // { tokens, nLeftOut }: at most so many tokens { id, text, start, end }, and how many more there are.
     encode(text, most = Infinity) {
@@ -194,4 +196,29 @@ export function aligned(tokens) {
     places.push(text || isEnd ? at : places[at - 1]);
   });
   return places;
+}
+
+// A mask, a word with its apostrophes, or a single punctuation mark: _PIECES in analysis/journey/hiding.py.
+function piecesToHide(within) {
+  const word = "[\\p{L}\\p{N}_]+", blank = BLANK.source.slice(2, -2);
+  return new RegExp(`(\\[MASK\\])|${word}(?:[${within}]+${word})*|[^\\p{L}\\p{N}_${blank}]`, "giu");
+}
+
+// For each token the whole word { text, start, end, token } that it is part of; null where nothing can be hidden.
+function wordsToHide(text, tokens, piece) {
+  let unit = 0, position = 0;
+  const pieces = Array.from(text.matchAll(piece), ({ 0: found, 1: mask, index }) => {
+    position += Array.from(text.slice(unit, index)).length;
+    const start = position;
+    position += Array.from(found).length;
+    unit = index + found.length;
+    return { text: found, start, end: position, mask };
+  });
+  return tokens.map((token) => {
+    const signs = Array.from(token.text), first = signs.findIndex((sign) => !isBlank(sign));
+    const at = token.start === token.end ? token.start - 1 : Math.max(token.start, token.end - (first < 0 ? 0 : signs.length - first));
+    const found = pieces.findLast(({ start }) => start <= at);
+    if (!found || found.mask || at >= Math.min(found.end, token.end)) return null;
+    return { text: found.text, start: found.start, end: found.end, token: tokens.filter(({ end }) => end <= found.start).length };
+  });
 }

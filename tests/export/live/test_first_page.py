@@ -19,6 +19,7 @@ from ffnviz.export.runs import exported_run
 from ffnviz.figures.journey.sentences import of_left_out
 from ffnviz.figures.wording import percent, signed
 from ffnviz.models.encoder.model import Model, load
+from ffnviz.parts.guess import words_to_hide
 from ffnviz.parts.journey.ffn import ffn_of_the_token
 from ffnviz.parts.journey.neurons import every_token_every_neuron
 from ffnviz.parts.journey.prediction import what_it_says
@@ -84,11 +85,11 @@ def models() -> list[Model]:
 
 @pytest.fixture(scope="module")
 def call(models: list[Model]) -> Iterator[Call]:
-    contents = live_contents(models, "She opened the [MASK] and looked out.")
+    contents, packed = live_contents(models, "She opened the [MASK] and looked out.")
     with running(MODULES, FUNCTIONS.read_text("utf-8")) as call:
-        for index in contents.header["packed"]:
-            weights = contents.later[f"weights-{index['id']}"]
-            call("network", {"index": index, "weights": weights})
+        for network in packed:
+            weights = base64.b64encode(network.weights).decode()
+            call("network", {"index": network.index, "weights": weights})
         call("start", {"recorded": dict(contents.header),
                        "tokenizer": contents.header["tokenizer"]})  # fmt: skip
         yield call
@@ -118,16 +119,23 @@ def check(call: Call, models: list[Model], text: str, at: int, shown: Shown) -> 
     name, chosen = f"{network} {block}", run.token
     wanted_arrays = [f"{name} {stage}" for stage in ("x", "pre", "out", "stream", "total")]
     wanted_arrays += [f"{name} {kind}" for kind in ("hidden", "by token", "by strength")]
-    state = {"sentence": text, "network": network, "block": block, "token": token}
+    state = {"sentence": text, "network": network, "block": block, "token": token,
+             "silenced": []}  # fmt: skip
     data = call("read", {"state": state, "wanted": wanted_arrays})
     assert (data["name"], data["token"]) == (name, chosen)
     view = data["view"]
     ffn = ffn_of_the_token(run)
     words, maps = what_it_says(run), every_token_every_neuron(run)
-    shown.check(view["chips"], as_json(_kept(chips_of(run))), "chips")
+    chips, hides = _kept(chips_of(run)), words_to_hide(run)
+    chips["hides"] = [word.text if word else "" for word in hides]
+    shown.check(view["chips"], as_json(chips), "chips")
+    assert data["words"] == [word and vars(word) for word in hides]
     shown.check(view["maps"], as_json(_kept(maps)), "maps")
     shown.check(view["ffn"][chosen], as_json(_kept(ffn)), "ffn")
     shown.check(view["prediction"][chosen], as_json(_kept(words)), "prediction")
+    off = ffn_of_the_token(run, is_off=True), what_it_says(run, is_off=True)
+    for kind, cell in zip(("ffn_off", "prediction_off"), off, strict=True):
+        shown.check(view[kind][chosen], as_json(_kept(cell)), kind)
     shown.check(view["leading"][chosen], as_json(_leading(run)), "leading")
     assert [each for each in view["ffn"] if each] == [view["ffn"][chosen]]
     assert data["texts"] == run.labels
@@ -167,7 +175,7 @@ def test_two_hundred_sentences_are_shown_as_python_shows_them(
 
 def test_a_text_too_long_is_cut_and_counted(call: Call, models: list[Model]) -> None:
     trace = models[0].trace(LONG)
-    state = {"sentence": LONG, "network": "relu", "block": 1, "token": None}
+    state = {"sentence": LONG, "network": "relu", "block": 1, "token": None, "silenced": []}
     data = call("read", {"state": state, "wanted": []})
     assert len(data["texts"]) == len(trace.tokens) == 128
     assert [text for text, _ in data["notice"]] == of_left_out(128, trace.n_left_out)
