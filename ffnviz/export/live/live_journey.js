@@ -27,13 +27,14 @@ function halved(values) {
 
 // The magnitude that the ends of a colour scale stand for: scale_end in pictures/colour_scale.py.
 function scaleEnd(values, width) {
-  const n = values.length / width, largestOf = (row) => row.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  const rows = Array.from({ length: n }, (_, at) => largestOf(rowOf(values, at, width))), largest = Math.max(...rows);
-  const first = n > 1 ? rows.indexOf(largest) : -1;
-  const others = values.filter((value, at) => value !== 0 && Math.floor(at / width) !== first).map(Math.abs);
-  const tall = others.reduce((sum, value) => sum + (value > Math.fround(largest / TOWERING)), 0);
-  if (others.length && tall >= others.length - Math.floor((others.length - 1) * QUANTILE)) return largest;
-  const usual = others.length ? quantile(others) : largest;
+  const largestOf = (row) => row.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
+  const rows = Array.from({ length: values.length / width }, (_, at) => largestOf(rowOf(values, at, width))), largest = Math.max(...rows);
+  const first = rows.length > 1 ? rows.indexOf(largest) : rows.length; // the token of the largest is left out
+  const others = [values.subarray(0, first * width), values.subarray((first + 1) * width)];
+  const count = (beyond) => others.reduce((sum, part) => sum + part.reduce((n, value) => n + (Math.abs(value) > beyond), 0), 0);
+  const n = count(0);
+  if (n && count(Math.fround(largest / TOWERING)) >= n - Math.floor((n - 1) * QUANTILE)) return largest;
+  const usual = n ? quantile(Float32Array.from(others.flatMap((part) => Array.from(part.filter(Boolean), Math.abs)))) : largest;
   return largest > TOWERING * usual ? usual : largest;
 }
 function quantile(values) {
