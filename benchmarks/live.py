@@ -69,7 +69,7 @@ def torch_pass(model: Model, ids: torch.Tensor) -> float:
 
 def passes(page: Page, models: dict[str, Model]) -> list[tuple[object, ...]]:
     """A row a network and length: PyTorch, the browser, and their ratio, least of the rounds."""
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for name, model in models.items():
         all_ids = model.tokenizer.encode(SENTENCE * 3).ids
         for length in LENGTHS:

@@ -70,7 +70,9 @@ def document(contents: Contents) -> str:
         *(_plain("plotly", _packed_plotly()) for _ in library),
         *(_plain("worker", each) for each in worker),
         f"<script>{code}</script>",
-        *(_plain(name, text) for name, text in contents.later.items()), "</body>", "</html>", "",
+        # Not in a script, all of which WebKit looks through again with each piece that arrives.
+        *(f'<div hidden id="{name}">{text}</div>' for name, text in contents.later.items()),
+        "</body>", "</html>", "",
     ])  # fmt: skip
 
 

@@ -82,9 +82,19 @@ function makeData(journey, arrays, shapes) {
     };
   }
 
+  // The sentences that activate the neuron most, where they go along.
+  function examples(state) {
+    const { network, index } = neuronOf(state), name = `${network} ${views[nameOf(state)].blocks[network]}`;
+    const { heads, passages } = journey.examples, [places, values, [head]] = ["examples", "example values", "example heads"]
+      .map((kind) => row(`${name} ${kind}`, index));
+    const rows = Array.from(places).flatMap((place, at) => (place ? [[signed(values[at] / 100), ...passages[place - 1]]] : []));
+    return { rows, head: heads[head] };
+  }
+
   const chips = (state) => ({ ...views[nameOf(state)].chips, chosen: state.token, stays: !journey.live });
   const prediction = (state) => listed("prediction", state);
-  return { pictures: { chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card }, neuronOf };
+  const pictures = { chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card };
+  return { pictures: journey.examples ? { ...pictures, passages: examples } : pictures, neuronOf };
 }
 
 // A row of buttons, one of which is pressed.
@@ -172,7 +182,7 @@ export function makeJourney(recorded, want = null, hide = () => {}) {
 
   return {
     choices: [networks.box, blocks.box],
-    element: element("div", { class: "journey" }, ...Object.values(hosts)),
+    element: element("div", { class: recorded.examples ? "journey with-examples" : "journey" }, ...Object.values(hosts)),
     take, // other data, of which a state is then shown
     changed,
     has: ({ network, block, token, sentence, silenced }) => sentence === data.sentence

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,14 @@ from playwright.sync_api import Browser, Page, expect
 from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity.awake import awake
+from ffnviz.export.live.examples import ROWS
 from ffnviz.export.live.page import live_page
+from ffnviz.export.runs import exported_run
 from ffnviz.figures.wording import percent, signed
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
+from ffnviz.parts.neurons.choose import index_with_notes
+from ffnviz.parts.neurons.examples import strongest_examples
 from tests.browser.axe import violations
 from tests.browser.test_export import LABELS, offline
 from tests.browser.test_parts import FAULTS, FRAMES
@@ -86,6 +91,7 @@ def check(page: Page, model: Model, text: str, block: int, token: int) -> None:
     neuron = int(added.argmax())
     expect(page.locator(".card h3")).to_contain_text(f"Neuron {block + 1}:{neuron} ·")
     expect(page.locator(".neuron_card .sentence")).to_contain_text(f"+{added[neuron]:.2f}")
+    check_examples(page, model, block, neuron)
     hidden = trace.blocks[block].ffn.hidden[:, neuron]
     values = page.locator(".card li b").all_inner_texts()
     shown = [signed(float(value)) for value in hidden]
@@ -94,6 +100,22 @@ def check(page: Page, model: Model, text: str, block: int, token: int) -> None:
         for value, text, seen in zip(hidden, shown, values, strict=True)
         if "10" not in seen  # of values near zero a power of ten is shown
     ]
+
+
+def check_examples(page: Page, model: Model, block: int, neuron: int) -> None:
+    """The first of the sentences that the Neurons page shows of it."""
+    run = exported_run([model], TEXT)
+    run = replace(run, state=replace(run.state, block=block))
+    index = index_with_notes(run).index
+    assert index is not None
+    told = strongest_examples(run, index, neuron)[0].data
+    rows = page.locator(".passages li")
+    expect(rows).to_have_count(min(ROWS, len(told["rows"])))
+    for place, (value, *text) in enumerate(told["rows"][:ROWS]):
+        expect(rows.nth(place)).to_have_text(value + "".join(text))
+        expect(rows.nth(place).locator("mark")).to_have_text(text[1])
+    said = "".join(text for text, _ in told["head"]["spans"])
+    expect(page.locator(".passages .sentence")).to_have_text(said)
 
 
 def test_what_is_typed_is_computed_as_python_does(page: Page, twins: dict[str, Model]) -> None:

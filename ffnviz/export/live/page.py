@@ -19,6 +19,7 @@ from ffnviz.analysis.spread import Progress
 from ffnviz.export.bundle import LIVE, plain_script, texts
 from ffnviz.export.document import Contents, document
 from ffnviz.export.journey import NOTES, PICTURES, journey_of
+from ffnviz.export.live.examples import examples_table
 from ffnviz.export.live.packing import (
     NotForALivePageError,
     PackedNetwork,
@@ -110,21 +111,24 @@ def live_contents(
         raise NotForALivePageError("A live page has one tokenizer, and these networks have two.")
     run = exported_run(networks, text)
     journey = journey_of(run, progress, with_off=True)
+    examples = examples_table(run)
+    pictures = (*PICTURES, *(["passages"] if examples else []))
     header = {
         **journey.header,
         "plays": "live",
-        "files": texts(PICTURES, NOTES),
+        "files": texts(pictures, (*NOTES, "examples")),
         "sentence": run.trace.text,
         "says": [_made_by(packed, "file")],
         "start": {**journey.header["start"], "off": False, "silenced": []},
         "silenced": [],
         "live": templates_of(run),
+        "examples": examples and examples.header,
         "tokenizer": tokenizer,
         "packed": [network.index for network in packed],
     }
-    pictures = ("play_live", *PICTURES)
-    worker = plain_script(WORKER)
-    return Contents("ffnviz", pictures, header, journey.arrays, worker=worker), packed
+    arrays = {**journey.arrays, **(examples.arrays if examples else {})}
+    scripts, worker = ("play_live", *pictures), plain_script(WORKER)
+    return Contents(f"{text} · ffnviz", scripts, header, arrays, worker=worker), packed
 
 
 def _own(network: Network) -> Model:

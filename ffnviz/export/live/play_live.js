@@ -7,7 +7,7 @@ import { makeJourney } from "./play_journey.js";
 import { tidied } from "./tokenizer.js";
 import { makeWeights } from "./weights.js";
 
-const STATIC = / (?:writes|writers)$/; // arrays that are those of every sentence
+const STATIC = / (?:writes|writers|examples|example values|example heads)$/; // arrays that are those of every sentence
 const LOADING = "The networks are on their way; till they are here you see a sentence that was computed before.";
 const EMPTY = "Type a sentence: [MASK] or ___ stands for a hidden word. Below is the one before.";
 
@@ -139,6 +139,7 @@ export function play(body, recorded) {
     journey.take({ ...recorded, sentence, silenced, cards, views: { [name]: view }, arrays: all, shapes: sizes });
     if (state === asked) [wanted, asked] = [{ ...state, token }, null];
     journey.show({ ...state, token });
+    document.title = `${sentence} · ffnviz`;
     say(said);
     if (silenced.length) sayOff(silenced);
   }
