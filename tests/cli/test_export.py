@@ -11,7 +11,8 @@ import pytest
 from click.testing import CliRunner
 
 from ffnviz.cli import main
-from tests.export.opened import contents
+from ffnviz.models.encoder.model import MODELS
+from tests.export.opened import contents, markup
 
 
 def export(*arguments: str) -> tuple[int, str, str]:
@@ -80,6 +81,17 @@ def test_a_live_file_has_the_weights_and_begins_with_the_sentence(tmp_path: Path
         weights = base64.b64decode(html[start : html.index("<", start)])
         assert len(weights) == index["size"]
         assert zlib.crc32(weights) == index["crc32"]
+
+
+def test_a_live_file_has_a_network_of_any_name(tmp_path: Path) -> None:
+    """A folder's name may be markup; nothing of it is."""
+    folder, file = tmp_path / "\"><b>it's", tmp_path / "page.html"
+    folder.symlink_to(MODELS / "relu")
+    code, _, problems = export("--live", "--model", str(folder), "-o", str(file))
+    assert code == 0, problems
+    tags = markup(file.read_text(encoding="utf-8"))
+    assert "b" not in tags.tags
+    assert ("div", "id", "weights--b-it-s") in tags.attributes
 
 
 @pytest.mark.parametrize("place", ["no folder/page.html", "file/page.html", "pipe"])

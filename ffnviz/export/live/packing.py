@@ -5,6 +5,7 @@ order; vectors, and the positions, of which single rows are read, as they are.
 """
 
 import json
+import re
 import zlib
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,6 +20,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 
 PANEL, STEPS, ALIGNMENT = 8, 4, 4  # as in products.js; bytes
 ACTIVATIONS = ("relu", "gelu")  # as in encoder.js
+NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")  # a network's id is its folder's name, which may be any
 BY_ROWS = "position_embedding.weight"
 
 
@@ -53,6 +55,7 @@ def packed_network(model: Model) -> PackedNetwork:
     index = {
         "id": model.card.id,
         "label": model.card.label,
+        "name": NO_NAME.sub("-", model.card.id),  # of its file, or of its place in the page
         "config": config.to_dict(),
         "places": places,
         "size": len(weights),

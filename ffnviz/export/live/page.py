@@ -52,7 +52,7 @@ class ChangedSentenceError(ValueError):
 def live_page(networks: Sequence[Network], text: str, progress: Progress = lambda _: None) -> str:
     """The page as one file's text; see `live_contents`."""
     contents, packed = live_contents(networks, text, progress)
-    later = {f"weights-{n.index['id']}": base64.b64encode(n.weights).decode() for n in packed}
+    later = {f"weights-{n.index['name']}": base64.b64encode(n.weights).decode() for n in packed}
     return document(replace(contents, later=later))
 
 
@@ -64,7 +64,7 @@ def live_folder(
     A file of weights has their checksum in its name, so that none is ever taken for another.
     """
     contents, packed = live_contents(networks, text, progress)
-    named = {f"{n.index['id']}-{n.index['crc32']:08x}.bin": n for n in packed}
+    named = {f"{n.index['name']}-{n.index['crc32']:08x}.bin": n for n in packed}
     kept = " ".join(named)
     header = {
         **contents.header,

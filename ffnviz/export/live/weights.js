@@ -9,7 +9,7 @@ const pageIsRead = () => new Promise((resolve) => {
 // A text of the page; it goes, as the worker has it then.
 async function fromPage(index) {
   await pageIsRead();
-  const packed = document.getElementById(`weights-${index.id}`);
+  const packed = document.getElementById(`weights-${index.name}`);
   if (!packed) throw new Error(`The ${index.label} network is missing.`);
   const base64 = packed.textContent;
   packed.remove();

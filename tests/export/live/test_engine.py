@@ -101,7 +101,7 @@ def test_every_value_of_every_sentence_is_the_same(call: Call, name: str) -> Non
     model = load(name)
     load_into(call, model, name)
     worst = max(traced(call, model, name, text) for text in two_hundred())
-    assert 0 < worst < 1e-4, "weights are float16 in the folder, too"
+    assert 0 < worst < 5e-4, "weights are float16 in the folder, too"
 
 
 def test_without_webassembly_the_values_are_the_same(call: Call) -> None:
