@@ -1,7 +1,7 @@
 # ffnviz: everything a person types is a target here; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style format docs train bench release clean
+.PHONY: help run test lint style format docs site train bench release clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -70,6 +70,9 @@ format: $(DEV)  ## put the code into the style that lint asks for
 docs: $(DOCS)  ## the documentation as a site, in site/: no dead link, no request to elsewhere
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	@echo "Open it with: $(PY) -m http.server --directory site 8000"
+
+site: docs $(APP)  ## the documentation, and in site/live/ the page that needs no server, for any host
+	$(PY) -m ffnviz export --live --folder site/live
 
 train: $(APP)  ## both twins, from a folder of books (CORPUS=folder, OPTIONS="--device cuda")
 	@[ -n "$(CORPUS)" ] || { echo "Say which books: make train CORPUS=folder-of-txt-files" >&2; exit 2; }

@@ -99,16 +99,13 @@ def left_out_notice(run: Run) -> list[Cell]:
     """The warning that the network cannot read all of a long text."""
     trace = run.whole
     if len(tidied(st.session_state.get("text") or "")) > len(run.state.sentence):
-        why = (
+        why: Sentence = [
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
             f"characters, and the network reads at most {run.model.sizes.max_tokens} "
             "tokens. The rest is left out below; shorten it to see it."
-        )
+        ]
     elif trace.n_left_out:
-        why = (
-            f"The network reads at most {len(trace.tokens)} tokens. The last {trace.n_left_out:,} "
-            "of your text are left out below; shorten it to see them."
-        )
+        why = sentences.of_left_out(len(trace.tokens), trace.n_left_out)
     else:
         return []
     return [text_cell("left-out", why, tone="warning")]

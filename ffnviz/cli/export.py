@@ -1,6 +1,8 @@
 """`ffnviz export`: the Journey of a sentence as one HTML file that needs no server."""
 
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import click
 import torch
@@ -13,6 +15,8 @@ from ffnviz.cli.network import opened, sentence_options
 from ffnviz.cli.output import with_bar
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey_file import journey_file
+from ffnviz.export.live.packing import NotForALivePageError
+from ffnviz.export.live.page import OtherPageError, check_folder, live_folder, live_page
 from ffnviz.export.runs import exported_run
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.html_file import lecture_html
@@ -22,7 +26,10 @@ from ffnviz.models.encoder.atomic import check_file, replace_file
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.external.memory import gigabytes
+from ffnviz.models.network import Network
 from ffnviz.state.state import tidied
+
+R = TypeVar("R")
 
 
 @click.command()
@@ -36,12 +43,20 @@ from ffnviz.state.state import tidied
     "--worksheet", is_flag=True,
     help="Of a lecture: its questions and gaps to fill in, and the solutions, to print on A4.",
 )  # fmt: skip
+@click.option(
+    "--live", is_flag=True,
+    help="Of a sentence: the networks go along, so that any other can be typed in the file.",
+)  # fmt: skip
+@click.option(
+    "--folder", type=click.Path(file_okay=False, path_type=Path), help="With --live: a folder for "
+    "a web server in place of a file; its first picture is there before the networks are.",
+)  # fmt: skip
 @device_option
 @threads_option(default=1)
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the file goes; "
-    "ffnviz-journey.html, ffnviz-lecture.html or ffnviz-worksheet.html if absent. One that is "
-    "there is replaced.",
+    "ffnviz-journey.html, ffnviz-live.html, ffnviz-lecture.html or ffnviz-worksheet.html if "
+    "absent. One that is there is replaced.",
 )  # fmt: skip
 def export(
     text: str,
@@ -51,15 +66,29 @@ def export(
     revision: str | None,
     lecture: Path | None,
     worksheet: bool,
+    live: bool,
+    folder: Path | None,
     device: torch.device,
     out: Path | None,
 ) -> None:
-    """Save the Journey of a sentence as one HTML file: all tokens, blocks and both twins."""
+    """Save the Journey of a sentence as one HTML file: all tokens, blocks and both twins.
+
+    With --live any other sentence can be typed in it.
+    """
     if worksheet and lecture is None:
         raise click.BadParameter("a worksheet is made of a --lecture.", param_hint="--worksheet")
-    kind = "journey" if lecture is None else "worksheet" if worksheet else "lecture"
+    if live and lecture is not None:
+        raise click.BadParameter("it is of a sentence, not of a --lecture.", param_hint="--live")
+    if folder is not None and (not live or out is not None):
+        raise click.BadParameter("it is for --live, in place of --out.", param_hint="--folder")
+    kinds = {"live": live, "worksheet": worksheet, "lecture": lecture is not None, "journey": True}
+    kind = next(kind for kind, is_meant in kinds.items() if is_meant)
     out = out or Path(f"ffnviz-{kind}.html")
-    check_file(out)
+    if folder is None:
+        check_file(out)
+    else:
+        with reported(OtherPageError):
+            check_folder(folder)
     if lecture is not None:
         _save(_lecture(lecture, device, worksheet), out, "")
         return
@@ -67,6 +96,12 @@ def export(
         raise click.BadParameter("it is empty. Give a sentence.", param_hint="--text")
     names = [model] if model else [twin, *(other for other in TWINS if other != twin)]
     networks = [opened(name, device, dtype, revision) for name in names]
+    if live and folder is not None:
+        _save_folder(_made(live_folder, networks, text), folder)
+        return
+    if live:
+        _save(_made(live_page, networks, text), out, "")
+        return
     with reported(ValueError):
         run = exported_run(networks, tidied(text))
         journey = with_bar("pictures", lambda progress: journey_file(run, progress))
@@ -83,6 +118,21 @@ def _lecture(path: Path, device: torch.device, worksheet: bool) -> str:
     if worksheet:
         return worksheet_html(lecture, catalog, device.type)
     return with_bar("scenes", lambda step: lecture_html(lecture, catalog, device.type, step))
+
+
+@reported(NotForALivePageError)
+def _made(make: Callable[..., R], networks: Sequence[Network], text: str) -> R:
+    """A live page, by what makes it."""
+    return with_bar("pictures", lambda step: make(networks, tidied(text), step))
+
+
+def _save_folder(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write the files; the page is the last, so that what it reads is there before it is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in files.items():
+        replace_file(folder / name, content)
+    size = gigabytes(sum(map(len, files.values())))
+    click.echo(f"{click.format_filename(folder)}: {size}, {len(files)} files")
 
 
 def _save(html: str, out: Path, details: str) -> None:

@@ -14,6 +14,7 @@ from pathlib import Path
 PICTURES = Path(__file__).parents[1] / "pictures" / "static"
 ADAPTER = PICTURES.parent / "adapter"
 OWN = Path(__file__).parent
+LIVE = OWN / "live"
 FIRST = "player.js"
 WIDGET = "view.js"
 ADAPTERS = ("hang_picture.js", "hang_sheet.js")
@@ -73,6 +74,16 @@ def module(folder: str) -> str:
 
 
 @cache
+def plain_script(first: str) -> str:
+    """A module and all that it imports as one script, such as a worker of a page that is a file.
+
+    Raises:
+        ValueError: as `script` does.
+    """
+    return f'"use strict";\n(() => {{\n{_functions([first])}need("{first}");\n}})();\n'
+
+
+@cache
 def widget_module() -> str:
     """One module for a notebook's widget, as anywidget wants it.
 
@@ -115,7 +126,7 @@ def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
 
 
 def _source(name: str) -> str:
-    places = (folder / name for folder in (OWN, ADAPTER, PICTURES))
+    places = (folder / name for folder in (OWN, LIVE, ADAPTER, PICTURES))
     return next(filter(Path.is_file, places), PICTURES / name).read_text(encoding="utf-8")
 
 

@@ -4,7 +4,7 @@ import base64
 import gzip
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -45,6 +45,11 @@ class Contents:
     arrays: Mapping[str, NDArray[Any]]  # that go with them
     charts: bool = False  # whether plotly.js is needed
     font: bool = True  # whether the page's font goes along; without, the reader's own is taken
+    worker: str = ""  # a script that runs beside the page
+    served: bool = False  # whether it may read files beside it
+    later: Mapping[str, str] = field(
+        default_factory=dict
+    )  # base64 texts that come after the script
 
 
 def document(contents: Contents) -> str:
@@ -58,17 +63,23 @@ def document(contents: Contents) -> str:
     library = [PLOTLY.read_text(encoding="utf-8")] if contents.charts else []
     title = contents.title.encode(errors="replace").decode()  # half a character is none
     packed = gzip.compress(pack(contents.header, contents.arrays), mtime=0)
+    policy = _policy([code, *library], style, bool(contents.worker), contents.served)
+    worker = [contents.worker] if contents.worker else []
     return "\n".join([
         "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{_policy([code, *library], style)}">',
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
         '<meta name="viewport" content="width=device-width, initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
         f"<title>{escape(title)}</title>", f"<script>{OLD_BROWSER_JS}</script>",
         f"<style>{style}</style>", "</head>", "<body>",
         f"<noscript>{NO_SCRIPT}</noscript>",
-        f'<script type="text/plain" id="data">{base64.b64encode(packed).decode()}</script>',
-        *(f'<script type="text/plain" id="plotly">{_packed_plotly()}</script>' for _ in library),
-        f"<script>{code}</script>", "</body>", "</html>", "",
+        _plain("data", base64.b64encode(packed).decode()),
+        *(_plain("plotly", _packed_plotly()) for _ in library),
+        *(_plain("worker", each) for each in worker),
+        f"<script>{code}</script>",
+        # Not in a script, all of which WebKit looks through again with each piece that arrives.
+        *(f'<div hidden id="{name}">{text}</div>' for name, text in contents.later.items()),
+        "</body>", "</html>", "",
     ])  # fmt: skip
 
 
@@ -90,15 +101,27 @@ def _packed_plotly() -> str:
     return base64.b64encode(gzip.compress(PLOTLY.read_bytes(), mtime=0)).decode()
 
 
-def _policy(scripts: Sequence[str], style: str) -> str:
-    """The policy to load nothing, and to run these scripts and apply this style sheet alone."""
+def _plain(name: str, text: str) -> str:
+    """A text that a script reads; nothing in it ends an element."""
+    return f'<script type="text/plain" id="{name}">{text}</script>'
+
+
+def _policy(scripts: Sequence[str], style: str, has_worker: bool, served: bool) -> str:
+    """The policy to load nothing, and to run these scripts and apply this style sheet alone.
+
+    A worker is made of a text in the page, as a blob, and may compile WebAssembly. A page that is
+    served reads what lies beside it, and has a service worker there.
+    """
+    computes = ["'wasm-unsafe-eval'"] if has_worker else []
+    beside = " 'self'" if served else ""
     rules = {
         "default-src": "'none'",
-        "script-src": " ".join(map(_hash, [OLD_BROWSER_JS, *scripts])),
+        "script-src": " ".join([*map(_hash, [OLD_BROWSER_JS, *scripts]), *computes]),
+        **({"worker-src": f"blob:{beside}"} if has_worker else {}),
         # Plotly writes styles as it goes.
         "style-src": "'unsafe-inline'" if scripts[1:] else _hash(style),
         "font-src": "data:",
-        "connect-src": "data:",  # a saved picture carries the font
+        "connect-src": f"data:{beside}",  # a saved picture carries the font
         "img-src": "data: blob:",  # what is saved as PNG is drawn from an SVG of its own
         "base-uri": "'none'",
         "form-action": "'none'",

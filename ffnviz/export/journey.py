@@ -47,7 +47,10 @@ class Journey:
 
 
 def journey_of(
-    run: Run, progress: Progress = lambda _: None, most_work: float = MOST_WORK
+    run: Run,
+    progress: Progress = lambda _: None,
+    most_work: float = MOST_WORK,
+    with_off: bool = False,
 ) -> Journey:
     """All that can be chosen on the Journey of a run's sentence.
 
@@ -56,6 +59,7 @@ def journey_of(
         progress: called with the share that is done.
         most_work: products for what neurons write; where all neurons take more, the file has the
             words of the strongest alone.
+        with_off: whether a block's FFN can be switched off.
     """
     arrays: Arrays = {}
     words: dict[int, int] = {}  # a vocabulary's row → its place among the words of the file
@@ -67,7 +71,9 @@ def journey_of(
             run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0],
         ))  # fmt: skip
         name = f"{traced.card.id} {block}"
-        views[name] = _view(chosen, name, arrays, subprogress(progress, place, len(blocks)))
+        views[name] = _view(
+            chosen, name, arrays, subprogress(progress, place, len(blocks)), with_off
+        )
         first = [each["neuron"] for each in views[name]["leading"] if each]
         cards[name] = _card(chosen, name, arrays, words, most_work, first)
     header = {
@@ -99,12 +105,15 @@ def _kept(cell: Cell) -> dict[str, Any]:
     return {k: v for k, v in cell.data.items() if k not in ("neuron", "order", "off")}
 
 
-def _view(run: Run, name: str, arrays: Arrays, progress: Progress) -> dict[str, Any]:
+def _view(
+    run: Run, name: str, arrays: Arrays, progress: Progress, with_off: bool
+) -> dict[str, Any]:
     """The pictures of one block of one network: those of all tokens, and those of each."""
     traced, block = run.subject, run.state.block
     hidden = _hidden(traced, block)
     stages: dict[str, list[NDArray[Any]]] = {}
     ffns, predictions, leading = [], [], []
+    off: dict[str, list[Any]] = {"ffn_off": [], "prediction_off": []} if with_off else {}
     n_tokens = len(traced.trace.tokens)
     for token in range(n_tokens):
         progress(token / n_tokens)
@@ -115,6 +124,9 @@ def _view(run: Run, name: str, arrays: Arrays, progress: Progress) -> dict[str, 
         ffns.append(_kept(ffn))
         predictions.append(_kept(words) if words.picture == "bars" else None)
         leading.append(_leading(chosen))
+        if with_off:
+            off["ffn_off"].append(_kept(ffn_of_the_token(chosen, is_off=True)))
+            off["prediction_off"].append(_kept(what_it_says(chosen, is_off=True)))
     for stage, rows in stages.items():
         if stage not in ("order", "hidden"):
             arrays[f"{name} {stage}"] = np.stack(rows)
@@ -130,6 +142,7 @@ def _view(run: Run, name: str, arrays: Arrays, progress: Progress) -> dict[str, 
         "ffn": ffns,
         "prediction": predictions,
         "leading": leading,
+        **off,
         "blocks": {each.card.id: run.block_of(each) for each in run.both},
         "tokens": {each.card.id: list(run.tokens_of(each)) for each in run.both},
     }

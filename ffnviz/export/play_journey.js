@@ -2,15 +2,10 @@
 
 import { aboutFrom } from "./about.js";
 import { each, element } from "./element.js";
+import { signed } from "./numbers.js";
 import { mount } from "./shell.js";
 
 const SLOT = "\ue000"; // as in journey.py
-
-// As figures/wording.py writes it.
-const signed = (value) => {
-  const text = value.toFixed(2);
-  return text === "-0.00" ? "0.00" : text.replace("-", "−");
-};
 
 const descending = (values) => Uint32Array.from(values.keys()).sort((a, b) => values[b] - values[a] || a - b);
 
@@ -20,8 +15,12 @@ function strongest(values) {
   return best;
 }
 
+const isSilenced = (silenced, { network, block, index }) =>
+  silenced.some((one) => one.network === network && one.block === block && one.index === index);
+
 /**
- * The data of the pictures for a state: { network, block, token, neuron, order }.
+ * The data of the pictures for a state: { network, block, token, neuron, order }, and where it can be
+ * computed anew `off`, whether the block's FFN is left out, and `silenced`, the neurons that are switched off.
  *
  * @param journey the header that journey.py made
  * @param arrays "network block name" → numbers
@@ -40,11 +39,15 @@ function makeData(journey, arrays, shapes) {
   const leadingOf = (state) => (state.neuron ? null : views[nameOf(state)].leading[state.token]);
   const neuronOf = (state) => state.neuron ?? { network: state.network, index: leadingOf(state)?.neuron ?? strongest(row(`${nameOf(state)} hidden`, state.token)) };
 
+  const listed = (kind, { off, ...state }) => views[nameOf(state)][off ? `${kind}_off` : kind][state.token];
+
   function ffn(state) {
-    const name = nameOf(state), shown = views[name].ffn[state.token], neuron = neuronOf(state);
+    const name = nameOf(state), shown = listed("ffn", state), neuron = neuronOf(state);
     const vectors = Object.fromEntries(shown.stages.map((stage) => [stage.name, row(`${name} ${stage.name}`, state.token)]));
+    if (state.off) vectors.total = vectors.stream; // which passes the FFN by
+    const stages = shown.stages.map((stage) => ({ ...stage, door: "" })); // a file has no other page
     const order = state.order === "index" ? orderOf(name, "index") : descending(row(`${name} pre`, state.token));
-    return { ...shown, neuron: neuron.network === state.network ? neuron.index : null, arrays: { ...vectors, order } };
+    return { ...shown, stages, neuron: neuron.network === state.network ? neuron.index : null, off: state.off, arrays: { ...vectors, order } };
   }
 
   function maps(state) {
@@ -71,15 +74,27 @@ function makeData(journey, arrays, shapes) {
     const said = Math.abs(values[most]) > own.threshold ? own.awake : own.asleep;
     const spans = leadingOf(state)?.spans ?? said.map(([text, kind]) => [
       kind.startsWith("number") ? signed(values[most]) : text.replace(SLOT, own.texts[most]), kind]);
+    const isOff = isSilenced(state.silenced ?? [], { network, index, block: view.blocks[network] });
     return {
+      action: state.silenced && (isOff ? "Switch it on again" : "Switch it off"),
       title: own.title.replace(/:\d+/, `:${index}`), texts: own.texts, values, token: view.tokens[network][state.token],
       words: written(name, index), head: { ...own.head, spans }, stays: true,
     };
   }
 
-  const chips = (state) => ({ ...views[nameOf(state)].chips, chosen: state.token });
-  const prediction = (state) => views[nameOf(state)].prediction[state.token];
-  return { chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card };
+  // The sentences that activate the neuron most, where they go along.
+  function examples(state) {
+    const { network, index } = neuronOf(state), name = `${network} ${views[nameOf(state)].blocks[network]}`;
+    const { heads, passages } = journey.examples, [places, values, [head]] = ["examples", "example values", "example heads"]
+      .map((kind) => row(`${name} ${kind}`, index));
+    const rows = Array.from(places).flatMap((place, at) => (place ? [[signed(values[at] / 100), ...passages[place - 1]]] : []));
+    return { rows, head: heads[head] };
+  }
+
+  const chips = (state) => ({ ...views[nameOf(state)].chips, chosen: state.token, stays: !journey.live });
+  const prediction = (state) => listed("prediction", state);
+  const pictures = { chips, ffn_picture: ffn, bars: prediction, activation_map: maps, neuron_card: card };
+  return { pictures: journey.examples ? { ...pictures, passages: examples } : pictures, neuronOf };
 }
 
 // A row of buttons, one of which is pressed.
@@ -101,15 +116,26 @@ function makeChoice(label, choose) {
 /**
  * Makes the pictures and what is chosen with.
  *
- * @param data the header that journey.py made, with `arrays` and `shapes`
- * @param changed called with every state that is shown
+ * @param recorded the header that journey.py made, with `arrays` and `shapes`
+ * @param hide called with a token whose word is to be hidden; a file has none
+ * @param want called with what is chosen of a state, to show it; if missing, the data have all that can be chosen
  */
-export function makeJourney(data, changed = () => {}) {
-  const make = makeData(data, data.arrays, data.shapes);
-  let state = { ...data.start };
+export function makeJourney(recorded, want = null, hide = () => {}) {
+  let data = null, make = null;
+  let state = { ...recorded.start };
+  function take(next) {
+    data = next;
+    make = makeData(data, data.arrays, data.shapes);
+  }
+  take(recorded);
   const blocksOf = (network) => data.networks.find(({ id }) => id === network).n_blocks;
-  const go = (part) => show({ ...state, ...part });
-  const chooseNetwork = (network) => go({ network, block: Math.min(state.block, blocksOf(network) - 1) });
+  // A state with another part; a network with fewer blocks shows its last.
+  function changed(before, part) {
+    const next = { ...before, ...part };
+    return { ...next, block: Math.min(next.block, blocksOf(next.network) - 1) };
+  }
+  const go = want ?? ((part) => show(changed(state, part)));
+  const chooseNetwork = (network) => go({ network });
   const networks = makeChoice("Network", chooseNetwork);
   const blocks = makeChoice("Block", (block) => go({ block }));
 
@@ -118,7 +144,12 @@ export function makeJourney(data, changed = () => {}) {
     neuron: (chosen) => go({ neuron: typeof chosen === "number" ? { network: state.network, index: chosen } : { network: chosen.map, index: chosen.neuron } }),
     order: (order) => go({ order }),
     cell: ({ map, neuron, token }) => go({ neuron: { network: map, index: neuron }, token: ownToken(map, token) }),
-    meet: ({ token }) => { if (token !== null) go({ token: ownToken((state.neuron ?? state).network, token) }); },
+    off: (off) => go({ off }),
+    hide,
+    meet: ({ token }) => {
+      if (token === null) toggle();
+      else go({ token: ownToken((state.neuron ?? state).network, token) });
+    },
   };
   // The token of the network that drives the page which reads what another's token reads.
   function ownToken(network, token) {
@@ -126,7 +157,15 @@ export function makeJourney(data, changed = () => {}) {
     return Math.max(0, places.indexOf(token));
   }
 
-  const hosts = Object.fromEntries(Object.keys(make).map((name) => [name, element("div", { class: `picture ${name}` })]));
+  // Switches the neuron that is shown off, or on again; it stays the one that is shown.
+  function toggle() {
+    const neuron = make.neuronOf(state), { blocks: shown } = data.views[`${state.network} ${state.block}`];
+    const one = { ...neuron, block: shown[neuron.network] }, { silenced } = state;
+    const others = silenced.filter((other) => !isSilenced([other], one));
+    go({ neuron, silenced: others.length < silenced.length ? others : [...silenced, one] });
+  }
+
+  const hosts = Object.fromEntries(Object.keys(make.pictures).map((name) => [name, element("div", { class: `picture ${name}` })]));
   const pictures = Object.entries(hosts).map(([name, host]) => [name, host, mount(host, name, (event, value) => asks[event]?.(value))]);
 
   function show(next) {
@@ -135,16 +174,19 @@ export function makeJourney(data, changed = () => {}) {
     blocks.update(Array.from({ length: blocksOf(state.network) }, (_, block) => [block, `block ${block + 1}`]), state.block);
     const stamp = JSON.stringify(state);
     for (const [name, host, picture] of pictures) {
-      const shown = make[name](state);
+      const shown = make.pictures[name](state);
       host.hidden = shown === null; // a network without a word head says nothing
       if (shown !== null) picture.update({ ...shown, stamp });
     }
-    changed(state);
   }
 
   return {
     choices: [networks.box, blocks.box],
-    element: element("div", { class: "journey" }, ...Object.values(hosts)),
+    element: element("div", { class: recorded.examples ? "journey with-examples" : "journey" }, ...Object.values(hosts)),
+    take, // other data, of which a state is then shown
+    changed,
+    has: ({ network, block, token, sentence, silenced }) => sentence === data.sentence
+      && JSON.stringify(silenced) === JSON.stringify(data.silenced) && Boolean(data.views[`${network} ${block}`]?.ffn[token]),
     show: (wanted = data.start) => show({ ...wanted }),
     about: () => `${data.networks.find(({ id }) => id === state.network).label} · block ${state.block + 1}`,
   };

@@ -7,6 +7,7 @@ import { plotlyFrom } from "./plotly.js";
 
 const PLAYS = {
   journey: () => import("./play_journey.js"),
+  live: () => import("./play_live.js"),
   lecture: () => import("./play_lecture.js"),
 };
 

@@ -34,7 +34,7 @@ READ_AS = {
     **dict.fromkeys(UNSEEN, ""),
 }
 # French puts a no-break space inside its quotation marks and before these; the books do not.
-_OPENING, _CLOSING = frozenset("«‹"), frozenset("»›?!;:")
+OPENING, CLOSING = frozenset("«‹"), frozenset("»›?!;:")
 _TYPED = re.compile(f"[{EN_DASH}{''.join(READ_AS)}{SURROGATES}]")
 
 
@@ -70,6 +70,6 @@ def _as_read(typed: re.Match[str]) -> str:
     before, behind = text[max(0, end - 2) : end - 1], text[end : end + 1]
     if sign == EN_DASH:
         return "-" if before.strip() and behind.strip() else "--"
-    if sign in NO_BREAK_SPACES and (before in _OPENING or behind in _CLOSING):
+    if sign in NO_BREAK_SPACES and (before in OPENING or behind in CLOSING):
         return ""
     return READ_AS.get(sign, "\N{REPLACEMENT CHARACTER}")

@@ -31,7 +31,7 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
         room = [spare(of_no_question(max(run.labels, key=len)))]
     tokens = traced.whole.tokens
     in_bytes = read_in_bytes(tokens)
-    read = what_it_cannot_read(traced) or of_what_it_read(*_training_texts(traced.network))
+    read = what_it_cannot_read(traced) or what_it_read(traced)
     words = [(split.word, split.pieces) for split in split_words(traced.text, tokens)
              if not set(split.word) & set(in_bytes)]  # fmt: skip
     return [*warning, *read, *of_pieces(words), *room]
@@ -41,6 +41,11 @@ def what_it_cannot_read(traced: TracedModel) -> Sentence:
     """Which characters it reads as bytes; nothing if it has a token for all that are typed."""
     english = traced.card.id in TWINS
     return of_bytes(read_in_bytes(traced.whole.tokens), english)
+
+
+def what_it_read(traced: TracedModel) -> Sentence:
+    """What it was trained on; nothing if nobody knows."""
+    return of_what_it_read(*_training_texts(traced.network))
 
 
 def guess_cell(

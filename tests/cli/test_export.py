@@ -1,15 +1,18 @@
 """`ffnviz export` as a person or a script would call it."""
 
+import base64
 import os
 import re
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from ffnviz.cli import main
-from tests.export.opened import contents
+from ffnviz.models.encoder.model import MODELS
+from tests.export.opened import contents, markup
 
 
 def export(*arguments: str) -> tuple[int, str, str]:
@@ -28,12 +31,67 @@ def test_a_sentence_becomes_a_file_that_opens_with_the_chosen_twin(tmp_path: Pat
     assert [each["id"] for each in header["networks"]] == ["relu", "gelu"]
 
 
+def test_a_live_folder_is_written_and_no_other_page_is_lost(tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "site"
+    code, said, problems = export("--live", "--folder", str(folder), "--text", "A cat.")
+    assert code == 0, problems
+    assert re.search(r": 4\d\.\d MB, 4 files\n$", said)
+    names = sorted(path.name for path in folder.iterdir())
+    assert names[1:3] == ["index.html", next(folder.glob("relu-*.bin")).name]
+    for path in folder.glob("*.bin"):
+        assert path.stem.endswith(f"-{zlib.crc32(path.read_bytes()):08x}")
+    worker = (folder / "service_worker.js").read_text()
+    assert all(path.name in worker for path in folder.glob("*.bin"))
+    (folder / "index.html").write_text("<p>mine</p>")
+    code, _, problems = export("--live", "--folder", str(folder))
+    assert code == 1
+    assert "index.html is another page" in problems
+    assert (folder / "index.html").read_text() == "<p>mine</p>"
+
+
+def test_a_network_that_a_live_page_could_not_compute_is_refused(
+    tmp_path: Path, model_folder: Path
+) -> None:
+    file = tmp_path / "page.html"
+    code, _, problems = export("--live", "--model", str(model_folder), "-o", str(file))
+    assert code == 1
+    assert "A live page cannot compute 'tiny': its sizes, 16, 32, 300, are not all" in problems
+    assert not file.exists()
+
+
 def test_a_folder_of_our_own_kind_is_taken_home_alone(tmp_path: Path, model_folder: Path) -> None:
     file = tmp_path / "page.html"
     code, _, problems = export("--model", str(model_folder), "--text", "A cat.", "-o", str(file))
     assert code == 0, problems
     header, _ = contents(file.read_text(encoding="utf-8"))
     assert [each["label"] for each in header["networks"]] == ["tiny"]
+
+
+def test_a_live_file_has_the_weights_and_begins_with_the_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "page.html"
+    code, said, problems = export("--live", "--text", "A ___ sat.", "-o", str(file))
+    assert code == 0, problems
+    assert re.search(r": 5\d\.\d MB\n$", said)
+    html = file.read_text(encoding="utf-8")
+    header, _ = contents(html)
+    assert header["plays"] == "live"
+    assert header["sentence"] == "A [MASK] sat."
+    for index in header["packed"]:
+        start = html.index(f'id="weights-{index["id"]}">') + len(f'id="weights-{index["id"]}">')
+        weights = base64.b64decode(html[start : html.index("<", start)])
+        assert len(weights) == index["size"]
+        assert zlib.crc32(weights) == index["crc32"]
+
+
+def test_a_live_file_has_a_network_of_any_name(tmp_path: Path) -> None:
+    """A folder's name may be markup; nothing of it is."""
+    folder, file = tmp_path / "\"><b>it's", tmp_path / "page.html"
+    folder.symlink_to(MODELS / "relu")
+    code, _, problems = export("--live", "--model", str(folder), "-o", str(file))
+    assert code == 0, problems
+    tags = markup(file.read_text(encoding="utf-8"))
+    assert "b" not in tags.tags
+    assert ("div", "id", "weights--b-it-s") in tags.attributes
 
 
 @pytest.mark.parametrize("place", ["no folder/page.html", "file/page.html", "pipe"])
@@ -60,6 +118,8 @@ def test_the_place_is_looked_at_before_anything_is_computed(
         (["--text", "  "], "it is empty. Give a sentence."),
         (["--lecture", "not-there.toml"], "not-there.toml' does not exist"),
         (["--text", "A cat.", "--worksheet"], "a worksheet is made of a --lecture"),
+        (["--folder", "site"], "it is for --live, in place of --out"),
+        (["--live", "--lecture"], "it is of a sentence, not of a --lecture"),
         (["--model", "no-such-folder/x/y"], "no-such-folder"),
     ],
 )

@@ -42,6 +42,14 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
     return [f"{start}it guess, {how}, or type ___ for a word. "]
 
 
+def of_left_out(read: int, left_out: int) -> Sentence:
+    """A warning that the network cannot read all of a long text: so many tokens, and no more."""
+    return [
+        f"The network reads at most {read:,} tokens. The last {left_out:,} of your text are left "
+        "out below; shorten it to see them."
+    ]
+
+
 def of_tokens(labels: Sequence[str], shares: Array, block: int) -> Sentence:
     """Which token activates the most neurons, which the fewest; blocks count from 0 here."""
     most, least = int(shares.argmax()), int(shares.argmin())

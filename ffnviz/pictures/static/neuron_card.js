@@ -20,7 +20,7 @@ function makeValue(show) {
 export function mount(tell) {
   const title = element("span");
   const meet = element("button", {
-    type: "button", class: "action", text: "Meet this neuron →", onclick: () => tell("meet", { token: null }),
+    type: "button", class: "action", onclick: () => tell("meet", { token: null }),
   });
   const words = element("span");
   const writes = element("p", {}, "pushes towards ", words);
@@ -38,7 +38,8 @@ export function mount(tell) {
     },
     update(data, theme) {
       shown = data;
-      meet.hidden = Boolean(data.stays); // in a file there is no other page to go to
+      meet.hidden = Boolean(data.stays) && !data.action; // in a file there is no other page to go to
+      meet.textContent = data.action || "Meet this neuron →";
       const largest = Math.max(...data.values.map(Math.abs));
       title.textContent = data.title;
       title.style.color = colourOf(data.head.accent, theme);

@@ -15,9 +15,23 @@ function powerOfTen(size) {
   return `${mantissa} × 10${[...power.replace("+", "")].map((sign) => RAISED[sign]).join("")}`;
 }
 
+// So many decimals; of a number half way between two the even one, as Python writes it.
+export function fixed(value, digits) {
+  const size = Math.abs(value), below = Math.floor(size * 10 ** digits);
+  const isHalf = size * 10 ** digits - below === 0.5 && Number.isInteger(size * 2 ** (digits + 1));
+  const text = isHalf && below % 2 === 0 ? (below / 10 ** digits).toFixed(digits) : size.toFixed(digits);
+  return value < 0 ? `-${text}` : text;
+}
+
+// A value to two decimals with a real minus sign, as figures/wording.py writes it.
+export function signed(value) {
+  const text = fixed(value, 2);
+  return text === "-0.00" ? "0.00" : text.replace("-", "−");
+}
+
 // A share as a short percentage that never shows something as nothing.
 export const percent = (share) =>
-  share > 0 && share < 0.001 ? "<0.1%" : `${(share * 100).toFixed(share && share < 0.0995 ? 1 : 0)}%`;
+  share > 0 && share < 0.001 ? "<0.1%" : `${fixed(share * 100, share && share < 0.0995 ? 1 : 0)}%`;
 
 // What half precision holds of a value: four digits.
 export const short = (value) => Number(value.toPrecision(4));

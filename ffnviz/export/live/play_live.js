@@ -1,0 +1,174 @@
+// The first page without a server, for whatever is typed: it begins with a recorded sentence, and a
+// worker that has the networks makes the data of every other.
+
+import { aboutFrom } from "./about.js";
+import { element } from "./element.js";
+import { makeJourney } from "./play_journey.js";
+import { tidied } from "./tokenizer.js";
+import { makeWeights } from "./weights.js";
+
+const STATIC = / (?:writes|writers|examples|example values|example heads)$/; // arrays that are those of every sentence
+const LOADING = "The networks are on their way; till they are here you see a sentence that was computed before.";
+const EMPTY = "Type a sentence: [MASK] or ___ stands for a hidden word. Below is the one before.";
+
+// The worker that reads sentences, seen from the page. One question at a time is on its way, and of
+// those that come meanwhile the newest alone is asked: typing never waits, and is never behind.
+
+/**
+ * Makes an engine.
+ *
+ * @param script the worker's, as a text: a page that was opened as a file may load none
+ * @param answered called with a state and its data, null where there is nothing to read
+ * @param failed called with a sentence
+ */
+function makeEngine(script, answered, failed) {
+  const worker = new Worker(URL.createObjectURL(new Blob([script], { type: "text/javascript" })));
+  const asked = new Map(); // a question's number → what takes its answer
+  let last = 0, busy = true, next = null; // busy: reading, or not ready
+
+  worker.onmessage = ({ data: { number, fault, ...answer } }) => {
+    const { resolve, reject } = asked.get(number);
+    asked.delete(number);
+    if (fault) reject(new Error(fault));
+    else resolve(answer);
+  };
+  worker.onerror = (event) => {
+    event.preventDefault();
+    for (const { reject } of asked.values()) reject(new Error(event.message || "this browser runs no worker in such a page."));
+    asked.clear();
+  };
+  const ask = (what, message) => new Promise((resolve, reject) => {
+    asked.set(++last, { resolve, reject });
+    worker.postMessage({ number: last, ask: what, ...message }, message.bytes ? [message.bytes] : []);
+  });
+
+  async function read(state) {
+    busy = true;
+    try {
+      const { data } = await ask("read", { state });
+      answered(state, data);
+    } catch ({ message }) {
+      failed(message);
+    }
+    busy = false;
+    goOn();
+  }
+  function goOn() {
+    if (busy || !next) return;
+    const state = next;
+    next = null;
+    read(state);
+  }
+
+  return {
+    // Hands over the networks, one after the other, and what the pictures have in common. What lies
+    // beside the page and is damaged comes again, once.
+    async start(indices, weights, recorded, tokenizer) {
+      for (const index of indices) {
+        const first = await weights(index, false);
+        await ask("network", first).catch(async (fault) => {
+          if (!index.file) throw fault;
+          await ask("network", await weights(index, true));
+        });
+      }
+      await ask("start", { recorded, tokenizer });
+      busy = false;
+      goOn();
+    },
+    read(state) {
+      next = state;
+      goOn();
+    },
+  };
+}
+
+export function play(body, recorded) {
+  let wanted = { ...recorded.start, sentence: recorded.sentence }; // what is shown, or will be
+  let asked = null, chosen = null; // the state that is to be computed, if any; the token that was clicked, if one was
+  let ends = null, words = []; // of the tokens shown: where each ends, and what can be hidden
+  const { arrays, shapes, files, packed, tokenizer, ...header } = recorded;
+  const kept = Object.fromEntries(Object.entries(arrays).filter(([name]) => STATIC.test(name)));
+  const box = element("input", {
+    type: "text", class: "typed-sentence", value: recorded.sentence, autocomplete: "off", spellcheck: "false",
+    "aria-label": "Sentence", placeholder: "Type a sentence; [MASK] or ___ stands for a hidden word",
+  });
+  const notice = element("p", { class: "notice", role: "status" });
+  const say = (spans) => notice.replaceChildren(...spans.map(([text]) => text));
+
+  const journey = makeJourney(recorded, (part) => {
+    chosen = part.token ?? chosen;
+    const state = journey.changed(wanted, part);
+    if (!journey.has(state)) return ask(state);
+    asked = null;
+    return journey.show(wanted = state);
+  }, hide);
+  const engine = makeEngine(document.getElementById("worker").textContent, show, fail);
+
+  function ask(state) {
+    wanted = asked = state;
+    engine.read(state);
+  }
+
+  // The clicked token stays if all up to it stayed as it was; else it is the mask, or the last word.
+  function type() {
+    const sentence = tidied(box.value), before = wanted.sentence;
+    if (!sentence) return say([[EMPTY]]);
+    if (sentence === before) return undefined;
+    const upTo = chosen !== null && ends ? Array.from(before).slice(0, ends[chosen]).join("") : null;
+    if (upTo === null || !sentence.startsWith(upTo)) chosen = null;
+    return ask({ ...wanted, sentence, token: chosen });
+  }
+  box.oninput = type;
+  addEventListener("edit-sentence", () => box.focus());
+
+  function hide(token) {
+    const word = words[token], signs = Array.from(wanted.sentence);
+    if (!word || asked) return;
+    box.value = [...signs.slice(0, word.start), "[MASK]", ...signs.slice(word.end)].join("");
+    chosen = word.token;
+    ask({ ...wanted, sentence: tidied(box.value), token: chosen });
+  }
+
+  function show(state, data) {
+    if (!data || !asked) return; // or what was chosen meanwhile was at hand
+    const { view, name, token, texts, notice: said } = data;
+    ({ ends, words } = data);
+    const cards = Object.fromEntries(Object.entries(recorded.cards).map(([each, card]) => [each, { ...card, texts }]));
+    const sizes = { ...shapes, ...data.shapes };
+    const { sentence, silenced } = state, all = { ...kept, ...data.arrays };
+    journey.take({ ...recorded, sentence, silenced, cards, views: { [name]: view }, arrays: all, shapes: sizes });
+    if (state === asked) [wanted, asked] = [{ ...state, token }, null];
+    journey.show({ ...state, token });
+    document.title = `${sentence} · ffnviz`;
+    say(said);
+    if (silenced.length) sayOff(silenced);
+  }
+
+  function sayOff(silenced) {
+    const labels = Object.fromEntries(recorded.networks.map(({ id, label }) => [id, label]));
+    const names = silenced.map(({ network, block, index }) => `${block + 1}:${index} (${labels[network]})`).join(", ");
+    const again = element("button", { type: "button", text: "Switch all on again", onclick: () => ask({ ...wanted, silenced: [] }) });
+    notice.append(`Switched off on every token: neuron ${names}. All that comes after is computed without. `, again);
+  }
+
+  function fail(why) {
+    box.disabled = true;
+    notice.setAttribute("role", "alert");
+    say([[`Nothing new can be computed here: ${why} What is shown is the sentence that was saved with the page. Load it again, or save it anew.`]]);
+  }
+
+  aboutFrom(() => [wanted.sentence, `ffnviz · ${journey.about()}`]);
+  body.append(
+    element("header", { class: "top" }, element("h1", { class: "name", text: "ffnviz" }), box, ...journey.choices),
+    notice,
+    element("main", {}, journey.element),
+    element("footer", {}, ...recorded.says.map((text) => element("p", { text }))),
+  );
+  journey.show(wanted);
+
+  const total = packed.reduce((sum, { size }) => sum + size, 0), bar = element("progress", { max: String(total), value: "0", "aria-label": "The networks" });
+  const weights = makeWeights(recorded.kept, (n) => { bar.value += n; });
+  say([[LOADING]]);
+  if (recorded.kept) notice.append(" ", bar, ` ${Math.round(total / 1e6)} MB`);
+  engine.start(packed, weights, header, tokenizer).then(() => { if (!asked) ask(wanted); }, ({ message }) => fail(message));
+}

@@ -1,0 +1,241 @@
+"""The page that needs no server: what is typed into the file is what Python says of it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from ffnviz.analysis.neurons.intervention import direct_contributions
+from ffnviz.analysis.prediction import predict, predict_without_ffn
+from ffnviz.analysis.sparsity.awake import awake
+from ffnviz.export.live.examples import ROWS
+from ffnviz.export.live.page import live_page
+from ffnviz.export.runs import exported_run
+from ffnviz.figures.wording import percent, signed
+from ffnviz.models.edit import Edit
+from ffnviz.models.encoder.model import Model
+from ffnviz.parts.neurons.choose import index_with_notes
+from ffnviz.parts.neurons.examples import strongest_examples
+from tests.browser.axe import violations
+from tests.browser.test_export import LABELS, offline
+from tests.browser.test_parts import FAULTS, FRAMES
+
+TEXT = "She opened the [MASK] and looked out."
+SENTENCES = (
+    "The ship belonged to an [MASK] captain.",
+    "How ___ they know?",
+    "It's “Zoë’s” naïve <b>[mask]</b> – 😀!",
+    "A cat",
+)
+SAID = {SENTENCES[1]: "How [MASK] they know?"}  # what is read, where it is not what was typed
+LARGEST = 62_000_000
+PAINTED = """(wanted) => [...document.querySelectorAll(".picture:not([hidden])")].every(({ shadowRoot }) => {
+    const painted = shadowRoot?.querySelector("[data-painted]")?.dataset.painted;
+    return painted && Object.entries(wanted).every(([name, value]) => JSON.parse(painted)[name] === value);
+})"""  # noqa: E501
+
+
+@pytest.fixture(scope="module")
+def file(twins: dict[str, Model], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("live") / "page.html"
+    place.write_text(live_page([twins["relu"], twins["gelu"]], TEXT), encoding="utf-8")
+    assert place.stat().st_size < LARGEST
+    return place
+
+
+@pytest.fixture
+def page(browser: Browser, file: Path) -> Iterator[Page]:
+    with offline(browser) as (page, faults):
+        page.set_viewport_size({"width": 1920, "height": 1080})
+        page.goto(file.as_uri())
+        painted(page, sentence=TEXT)
+        yield page
+    assert faults == []
+
+
+def painted(page: Page, **state: str | int) -> None:
+    """Wait until all pictures show it."""
+    page.wait_for_function(PAINTED, arg=state)
+
+
+def typed(page: Page, text: str) -> str:
+    """Type a text; what is read of it."""
+    page.get_by_role("textbox", name="Sentence").fill(text)
+    painted(page, sentence=SAID.get(text, text))
+    return SAID.get(text, text)
+
+
+def check(page: Page, model: Model, text: str, block: int, token: int) -> None:
+    """The page says of a sentence what the network says."""
+    trace = model.trace(text)
+    says, without = predict(model, trace, token), predict_without_ffn(model, trace, block, token)
+    lines = page.locator(".leads li")
+    for place, told in ((0, says), (10, without)):
+        names = lines.locator("bdi").all_inner_texts()[place : place + 10]
+        assert names == list(told.words)
+        for at in range(10):
+            share = percent(float(told.probabilities[at]))
+            expect(lines.nth(place + at).locator("b")).to_have_text(share)
+    counted = awake(trace, block, 0.1 if model.name == "gelu" else 0.0)
+    chips = page.get_by_role("group", name="Tokens of the sentence")
+    assert chips.locator("small").all_inner_texts() == [percent(s) for s in counted.shares]
+    note = page.locator('.ffn_picture [data-stage="hidden"] > small')
+    expect(note).to_have_text(re.compile(rf"^{counted.counts[token]:,} active"))
+    length = float(trace.blocks[block].output[token].norm())
+    total = page.locator('.ffn_picture [data-stage="total"] > small')
+    expect(total).to_have_text(re.compile(rf"^length {length:.1f}"))
+    added = direct_contributions(model, trace, token, int(says.ids[0]), block)[0]
+    neuron = int(added.argmax())
+    expect(page.locator(".card h3")).to_contain_text(f"Neuron {block + 1}:{neuron} ·")
+    expect(page.locator(".neuron_card .sentence")).to_contain_text(f"+{added[neuron]:.2f}")
+    check_examples(page, model, block, neuron)
+    hidden = trace.blocks[block].ffn.hidden[:, neuron]
+    values = page.locator(".card li b").all_inner_texts()
+    shown = [signed(float(value)) for value in hidden]
+    assert [value for value in values if "10" not in value] == [
+        ("0" if float(value) == 0 else text)
+        for value, text, seen in zip(hidden, shown, values, strict=True)
+        if "10" not in seen  # of values near zero a power of ten is shown
+    ]
+
+
+def check_examples(page: Page, model: Model, block: int, neuron: int) -> None:
+    """The first of the sentences that the Neurons page shows of it."""
+    run = exported_run([model], TEXT)
+    run = replace(run, state=replace(run.state, block=block))
+    index = index_with_notes(run).index
+    assert index is not None
+    told = strongest_examples(run, index, neuron)[0].data
+    rows = page.locator(".passages li")
+    expect(rows).to_have_count(min(ROWS, len(told["rows"])))
+    for place, (value, *text) in enumerate(told["rows"][:ROWS]):
+        expect(rows.nth(place)).to_have_text(value + "".join(text))
+        expect(rows.nth(place).locator("mark")).to_have_text(text[1])
+    said = "".join(text for text, _ in told["head"]["spans"])
+    expect(page.locator(".passages .sentence")).to_have_text(said)
+
+
+def test_what_is_typed_is_computed_as_python_does(page: Page, twins: dict[str, Model]) -> None:
+    chips = page.get_by_role("group", name="Tokens of the sentence").locator("[aria-pressed]")
+    for place, sentence in enumerate(SENTENCES):
+        text = typed(page, sentence)
+        tokens = twins["relu"].trace(text).tokens
+        usual = [at for at, token in enumerate(tokens) if token.id == 0] or [len(tokens) - 1]
+        check(page, twins["relu"], text, 1, usual[0])
+        for network, block, token in (("gelu", place % 2, 0), ("relu", 0, len(tokens) - 1)):
+            page.get_by_role("button", name=LABELS[network], exact=True).click()
+            page.get_by_role("button", name=f"block {block + 1}", exact=True).click()
+            chips.nth(token).click()
+            painted(page, sentence=text, network=network, block=block, token=token)
+            check(page, twins[network], text, block, token)
+        page.reload()
+        painted(page, sentence=TEXT)
+    assert page.locator(".journey b b").count() == 0, "markup is text"
+
+
+def test_who_types_fast_has_the_newest_sentence(page: Page, twins: dict[str, Model]) -> None:
+    box = page.get_by_role("textbox", name="Sentence")
+    box.fill("")
+    box.press_sequentially("The cat sat on the [MASK].")
+    painted(page, sentence="The cat sat on the [MASK].")
+    check(page, twins["relu"], "The cat sat on the [MASK].", 1, 5)
+    assert box.input_value() == "The cat sat on the [MASK]."
+    box.fill("  ")
+    expect(page.get_by_role("status").first).to_contain_text("Type a sentence")
+    painted(page, sentence="The cat sat on the [MASK].")
+
+
+def test_a_text_that_is_too_long_is_cut_and_counted(page: Page, twins: dict[str, Model]) -> None:
+    long = "It was the best of times, it was the worst of times. " * 15
+    typed(page, long.strip())
+    n_left_out = twins["relu"].trace(long.strip()).n_left_out
+    assert n_left_out > 0
+    expect(page.locator(".notice")).to_have_text(
+        f"The network reads at most 128 tokens. The last {n_left_out} of your text are left out "
+        "below; shorten it to see them."
+    )
+    typed(page, "It was late.")
+    expect(page.locator(".notice")).to_be_empty()
+
+
+def test_the_ffn_is_switched_off_and_a_word_hidden(page: Page, twins: dict[str, Model]) -> None:
+    typed(page, "She opened the door and looked out.")
+    chips = page.get_by_role("group", name="Tokens of the sentence").locator(".chip")
+    chips.nth(3).locator("[aria-pressed]").click()
+    painted(page, sentence="She opened the door and looked out.", token=3)
+    page.get_by_role("button", name="Hide this word").click()
+    painted(page, sentence=TEXT, token=3)
+    expect(page.get_by_role("textbox", name="Sentence")).to_have_value(TEXT)
+    check(page, twins["relu"], TEXT, 1, 3)
+    page.get_by_role("button", name="FFN off").click()
+    painted(page, sentence=TEXT, off=True)
+    told = predict_without_ffn(twins["relu"], twins["relu"].trace(TEXT), 1, 3)
+    expect(page.locator(".leads .sentence")).to_contain_text(
+        f"Without the FFN of block 2 it says {told.words[0]}"
+        f" ({percent(float(told.probabilities[0]))})."
+    )
+    notes = page.locator(".ffn_picture [data-stage] > small")
+    assert notes.last.inner_text() == notes.nth(4).inner_text(), "the stream passes it by"
+    page.get_by_role("button", name="FFN off").click()
+    painted(page, sentence=TEXT, off=False)
+    check(page, twins["relu"], TEXT, 1, 3)
+
+
+def test_a_neuron_is_switched_off_for_all_that_follows(page: Page, twins: dict[str, Model]) -> None:
+    text = typed(page, SENTENCES[0])
+    title = page.locator(".card h3 span").inner_text()
+    neuron = int(title.split()[1].removeprefix("2:"))
+    page.get_by_role("button", name="Switch it off").click()
+    expect(page.locator(".notice")).to_contain_text(f"neuron 2:{neuron} (ReLU)")
+    off = Edit(block=1, neurons=[neuron], scale=0.0)
+    told = predict(twins["relu"], twins["relu"].trace(text, off), 5)
+    plain = predict(twins["relu"], twins["relu"].trace(text), 5)
+    assert float(told.probabilities[0]) != float(plain.probabilities[0])
+    line = page.locator(".leads li").first
+    expect(line).to_have_text(f"{told.words[0]}{percent(float(told.probabilities[0]))}")
+    assert set(page.locator(".card li b").all_inner_texts()) == {"0"}
+    page.get_by_role("button", name="Switch it on again").click()
+    expect(line).to_have_text(f"{plain.words[0]}{percent(float(plain.probabilities[0]))}")
+    page.get_by_role("button", name="Switch it off").click()
+    page.get_by_role("button", name="Switch all on again").click()
+    expect(line).to_have_text(f"{plain.words[0]}{percent(float(plain.probabilities[0]))}")
+    expect(page.locator(".notice")).to_be_empty()
+
+
+def test_it_fits_windows_and_telephones_light_and_dark(page: Page) -> None:
+    page.emulate_media(reduced_motion="reduce")
+    for width, height, scheme in ((1920, 1080, "light"), (1280, 720, "dark"), (390, 844, "light")):
+        page.set_viewport_size({"width": width, "height": height})
+        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
+        typed(page, f"The ship belonged to an [MASK] captain of {width}.")
+        page.evaluate(FRAMES)
+        page.evaluate(FRAMES)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        faults = page.evaluate(FAULTS, {"smallest": 0})
+        assert [each for each in faults if width > 700 or not each.startswith("cut:")] == []
+        assert violations(page) == []
+
+
+@pytest.mark.parametrize("fault", ["changed", "cut off"])
+def test_damage_is_noticed_and_said(
+    browser: Browser, file: Path, tmp_path: Path, fault: str
+) -> None:
+    html = file.read_text("utf-8")
+    at = html.index('id="weights-gelu">') + 18 + 1_000_001
+    other = "B" if html[at] == "A" else "A"
+    damaged = tmp_path / "damaged.html"
+    whole = f"{html[:at]}{other}{html[at + 1 :]}"
+    damaged.write_text(whole if fault == "changed" else html[:at], encoding="utf-8")
+    why = "their checksum differs" if fault == "changed" else "bytes only 750,000 are here"
+    with offline(browser) as (page, faults):
+        page.goto(damaged.as_uri())
+        painted(page, sentence=TEXT)
+        expect(page.get_by_role("alert")).to_contain_text("Nothing new can be computed here")
+        expect(page.get_by_role("alert")).to_contain_text(why)
+        expect(page.get_by_role("textbox", name="Sentence")).to_be_disabled()
+        page.get_by_role("button", name="GELU", exact=True).click()  # what was saved is still shown
+        painted(page, sentence=TEXT, network="gelu")
+    assert faults == []
