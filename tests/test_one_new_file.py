@@ -1,4 +1,4 @@
-"""What docs/architecture.md calls one file is one: added to a copy of the package, it is there."""
+"""What docs/add.md calls one file is one: added to a copy of the package, it is there."""
 
 import json
 import os
@@ -41,7 +41,7 @@ print(json.dumps({
 
 def diffs() -> dict[str, str]:
     """The document's diffs: a file's name, and what is added at its end."""
-    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "add.md").read_text(encoding="utf-8")
     added = {}
     for block in text.split("```diff\n")[1:]:
         head, *lines = block.split("```")[0].splitlines()
