@@ -50,6 +50,7 @@ def by_hand_cell(
     steps: Sequence[Step],
     typed: Sequence[str],
     on_type: Callable[[list[str]], Any],
+    another: Any = None,
 ) -> Cell:
     """An exercise.
 
@@ -60,6 +61,7 @@ def by_hand_cell(
         steps: in order; a gap reads only earlier ones, counted through all steps.
         typed: the text in each gap.
         on_type: gives the action for the texts in all gaps.
+        another: the action of a button that appears once all is right; none without.
     """
     n = sum(len(step.gaps) for step in steps)
 
@@ -75,6 +77,8 @@ def by_hand_cell(
              "gaps": [vars(gap) for gap in step.gaps]}
             for step in steps
         ],
+        "another": another is not None,
         "typed": [*typed, *[""] * (n - len(typed))][:n],
     }  # fmt: skip
-    return Cell("by_hand", key, data, events={"type": event(type_all, texts)})
+    events = {"type": event(type_all, texts), "another": lambda _: another}
+    return Cell("by_hand", key, data, events=events)

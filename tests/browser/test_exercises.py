@@ -6,6 +6,7 @@ import re
 import numpy as np
 from playwright.sync_api import Locator, Page, expect
 
+from ffnviz.analysis.exercises.backward import backward
 from ffnviz.analysis.exercises.by_hand import small_ffn
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
@@ -50,6 +51,39 @@ def test_by_hand_with_the_keyboard(new_page: OpenPage) -> None:
     )
     page.reload()
     expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("All 8 right.")
+    page.get_by_role("button", name="Another").click()
+    expect(page).to_have_url(re.compile("hand_seed=5"))
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("0 of 8 right.")
+    expect(page.get_by_role("button", name="Another")).to_be_hidden()
+
+
+def test_what_is_no_number_stays_with_a_word_about_it(new_page: OpenPage) -> None:
+    journey = new_page()
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?hand_seed=4")
+    gaps(page).first.fill("one")
+    gaps(page).nth(1).fill("2")
+    expect(said(page, "z1")).to_have_text("Type a number, such as −3 or 0.5.")
+    expect(page).to_have_url(re.compile("typed=[0-9a-f]{8}__2"))
+    journey.settle()
+    expect(gaps(page).first).to_have_value("one")
+
+
+def test_one_step_back_is_filled_in_and_ends_with_another(new_page: OpenPage) -> None:
+    exercise = backward(small_ffn(4))
+    rights = [*exercise.at_y, *exercise.at_h, *exercise.at_z, *exercise.at_w1[0]]
+    journey = new_page(width=1280, height=720)
+    page = journey.page
+    page.goto(f"{journey.address}/exercises?hand_view=back&hand_seed=4")
+    expect(gaps(page)).to_have_count(11)
+    inactive = int((exercise.ffn.z < 0).argmax())
+    gaps(page).nth(5 + inactive).fill(str(exercise.at_h[inactive]))
+    expect(said(page, f"dz{inactive + 1}")).to_contain_text("ReLU is flat")
+    for gap, value in zip(gaps(page).all(), rights, strict=True):
+        gap.fill(str(value))
+    expect(page.locator('[data-cell="by-hand"] .done')).to_have_text("All 11 right.")
+    page.get_by_role("button", name="Another").click()
+    expect(page).to_have_url(re.compile("hand_seed=5"))
 
 
 def test_another_seed_is_another_exercise_with_empty_gaps(new_page: OpenPage) -> None:

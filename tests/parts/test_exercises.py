@@ -135,6 +135,7 @@ def test_one_step_back_has_a_gap_for_each_gradient_and_keeps_what_is_typed() -> 
     cell = drawn("exercises", "hand", hand_view="back", hand_seed="3").cells["by-hand"]
     gaps = [gap["name"] for step in cell.data["steps"] for gap in step["gaps"]]
     assert len(gaps) == 11
+    assert cell.events["another"](None) == Set({"hand_seed": "4"})
     action = cell.events["type"](["1"] * 11)
     assert isinstance(action, Set)
     typed = f"{name_of('back', 3)}{'_1' * 11}"

@@ -15,7 +15,7 @@ from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.xor_net import MOST, WEIGHTS, xor_cell
-from ffnviz.state.actions import ChooseNeuron
+from ffnviz.state.actions import ChooseNeuron, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 
@@ -23,7 +23,8 @@ TASK = choice_setting(
     "hand_view",
     {"numbers": "Small numbers", "back": "One step back", "xor": "XOR", "yours": "Now yours"},
 ).with_control("Exercise")
-SEED = count_setting("hand_seed", 1, 0, 9_999).with_control("Seed")
+LAST_SEED = 9_999
+SEED = count_setting("hand_seed", 1, 0, LAST_SEED).with_control("Seed")
 SHEETS = count_setting("sheets", 1, 1, 60).with_control(
     "Sheets to print", help="Each with the next seed, so that no two students have the same."
 )
@@ -74,7 +75,7 @@ def of_small_numbers(values: Values) -> Cell:
         ["Exercise ", number(str(ffn.seed)), ": d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."],
         "by-hand", "relu",
     )  # fmt: skip
-    return _to_fill_in(head, exercise, steps_of(ffn), values)
+    return _to_fill_in(head, exercise, steps_of(ffn), values, another_seed(values))
 
 
 def steps_of(ffn: SmallFfn) -> list[Step]:
@@ -97,7 +98,14 @@ def one_step_back(values: Values) -> Cell:
         "by-hand-back", "relu",
         under=[f"dy is short for ∂L/∂y. Neuron {inactive} is inactive: what does it learn?"],
     )  # fmt: skip
-    return _to_fill_in(head, name_of("back", seed), steps_back(exercise), values)
+    return _to_fill_in(
+        head, name_of("back", seed), steps_back(exercise), values, another_seed(values)
+    )
+
+
+def another_seed(values: Values) -> Set:
+    """The next exercise of the same kind."""
+    return set_to(SEED, (values[SEED] + 1) % (LAST_SEED + 1))
 
 
 def steps_back(exercise: Backward) -> list[Step]:
@@ -162,10 +170,12 @@ def of_a_neuron(run: Run, values: Values) -> Cell:
     return _to_fill_in(head, exercise, steps_of_neuron(neuron), values)
 
 
-def _to_fill_in(head: Head, exercise: str, steps: list[Step], values: Values) -> Cell:
+def _to_fill_in(
+    head: Head, exercise: str, steps: list[Step], values: Values, another: Set | None = None
+) -> Cell:
     return by_hand_cell(
         "by-hand", head, exercise, steps, answers(values[TYPED], exercise),
-        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
+        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))), another,
     )  # fmt: skip
 
 

@@ -42,10 +42,13 @@ function makeTable({ name, columns, rows }) {
 
 export function mount(tell) {
   const steps = element("div", { class: "steps" }), done = element("p", { class: "done", role: "status" });
+  const another = element("button", { type: "button", class: "another", text: "Another", onclick: () => tell("another") });
   const again = element("button", { type: "button", text: "Empty all", onclick: () => { fill([]); show(); send(); inputs[0].focus(); } });
   let data = null, gaps = [], inputs = [], tables = [], waiting = 0;
 
-  const fill = (typed) => inputs.forEach((input, at) => { input.value = typed[at] ?? ""; });
+  // What is no number stays as it was typed, with a word about it: the link has numbers alone.
+  const isNoNumber = ({ value }) => value.trim() !== "" && numberOf(value) === null;
+  const fill = (typed, all = true) => inputs.forEach((input, at) => { if (all || !isNoNumber(input)) input.value = typed[at] ?? ""; });
   function send() {
     clearTimeout(waiting);
     waiting = 0;
@@ -61,13 +64,14 @@ export function mount(tell) {
       line.dataset.verdict = verdict;
       input.setAttribute("aria-invalid", String(verdict === "wrong"));
       line.querySelector(".sign").textContent = { right: "✓", follows: "↪", wrong: "✗" }[verdict] ?? "";
-      const said = verdict === "right" ? "right" : words;
+      const said = verdict === "right" ? "right" : isNoNumber(input) ? "Type a number, such as −3 or 0.5." : words;
       const remark = line.querySelector(".said");
       if (remark.textContent !== said) remark.textContent = said;
     });
     const all = right === gaps.length ? `All ${right} right.` : `${right} of ${gaps.length} right.`;
     if (done.textContent !== all) done.textContent = all;
     done.classList.toggle("all", right === gaps.length);
+    another.hidden = !data.another || right < gaps.length;
   }
 
   // What the gap that is filled in is made of.
@@ -110,7 +114,7 @@ export function mount(tell) {
     root.classList.toggle("long", tables.some(({ rows }) => rows.length >= LONG));
   }
 
-  const root = element("div", { class: "by-hand" }, steps, element("div", { class: "foot" }, done, again));
+  const root = element("div", { class: "by-hand" }, steps, element("div", { class: "foot" }, done, another, again));
   return {
     element: root,
     update(next) {
@@ -122,7 +126,7 @@ export function mount(tell) {
         build();
       }
       // What is being typed is newer than what the server has heard of.
-      if (other || (!waiting && !inputs.some((input) => input.matches(":focus")))) fill(data.typed);
+      if (other || (!waiting && !inputs.some((input) => input.matches(":focus")))) fill(data.typed, other);
       show();
     },
     destroy() { clearTimeout(waiting); },
