@@ -57,7 +57,7 @@ def test_each_picture_explains_itself_with_its_equation_and_a_cross(new_page: Op
     button.click()
     note = journey.page.locator("#note-ffn")
     note.get_by_text("The formula").wait_for()
-    expect(note).to_have_attribute("aria-label", re.compile("^Each token, alone, "))
+    expect(note).to_have_attribute("aria-label", re.compile("^Each token goes alone "))
     note.get_by_role("button", name="Close").click()
     expect(note).to_be_hidden()
     expect(button).to_be_focused()

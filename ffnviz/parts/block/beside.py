@@ -90,9 +90,9 @@ def the_table(run: Run) -> Cell:
             "Attention brings to a token what others have; the FFN works on what has arrived. No "
             "FFN ever sees two tokens: what is global comes from attention, block by block.",
         ]),
-        ["", "attention", "FFN"],
+        [f"block {run.state.block + 1}", "attention", "FFN"],
         [*rows(run, bent), *([] if not others else [
-            (f"other tokens that hear of “{word}”", f"{hear} of {others}", f"{alone} of {others}"),
+            ("other tokens that hear of it", f"{hear} of {others}", f"{alone} of {others}"),
         ])],
     )  # fmt: skip
 
@@ -113,7 +113,7 @@ def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
         ("distance from linear", off["attention"], off["FFN"]),
         ("linear once …", f"its mixing is held: {off['attention (weights frozen)']}",
          f"φ is left out: {off['FFN without φ']}"),
-        (f"what it adds at “{run.labels[run.token]}”", f"{adds[0]} × the stream",
+        ("what it adds at this token", f"{adds[0]} × the stream",
          f"{adds[1]} × the stream"),
     ]  # fmt: skip
 

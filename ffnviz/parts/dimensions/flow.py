@@ -35,8 +35,8 @@ with torch.no_grad():
     hidden = expand(x)        # ({n}, {d_ff})
     hidden = nn.{label}()(hidden)
     output = compress(hidden) # ({n}, {d_model})
-off = output - record.output
-print(off.abs().max())
+print(x.shape, "->", output.shape)
+print((output - record.output).abs().max())
 """
 
 
