@@ -19,10 +19,10 @@ from ffnviz.parts.learn.moments import (
     own_text_controls,
     watched,
 )
-from ffnviz.parts.learn.recorded import recorded
+from ffnviz.parts.learn.recorded import recorded, replayed
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
-from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
@@ -58,7 +58,8 @@ def sheet(run: Run, values: Values) -> Sheet:
             shown = recorded()
             last = len(shown.moments) - 1
             return [top, row(invitation(text)),
-                    row(replayed(shown), loss(shown, last), widths=(1, 1.3))]  # fmt: skip
+                    row(replayed(shown, f"{NAME}-words", "such a network learns", [("", "relu")]),
+                        loss(shown, last), widths=(1, 1.3))]  # fmt: skip
         if not course.moments:
             soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
             return [
@@ -100,20 +101,6 @@ def words(course: Course, at: int) -> Cell:
     title, probabilities = f"after {record.step:,} steps", np.array(record.probabilities)
     panels = [Bars(title, record.words, probabilities, "relu")]
     return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
-
-
-def replayed(course: Course) -> Cell:
-    """The likeliest words of the ReLU network of a recorded bet, with a slider over its moments."""
-    text, n = course.moments[0][0].text, course.steps
-    sentence: Sentence = [
-        "Recorded: such a network learns what stands in ", quoted(as_read(text)), "."
-    ]  # fmt: skip
-    frames = []
-    for record, *_ in course.moments:
-        said = f"step {record.step:,} of {n:,}: loss {record.held_out.loss:.2f}"
-        panel = Bars("", record.words, np.array(record.probabilities), "relu")
-        frames.append((said, [panel]))
-    return replay_cell(Head(sentence, "learn-words", "relu"), frames, f"{NAME}-words", leads=True)
 
 
 def loss(course: Course, at: int) -> Cell:
