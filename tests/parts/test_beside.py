@@ -9,12 +9,13 @@ from torch import nn
 
 import ffnviz
 from ffnviz.analysis.everyday import everyday_sentences, is_held_out
+from ffnviz.analysis.number_format import short
 from ffnviz.models.edit import Edit
 from ffnviz.parts.block.beside import (
+    costs,
     held_out,
     losses_of,
     measure,
-    parameters_of,
     the_losses,
 )
 from tests.parts.sheets import drawn, words
@@ -44,10 +45,23 @@ def test_one_token_has_no_other_to_mix_with() -> None:
 
 def test_weights_are_those_of_torch() -> None:
     attention = nn.MultiheadAttention(512, 8)
-    block = ffnviz.load("relu").encoder.blocks[0]
-    assert parameters_of(block.attention) == parameters_of(attention)
     ffn = nn.Sequential(nn.Linear(512, 2048), nn.ReLU(), nn.Linear(2048, 512))
-    assert parameters_of(block.ffn) == parameters_of(ffn)
+    run = drawn("block", "block", kind_view="beside", measure=False, text=SENTENCE).run
+    weights, _ = costs(run, 9)
+    assert weights == tuple(
+        f"{sum(each.numel() for each in module.parameters()):,}" for module in (attention, ffn)
+    )
+
+
+def test_what_is_added_is_the_difference_of_the_stream() -> None:
+    part = drawn("block", "block", kind_view="beside", measure=False, text=SENTENCE, token="2")
+    table = {name: rest for name, *rest in part.cells["beside-table"].data["rows"]}
+    record, at = part.run.trace.blocks[part.run.state.block], part.run.token
+    x, middle, y = (each[at].double() for each in (record.input, record.middle, record.output))
+    expected = [(middle - x).norm() / x.norm(), (y - middle).norm() / middle.norm()]
+    assert table["what it adds at this token"] == [
+        f"{short(float(each), 2)} × the stream" for each in expected
+    ]
 
 
 def test_losses_are_those_of_a_loop() -> None:

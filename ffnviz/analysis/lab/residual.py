@@ -67,7 +67,7 @@ def try_residual(
 
     `gradients` are those of `stacks`, if they were computed before.
     """
-    added, cosines = _added(subject)
+    added, cosines = added_to_stream(subject)
     gradients = gradients or stacks(subject, depth, progress)
     findings = (
         _only_added(subject), *_norm_findings(gradients), _bottleneck(subject),
@@ -76,7 +76,10 @@ def try_residual(
 
 
 @torch.no_grad()
-def _added(subject: Subject) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+def added_to_stream(
+    subject: Subject,
+) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+    """What each attention and FFN adds, over the stream's length there, (T,) each; and cosines."""
     added, cosines = {}, []
     for number, block in enumerate(subject.trace.blocks, start=1):
         x, middle, y = (each.cpu().double() for each in (block.input, block.middle, block.output))

@@ -13,11 +13,11 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ffnviz.analysis.dimensions.cost import multiply_adds, shape_of
+from ffnviz.analysis.dimensions.cost import multiply_adds, parameters, shape_of
 from ffnviz.analysis.everyday import everyday_sentences, is_held_out
-from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.analysis.lab.positions import Positions, try_positions
+from ffnviz.analysis.lab.residual import added_to_stream
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.figures.wording import Sentence, number, quoted
@@ -100,21 +100,23 @@ def the_table(run: Run) -> Cell:
 def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
     """What holds of the block that is chosen, and what is measured on the sentence."""
     subject, n = experiment_subject(run), len(run.whole.tokens)
-    block = subject.plain
     off = {each.name: short(max(each.additivity, each.scaling), 2) for each in bent.tried}
-    attention, ffn = (parameters_of(each) for each in (block.attention, block.ffn))
-    adds = [short(share, 2) for share in added(subject)]
+    (weights, once), (_, twice) = costs(run, n), costs(run, 2 * n)
+    shares, _ = added_to_stream(subject)
+    adds = [
+        f"{short(float(shares[f'{half} {subject.block + 1}'][subject.token]), 2)} × the stream"
+        for half in ("attention", "FFN")
+    ]
     return [
         ("what it does", "averages over all tokens", "works on each token alone"),
         ("how it mixes", "by weights that each sentence sets anew", "by the same W₁ and W₂ always"),
-        ("weights", f"{attention:,}", f"{ffn:,}"),
-        (f"multiply-adds a token, of {n}", *work(run, n)),
-        (f"the same, of {2 * n}", *work(run, 2 * n)),
+        ("weights", *weights),
+        (f"multiply-adds a token, of {n}", *once),
+        (f"the same, of {2 * n}", *twice),
         ("distance from linear", off["attention"], off["FFN"]),
         ("linear once …", f"its mixing is held: {off['attention (weights frozen)']}",
          f"φ is left out: {off['FFN without φ']}"),
-        ("what it adds at this token", f"{adds[0]} × the stream",
-         f"{adds[1]} × the stream"),
+        ("what it adds at this token", *adds),
     ]  # fmt: skip
 
 
@@ -129,26 +131,13 @@ def mixed(moved: Positions, token: int) -> tuple[int, int, int]:
     return int(others.sum()), hear, alone
 
 
-def parameters_of(module: nn.Module) -> int:
-    """How many numbers it has learned."""
-    return sum(each.numel() for each in module.parameters())
-
-
-def work(run: Run, n: int) -> tuple[str, str]:
-    """The multiply-adds of one token among n, in attention and in the FFN of a block."""
+def costs(run: Run, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The weights, and the multiply-adds of one token among n, of a block's attention and FFN."""
     shape = replace(shape_of(experiment_subject(run).ours.encoder.config, n), n_blocks=1)
-    parts = multiply_adds(shape)
-    return f"{parts['attention'] // n:,}", f"{parts['FFN'] // n:,}"
-
-
-def added(subject: Subject) -> tuple[float, float]:
-    """The norm of what attention and FFN add to the chosen token's stream, over the stream's."""
-    record, at = subject.trace.blocks[subject.block], subject.token
-    before, middle, after = (
-        each[at].double() for each in (record.input, record.middle, record.output)
-    )
-    return float((middle - before).norm() / before.norm()), float(
-        (after - middle).norm() / middle.norm()
+    weights, work = parameters(shape), multiply_adds(shape)
+    halves = ("attention", "FFN")
+    return tuple(f"{weights[each]:,}" for each in halves), tuple(
+        f"{work[each] // n:,}" for each in halves
     )
 
 
