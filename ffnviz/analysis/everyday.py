@@ -2,7 +2,6 @@
 
 import hashlib
 import lzma
-from functools import cache
 
 from ffnviz.models.assets import ASSETS
 
@@ -10,7 +9,6 @@ EVERYDAY = ASSETS / "everyday" / "sentences.txt.xz"
 HELD_OUT_DIGIT = "1"  # one line in sixteen
 
 
-@cache
 def everyday_sentences() -> tuple[str, ...]:
     """All of them."""
     return tuple(lzma.decompress(EVERYDAY.read_bytes()).decode().splitlines())

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ffnviz.analysis.exercises.blank import Blank, Slip, bracketed, distinct, written
-from ffnviz.analysis.exercises.by_hand import D_FF, D_MODEL, LARGEST, SIGNS, Ints, SmallFfn
+from ffnviz.analysis.exercises.blank import Blank, Slip, bracketed, distinct, sign_slips, written
+from ffnviz.analysis.exercises.by_hand import D_FF, D_MODEL, LARGEST, SIGNS, Ints, SmallFfn, pairs
 
-TABLES = ("y", "t", "w2", "z", "x")  # in the order in which the steps give them
-Y, T, W2, Z, X = range(len(TABLES))
+Y, T, W2, Z, X = range(5)  # the tables, in the order in which the steps give them
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,11 +81,7 @@ def _at_y(exercise: Backward, k: int) -> Blank:
 def _at_h(exercise: Backward, j: int) -> Blank:
     weights, other = exercise.ffn.w2[j], (j + 1) % D_FF
     right = int(exercise.at_h[j])
-    slips = [
-        Slip("sign", right - 2 * a * b,
-             f"Sign: {written(a)} · {bracketed(b)} is {written(a * b)}, not {written(-a * b)}.")
-        for a, b in zip(map(int, exercise.at_y), map(int, weights), strict=True)
-    ]  # fmt: skip
+    slips = sign_slips(pairs(exercise.at_y, weights), right)
     message = f"Row: h{SIGNS[j]} reaches y by row {j + 1} of W₂, not row {other + 1}."
     slips.append(Slip("row", int(exercise.at_h[other]), message))
     reads = tuple((k, float(weights[k])) for k in range(D_MODEL))

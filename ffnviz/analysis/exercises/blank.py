@@ -65,7 +65,18 @@ def sum_slips(
     rest: float = 0.0,
 ) -> list[Slip]:
     """The slips of a wrong sign or bias in Σ a · b + bias + rest."""
-    right = sum(a * b for a, b in factors) + bias + rest
+    right, value = sum(a * b for a, b in factors) + bias + rest, written(bias, digits)
+    return [
+        *sign_slips(factors, right, digits),
+        Slip("bias", right - bias, f"Bias: the {value} of {bias_name} is missing."),
+        Slip(
+            "bias", right - 2 * bias, f"Bias: the {value} of {bias_name} is added, not taken away."
+        ),
+    ]
+
+
+def sign_slips(factors: Sequence[tuple[float, float]], right: float, digits: int = 0) -> list[Slip]:
+    """The slips of one product with a wrong sign in a sum that is `right`."""
 
     def signed(a: float, b: float) -> Slip:
         product = a * b
@@ -75,14 +86,7 @@ def sum_slips(
         )
         return Slip("sign", right - 2 * product, message)
 
-    value = written(bias, digits)
-    return [
-        *(signed(a, b) for a, b in factors if a * b),
-        Slip("bias", right - bias, f"Bias: the {value} of {bias_name} is missing."),
-        Slip(
-            "bias", right - 2 * bias, f"Bias: the {value} of {bias_name} is added, not taken away."
-        ),
-    ]
+    return [signed(a, b) for a, b in factors if a * b]
 
 
 def written(value: float, digits: int = 0) -> str:

@@ -105,7 +105,7 @@ def _with_all_slips(ffn: SmallFfn) -> list[Blank]:
 
 def _before_phi(ffn: SmallFfn, j: int) -> tuple[Slip, ...]:
     z, bias, other = int(ffn.z[j]), int(ffn.b1[j]), (j + 1) % D_FF
-    slips = sum_slips(_pairs(ffn.x, ffn.w1[:, j]), bias, "b₁")
+    slips = sum_slips(pairs(ffn.x, ffn.w1[:, j]), bias, "b₁")
     if z < 0:
         slips.append(Slip("φ", 0, f"φ: that comes in the next line; z{SIGNS[j]} may be below 0."))
     wrong = int(ffn.x @ ffn.w1[:, other]) + bias
@@ -128,7 +128,7 @@ def _after_phi(z: int, j: int) -> tuple[Slip, ...]:
 
 def _output(ffn: SmallFfn, k: int) -> tuple[Slip, ...]:
     y, bias, other = int(ffn.y[k]), int(ffn.b2[k]), 1 - k
-    slips = sum_slips(_pairs(ffn.h, ffn.w2[:, k]), bias, "b₂")
+    slips = sum_slips(pairs(ffn.h, ffn.w2[:, k]), bias, "b₂")
     from_z = int(ffn.z @ ffn.w2[:, k]) + bias
     slips.append(Slip("φ", from_z, f"φ: y{SIGNS[k]} is made of h, not of z."))
     if y < 0:
@@ -138,7 +138,8 @@ def _output(ffn: SmallFfn, k: int) -> tuple[Slip, ...]:
     return (*slips, Slip("column", wrong, message))
 
 
-def _pairs(left: Ints, right: Ints) -> list[tuple[float, float]]:
+def pairs(left: Ints, right: Ints) -> list[tuple[float, float]]:
+    """The factors of each product of two vectors."""
     return [(int(a), int(b)) for a, b in zip(left, right, strict=True)]
 
 
@@ -146,7 +147,7 @@ def worked(ffn: SmallFfn) -> list[tuple[str, str]]:
     """The solution line by line: a name, and the sum written out with its numbers."""
 
     def line(left: Ints, right: Ints, bias: int) -> str:
-        products = [f"{bracketed(a)} · {bracketed(b)}" for a, b in _pairs(left, right)]
+        products = [f"{bracketed(a)} · {bracketed(b)}" for a, b in pairs(left, right)]
         return f"{' + '.join(products)} + {bracketed(bias)}"
 
     sums = [line(ffn.x, ffn.w1[:, j], int(ffn.b1[j])) for j in range(D_FF)]

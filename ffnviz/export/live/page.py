@@ -174,7 +174,7 @@ def with_slots(sentence: Sentence, numbers: Mapping[str, str]) -> Spans:
 
 
 def templates_of(run: Run) -> dict[str, Any]:
-    """What live_sentences.js fills, as JSON values: by "network block", and of each network."""
+    """What live_journey.js fills, as JSON values: by "network block", and of each network."""
     views = {}
     for traced in run.both:
         for block in range(traced.network.sizes.n_blocks):

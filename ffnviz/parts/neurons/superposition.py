@@ -20,7 +20,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting
+from ffnviz.state.settings import Values, count_setting, nearest
 
 FEATURES, DIMENSIONS = 5, 2
 PERCENT = (100, 50, 30, 20, 10, 5, 2)  # how often each feature is active
@@ -56,7 +56,7 @@ class Packed:
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The directions of the features, beside how many fit at each rarity."""
-    place = PERCENT.index(min(PERCENT, key=lambda each: abs(each - values[ACTIVE])))
+    place = nearest(PERCENT, values[ACTIVE])
 
     def after(measured: Measured[Packed]) -> list[Row]:
         packed = measured.result
