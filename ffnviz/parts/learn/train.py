@@ -54,7 +54,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         top = row(bar(NAME, course, values, "Train", file="learned-network.zip"))
-        if course.status is Status.NEW and not course.moments:
+        # Not the network before its first step, which comes by itself: nothing changes unasked.
+        if course.status is Status.NEW:
             shown = recorded()
             last = len(shown.moments) - 1
             return [top, row(invitation(text)),
