@@ -53,7 +53,7 @@ def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cel
 
 def test_before_it_begins_there_is_one_button_and_what_will_be_seen(run: Run) -> None:
     found = cells(train, run, Course(Status.NEW))
-    assert set(found) == {"learn-bar", "learn-invitation", "learn-words", "learn-loss"}
+    assert set(found) == {"learn-bar", "learn-invitation", "learn-words"}
     assert words(found["learn-words"]).startswith("Recorded: ")
     assert len(found["learn-words"].data["moments"]) == 121
     assert found["learn-bar"].data["label"] == "Train"

@@ -56,11 +56,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         top = row(bar(NAME, course, values, "Train", file="learned-network.zip"))
         # Not the network before its first step, which comes by itself: nothing changes unasked.
         if course.status is Status.NEW:
-            shown = recorded()
-            last = len(shown.moments) - 1
-            return [top, row(invitation(text)),
-                    row(replayed(shown, f"{NAME}-words", "such a network learns", [("", "relu")]),
-                        loss(shown, last), widths=(1, 1.3))]  # fmt: skip
+            replay = replayed(recorded(), f"{NAME}-words", "such a network learns", [("", "relu")])
+            return [top, row(invitation(text)), row(replay)]
         if not course.moments:
             soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
             return [
