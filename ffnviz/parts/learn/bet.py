@@ -2,9 +2,11 @@
 
 from typing import Any
 
+import numpy as np
+
 from ffnviz.analysis.lab.trained import QUESTIONS, compare_trainings
 from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.jobs.learning import Plan, learn
+from ffnviz.jobs.learning import Moment, Plan, learn
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import (
     AT,
@@ -15,10 +17,10 @@ from ffnviz.parts.learn.moments import (
     own_text_controls,
     watched,
 )
-from ffnviz.parts.learn.recorded import bars_of, recorded, replayed
+from ffnviz.parts.learn.recorded import recorded
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.parts.trainings import EACH, difference, trainings_chart
-from ffnviz.pictures.bars import bars_cell
+from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
 from ffnviz.pictures.bet import bet_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
@@ -101,16 +103,36 @@ def invitation(name: str) -> Cell:
 
 def words(course: Course, at: int) -> Cell:
     """Both networks' likeliest words; of a recorded training at all its moments."""
-    labels, key = _labels(course), f"{NAME}-words"
     if course.recorded:
-        return replayed(course, key, "two networks learn", labels)
-    moment, label = course.moments[at], labels[1][0]
+        return replayed(course)
+    moment, label = course.moments[at], _labels(course)[1][0]
     sentence: Sentence = [
         quoted(as_read(moment[0].text)), " ", number(moment[0].words[0]), ".",
         f"{label} says “{moment[1].words[0]}”.",
     ]  # fmt: skip
-    head = Head(sentence, "learn-words", "relu")
-    return bars_cell(head, bars_of(moment, labels), key=key, leads=True)
+    head, panels = Head(sentence, "learn-words", "relu"), _bars(course, moment)
+    return bars_cell(head, panels, key=f"{NAME}-words", leads=True)
+
+
+def _bars(course: Course, moment: Moment) -> list[Bars]:
+    return [
+        Bars(label, record.words, np.array(record.probabilities), colour)
+        for (label, colour), record in zip(_labels(course), moment, strict=True)
+    ]
+
+
+def replayed(course: Course) -> Cell:
+    """The likeliest words of a recorded training, with a slider over its moments."""
+    text, n = course.moments[0][0].text, course.steps
+    sentence: Sentence = [
+        "Recorded: two networks learn what stands in ", quoted(as_read(text)), "."
+    ]  # fmt: skip
+    frames = [
+        (f"step {moment[0].step:,} of {n:,}: loss "
+         + ", ".join(f"{record.held_out.loss:.2f}" for record in moment), _bars(course, moment))
+        for moment in course.moments
+    ]  # fmt: skip
+    return replay_cell(Head(sentence, "learn-words", "relu"), frames, f"{NAME}-words", leads=True)
 
 
 def losses(course: Course, at: int) -> Cell:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from ffnviz.figures.learn import Curve, curves
 from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
-from ffnviz.parts.course import Course, Status
+from ffnviz.parts.course import Course
 from ffnviz.parts.learn.moments import (
     AT,
     as_read,
@@ -19,7 +19,6 @@ from ffnviz.parts.learn.moments import (
     own_text_controls,
     watched,
 )
-from ffnviz.parts.learn.recorded import recorded, replayed
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -54,10 +53,6 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         top = row(bar(NAME, course, values, "Train", file="learned-network.zip"))
-        # Not the network before its first step, which comes by itself: nothing changes unasked.
-        if course.status is Status.NEW:
-            replay = replayed(recorded(), f"{NAME}-words", "such a network learns", [("", "relu")])
-            return [top, row(invitation(text)), row(replay)]
         if not course.moments:
             soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
             return [
