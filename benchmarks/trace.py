@@ -14,8 +14,8 @@ from torch.nn import functional as F
 import ffnviz
 from benchmarks.measure import machine, table
 from ffnviz.analysis.spread import CPU, in_turn
-from ffnviz.analysis.timing.limits import speed, work
 from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.parts.timing.stages import speed, work
 
 SENTENCE = "The little girl opened the door and looked out at the cat that sat on the mat. "
 LENGTHS = (24, 128)

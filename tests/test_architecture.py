@@ -16,7 +16,6 @@ LIBRARIES = {
     "ffnviz.models.external": {"torch", "safetensors", "transformers", "huggingface_hub"},
     "ffnviz.analysis": {"torch", "jaxtyping", "numpy", "pandas"},
     "ffnviz.jobs.indexing": {"torch", "pyarrow", "ray"},
-    "ffnviz.figures": {"numpy"},
     "ffnviz.pictures": {"numpy", "plotly", "pygments"},
 }
 

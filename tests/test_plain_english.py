@@ -84,7 +84,7 @@ def test_every_term_of_the_glossary_is_used() -> None:
     entries = json.loads((NOTES.parent / "glossary.json").read_text(encoding="utf-8"))
     sources = "\n".join(
         path.read_text(encoding="utf-8")
-        for folder in ("parts", "figures", "pictures", "analysis", "app")
+        for folder in ("parts", "pictures", "analysis", "app")
         for path in (ROOT / "ffnviz" / folder).rglob("*.py")
     )
     said = sources + "\n".join(TEXTS.values())

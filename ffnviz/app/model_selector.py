@@ -4,10 +4,10 @@ import streamlit as st
 
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import Session, network_by_id, network_label
-from ffnviz.figures.wording import weights
 from ffnviz.models.token_slice import words_among
 from ffnviz.parts.sheet import Choice, Control, Switch
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.wording import weights
 from ffnviz.state.actions import ChooseBlock, ChooseNetwork, ChoosePartner, ShowSpecial
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu

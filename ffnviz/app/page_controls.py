@@ -10,10 +10,9 @@ import streamlit as st
 from ffnviz.app import export_widget
 from ffnviz.app.lecture import menu
 from ffnviz.app.session import Session, network_label
-from ffnviz.figures.journey import sentences
-from ffnviz.figures.wording import Sentence
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.assets import ASSETS
+from ffnviz.parts import sentences
 from ffnviz.parts.guess import question, what_it_cannot_read, words_to_hide
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.part import FURTHER, Page, Part
@@ -26,6 +25,7 @@ from ffnviz.pictures.head import Head
 from ffnviz.pictures.page_bar import bar_cell
 from ffnviz.pictures.part_list import part_list_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
 from ffnviz.state.hidden_words import word_behind
 from ffnviz.state.run import Run

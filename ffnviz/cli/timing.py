@@ -6,9 +6,8 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.analysis.timing.ffns import time_ffns
 from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
-from ffnviz.analysis.timing.stages import time_stages
+from ffnviz.analysis.timing.stages import time_ffns, time_stages
 from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.cli.device import device_option, threads_option
 from ffnviz.cli.errors import reported

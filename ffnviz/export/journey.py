@@ -17,7 +17,7 @@ from ffnviz.analysis.neurons.memory import WRITES_NEEDS
 from ffnviz.analysis.neurons.written import written_ids
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.analysis.spread import Progress, subprogress
-from ffnviz.figures.journey import sentences
+from ffnviz.parts import sentences
 from ffnviz.parts.journey.ffn import ffn_of_the_token
 from ffnviz.parts.journey.neurons import RANKED, WORDS, chosen_neuron, every_token_every_neuron
 from ffnviz.parts.journey.prediction import what_it_says

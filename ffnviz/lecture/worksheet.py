@@ -4,9 +4,9 @@ from collections.abc import Callable, Sequence
 from html import escape
 from string import Formatter
 
-from ffnviz.figures.wording import as_text
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Question, Scene
+from ffnviz.pictures.wording import as_text
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
-from ffnviz.figures.wording import Sentence, number
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.verdicts import Claim, verdicts_cell
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 
 R = TypeVar("R")

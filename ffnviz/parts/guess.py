@@ -1,20 +1,134 @@
 """A network's guess wherever one is shown: its bars, and what to know of it."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 from ffnviz.analysis.journey.hiding import Word, words_of
-from ffnviz.analysis.pieces import read_in_bytes, split_words
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.prediction import Prediction
 from ffnviz.analysis.sparsity.record import record_of
-from ffnviz.figures.guess import of_bytes, of_no_question, of_pieces, of_what_it_read
-from ffnviz.figures.journey.sentences import HIDDEN, NEXT, SHOWN, of_the_question
-from ffnviz.figures.wording import Sentence, spare
 from ffnviz.models.encoder.model import TWINS
+from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.parts.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.wording import Sentence, quoted, spare
 from ffnviz.state.run import Run, TracedModel
+
+NEEDS: tuple[Capability, ...] = ()
+_LETTERS = re.compile(r"[^\W\d_]+")
+
+
+@dataclass(frozen=True)
+class Split:
+    """A word of several tokens."""
+
+    word: str  # as typed, letters only: don't is two words, as tokenizers split it there anyway
+    # the typed characters of each token in it; "" for one within the character before it
+    pieces: tuple[str, ...]
+
+
+def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
+    """The words of more than one token in their order, each spelling once.
+
+    Args:
+        sentence: as typed.
+        tokens: of the sentence, or the first of them.
+    """
+    typed = [token for token in tokens if not token.special]
+    words: dict[str, Split] = {}
+    for word in _LETTERS.finditer(sentence):
+        start, end = word.span()
+        pieces = tuple(
+            sentence[max(start, token.start) : min(end, token.end)]
+            for token in typed
+            if start < token.end and (token.start < end or token.start == token.end == end)
+        )
+        if len(pieces) > 1:
+            words.setdefault(word[0].lower(), Split(word[0], pieces))
+    return list(words.values())
+
+
+def read_in_bytes(tokens: Sequence[Token]) -> list[str]:
+    """The typed characters that take several tokens, each once, in their order.
+
+    Args:
+        tokens: of a sentence. Of a character's tokens the first has its text, the others have none.
+    """
+    seen: dict[str, None] = {}
+    for before, token in pairwise(token for token in tokens if not token.special):
+        if before.text and not token.text:
+            seen.setdefault(before.text[-1])
+    return list(seen)
+
+
+MOST = 3  # words
+
+
+def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Sentence:
+    """The books that a network was trained on; nothing if nobody knows.
+
+    Args:
+        books: their names, a file's each, in the order of the alphabet.
+        besides: what else it was trained on.
+    """
+    if not books:
+        return []
+    end = ", ".join(["", *besides, "and nothing else. "])
+    first, last = _title(books[0]), _title(books[-1])
+    if len(books) == 1:
+        return ["It has read one book, ", (first, "typed"), end]
+    return [
+        f"It has read {len(books):,} books, from ", (first, "typed"), " to ", (last, "typed"), end,
+    ]  # fmt: skip
+
+
+def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
+    """Characters that are no token, and so are read as the bytes that a computer writes them with.
+
+    Args:
+        characters: each once.
+        english: whether the network is known to have read English only.
+    """
+    if not characters:
+        return []
+    others = f" and {len(characters) - 1:,} more" if characters[1:] else ""
+    return [
+        "It has read English only. " if english else "",
+        "It knows no ", quoted(characters[0]), f"{others}: it reads such characters byte by byte, ",
+        "and “…” is a further byte of one. ",
+    ]  # fmt: skip
+
+
+def _title(name: str) -> str:
+    return " ".join(word.capitalize() for word in name.replace("-", " ").replace("_", " ").split())
+
+
+def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
+    """Words that are no token.
+
+    Args:
+        words: each as typed, and the typed stretch of each of its tokens.
+    """
+    sentence: Sentence = []
+    for place, (word, pieces) in enumerate(words[:MOST]):
+        sentence += [", " if place else "It reads ", quoted(word)]
+        seen = [piece for piece in pieces if piece]
+        sentence += (
+            [" as ", (" + ".join(seen), "typed")] if seen[1:] else [f" in {len(pieces)} pieces"]
+        )
+    if len(words) > MOST:
+        sentence.append(f", and {len(words) - MOST:,} more in pieces")
+    return [*sentence, ". "] if sentence else []
+
+
+def of_no_question(label: str) -> Sentence:
+    """A remark that a guess at a visible word means little."""
+    return [quoted(label), " is not hidden, so a guess at it means little. "]
 
 
 def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) -> Sentence:

@@ -5,10 +5,10 @@ from typing import Any
 
 import torch
 
-from ffnviz.figures.wording import Sentence
 from ffnviz.jobs.job import outcome
 from ffnviz.models.device import device_name
 from ffnviz.parts.sheet import Measured, Measurement
+from ffnviz.pictures.wording import Sentence
 from ffnviz.state.run import Run
 from ffnviz.state.settings import count_setting
 

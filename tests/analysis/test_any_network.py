@@ -17,17 +17,13 @@ from ffnviz.analysis.journey.path import ffn_path
 from ffnviz.analysis.neurons.compare import compare
 from ffnviz.analysis.neurons.intervention import change, direct_contributions
 from ffnviz.analysis.neurons.memory import key_matches, similar, value_norms, written_words
-from ffnviz.analysis.neurons.naming import probe_inputs, word_values
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probe_loss import masked_loss
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
-from ffnviz.analysis.neurons.working import logit, output_component, pre_activation
 from ffnviz.analysis.prediction import predict, predict_with_ffn_output, predict_without_ffn
 from ffnviz.analysis.sparsity.awake import awake, share_against_threshold, threshold_for
-from ffnviz.analysis.sparsity.bend import curve, landing, value_range
 from ffnviz.analysis.sparsity.keep import concentration, kept_at, random_pass, strongest_pass
-from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.analysis.timing.growth import as_convolution
 from ffnviz.analysis.timing.measured_trace import timed_trace
@@ -40,6 +36,10 @@ from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.parts.neurons.arithmetic import logit, output_component, pre_activation
+from ffnviz.parts.neurons.name import probe_inputs, word_values
+from ffnviz.parts.sparsity.bend import curve, landing, value_range
+from ffnviz.parts.sparsity.training import reached
 from tests.analysis.networks import SHAPES, STRANGERS, network, ours
 from tests.models.external.families import FAMILIES, build
 from tests.models.external.tokenizers import word_piece

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ffnviz.analysis.pieces import read_in_bytes, split_words
 from ffnviz.models.encoder.model import load
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.network import TokenizerLike
+from ffnviz.parts.guess import read_in_bytes, split_words
 from tests.models.external.tokenizers import byte_level, word_piece
 
 TOKENIZERS: dict[str, TokenizerLike] = {

@@ -13,7 +13,7 @@ from ffnviz.app import rail, sheet_view
 from ffnviz.app.main import build_catalog
 from ffnviz.app.session import Session
 from ffnviz.parts.neurons import name as name_it
-from ffnviz.parts.neurons.kept_names import NAMES
+from ffnviz.parts.neurons.name import NAMES
 from ffnviz.parts.sheet import Button, Choice, Control, Measurement, NumberBox, Switch
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.sheet_message import KEPT, Browser, new_events

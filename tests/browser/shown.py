@@ -6,8 +6,6 @@ import numpy as np
 
 from ffnviz.app.mounting import mount_cell
 from ffnviz.app.rail import rail_cell
-from ffnviz.figures.layout import axis
-from ffnviz.figures.layout import figure as plotly_figure
 from ffnviz.parts.sheet import Button, Control, Switch
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -31,6 +29,8 @@ from ffnviz.pictures.neuron_card import neuron_card_cell
 from ffnviz.pictures.opening import opening_cell
 from ffnviz.pictures.page_bar import bar_cell
 from ffnviz.pictures.passages import Passage, passages_cell
+from ffnviz.pictures.plot import axis
+from ffnviz.pictures.plot import figure as plotly_figure
 from ffnviz.pictures.points import points_cell
 from ffnviz.pictures.program import ProgramLine, Value, program_cell
 from ffnviz.pictures.saving import saving_cell

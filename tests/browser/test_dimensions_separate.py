@@ -4,8 +4,7 @@ import numpy as np
 from playwright.sync_api import expect
 
 from ffnviz.analysis.dimensions.points import Points, best_line
-from ffnviz.analysis.dimensions.separate import separate
-from ffnviz.parts.dimensions.separate import POINTS
+from ffnviz.parts.dimensions.separate import POINTS, separate
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ffnviz.analysis.dimensions.warp import warp
 from ffnviz.models.encoder.model import Model
+from ffnviz.parts.dimensions.warp import warp
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 

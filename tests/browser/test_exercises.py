@@ -6,8 +6,8 @@ import re
 import numpy as np
 from playwright.sync_api import Locator, Page, expect
 
-from ffnviz.analysis.exercises.backward import backward
 from ffnviz.analysis.exercises.by_hand import small_ffn
+from ffnviz.parts.exercises.by_hand import backward
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 

@@ -11,9 +11,9 @@ from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.analysis.neurons.memory import whole_first, written_words
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.export.document import LARGEST
-from ffnviz.figures.wording import percent, signed
 from ffnviz.lecture.html_file import lecture_html
 from ffnviz.models.encoder.model import Model
+from ffnviz.pictures.wording import percent, signed
 from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
 from tests.browser.test_parts import FAULTS, FRAMES

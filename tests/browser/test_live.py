@@ -14,11 +14,11 @@ from ffnviz.analysis.sparsity.awake import awake
 from ffnviz.export.live.examples import ROWS
 from ffnviz.export.live.page import live_page
 from ffnviz.export.runs import exported_run
-from ffnviz.figures.wording import percent, signed
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.parts.neurons.choose import index_with_notes
 from ffnviz.parts.neurons.examples import strongest_examples
+from ffnviz.pictures.wording import percent, signed
 from tests.browser.axe import violations
 from tests.browser.test_export import LABELS, offline
 from tests.browser.test_parts import FAULTS, FRAMES

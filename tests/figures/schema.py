@@ -6,8 +6,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from ffnviz.figures.layout import Figure
-from ffnviz.figures.style import LIGHT
+from ffnviz.pictures.plot import LIGHT, Figure
 
 COLOURS = asdict(LIGHT)
 

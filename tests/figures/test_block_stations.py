@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.block.stations import (
+from ffnviz.parts.block.block_view import (
     TokenInBlock,
     attends_most,
     degrees,
@@ -12,7 +12,7 @@ from ffnviz.figures.block.stations import (
     note,
     title,
 )
-from ffnviz.figures.wording import Sentence
+from ffnviz.pictures.wording import Sentence
 
 TOKEN = TokenInBlock("cat", 4, 9, "ReLU", "it is", "to block 2")
 E1, E2 = np.array([1.0, 0.0]), np.array([0.0, 1.0])

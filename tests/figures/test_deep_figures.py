@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.dimensions.cost import costs, share_against_length, short
-from ffnviz.figures.dimensions.flow import SHOWN, flow, shared_weights
-from ffnviz.figures.timing.timing import growth, products, side_by_side, stages
-from ffnviz.figures.vocabulary.distribution import distribution
-from ffnviz.figures.vocabulary.lens import early_words
-from ffnviz.figures.vocabulary.writing import steps
+from ffnviz.parts.dimensions.cost import costs_figure, share_figure, short
+from ffnviz.parts.dimensions.flow import SHOWN, flow, shared_weights
+from ffnviz.parts.vocabulary.generate import steps
+from ffnviz.parts.vocabulary.lens import early_words_figure
+from ffnviz.parts.vocabulary.softmax import distribution_figure
+from ffnviz.pictures.time_charts import growth, products, side_by_side, stages
 from tests.figures.schema import checked
 
 PARTS = {"embedding": 10, "attention": 20, "FFN": 60, "LayerNorm": 0, "output": 10}
@@ -31,7 +31,7 @@ def test_each_token_has_a_line_through_the_shared_weights(n: int) -> None:
 
 
 def test_costs_are_shares_of_the_whole() -> None:
-    drawn = checked(costs(PARTS, {**PARTS, "embedding": 0}, "relu"))
+    drawn = checked(costs_figure(PARTS, {**PARTS, "embedding": 0}, "relu"))
     np.testing.assert_allclose(drawn.data[0].x, [10, 20, 60, 0, 10])
     np.testing.assert_allclose(drawn.data[1].x, np.array([0, 20, 60, 0, 10]) / 0.9)
     assert "60 <b>60%</b>" in drawn.data[0].text
@@ -48,16 +48,16 @@ def test_large_counts_are_short(count: float, text: str) -> None:
 @pytest.mark.parametrize(("overtaken", "n"), [(1_024.0, 1), (-5.0, 0), (1e9, 0)])
 def test_the_crossing_is_marked_only_where_there_is_one(overtaken: float, n: int) -> None:
     lengths = np.array([1.0, 10_000.0])
-    drawn = checked(
-        share_against_length(lengths, np.array([0.7, 0.1]), (128.0, 0.6), overtaken, "relu")
-    )
+    drawn = checked(share_figure(lengths, np.array([0.7, 0.1]), (128.0, 0.6), overtaken, "relu"))
     assert len(drawn.data[2].x) == n
     assert list(drawn.data[1].x) == [128]
 
 
 def test_the_distribution_fills_what_the_cut_leaves() -> None:
     softmax = np.array([0.6, 0.3, 0.1])
-    drawn = checked(distribution(softmax, np.array([0.7, 0.3, 0.0]), 2, ["<a>", "b"], "relu"))
+    drawn = checked(
+        distribution_figure(softmax, np.array([0.7, 0.3, 0.0]), 2, ["<a>", "b"], "relu")
+    )
     np.testing.assert_allclose(drawn.data[0].y, [60, 30, 10])
     np.testing.assert_allclose(drawn.data[1].y, [70, 30])
     assert drawn.data[0].text[0] == "&lt;a&gt;"
@@ -74,7 +74,7 @@ def test_written_words_are_bars_and_the_chosen_one_stands_out() -> None:
 
 def test_the_lens_is_a_table_of_words() -> None:
     drawn = checked(
-        early_words(
+        early_words_figure(
             ["s", "t"], [["<a>", "b"], ["c", "d"]], np.array([[0.5, 0.1], [0.9, 0.0]]), "relu"
         )
     )

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ffnviz.figures.dimensions.separate import by_width, lifted
-from ffnviz.figures.dimensions.warp import TINTS, Panel, warped
-from ffnviz.figures.sparsity.gate import draws, errors
-from ffnviz.figures.timing.memory import peaks, times
+from ffnviz.parts.dimensions.memory import peaks_figure, times_figure
+from ffnviz.parts.dimensions.separate import by_width_figure, lifted_figure
+from ffnviz.parts.dimensions.warp import TINTS, Panel, warped
+from ffnviz.parts.sparsity.gate import draws, errors
 from tests.figures.schema import checked
 
 NAMES = ("circles", "squares")
@@ -13,19 +13,19 @@ NAMES = ("circles", "squares")
 
 def test_lifted_points_are_of_their_class() -> None:
     away, across = np.array([-1.0, 2.0, 3.0]), np.array([0.0, 1.0, -1.0])
-    drawn = checked(lifted(away, across, np.array([True, False, False]), NAMES))
+    drawn = checked(lifted_figure(away, across, np.array([True, False, False]), NAMES))
     assert list(drawn.data[0].x) == [-1]
     assert list(drawn.data[1].x) == [2, 3]
     assert drawn.layout.shapes[0].x0 == drawn.layout.shapes[0].x1 == 0
-    checked(lifted(np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool), NAMES))
+    checked(lifted_figure(np.zeros(0), np.zeros(0), np.zeros(0, dtype=bool), NAMES))
 
 
 def test_the_width_that_is_shown_is_marked() -> None:
-    drawn = checked(by_width((1, 4, 8), np.array([5, 9, 10]), 10, 7, 4, "@relu"))
+    drawn = checked(by_width_figure((1, 4, 8), np.array([5, 9, 10]), 10, 7, 4, "@relu"))
     np.testing.assert_allclose(drawn.data[0].y, 70)
     np.testing.assert_allclose(drawn.data[1].y, [50, 90, 100])
     assert (list(drawn.data[2].x), list(drawn.data[2].y)) == ([4], [90])
-    checked(by_width((1, 4), np.array([0, 0]), 0, 0, 1, "@relu"))
+    checked(by_width_figure((1, 4), np.array([0, 0]), 0, 0, 1, "@relu"))
 
 
 def test_each_cell_is_in_the_trace_of_its_tint() -> None:
@@ -60,9 +60,9 @@ def test_the_band_of_a_gate_lies_around_gelu() -> None:
 
 def test_memory_is_drawn_as_measured() -> None:
     spread = [(2.0, 1.0, 4.0), (3.0, 3.0, 3.0)]
-    drawn = checked(peaks((8, 4), (2_000_000, 1_000_000), (2_000_000, 1_000_000), 4, "relu"))
+    drawn = checked(peaks_figure((8, 4), (2_000_000, 1_000_000), (2_000_000, 1_000_000), 4, "relu"))
     assert list(drawn.data[1].y) == [2, 1]
     assert list(drawn.data[2].x) == [4]
-    timed = checked(times((8, 4), spread, 8, "relu"))
+    timed = checked(times_figure((8, 4), spread, 8, "relu"))
     np.testing.assert_allclose(timed.data[0].error_y.array, [2, 0])
     np.testing.assert_allclose(timed.data[0].error_y.arrayminus, [1, 0])

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ffnviz.figures.style import DARK, LIGHT, Palette
+from ffnviz.pictures.plot import DARK, LIGHT, Palette
 
 
 def luminance(colour: str) -> float:

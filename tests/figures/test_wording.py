@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.figures.journey import sentences
-from ffnviz.figures.wording import Sentence, percent, signed
+from ffnviz.parts import sentences
+from ffnviz.pictures.wording import Sentence, percent, signed
 
 
 def read(sentence: Sentence) -> str:

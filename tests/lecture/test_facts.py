@@ -6,10 +6,10 @@ from string import Formatter
 import pytest
 import torch
 
-from ffnviz.figures.wording import Number, number
 from ffnviz.lecture.facts import FACTS, MEANINGS
 from ffnviz.lecture.facts.registry import fact
 from ffnviz.models.encoder.model import Model
+from ffnviz.pictures.wording import Number, number
 from ffnviz.state.run import Run
 from tests.lecture.lecture_runs import said, shown
 

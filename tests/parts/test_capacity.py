@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ffnviz.analysis.neurons.capacity import Capacity, Stored
 from ffnviz.parts.neurons import capacity
+from ffnviz.parts.neurons.capacity import Capacity, Stored
 from ffnviz.parts.sheet import Measured, Measurement, cells_of
 from ffnviz.state.settings import Values
 from tests.parts.sheets import drawn, words

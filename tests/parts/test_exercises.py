@@ -6,12 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.exercises.block_lines import RIGHT
-from ffnviz.analysis.exercises.planted import BUGS
 from ffnviz.parts.exercises import build, by_hand, predict
-from ffnviz.parts.exercises.questions import QUESTIONS
-from ffnviz.parts.exercises.typed import TYPED, answers, name_of
-from ffnviz.parts.exercises.worksheet import solutions, worksheets
+from ffnviz.parts.exercises.build import BUGS, RIGHT
+from ffnviz.parts.exercises.by_hand import TYPED, answers, name_of, solutions, worksheets
+from ffnviz.parts.exercises.predict import QUESTIONS
 from ffnviz.state.actions import OpenPage, Set
 from ffnviz.state.settings import Setting
 from tests.parts.sheets import Drawn, drawn

@@ -1,6 +1,6 @@
 """Fold twice: what the view says of folds, of one layer, and of the network."""
 
-from ffnviz.analysis.dimensions.folds import switches
+from ffnviz.parts.dimensions.folds import switches
 from tests.parts.sheets import drawn, words
 
 

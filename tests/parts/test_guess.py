@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from ffnviz.figures.guess import of_pieces, of_what_it_read
 from ffnviz.models.encoder.folder import TRAINING
 from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.parts import PAGES
-from ffnviz.parts.guess import question, under_guess
+from ffnviz.parts.guess import of_pieces, of_what_it_read, question, under_guess
 from ffnviz.parts.moved import MOVED
 from tests.figures.test_wording import read
 from tests.heads import Heads

@@ -14,8 +14,8 @@ from ffnviz.models.config import config, use
 from ffnviz.parts import PAGES
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn import bet, train
+from ffnviz.parts.learn.bet import FILE
 from ffnviz.parts.learn.moments import watched
-from ffnviz.parts.learn.recorded import FILE
 from ffnviz.parts.sheet import Measured, cells_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.run import Run

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from ffnviz.analysis.neurons.intervention import direct_contributions
-from ffnviz.analysis.neurons.plant import output_with, plant, word_id
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import load
 from ffnviz.parts.neurons import insert as planting
 from ffnviz.parts.neurons import switch
+from ffnviz.parts.neurons.insert import output_with, plant, word_id
 from ffnviz.parts.results import measured_at_once
 from ffnviz.parts.sheet import Measured, Measurement, Sheet
 from ffnviz.state.actions import ChooseToken, OpenNeuron, Set, ShowState

@@ -5,11 +5,11 @@ import re
 import pytest
 import torch
 
-from ffnviz.analysis.sparsity.gate import gated_token
 from ffnviz.analysis.sparsity.record import record_of
-from ffnviz.figures.wording import percent
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.moved import MOVED
+from ffnviz.parts.sparsity.gate import gated_token
+from ffnviz.pictures.wording import percent
 from ffnviz.state.actions import ChooseToken, Set
 from tests.parts.sheets import Drawn, drawn, words
 

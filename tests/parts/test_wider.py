@@ -5,9 +5,9 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.figures.wording import percent
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.dimensions.wider import DRAWS, TOYS, WIDTHS, Toy, answers, fitted
+from ffnviz.pictures.wording import percent
 from tests.parts.sheets import drawn
 
 PHIS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ffnviz.models.card import NetworkSize
 from ffnviz.parts import PAGES
-from ffnviz.parts.neurons.kept_names import NAMES, ROOM_IN_URL
+from ffnviz.parts.neurons.name import NAMES, ROOM_IN_URL
 from ffnviz.parts.part import Part
 from ffnviz.state.actions import Set, reduce
 from ffnviz.state.settings import (

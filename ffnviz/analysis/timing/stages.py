@@ -11,6 +11,7 @@ from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.model import Model
+from ffnviz.models.network import Network
 from ffnviz.models.trace import BlockStages, Trace
 
 NEEDS = (Capability.OURS,)
@@ -95,3 +96,22 @@ def time_stages(
     spreads = in_turn(tasks, repeats, device=model.device, progress=progress)
     whole = spreads.pop(WHOLE)
     return StageTimes(spreads, {stage.name: stage.kind for stage in every_stage}, whole)
+
+
+def time_ffns(
+    network: Network, trace: Trace, repeats: int, progress: Progress = lambda _: None
+) -> StageTimes:
+    """Time each block's FFN on its recorded input, in turn with the whole pass."""
+    text = trace.text[: trace.tokens[-1].end]
+
+    def whole() -> object:
+        again = network.trace(text)
+        return again.logits if network.card.has_word_head else again
+
+    tasks: dict[str, Callable[[], object]] = {
+        f"FFN {number + 1}": partial(network.ffn(number).stages, block.ffn.input)
+        for number, block in enumerate(trace.blocks)
+    }
+    spreads = in_turn(tasks | {WHOLE: whole}, repeats, device=network.device, progress=progress)
+    whole_pass = spreads.pop(WHOLE)
+    return StageTimes(spreads, dict.fromkeys(spreads, "FFN"), whole_pass)

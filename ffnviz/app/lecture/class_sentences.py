@@ -13,9 +13,6 @@ from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.app import measuring
 from ffnviz.app.lecture.classroom import BRAIN, lecturer_of
 from ffnviz.app.session import Session
-from ffnviz.figures.layout import isolated, shortened
-from ffnviz.figures.wording import Sentence as Words
-from ffnviz.figures.wording import neuron_name, number, percent
 from ffnviz.lecture.classroom.errors import GONE, ClassStoreError, NoSuchClassError
 from ffnviz.lecture.classroom.live_class import Sentence
 from ffnviz.lecture.classroom.store import server_store
@@ -23,8 +20,11 @@ from ffnviz.parts.sheet import Button, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import isolated, shortened
 from ffnviz.pictures.sentences import Guess, Line, sentences_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence as Words
+from ffnviz.pictures.wording import neuron_name, number, percent
 from ffnviz.state.actions import OpenNeuron, OpenPage
 from ffnviz.state.run import Run, token_labels
 

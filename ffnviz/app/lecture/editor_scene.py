@@ -8,10 +8,10 @@ import streamlit as st
 from ffnviz.app.lecture.draft import DraftView, draft, form_key, keep
 from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
-from ffnviz.figures.wording import Sentence
 from ffnviz.lecture.facts import MEANINGS, computed
 from ffnviz.lecture.scene import NO_ANSWER, Question
 from ffnviz.lecture.tables import LENGTHS
+from ffnviz.pictures.wording import Sentence
 from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.state.run import Run
 

@@ -27,13 +27,12 @@ from ffnviz.export.live.packing import (
     tokenizer_index,
 )
 from ffnviz.export.runs import exported_run
-from ffnviz.figures.guess import of_bytes
-from ffnviz.figures.journey import sentences
-from ffnviz.figures.wording import Sentence
 from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.network import Network
-from ffnviz.parts.guess import what_it_read
+from ffnviz.parts import sentences
+from ffnviz.parts.guess import of_bytes, what_it_read
 from ffnviz.pictures.head import to_spans
+from ffnviz.pictures.wording import Sentence
 from ffnviz.state.run import Run, TracedModel
 
 Spans = list[list[str]]

@@ -4,9 +4,9 @@ from importlib import import_module
 from pkgutil import iter_modules
 from string import Formatter
 
-from ffnviz.figures.wording import Number, Sentence, Typed, number
 from ffnviz.lecture.facts.registry import FACTS, MEANINGS
 from ffnviz.models.network import NotForThisNetwork
+from ffnviz.pictures.wording import Number, Sentence, Typed, number
 from ffnviz.state.run import Run
 
 __all__ = ["FACTS", "MEANINGS", "computed"]

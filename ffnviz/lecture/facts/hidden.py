@@ -6,12 +6,12 @@ import numpy as np
 
 from ffnviz.analysis.sparsity.keep import KeptPass, random_pass, strongest_pass
 from ffnviz.analysis.sparsity.record import record_of
-from ffnviz.figures.wording import Number, number, percent, signed
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.sparsity.keep import carried_by, kept
+from ffnviz.pictures.wording import Number, number, percent, signed
 from ffnviz.state.run import Run, TracedModel
 
 FEW = 0.05  # of the neurons, the first setting of “Keep the top k”

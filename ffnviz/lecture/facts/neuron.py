@@ -7,12 +7,12 @@ from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
-from ffnviz.figures.wording import neuron_name, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.models.edit import Edit
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand
 from ffnviz.parts.neurons.examples import strongest_passages
+from ffnviz.pictures.wording import neuron_name, percent, quoted, signed
 from ffnviz.state.run import Run
 
 SHOWN = 3  # words

@@ -18,10 +18,10 @@ from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.vocabulary.lens import Contributions, contributions
-from ffnviz.figures.wording import percent, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.dimensions.wider import BEND_ALONE, TOYS, answers_of
 from ffnviz.parts.experiments import cached_for_block
+from ffnviz.pictures.wording import percent, signed
 from ffnviz.state.run import Run
 
 

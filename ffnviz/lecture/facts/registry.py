@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.figures.wording import Number, Typed, number
 from ffnviz.models.network import NotForThisNetwork
+from ffnviz.pictures.wording import Number, Typed, number
 from ffnviz.state.run import Run, TracedModel
 
 Compute = Callable[[Run], Number | Typed | int | str]  # an int or str is shown as a number

@@ -10,9 +10,9 @@ from ffnviz.analysis.lab.bend_deleted import (
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
-from ffnviz.figures.wording import number, percent, quoted, signed
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.lab.without_phi import without_phi
+from ffnviz.pictures.wording import number, percent, quoted, signed
 from ffnviz.state.run import Run
 
 

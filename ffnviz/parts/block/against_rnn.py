@@ -1,29 +1,291 @@
 """Against an RNN: it reads one by one what the block reads all at once."""
 
-import numpy as np
-from numpy.typing import NDArray
+import copy
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from time import perf_counter
 
-from ffnviz.analysis.block.recurrence import (
-    LONGEST,
-    Clock,
-    ThroughBlocks,
-    read_against_the_clock,
-    through_blocks,
-    through_recurrent,
-    what_is_read,
-)
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.block import rnn_charts as figures
-from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.analysis.vector_jacobian import vector_jacobian
 from ffnviz.jobs.serial_lock import SERIAL_LOCK
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.network import Network
+from ffnviz.models.random_init import draws_from
+from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.results import measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import (
+    Figure,
+    axis,
+    band,
+    figure,
+    line_trace,
+    row_axis,
+    some_named,
+    token_axis,
+)
+from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, number_setting
+
+NEEDS = (Capability.OURS,)
+SEED = 17
+LONGEST = 32  # tokens that are read; of a longer sentence, those up to the chosen one
+DIRECTIONS = 12  # random directions at an output, for an estimate of its gradient's norm
+WARM_UP = 3
+
+Map = Callable[[Tensor], Tensor]
+
+
+class Recurrent(nn.Module):
+    """h_t = φ(W_x x_t + W_h h_{t−1} + b), untrained: Elman 1990, with φ = tanh or none.
+
+    W_x and W_h have normally distributed entries of variance 1/d_model and gain²/d_hidden, so that
+    on average W_h makes a vector `gain` times as long.
+    """
+
+    def __init__(self, d_model: int, d_hidden: int, gain: float, *, bends: bool) -> None:
+        super().__init__()
+        generator = torch.Generator().manual_seed(SEED)
+        self.bends = bends
+        read = torch.randn(d_hidden, d_model, generator=generator) / math.sqrt(d_model)
+        keep = torch.randn(d_hidden, d_hidden, generator=generator) * gain / math.sqrt(d_hidden)
+        self.read = nn.Parameter(read, requires_grad=False)
+        self.keep = nn.Parameter(keep, requires_grad=False)
+        self.bias = nn.Parameter(torch.zeros(d_hidden), requires_grad=False)
+
+    def start(self) -> Float[Tensor, "d_hidden"]:
+        """The state before the first token: zero, (d_hidden,)."""
+        return torch.zeros_like(self.bias)
+
+    def step(
+        self, state: Float[Tensor, "d_hidden"], x: Float[Tensor, "d_model"]
+    ) -> Float[Tensor, "d_hidden"]:
+        """The state after one more token, (d_hidden,)."""
+        mixed = self.read @ x + self.keep @ state + self.bias
+        return mixed.tanh() if self.bends else mixed
+
+    def forward(self, x: Float[Tensor, "tokens d_model"]) -> Float[Tensor, "tokens d_hidden"]:
+        """The state after each token, (T, d_model) -> (T, d_hidden)."""
+        states, state = [], self.start()
+        for token in x:
+            state = self.step(state, token)
+            states.append(state)
+        return torch.stack(states)
+
+
+def hidden_size(d_model: int, n_weights: int) -> int:
+    """The h whose d_model·h + h² is nearest to `n_weights`."""
+    return round((math.sqrt(d_model**2 + 4 * n_weights) - d_model) / 2)
+
+
+@dataclass(frozen=True)
+class Read:
+    """The tokens that are read: the first of the sentence, or the last up to the chosen one."""
+
+    first: int  # the place of the first of them in the sentence
+    token: int  # the place of the chosen one among them
+    x: Float[Tensor, "tokens d_model"]  # the stream before the block, (n, d_model)
+
+
+def what_is_read(trace: ForwardPass, block: int, token: int) -> Read:
+    """At most LONGEST tokens with the chosen one among them."""
+    first = max(0, token + 1 - LONGEST)
+    x = trace.blocks[block].input[first : first + LONGEST]
+    # Cloned, as tensors made in inference mode take no part in differentiation.
+    return Read(first, token - first, x.to("cpu", torch.float32).clone())
+
+
+def _on_the_cpu(model: Network, block: int) -> Block:
+    module = encoder_of(model).blocks[block]
+    return module if model.device.type == "cpu" else copy.deepcopy(module).cpu()
+
+
+def recurrent_like(model: Network, block: int, gain: float, *, bends: bool) -> Recurrent:
+    """A recurrent network with as many weights as the block."""
+    encoder = encoder_of(model)
+    n_weights = _count(encoder.blocks[block])
+    d_model = encoder.config.d_model
+    return Recurrent(d_model, hidden_size(d_model, n_weights), gain, bends=bends)
+
+
+def untrained_like(model: Network) -> Block:
+    """A block of the network's shape with weights from PyTorch's own initialisation."""
+    with draws_from(torch.Generator().manual_seed(SEED)):
+        return Block(encoder_of(model).config).eval().requires_grad_(False)
+
+
+@dataclass(frozen=True)
+class ThroughBlocks:
+    """`arriving` at each input from the chosen token's output, (n,)."""
+
+    untrained: NDArray[np.float64]  # through an untrained block of the same shape
+    block: NDArray[np.float64]  # through the encoder block
+
+
+def through_recurrent(
+    model: Network, block: int, read: Read, gain: float, *, bends: bool
+) -> NDArray[np.float64]:
+    """The same through a recurrent network, (n,), which reads LN(x), as the block's attention does.
+
+    Later tokens get exactly 0.
+    """
+    norm = _on_the_cpu(model, block).attention_norm
+    recurrent = recurrent_like(model, block, gain, bends=bends)
+    return arriving(lambda x: recurrent(norm(x))[read.token], read.x)
+
+
+def through_blocks(model: Network, block: int, read: Read) -> ThroughBlocks:
+    """‖∂ output_i / ∂ x_j‖ / √d_model for each j, through the block and an untrained one."""
+    module, untrained = _on_the_cpu(model, block), untrained_like(model)
+    return ThroughBlocks(
+        arriving(lambda x: untrained(x).output[read.token], read.x),
+        arriving(lambda x: module(x).output[read.token], read.x),
+    )
+
+
+def arriving(f: Map, x: Tensor, directions: int = DIRECTIONS) -> NDArray[np.float64]:
+    """‖∂ f(x) / ∂ x_j‖ (Frobenius) / √d_out for each token j, (n,), of f: (n, d) -> (d_out,).
+
+    The root of the mean of ‖vᵀ ∂f/∂x_j‖² over random orthonormal vectors v: exact with as many
+    of them as f has outputs, an estimate with fewer.
+    """
+    x = x.detach().clone().requires_grad_()
+    with torch.enable_grad():
+        output = f(x)
+    d_out = len(output)
+    generator = torch.Generator().manual_seed(SEED)
+    random = torch.randn(d_out, min(directions, d_out), generator=generator, dtype=torch.float64)
+    orthonormal = torch.linalg.qr(random).Q.mT.to(output.dtype)
+    squares = torch.zeros(len(x), dtype=torch.float64)
+    for vector in orthonormal:
+        (gradient,) = vector_jacobian(vector, output, [x], retain_graph=True)
+        squares += gradient.double().square().sum(dim=-1)
+    return (squares / len(orthonormal)).sqrt().numpy()
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How long both take, in milliseconds."""
+
+    recurrent: NDArray[np.float64]  # up to each token, (n,): the steps' medians, added up
+    block: float  # for all tokens, a median
+    weights: tuple[int, int]  # of the recurrent network, and of the block
+    repeats: int  # how often each was run
+
+
+@torch.no_grad()
+def read_against_the_clock(
+    model: Network,
+    trace: ForwardPass,
+    block: int,
+    token: int,
+    repeats: int,
+    progress: Progress = lambda _: None,
+) -> Clock:
+    """Both read the same tokens on the CPU, in turn, `repeats` times."""
+    read = what_is_read(trace, block, token)
+    module = _on_the_cpu(model, block)
+    recurrent = recurrent_like(model, block, 1.0, bends=True)
+    x = module.attention_norm(read.x)
+    steps, passes = [], []
+    for round_ in range(-WARM_UP, repeats):
+        step_times = _step_times(recurrent, x)
+        start = perf_counter()
+        module(read.x)
+        end = perf_counter()
+        if round_ >= 0:
+            steps.append(step_times)
+            passes.append(1_000 * (end - start))
+            progress((round_ + 1) / repeats)
+    weights = _count(recurrent), _count(module)
+    return Clock(np.median(steps, axis=0).cumsum(), float(np.median(passes)), weights, repeats)
+
+
+def _count(module: nn.Module) -> int:
+    return sum(weight.numel() for weight in module.parameters())
+
+
+def _step_times(recurrent: Recurrent, x: Tensor) -> list[float]:
+    state, times = recurrent.start(), []
+    for token in x:
+        start = perf_counter()
+        state = recurrent.step(state, token)
+        times.append(1_000 * (perf_counter() - start))
+    return times
+
+
+WIDTH = 0.36  # of a bar, in rows
+
+
+def clock_figure(
+    labels: Sequence[str], ready: NDArray[np.float64], block: float, colour: str
+) -> Figure:
+    """When each token was done: a row a token, a bar from where its step begins to where it ends.
+
+    Args:
+        labels: the tokens as typed.
+        ready: when the recurrent network was done with each, in ms, (n,).
+        block: when the block was done with all.
+        colour: the block's.
+    """
+    n = len(labels)
+    bars = (
+        ("RNN", np.concatenate([[0.0], ready[:-1]]), ready, -0.2, "@muted"),
+        ("block", np.zeros(n), np.full(n, block), 0.2, colour),
+    )
+    return figure(
+        [
+            {"type": "bar", "orientation": "h", "name": name, "y": np.arange(n) + offset,
+             "x": end - start, "base": start, "width": WIDTH, "marker": {"color": bar_colour},
+             "customdata": end,
+             "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>"}
+            for name, start, end, offset, bar_colour in bars
+        ],
+        axis("milliseconds from the start", rangemode="tozero"),
+        row_axis(n, **some_named(labels, 16, 10), tickfont={"size": 16}),
+        margin={"l": 96, "r": 20, "t": 44, "b": 84},
+        barmode="overlay",
+    )  # fmt: skip
+
+
+def arrives(
+    labels: Sequence[str],
+    token: int,
+    series: Sequence[tuple[str, NDArray[np.float64], str, str]],
+) -> Figure:
+    """What of a gradient of length 1 at one token's output arrives at each token, logarithmic.
+
+    Args:
+        labels: the tokens as typed.
+        token: the one whose output it starts from.
+        series: name, what arrives at each token, colour, and dash.
+    """
+    return figure(
+        [
+            line_trace(name, np.arange(len(labels)), np.where(values > 0, values, np.nan),
+                       colour, 3, dash, dots=9,
+                       hovertemplate="%{y:.3g}<extra>%{fullData.name}</extra>")
+            for name, values, colour, dash in series
+        ],
+        token_axis(labels),
+        axis("length of the gradient that arrives", type="log", dtick=1, exponentformat="power"),
+        shapes=[band(token - 0.5, token + 0.5)],
+        margin={"l": 84, "r": 20, "t": 44, "b": 84},
+    )  # fmt: skip
+
 
 GAINS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 GAIN = number_setting("gain", 1.0, GAINS[0], GAINS[-1]).with_control(
@@ -49,7 +311,7 @@ def clock(run: Run) -> Measurement[Clock]:
         return [
             chart_cell(
                 Head(_of_clock(result), "clock", run.card.colour, under=measured_on(measured)),
-                figures.clock(_labels(run), result.recurrent, result.block,
+                clock_figure(_labels(run), result.recurrent, result.block,
                               f"@{run.card.colour}"),
                 "When the recurrent network and the block were done with each token.",
                 height=520,
@@ -82,7 +344,7 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
         )
     return chart_cell(
         Head(_of_gradient(labels, read.token, recurrent, blocks), "arrives", colour),
-        figures.arrives(labels, read.token, [
+        arrives(labels, read.token, [
             ("RNN, untrained", recurrent, "@text", "dash"),
             ("block, untrained", blocks.untrained, "@muted", "dot"),
             (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),

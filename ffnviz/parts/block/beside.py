@@ -20,7 +20,6 @@ from ffnviz.analysis.lab.positions import Positions, try_positions
 from ffnviz.analysis.lab.residual import added_to_stream
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.parts.experiments import cached_for_block, experiment_subject
@@ -29,6 +28,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 

@@ -3,8 +3,8 @@
 from dataclasses import replace
 
 from ffnviz.analysis.block.stations import decode
-from ffnviz.figures.block.stations import TokenInBlock, attends_most
 from ffnviz.parts.block import block_view as view
+from ffnviz.parts.block.block_view import TokenInBlock, attends_most
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import BlockView, block_cell
 from ffnviz.pictures.head import Head

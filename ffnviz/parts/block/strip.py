@@ -1,30 +1,230 @@
 """Ablate layers: take parts away from untrained blocks, and see what becomes of the tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from ffnviz.analysis.block.stack import (
-    DEEPEST,
-    DEPTH,
-    MOST_TOKENS,
-    PARTS,
-    SEEDS,
-    Stack,
-    entered,
-    of_the_network,
-    strip,
-)
+import numpy as np
+import torch
+from jaxtyping import Float
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.lab.residual import draw_by_glorot
+from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.block.strip import alike, over_layers
-from ffnviz.figures.layout import escaped
-from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.analysis.vector_jacobian import vector_jacobian
 from ffnviz.jobs.serial_lock import SERIAL_LOCK
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.network import Network
+from ffnviz.models.random_init import no_draws
+from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import (
+    Figure,
+    Lines,
+    axis,
+    bare_axis,
+    escaped,
+    figure,
+    lines,
+    panel_title,
+    some_named,
+)
+from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, count_setting
+
+NEEDS = (Capability.OURS,)
+PARTS = ("attention", "ffn", "residual", "norm", "phi")
+D_MODEL, N_HEADS, D_FF = 128, 4, 512
+DEEPEST, DEPTH = 24, 12
+MOST_TOKENS = 40
+SEEDS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """What a stack does to the tokens, from its input (0) to the output of its last layer, L."""
+
+    apart: NDArray[np.float64]  # told_apart of each stream, (L + 1,)
+    similarity: NDArray[np.float64]  # the mean cosine between two tokens' vectors, (L + 1,)
+    scale: NDArray[np.float64]  # the root mean square of the stream's entries, (L + 1,)
+    # the norm that is left of a gradient of norm 1 at the chosen token's output, (L + 1,)
+    gradient: NDArray[np.float64]
+    # between any two tokens, at the input and at the output, (T, T) each
+    cosines: tuple[NDArray[np.float64], NDArray[np.float64]]
+
+
+def untrained(depth: int, activation: str, seed: int) -> list[Block]:
+    """Blocks in float64, initialised as PyTorch's Transformer is."""
+    config = EncoderConfig(
+        n_blocks=depth, activation=activation, d_model=D_MODEL, n_heads=N_HEADS, d_ff=D_FF
+    )
+    generator = torch.Generator().manual_seed(seed)
+    with no_draws():  # half the time would be spent on weights that are replaced below
+        blocks = [Block(config).double().requires_grad_(False) for _ in range(depth)]
+    for block in blocks:
+        draw_by_glorot(block, generator)
+    return blocks
+
+
+def entered(trace: ForwardPass, seed: int) -> Float[Tensor, "tokens d_model"]:
+    """The stack's input: the first MOST_TOKENS of the embedding in fewer dimensions, (T, 128).
+
+    A random projection, which nearly keeps angles, is scaled to a root mean square of 1.
+    """
+    embedding = trace.embedding[:MOST_TOKENS].to("cpu", torch.float64).clone()
+    generator = torch.Generator().manual_seed(seed)
+    shape = embedding.shape[-1], D_MODEL
+    x = embedding @ torch.randn(shape, generator=generator, dtype=torch.float64)
+    scaled: Tensor = x / x.square().mean().sqrt()
+    return scaled
+
+
+def layer(block: Block, x: Tensor, without: Collection[str]) -> Tensor:
+    """One pre-LN block, (T, d_model), without some of PARTS but φ, which `untrained` leaves out."""
+    for name, norm, sublayer in (
+        ("attention", block.attention_norm, block.attention),
+        ("ffn", block.ffn_norm, block.ffn),
+    ):
+        if name not in without:
+            output: Tensor = sublayer(x if "norm" in without else norm(x)).output
+            x = output if "residual" in without else x + output
+    return x
+
+
+def strip(
+    x: Float[Tensor, "tokens d_model"],
+    depth: int,
+    token: int,
+    without: Collection[str],
+    activation: str,
+    seed: int,
+) -> Stack:
+    """A stack of so many untrained layers without some of PARTS, on a sentence.
+
+    Args:
+        x: from `entered`.
+        depth: layers, at least 1.
+        token: whose output the gradient starts from.
+        without: names among PARTS.
+        activation: φ's name; unused without "phi".
+        seed: of the weights.
+    """
+    blocks = untrained(depth, "identity" if "phi" in without else activation, seed)
+    return watch([partial(layer, block, without=without) for block in blocks], x, token)
+
+
+def watch(layers: list[Callable[[Tensor], Tensor]], x: Tensor, token: int) -> Stack:
+    """What maps, (T, d) -> (T, d), one after the other, do to the tokens."""
+    streams = [x.detach().clone().requires_grad_()]
+    with torch.enable_grad():
+        for apply in layers:
+            streams.append(apply(streams[-1]))
+        top = streams[-1][token]
+        generator = torch.Generator().manual_seed(0)
+        direction = torch.randn(top.shape, generator=generator, dtype=top.dtype).to(top.device)
+    slopes = vector_jacobian(direction / direction.norm(), top, streams)
+    values = [stream.detach().cpu().double() for stream in streams]
+    cosines = [_cosines(value) for value in values]
+    n = len(x)
+    pairs = n * (n - 1)
+    return Stack(
+        np.array([told_apart(value) for value in values]),
+        np.array([float(c.sum() - c.trace()) / pairs if pairs else 1.0 for c in cosines]),
+        np.array([float(value.square().mean().sqrt()) for value in values]),
+        np.array([float(slope.norm()) for slope in slopes]),
+        (cosines[0].numpy(), cosines[-1].numpy()),
+    )
+
+
+def told_apart(x: Float[Tensor, "tokens d_model"]) -> float:
+    """‖x − 1x̄ᵀ‖ / ‖x‖, Frobenius: the share of the vectors that is not common to all tokens.
+
+    At most 1, and 0 if all are equal. Dong et al. 2021, section 2, have the same difference in
+    another norm.
+    """
+    norm = float(x.norm())
+    return float((x - x.mean(dim=0)).norm()) / norm if norm else 0.0
+
+
+def _cosines(x: Tensor) -> Tensor:
+    unit = x / x.norm(dim=-1, keepdim=True).clamp_min(1e-300)
+    cosines: Tensor = unit @ unit.mT
+    return cosines
+
+
+def of_the_network(model: Network, trace: ForwardPass, token: int) -> Stack:
+    """The same of the network's own trained blocks."""
+    blocks = encoder_of(model).blocks
+    x = trace.embedding[:MOST_TOKENS].clone()
+    return watch([lambda v, b=block: b(v).output for block in blocks], x, token)  # type: ignore[misc]
+
+
+FLOOR = 1e-17  # below what float64 can tell apart
+
+
+def over_layers(series: Lines, title: str, legend: bool = True) -> Figure:
+    """A line a stack from its input, layer 0, on; logarithmic; shorter stacks end earlier."""
+    seen = np.concatenate([[1.0], *(values[values > 0] for values, _, _ in series.values())])
+    decades = float(np.log10(seen.max() / max(FLOOR, seen.min())))
+    ticks = {"dtick": max(1, round(decades / 2))} if decades > 1 else {}
+    deepest = max(len(values) for values, _, _ in series.values())
+    padded = {
+        name: (np.concatenate([np.where(values > 0, np.maximum(values, FLOOR), np.nan),
+                               np.full(deepest - len(values), np.nan)]), colour, dash)
+        for name, (values, colour, dash) in series.items()
+    }  # fmt: skip
+    return lines(
+        np.arange(deepest), padded, axis("layer", dtick=max(1, deepest // 8)),
+        axis(title, type="log", exponentformat="power", **ticks),
+        margin={"l": 92, "r": 16, "t": 44 if legend else 12, "b": 56}, showlegend=legend,
+    )  # fmt: skip
+
+
+def alike(
+    maps: Sequence[tuple[str, NDArray[np.float64]]], labels: Sequence[str], colour: str
+) -> Figure:
+    """The cosine of any two tokens, a square a pair, in maps side by side.
+
+    Args:
+        maps: title and cosines, (T, T), of each.
+        labels: the tokens as typed.
+        colour: of 1; −1 has another, and 0 that of the page.
+    """
+    gap, traces, axes, titles = 0.14, [], {}, []
+    width = (1 - gap * (len(maps) - 1)) / len(maps)
+    ticks = {**some_named(labels, 12, 8), "tickfont": {"size": 16}}
+    for place, (title, cosines) in enumerate(maps):
+        left, number = place * (width + gap), str(place + 1) if place else ""
+        traces.append({
+            "type": "heatmap", "name": title, "z": cosines, "zmin": -1, "zmax": 1,
+            "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, colour]],
+            "showscale": False, "xgap": 1, "ygap": 1,
+            "xaxis": f"x{number}", "yaxis": f"y{number}",
+            "hovertemplate": "%{y}, %{x}: cosine %{z:.3f}<extra></extra>",
+        })  # fmt: skip
+        axes[f"xaxis{number}"] = bare_axis(
+            "", domain=[left, left + width], anchor=f"y{number}", **ticks
+        )
+        axes[f"yaxis{number}"] = bare_axis(
+            "", anchor=f"x{number}", range=[len(labels) - 0.5, -0.5],
+            showticklabels=place == 0, **ticks,
+        )  # fmt: skip
+        titles.append(panel_title(title, left, 1.01))
+    return figure(
+        traces,
+        axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
+        meta={"panels": len(maps)}, showlegend=False,
+        margin={"l": 92, "r": 10, "t": 40, "b": 70},
+    )  # fmt: skip
+
 
 NAMES = {
     "attention": "attention", "ffn": "FFN", "residual": "residual", "norm": "LayerNorm",

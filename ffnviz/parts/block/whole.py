@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.block.stations import encoder_stations, with_norms_moved
-from ffnviz.figures.block.stations import TokenInBlock, headline
 from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.block import block_view as view
+from ffnviz.parts.block.block_view import TokenInBlock, headline
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import BlockView, block_cell
 from ffnviz.pictures.head import Head

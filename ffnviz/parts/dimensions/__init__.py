@@ -1,18 +1,7 @@
 """Dimensions: expand and compress, one idea per part."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.dimensions import (
-    cost,
-    flow,
-    folds,
-    forms,
-    growth,
-    memory,
-    same,
-    separate,
-    warp,
-    wider,
-)
+from ffnviz.parts.dimensions import cost, flow, folds, forms, growth, memory, separate, warp, wider
 from ffnviz.parts.part import Part
 from ffnviz.parts.views import View, part_of_views
 
@@ -23,7 +12,7 @@ PARTS = (
                   "shapes_view", {
         "flow": View("shapes", flow.sheet, needs=OUR_FFN),
         "forms": View("ways to write it", forms.sheet, forms.SETTINGS, OUR_FFN),
-        "same": View("tokens and batches", same.sheet, needs=(Capability.PLAIN_FFN,)),
+        "same": View("tokens and batches", flow.sheet_of_shapes, needs=(Capability.PLAIN_FFN,)),
     }),
     part_of_views("Cost", "cost", "weights, work, memory: what costs most", "cost_view", {
         "parts": View("breakdown", cost.sheet, cost.SETTINGS),

@@ -1,20 +1,174 @@
-"""Fold twice: a line folded k times, one layer's units, and the pieces of the network."""
+"""Fold twice: a line folded k times, one layer's units, and the pieces of the network.
+
+f(x) = 2 ReLU(x) − 4 ReLU(x − ½), k times, has 2ᵏ pieces on [0, 1] from 2k units; one hidden layer
+of n units has at most n + 1 (Telgarsky 2016, arXiv:1602.04485).
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
-from ffnviz.analysis.dimensions.folds import NEEDS, folded, layer_at, one_layer, switches
-from ffnviz.analysis.needs import missing
-from ffnviz.figures.dimensions import folds as figures
-from ffnviz.figures.layout import escaped
-from ffnviz.figures.wording import Sentence, number, quoted
+from ffnviz.analysis.needs import Capability, missing
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.dimensions.warp import chosen_corners
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    Trace,
+    axis,
+    escaped,
+    figure,
+    line_trace,
+    log_axis,
+    ring,
+)
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
+
+NEEDS = (Capability.PRE_NORM,)
+PLACES = 1_025  # points on the line
+
+
+def folded(x: Array, k: int) -> Array:
+    """f applied k times to each x, (n,)."""
+    for _ in range(k):
+        x = 2 * np.maximum(x, 0) - 4 * np.maximum(x - 0.5, 0)
+    return x
+
+
+def one_layer(k: int, n: int) -> tuple[Array, Array]:
+    """Bends and changes of slope of n units that follow k folds from 0 on, (n,) each."""
+    unit = np.arange(n)
+    slope_changes = np.where(unit % 2 == 1, -2.0, 2.0) * 2.0**k
+    slope_changes[:1] = 2.0**k
+    return unit / 2.0**k, slope_changes
+
+
+def layer_at(x: Array, bends: Array, slope_changes: Array) -> Array:
+    """Σ slope_change · ReLU(x − bend) at each x, (n,)."""
+    return np.maximum(x[:, None] - bends, 0) @ slope_changes
+
+
+@torch.no_grad()
+def switches(
+    model: Network, trace: ForwardPass, block: int, ends: tuple[int, int], n: int = PLACES
+) -> list[NDArray[np.int64]]:
+    """How many neurons have switched at each of n points between two tokens' streams.
+
+    Returns:
+        For a block of a pre-LN network, and for it with the next one if there is one, (n,) each,
+        starting at 0: the number of pieces is one more than the last entry.
+    """
+    counts: list[NDArray[np.int64]] = [np.zeros(n, dtype=np.int64)]
+    for above_zero in _above_zero(model, trace, block, ends, n):
+        switched = (above_zero[1:] != above_zero[:-1]).sum(dim=-1).cpu().numpy()
+        counts.append(counts[-1] + np.concatenate([[0], switched.cumsum()]))
+    return counts[1:]
+
+
+def _above_zero(
+    model: Network, trace: ForwardPass, block: int, ends: tuple[int, int], n: int
+) -> Iterator[Tensor]:
+    """Whether each pre-activation is above zero in one block, and in the next, (n, d_ff) each."""
+    share = torch.linspace(0, 1, n, device=trace.embedding.device)[:, None]
+
+    def line(rows: Tensor) -> Tensor:
+        return torch.lerp(rows[ends[0]], rows[ends[1]], share)
+
+    stream = line(trace.blocks[block].middle)
+    for index in range(block, len(trace.blocks))[:2]:
+        if index > block:  # what attention adds is interpolated too
+            stream = stream + line(trace.blocks[index].middle - trace.blocks[block].output)
+        view = model.ffn(index)
+        record = view.stages(view.reads(stream))
+        yield record.pre_activation > 0
+        stream = stream + record.output
+
+
+POWERS = [2**k for k in range(9)]
+
+
+def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> Figure:
+    """What depth draws, and what one layer draws of it.
+
+    Args:
+        x: where, (n,).
+        folded: k folds there, (n,).
+        layer: one layer there, (n,).
+        bends: where its units bend, (units,).
+        colour: of the layer, as a figure names it.
+    """
+    inside = np.where(np.abs(layer - 0.5) <= 0.75, layer, np.nan)
+    return figure(
+        [
+            line_trace("folded", x, folded, "@muted", 6,
+                       hovertemplate="%{x:.3f}: %{y:.3f}<extra>folded</extra>"),
+            line_trace("one layer", x, inside, colour, 3,
+                       hovertemplate="%{x:.3f}: %{y:.3f}<extra>one layer</extra>"),
+            {"type": "scatter", "mode": "markers", "name": "its units", "x": bends,
+             "y": np.full(len(bends), -0.15), "hoverinfo": "none",
+             "marker": {"color": colour, "symbol": "triangle-up", "size": 10}},
+        ],
+        axis("x", range=[-0.02, 1.02], zeroline=False),
+        axis("y", range=[-0.25, 1.28], zeroline=False),
+    )  # fmt: skip
+
+
+def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
+    """Pieces against units, both logarithmic, with the two that are shown.
+
+    Args:
+        units: of the folded network.
+        folded: its pieces.
+        layer: of one layer's units.
+        n: its pieces, at most.
+        colour: of one layer, as a figure names it.
+    """
+    even, powers = np.arange(2, 17, 2), np.array(POWERS, float)
+    return figure(
+        [
+            _line("folded", even, 2.0 ** (even / 2), "@muted", 6),
+            _line("one layer, at most", powers, powers + 1, colour, 3),
+            ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
+        ],
+        log_axis("units", POWERS), log_axis("pieces", POWERS),
+        margin={"l": 70, "r": 20, "t": 60, "b": 56},
+    )  # fmt: skip
+
+
+def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, str]) -> Figure:
+    """How many neurons have switched up to each place on a line.
+
+    Args:
+        counts: name → counts, (n,), and colour.
+        ends: the two tokens, escaped.
+    """
+    return figure(
+        [
+            _line(name, np.linspace(0, 100, len(values)), 1.0 + values, colour, 3)
+            for name, (values, colour) in counts.items()
+        ],
+        axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
+        axis("pieces so far", rangemode="tozero"),
+        margin={"l": 76, "r": 20, "t": 60, "b": 44},
+    )  # fmt: skip
+
+
+def _line(name: str, x: Any, y: Array, colour: str, width: int) -> Trace:
+    hover = "%{x:.3g}: %{y:.3g}<extra>%{fullData.name}</extra>"
+    return line_trace(name, x, y, colour, width, hovertemplate=hover)
+
 
 MOST = 8
 FOLDS = count_setting("folds", 3, 1, MOST).with_control("folds k", range(1, MOST + 1))
@@ -44,7 +198,7 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
     layer = layer_at(X, bends[inside], turns[inside])
     return chart_cell(
         Head(sentence, "folds", run.card.colour),
-        figures.zigzag(X, folded(X, k), layer, bends[inside], f"@{run.card.colour}"),
+        zigzag(X, folded(X, k), layer, bends[inside], f"@{run.card.colour}"),
         "A line folded several times, and one layer of ReLU units that follows it corner by "
         "corner.",
         height=640,
@@ -57,7 +211,7 @@ def the_growth(run: Run, k: int, n: int) -> Cell:
         f"{2 * k} units fold the line into {2**k:,} pieces; in one layer so many make at most ",
         number(f"{2 * k + 1}"), ".",
     ]  # fmt: skip
-    figure = figures.growth(2 * k, 2**k, n, n + 1, f"@{run.card.colour}")
+    figure = growth(2 * k, 2**k, n, n + 1, f"@{run.card.colour}")
     alt = "How the number of pieces grows with the number of units, folded and in one layer."
     return chart_cell(Head(sentence, "folds-pieces", run.card.colour), figure, alt, height=300)
 
@@ -88,7 +242,7 @@ def in_the_network(run: Run, values: Values) -> Cell:
     sentence.append("." if bends else f"; {run.card.phi.label} has no kinks: there it bends.")
     return chart_cell(
         Head(sentence, "folds-network", run.card.colour),
-        figures.along(
+        along(
             {name: (count, colour) for (name, colour), count in zip(curves, counts, strict=False)},
             (escaped(from_), escaped(to)),
         ),

@@ -1,20 +1,75 @@
 """Memory: what the FFN's activations take, and what chunks of tokens save."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.memory import Memory, chunk_sizes, memory
-from ffnviz.figures.timing import memory as figures
-from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.results import measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Figure, axis, figure, line_trace, log_axis, ring
+from ffnviz.pictures.time_charts import Times, line_of_times
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
+
+MEGA = 1e6
+MARKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
+
+
+def peaks_figure(
+    chunks: Sequence[int], measured: Sequence[int], expected: Sequence[int], chunk: int, twin: str
+) -> Figure:
+    """Bytes at the worst moment, measured and by arithmetic, both axes logarithmic.
+
+    Args:
+        chunks: tokens at a time, (k,).
+        measured: bytes measured, (k,).
+        expected: bytes by arithmetic, (k,).
+        chunk: the one to mark.
+        twin: the accent.
+    """
+    x, y = np.array(chunks), np.array(measured) / MEGA
+    at = list(chunks).index(chunk)
+    return figure(
+        [
+            line_trace("4 bytes × numbers alive", x, np.array(expected) / MEGA, "@muted", 9,
+                       hoverinfo="none"),
+            line_trace("measured", x, y, f"@{twin}", 3, dots=9,
+                       hovertemplate="%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>"),
+            ring(f"{chunk:,}", x[at : at + 1], y[at : at + 1], f"@{twin}"),
+        ],
+        log_axis("tokens at a time", chunks),
+        axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
+    )  # fmt: skip
+
+
+def times_figure(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, twin: str) -> Figure:
+    """Milliseconds for all tokens, with quartiles, against tokens at a time.
+
+    Args:
+        chunks: tokens at a time, (k,).
+        spreads: median and quartiles, (k,).
+        chunk: the one to mark.
+        twin: the accent.
+    """
+    at = list(chunks).index(chunk)
+    hover = "%{x:,} tokens at a time: %{y:.1f} ms<extra></extra>"
+    return figure(
+        [
+            line_of_times("all tokens", chunks, spreads, f"@{twin}", hover),
+            ring(f"{chunk:,}", np.array([chunk]), np.array([spreads[at][0]]), f"@{twin}"),
+        ],
+        log_axis("tokens at a time", chunks), axis("ms, median and quartiles", rangemode="tozero"),
+        showlegend=False,
+    )  # fmt: skip
+
 
 RUNS = 5
 TOKENS = (256, 512, 1_024, 2_048, 4_096)
@@ -69,7 +124,7 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
         sentence = [at_once, number(whole), f" of activations, {times} the weights."]
     return chart_cell(
         Head(sentence, "memory", run.card.colour, under=in_training(run, result)),
-        figures.peaks(result.chunks, result.peaks, result.expected, chunk, run.card.colour),
+        peaks_figure(result.chunks, result.peaks, result.expected, chunk, run.card.colour),
         "The bytes that the FFN's tensors take at most, against the tokens at a time.",
         key="memory-peaks",
         height=560,
@@ -86,7 +141,7 @@ def the_times(run: Run, result: Memory, place: int, under: Sentence) -> Cell:
         f" as long; with {result.chunks[-1]:,}, {times[-1] / times[0]:.1f} times. The outputs "
         f"differ by at most {short(result.difference, 1)}.",
     ]  # fmt: skip
-    figure = figures.times(result.chunks, quartiles, chunk, run.card.colour)
+    figure = times_figure(result.chunks, quartiles, chunk, run.card.colour)
     alt = "The time for all tokens against the tokens that go through at once."
     head = Head(sentence, "memory-times", run.card.colour, under=under)
     return chart_cell(head, figure, alt, height=560)

@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.dimensions.points import best_line, rings
-from ffnviz.figures.dimensions.separate import CLASSES
-from ffnviz.figures.layout import Figure, Trace, axis, bare_axis, figure, line_trace, ring
-from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.parts.dimensions.separate import MARKS
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Figure, Trace, axis, bare_axis, figure, line_trace, ring
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 
@@ -244,7 +244,7 @@ def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
                "marker": {"size": 6, "color": colour, "symbol": symbol,
                           "line": {"color": "@background", "width": 1}}, **on}
               for name, chosen, (colour, symbol) in zip(
-                  ("circles", "squares"), (first, ~first), CLASSES, strict=True)),
+                  ("circles", "squares"), (first, ~first), MARKS, strict=True)),
         ]  # fmt: skip
 
     return _cell(run, head, answer, place, panel, "% on the wrong side",

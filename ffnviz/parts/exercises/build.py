@@ -1,25 +1,378 @@
 """A block whose lines are to be put in order, and ten with a bug to find by their numbers."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
+import torch
 from torch import Tensor
+from torch.nn import functional as F
 
-from ffnviz.analysis.exercises.block_lines import CODE, RIGHT, LineResult, lines_of, off_by, shaped
-from ffnviz.analysis.exercises.block_lines import run as run_lines
-from ffnviz.analysis.exercises.planted import BUGS, COLUMNS, Bug, Case, Numbers, fitting, numbers
 from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.wording import Sentence, number
+from ffnviz.models.encoder.block import Block
 from ffnviz.parts.experiments import cached_result, experiment_subject
 from ffnviz.parts.sheet import Button, Choice, Control, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.program import ProgramLine, Value, program_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
+
+PADDING = 2  # rows of padding behind the sentence, as in a batch; the mask excludes them
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """The variables that the lines read and write.
+
+    Attributes:
+        x: the residual stream, (N, d_model); N is T + PADDING.
+        y: what the last line that writes y made of it; None before one has run.
+        q, k, v: queries, keys and values, (n_heads, N, d_head); None before they are computed.
+    """
+
+    x: Tensor
+    y: Tensor | None = None
+    q: Tensor | None = None
+    k: Tensor | None = None
+    v: Tensor | None = None
+
+
+class DoesNotFitError(ValueError):
+    """A line cannot run, as a variable is missing or has another shape: says which."""
+
+
+Line = Callable[[Variables], Variables]  # raises DoesNotFitError
+
+RIGHT = "abcdefghijklm"  # the ids of the lines, in the right order
+CODE: Mapping[str, str] = {
+    "a": "y = norm_1(x)",
+    "b": "q, k, v = heads(y @ W_qkv + b_qkv)",
+    "c": "y = q @ k.mT / sqrt(d_head)",
+    "d": "y = y.masked_fill(~allowed, -inf)",
+    "e": "y = y.softmax(dim=-1)",
+    "f": "y = y @ v",
+    "g": "y = join(y) @ W_o + b_o",
+    "h": "x = x + y",
+    "i": "y = norm_2(x)",
+    "j": "y = y @ W_1 + b_1",
+    "k": "y = phi(y)",
+    "l": "y = y @ W_2 + b_2",
+    "m": "x = x + y",
+}
+WRITES_X = "hm"
+WRITES_HEADS = "b"
+
+
+def allowed(n_tokens: int, causal: bool) -> Tensor:
+    """The attention mask, (N, N): no padding is attended to; causal, no later token either."""
+    n = n_tokens + PADDING
+    mask = (torch.arange(n) < n_tokens).expand(n, n)
+    return mask.tril() if causal else mask
+
+
+def y_of(given: Variables, *shape: int) -> Tensor:
+    """The variable y, of the given shape if one is given.
+
+    Raises:
+        DoesNotFitError: if there is none, or it has another shape.
+    """
+    y = _present(given.y, "y")
+    if shape and y.shape != shape:
+        raise DoesNotFitError(f"It needs y of shape {shaped(shape)}; y is {shaped(y.shape)}.")
+    return y
+
+
+def _present(value: Tensor | None, name: str) -> Tensor:
+    if value is None:
+        raise DoesNotFitError(f"{name} is not there yet: no line above makes it.")
+    return value
+
+
+def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
+    """The lines by their ids, made of a block's own modules."""
+    attention, ffn = block.attention, block.ffn
+    n, d_model, d_ff = n_tokens + PADDING, ffn.expand.in_features, ffn.expand.out_features
+    heads = attention.n_heads
+    d_head = d_model // heads
+    mask = allowed(n_tokens, attention.causal)
+
+    def split(given: Variables) -> Variables:
+        projected = attention.project_in(y_of(given, n, d_model)).unflatten(-1, (3, heads, -1))
+        q, k, v = (part.transpose(-3, -2) for part in projected.unbind(-3))
+        return replace(given, q=q, k=k, v=v)
+
+    def scores(given: Variables) -> Variables:
+        q, k = _present(given.q, "q"), _present(given.k, "k")
+        return replace(given, y=q @ k.mT / math.sqrt(d_head))
+
+    def mixed(given: Variables) -> Variables:
+        v = _present(given.v, "v")
+        return replace(given, y=y_of(given, heads, n, n) @ v)
+
+    def joined(given: Variables) -> Variables:
+        y = y_of(given, heads, n, d_head).transpose(-3, -2).flatten(-2)
+        return replace(given, y=attention.project_out(y))
+
+    def added(given: Variables) -> Variables:
+        return replace(given, x=given.x + y_of(given, n, d_model))
+
+    return {
+        "a": lambda given: replace(given, y=block.attention_norm(given.x)),
+        "b": split,
+        "c": scores,
+        "d": lambda given: replace(given, y=y_of(given, heads, n, n).masked_fill(~mask, -math.inf)),
+        "e": lambda given: replace(given, y=y_of(given).softmax(dim=-1)),
+        "f": mixed,
+        "g": joined,
+        "h": added,
+        "i": lambda given: replace(given, y=block.ffn_norm(given.x)),
+        "j": lambda given: replace(given, y=ffn.expand(y_of(given, n, d_model))),
+        "k": lambda given: replace(given, y=ffn.activation.function(y_of(given))),
+        "l": lambda given: replace(given, y=ffn.compress(y_of(given, n, d_ff))),
+        "m": added,
+    }
+
+
+def shaped(shape: Sequence[int]) -> str:
+    """A shape as a page writes it: (10, 2,048)."""
+    return f"({', '.join(f'{size:,}' for size in shape)})"
+
+
+@dataclass(frozen=True, eq=False)
+class LineResult:
+    """What a line computed.
+
+    Attributes:
+        name: the line's id.
+        value: the variable it wrote (v of q, k, v), None if it did not run.
+        fault: why it did not run; empty if it did, or if a line above did not.
+    """
+
+    name: str
+    value: Tensor | None
+    fault: str = ""
+
+
+@torch.no_grad()
+def run_lines(lines: Mapping[str, Line], order: Sequence[str], x: Tensor) -> list[LineResult]:
+    """Run all lines in an order on the block's input, (T, d_model), up to the first fault."""
+    variables, results = Variables(F.pad(x, (0, 0, 0, PADDING))), []
+    for place, name in enumerate(order):
+        try:
+            variables = lines[name](variables)
+        except DoesNotFitError as error:
+            results.append(LineResult(name, None, str(error)))
+            return results + [LineResult(later, None) for later in order[place + 1 :]]
+        written = "x" if name in WRITES_X else "v" if name in WRITES_HEADS else "y"
+        results.append(LineResult(name, getattr(variables, written)))
+    return results
+
+
+def of_sentence(value: Tensor, n_tokens: int) -> Tensor:
+    """A line's result without the rows, and of scores the columns, of the padding."""
+    n = n_tokens + PADDING
+    rows = value[..., :n_tokens, :]
+    return rows[..., :n_tokens] if value.shape[-1] == n and value.dim() == 3 else rows
+
+
+def off_by(value: Tensor, real: Tensor, n_tokens: int) -> float:
+    """‖value − real‖ / ‖real‖ over the sentence; infinite if shapes or infinite entries differ."""
+    if value.shape != real.shape:
+        return math.inf
+    a, b = of_sentence(value, n_tokens), of_sentence(real, n_tokens)
+    if not torch.equal(a.isfinite(), b.isfinite()):
+        return math.inf
+    finite = b.isfinite()
+    return float((a[finite] - b[finite]).norm() / b[finite].norm())
+
+
+DROPPED = 0.1  # the dropout rate for a network trained without dropout
+SEEDS = (1, 2)  # of two runs, which only dropout makes different
+COLUMNS = ("smallest", "largest", "mean", "length", "row sum", "two runs", "off by")
+
+
+@dataclass(frozen=True)
+class Case:
+    """The block in which a bug is planted, and the sentence's length.
+
+    Attributes:
+        block: whose weights are used.
+        other: another block of the network; the same one if there is only one.
+        n_tokens: of the sentence.
+        seed: for dropout.
+    """
+
+    block: Block
+    other: Block
+    n_tokens: int
+    seed: int
+
+
+Lines = dict[str, Line]
+Plant = Callable[[Case, Lines], Lines]  # from all right lines to those that a bug replaces
+
+
+@dataclass(frozen=True)
+class Bug:
+    """One bug.
+
+    Attributes:
+        name: its id in links.
+        title: its name on the page.
+        line, column: the number that reveals it.
+        tells: what that number shows.
+        plant: makes the lines that run in place of the right ones.
+    """
+
+    name: str
+    title: str
+    line: str
+    column: str
+    tells: str
+    plant: Plant
+
+
+BUGS: list[Bug] = []
+
+
+def _bug(name: str, title: str, line: str, column: str, tells: str) -> Callable[[Plant], Plant]:
+    def add(plant: Plant) -> Plant:
+        BUGS.append(Bug(name, title, line, column, tells, plant))
+        return plant
+
+    return add
+
+
+@_bug("residual", "No residual around the FFN", "m", "length",
+      "the last x is only as long as what the FFN wrote")  # fmt: skip
+def _no_residual(_: Case, __: Lines) -> Lines:
+    return {"m": lambda given: replace(given, x=y_of(given))}
+
+
+@_bug("phi", "φ after W₂ instead of before", "k", "smallest",
+      "phi(y) reaches as far below zero as y before it")  # fmt: skip
+def _phi_late(case: Case, _: Lines) -> Lines:
+    ffn = case.block.ffn
+    return {
+        "k": lambda given: given,
+        "l": lambda given: replace(given, y=ffn.activation.function(ffn.compress(y_of(given)))),
+    }
+
+
+@_bug("norm", "LayerNorm behind the FFN's sum instead of before the FFN", "i", "length",
+      "norm_2(x) is as long as x itself")  # fmt: skip
+def _norm_moved(case: Case, _: Lines) -> Lines:
+    norm = case.block.ffn_norm
+    return {
+        "i": lambda given: replace(given, y=given.x),
+        "m": lambda given: replace(given, x=norm(given.x + y_of(given))),
+    }
+
+
+@_bug("transpose", "Heads joined without transposing them back", "g", "off by",
+      "all is right up to y @ v, and join(y) is off")  # fmt: skip
+def _untransposed(case: Case, _: Lines) -> Lines:
+    out = case.block.attention.project_out
+    return {"g": lambda given: replace(given, y=out(y_of(given).reshape(given.x.shape)))}
+
+
+@_bug("shared", "The other block's weights", "a", "off by",
+      "the very first line is off already")  # fmt: skip
+def _shared(case: Case, _: Lines) -> Lines:
+    return lines_of(case.other, case.n_tokens)
+
+
+@_bug("bias", "b₁ added twice", "j", "mean",
+      "the mean before φ has moved by the mean of b₁")  # fmt: skip
+def _bias_twice(case: Case, _: Lines) -> Lines:
+    expand = case.block.ffn.expand
+    return {"j": lambda given: replace(given, y=expand(y_of(given)) + expand.bias)}
+
+
+@_bug("axis", "Softmax over the wrong axis", "e", "row sum",
+      "the rows of softmax do not sum to 1")  # fmt: skip
+def _wrong_axis(_: Case, __: Lines) -> Lines:
+    # The softmax of a column of −∞ alone is NaN; libraries make it 0.
+    return {"e": lambda given: replace(given, y=y_of(given).softmax(dim=-2).nan_to_num(0.0))}
+
+
+@_bug("mask", "Mask inverted", "e", "row sum",
+      "the rows of softmax sum to 0 over the sentence: all attend to padding")  # fmt: skip
+def _inverted(case: Case, _: Lines) -> Lines:
+    mask = allowed(case.n_tokens, case.block.attention.causal)
+    return {"d": lambda given: replace(given, y=y_of(given).masked_fill(mask, -math.inf))}
+
+
+@_bug("second", "W₂ not applied", "l", "smallest",
+      "what the FFN writes reaches no further below zero than phi(y)")  # fmt: skip
+def _no_second(case: Case, _: Lines) -> Lines:
+    d_model = case.block.ffn.expand.in_features
+    return {"l": lambda given: replace(given, y=y_of(given)[..., :d_model])}
+
+
+@_bug("dropout", "Dropout left on", "k", "two runs",
+      "two runs on one sentence differ")  # fmt: skip
+def _dropout(case: Case, lines: Lines) -> Lines:
+    rate = case.block.ffn.dropout.p or DROPPED
+    generator = torch.Generator().manual_seed(case.seed)
+
+    def dropped(given: Variables) -> Variables:
+        hidden = y_of(lines["k"](given))
+        kept = torch.rand(hidden.shape, generator=generator) >= rate
+        return replace(given, y=hidden * kept / (1 - rate))
+
+    return {"k": dropped}
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """Statistics of a line's result."""
+
+    shape: tuple[int, ...]
+    values: tuple[float | None, ...]  # one for each of COLUMNS; None where it does not apply
+
+
+def numbers(case: Case, bug: Bug | None, x: Tensor) -> dict[str, Numbers]:
+    """Statistics of each line's result on a sentence, (T, d_model), with a bug or without."""
+    right = _planted_values(case, None, x)
+    first, second = (_planted_values(replace(case, seed=seed), bug, x) for seed in SEEDS)
+    by_line = {}
+    for name, value in first.items():
+        of_tokens = of_sentence(value, case.n_tokens)
+        finite = of_tokens[of_tokens.isfinite()]
+        finite = finite if len(finite) else of_tokens.new_zeros(1)
+        by_line[name] = Numbers(tuple(value.shape), (
+            float(finite.min()), float(finite.max()), float(finite.mean()),
+            float(of_tokens.nan_to_num(0, 0, 0).norm(dim=-1).mean()),
+            float(of_tokens.sum(dim=-1).max()) if name == "e" else None,
+            off_by(second[name], value, case.n_tokens), off_by(value, right[name], case.n_tokens),
+        ))  # fmt: skip
+    return by_line
+
+
+def _planted_values(case: Case, bug: Bug | None, x: Tensor) -> dict[str, Tensor]:
+    lines = lines_of(case.block, case.n_tokens)
+    if bug is not None:
+        lines = lines | bug.plant(case, lines)
+    return {each.name: each.value for each in run_lines(lines, RIGHT, x) if each.value is not None}
+
+
+def fitting(case: Case) -> tuple[Bug, ...]:
+    """The bugs that make a difference in this network."""
+    ffn = case.block.ffn
+    lacking = {
+        "shared": case.other is case.block,
+        "bias": ffn.expand.bias is None,
+        "second": ffn.expand.out_features < ffn.expand.in_features,
+    }
+    return tuple(bug for bug in BUGS if not lacking.get(bug.name))
+
 
 TASK = choice_setting("block_view", {"order": "Put in order", "find": "Find the bug"}).with_control(
     "Exercise"

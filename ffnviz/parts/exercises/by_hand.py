@@ -1,23 +1,248 @@
-"""An FFN by hand: small numbers forward and back, XOR, and one neuron of the typed sentence."""
+"""An FFN by hand: small numbers forward and back, XOR, and one neuron of the typed sentence.
 
-from collections.abc import Sequence
+The chain rule, layer by layer (Rumelhart, Hinton & Williams 1986): ∂L/∂y = y − t,
+∂L/∂h = ∂L/∂y W₂ᵀ, ∂L/∂z = ∂L/∂h where z > 0 and 0 elsewhere, ∂L/∂W₁ = xᵀ ∂L/∂z.
+"""
 
-from ffnviz.analysis.exercises.backward import Backward, backward, blanks_back
-from ffnviz.analysis.exercises.blank import Blank, written
-from ffnviz.analysis.exercises.by_hand import SmallFfn, blanks, small_ffn
+import re
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from html import escape
+
+import numpy as np
+
+from ffnviz.analysis.exercises.blank import Blank, Slip, bracketed, distinct, sign_slips, written
+from ffnviz.analysis.exercises.by_hand import (
+    D_FF,
+    D_MODEL,
+    LARGEST,
+    SIGNS,
+    Ints,
+    SmallFfn,
+    blanks,
+    pairs,
+    small_ffn,
+    worked,
+)
 from ffnviz.analysis.exercises.real_neuron import RealNeuron, blanks_of, real_neuron
-from ffnviz.figures.wording import number, quoted
-from ffnviz.parts.exercises.typed import TYPED, answers, name_of, plain
-from ffnviz.parts.exercises.worksheet import NAMES, STEPS, entries, solutions, worksheets
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Choice, Control, Download, NumberBox, Sheet, row, set_to
-from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
+from ffnviz.pictures.by_hand import LONGEST, Gap, Step, Table, by_hand_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.wording import number, quoted
 from ffnviz.pictures.xor_net import MOST, WEIGHTS, xor_cell
 from ffnviz.state.actions import ChooseNeuron, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
+
+MOST_GAPS = 11  # gaps
+OTHER_SIGNS = re.compile("[^0-9.+-]")  # that no number needs
+NAME = re.compile("[0-9a-f]{8}")
+Typed = tuple[str, ...]  # the exercise's name, and what stands in each gap
+
+
+def read(text: str) -> Typed:
+    """A link's text: "a1b2c3d4_4_-2" has the answers 4 and −2 to the exercise a1b2c3d4."""
+    name, *gaps = text.split("_")[: MOST_GAPS + 1]
+    return (name, *map(plain, gaps)) if NAME.fullmatch(name) else ()
+
+
+def plain(text: str) -> str:
+    """A typed number with the signs that a link has, cut to what a gap takes."""
+    usual = text.replace("\N{MINUS SIGN}", "-").replace("\N{EN DASH}", "-").replace(",", ".")
+    return OTHER_SIGNS.sub("", usual)[:LONGEST]
+
+
+def answers(typed: Typed, exercise: str) -> Sequence[str]:
+    """What stands in the gaps; nothing if it belongs to another exercise."""
+    return typed[1:] if typed[:1] == (exercise,) else ()
+
+
+def name_of(*what: object) -> str:
+    """A short name of an exercise, from what distinguishes it from others."""
+    return f"{zlib.crc32(repr(what).encode()):08x}"
+
+
+TYPED: Setting[Typed] = Setting("typed", (), read, "_".join)
+
+
+STYLE = """
+@page { size: A4; margin: 20mm; }
+body { font: 12pt/1.4 Georgia, serif; max-width: 170mm; margin: 0 auto; }
+section { break-after: page; }
+section:last-child { break-after: auto; }
+h1 { font-size: 17pt; margin: 0 0 4mm; } h2 { font-size: 13pt; margin: 8mm 0 2mm; }
+.name { float: right; font-size: 11pt; }
+.given { display: flex; gap: 12mm; align-items: flex-end; }
+table { border-collapse: collapse; } caption { text-align: left; }
+td { border: 0.4pt solid #000; padding: 1mm 3mm; text-align: right; min-width: 7mm; }
+.gap { margin: 6mm 0; }
+.gap i { display: inline-block; width: 120mm; border-bottom: 0.4pt solid #000; }
+.small { columns: 2; column-gap: 10mm; font-size: 10pt; }
+.small div { break-inside: avoid; margin-bottom: 5mm; }
+.small b { display: block; } .small p { margin: 0; font-variant-numeric: tabular-nums; }
+"""
+STEPS = (  # each equation, what is given for it, and its blanks
+    ("z = x W₁ + b₁", ("x", "w1", "b1"), slice(0, 3)),
+    ("h = ReLU(z)", (), slice(3, 6)),
+    ("y = h W₂ + b₂", ("w2", "b2"), slice(6, 8)),
+)
+NAMES = {"x": "x", "w1": "W₁", "b1": "b₁", "w2": "W₂", "b2": "b₂"}
+
+
+def worksheets(seeds: Iterable[int]) -> str:
+    """A page a seed, with space for the sums."""
+    return _page("An FFN by hand", "".join(_sheet(small_ffn(seed)) for seed in seeds))
+
+
+def solutions(seeds: Iterable[int]) -> str:
+    """The solutions of all seeds, with every sum written out."""
+    solved = "".join(_solution(small_ffn(seed)) for seed in seeds)
+    return _page(
+        "An FFN by hand: solutions",
+        f'<h1>An FFN by hand: solutions</h1><div class="small">{solved}</div>',
+    )
+
+
+def _page(title: str, body: str) -> str:
+    return (
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{escape(title)}</title>'
+        f"<style>{STYLE}</style><body>{body}</body></html>"
+    )
+
+
+def _sheet(ffn: SmallFfn) -> str:
+    gaps = blanks(ffn)
+    steps = "".join(
+        f"<h2>{equation}</h2>"
+        + f'<div class="given">{"".join(_table(NAMES[n], getattr(ffn, n)) for n in given)}</div>'
+        + "".join(f'<p class="gap">{gap.name} = <i></i></p>' for gap in gaps[which])
+        for equation, given, which in STEPS
+    )
+    return (
+        f'<section><span class="name">Name: ____________________</span><h1>An FFN by hand</h1>'
+        f"<p>Exercise {ffn.seed}. d_model = 2, d_ff = 3, φ = ReLU. To check it: page Exercises, "
+        f"By hand, seed {ffn.seed}.</p>{steps}</section>"
+    )
+
+
+def entries(given: np.ndarray) -> list[list[str]]:
+    """A matrix as written, or a vector as its one row."""
+    return [[written(int(value)) for value in line] for line in np.atleast_2d(given)]
+
+
+def _table(name: str, given: np.ndarray) -> str:
+    lines = ("".join(f"<td>{entry}</td>" for entry in line) for line in entries(given))
+    rows = "".join(f"<tr>{line}</tr>" for line in lines)
+    return f"<table><caption>{name}</caption>{rows}</table>"
+
+
+def _solution(ffn: SmallFfn) -> str:
+    lines = "".join(f"<p>{name} = {escape(line)}</p>" for name, line in worked(ffn))
+    return f"<div><b>Exercise {ffn.seed}</b>{lines}</div>"
+
+
+Y, T, W2, Z, X = range(5)  # the tables, in the order in which the steps give them
+
+
+@dataclass(frozen=True, eq=False)
+class Backward:
+    """The gradients of one exercise.
+
+    Attributes:
+        ffn: the small FFN, whose forward pass is given.
+        target: t, what y should have been, (d_model,).
+    """
+
+    ffn: SmallFfn
+    target: Ints
+
+    @property
+    def at_y(self) -> Ints:
+        """∂L/∂y, (d_model,)."""
+        return self.ffn.y - self.target
+
+    @property
+    def at_h(self) -> Ints:
+        """∂L/∂h, (d_ff,)."""
+        return self.at_y @ self.ffn.w2.T
+
+    @property
+    def at_z(self) -> Ints:
+        """∂L/∂z, (d_ff,)."""
+        return np.where(self.ffn.z > 0, self.at_h, 0)
+
+    @property
+    def at_w1(self) -> Ints:
+        """∂L/∂W₁, (d_model, d_ff)."""
+        return np.outer(self.ffn.x, self.at_z)
+
+
+def backward(ffn: SmallFfn) -> Backward:
+    """The exercise of an FFN: the first random target at which no hidden gradient is 0.
+
+    y misses it by 1 to 3 in each component.
+    """
+    rng = np.random.default_rng((ffn.seed, 1))
+    while True:
+        off = rng.integers(1, LARGEST + 1, D_MODEL) * rng.choice([-1, 1], D_MODEL)
+        exercise = Backward(ffn, ffn.y - off)
+        if exercise.at_h.all():
+            return exercise
+
+
+def blanks_back(exercise: Backward) -> list[Blank]:
+    """The numbers to fill in: ∂L/∂y, ∂L/∂h and ∂L/∂z as dy, dh and dz, and dW₁'s first row."""
+    at_y = [_at_y(exercise, k) for k in range(D_MODEL)]
+    at_h = [_at_h(exercise, j) for j in range(D_FF)]
+    at_z = [_at_z(exercise, j) for j in range(D_FF)]
+    at_w1 = [_at_w1(exercise, j) for j in range(D_FF)]
+    return [distinct(blank) for blank in (*at_y, *at_h, *at_z, *at_w1)]
+
+
+def _at_y(exercise: Backward, k: int) -> Blank:
+    y, t = int(exercise.ffn.y[k]), int(exercise.target[k])
+    slips = (
+        Slip("sign", t - y, f"Sign: it is y{SIGNS[k]} − t{SIGNS[k]}, not the other way round."),
+        Slip("sign", y + t, f"Sign: t{SIGNS[k]} is taken away, not added."),
+    )
+    return Blank(f"dy{SIGNS[k]}", y - t, slips, uses=((Y, None, k), (T, None, k)))
+
+
+def _at_h(exercise: Backward, j: int) -> Blank:
+    weights, other = exercise.ffn.w2[j], (j + 1) % D_FF
+    right = int(exercise.at_h[j])
+    slips = sign_slips(pairs(exercise.at_y, weights), right)
+    message = f"Row: h{SIGNS[j]} reaches y by row {j + 1} of W₂, not row {other + 1}."
+    slips.append(Slip("row", int(exercise.at_h[other]), message))
+    reads = tuple((k, float(weights[k])) for k in range(D_MODEL))
+    return Blank(f"dh{SIGNS[j]}", right, tuple(slips), reads=reads, uses=((W2, j, None),))
+
+
+def _at_z(exercise: Backward, j: int) -> Blank:
+    z, wrong = f"z{SIGNS[j]}", int(exercise.at_h[j])
+    reads: tuple[tuple[int, float], ...] = ()
+    message = f"φ: {z} is below 0, where ReLU is flat: nothing comes through."
+    if exercise.ffn.z[j] > 0:
+        wrong, reads = 0, ((D_MODEL + j, 1.0),)
+        message = f"φ: {z} is above 0, where ReLU has the slope 1: all comes through."
+    return Blank(f"d{z}", int(exercise.at_z[j]), (Slip("φ", wrong, message),), reads=reads,
+                 uses=((Z, None, j),))  # fmt: skip
+
+
+def _at_w1(exercise: Backward, j: int) -> Blank:
+    first, other = map(int, exercise.ffn.x)
+    gradient, z = int(exercise.at_z[j]), D_MODEL + D_FF + j
+    slips = (
+        Slip("column", other * gradient, "Row: the first row of W₁ is read by x₁, not by x₂."),
+        Slip("sign", -first * gradient, f"Sign: {written(first)} · {bracketed(gradient)}."),
+        Slip("terms", gradient, "The gradient of z is still to be multiplied with x₁."),
+    )
+    return Blank(f"dw₁{SIGNS[j]}", first * gradient, slips, reads=((z, float(first)),),
+                 uses=((X, None, 0),))  # fmt: skip
+
 
 TASK = choice_setting(
     "hand_view",

@@ -1,18 +1,17 @@
 """The page Journey: one sentence's way through the FFN of one block, on one screen."""
 
-from ffnviz.analysis.journey.overview import awake_by_block
 from ffnviz.analysis.sparsity.awake import threshold_for
-from ffnviz.figures.journey import sentences
-from ffnviz.figures.journey.overview import overview
-from ffnviz.figures.wording import Sentence, number
+from ffnviz.parts import sentences
 from ffnviz.parts.journey.ffn import FFN, ffn_of_the_token
 from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
+from ffnviz.parts.journey.overview import awake_by_block, overview
 from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.actions import ChooseBlock
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ffnviz.analysis.journey.path import FfnPath, Vector, ffn_path
-from ffnviz.figures.journey import sentences
+from ffnviz.parts import sentences
 from ffnviz.parts.journey.neurons import awake_of, neuron_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell

@@ -5,7 +5,6 @@ from ffnviz.parts.lab import (
     convolution,
     dropout,
     fit,
-    frozen,
     hand,
     influence,
     interaction,
@@ -36,7 +35,8 @@ PARTS = (
     part_of_views("Linear?", "linear", "which parts of a block are linear", "linear_view", {
         "tests": View("part by part", linear.sheet, linear.SETTINGS, FFN_NEEDS),
         "token": View("one token, one matrix", local_map.sheet, local_map.SETTINGS, further=True),
-        "frozen": View("the block frozen", frozen.sheet, frozen.SETTINGS, NEEDS, further=True),
+        "frozen": View("the block frozen", linear.frozen_sheet, linear.FROZEN_SETTINGS, NEEDS,
+                       further=True),
         "together": View("two changes", interaction.sheet, interaction.SETTINGS, further=True),
     }),
     part_of_views("Fit a function", "fit", "a curve, drawn by a few neurons", "fit_view", {

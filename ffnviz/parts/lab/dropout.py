@@ -1,21 +1,54 @@
 """Dropout: repeated passes, their mean, and the pass without dropout."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from ffnviz.analysis.lab.dropout import SEED, Dropout, try_dropout
 from ffnviz.analysis.lab.dropout import P as USUAL
 from ffnviz.analysis.lab.dropout import passes as passes_of
-from ffnviz.figures.lab.curves import lines
-from ffnviz.figures.lab.passes import scattered
-from ffnviz.figures.layout import axis
-from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Array, Figure, axis, bare_axis, figure, lines
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, number_setting
+
+
+def scattered(names: Sequence[str], outputs: Array, plain: Array, twin: str) -> Figure:
+    """A column a component: a dot a pass, their mean, and the pass without dropout.
+
+    Args:
+        names: of the components.
+        outputs: (n_passes, k).
+        plain: without dropout, (k,).
+        twin: the accent.
+    """
+    n, k = outputs.shape
+    # Dots side by side, in an order that is always the same, so that they do not hide each other.
+    aside = ((np.arange(n) * 0.618) % 1 - 0.5) * 0.62
+    places = np.arange(k)
+    return figure(
+        [
+            {"type": "scatter", "mode": "markers", "name": "a pass with dropout",
+             "x": (places[None] + aside[:, None]).ravel(), "y": outputs.ravel(),
+             "marker": {"color": f"@{twin}/0.35", "size": 5}, "hoverinfo": "none"},
+            {"type": "scatter", "mode": "markers", "name": "their mean", "x": places,
+             "y": outputs.mean(axis=0),
+             "marker": {"color": f"@{twin}", "size": 16, "symbol": "diamond",
+                        "line": {"color": "@background", "width": 2}}},
+            {"type": "scatter", "mode": "markers", "name": "without dropout", "x": places,
+             "y": plain, "marker": {"color": "@text", "size": 34, "symbol": "line-ew-open",
+                                    "line": {"width": 4}}},
+        ],
+        bare_axis("component of the FFN's output", tickvals=places, ticktext=list(names),
+                  range=[-0.6, k - 0.4]),
+        axis("its value"),
+    )  # fmt: skip
+
 
 STOPS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 P = number_setting("p", USUAL, STOPS[0], STOPS[-1]).with_control(

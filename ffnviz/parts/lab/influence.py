@@ -13,15 +13,14 @@ from ffnviz.analysis.lab.influence import (
 from ffnviz.analysis.lab.recurrent import GAIN, LOUD, LOUDEST, LSTM, RNN
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.lab.curves import lines
-from ffnviz.figures.lab.maps import Map, maps
-from ffnviz.figures.layout import axis
-from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
+from ffnviz.parts.lab.positions import Map, maps
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import axis, lines
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, number_setting
 

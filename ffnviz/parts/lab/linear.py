@@ -1,27 +1,330 @@
-"""Is it linear? Additivity and scaling on every part of the block."""
+"""Is it linear? Additivity and scaling on every part of the block.
 
+Attention's softmax weighs the tokens, LayerNorm divides by a standard deviation, and φ lets
+through a share φ(z) / z of each pre-activation: for GELU that is Φ(z) (Hendrycks & Gimpel 2016,
+section 2), for ReLU 0 or 1. With all three held as a sentence has them, a network is one matrix
+and a bias for this sentence, and its results stay the same.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.lab.experiment import Subject
+from ffnviz.analysis.lab.linearity import (
+    FACTOR,
+    Linearity,
+    Map,
+    Tried,
+    frozen_parts,
+    try_additivity,
+    try_linearity,
+    try_map,
+)
 from ffnviz.analysis.lab.linearity import FACTOR as USUAL
-from ffnviz.analysis.lab.linearity import Linearity, try_linearity
-from ffnviz.figures.lab.linearity import off_linear
-from ffnviz.figures.wording import Sentence, number
-from ffnviz.parts.experiments import cached_for_block, verdicts_of
-from ffnviz.parts.sheet import Sheet, row
+from ffnviz.analysis.number_format import short
+from ffnviz.analysis.spread import Progress
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.models.token_slice import index_in_full
+from ffnviz.parts.experiments import cached_for_block, experiment_subject, verdicts_of
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Figure, axis, figure, vertical_line
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, number_setting
+from ffnviz.state.settings import Values, choice_setting, number_setting
+
+LEAST = 1e-17
+
+
+def off_linear(
+    tried: Mapping[str, tuple[float, ...]], allowed: float, labels: tuple[str, ...], twin: str
+) -> Figure:
+    """A bar a part and test on a logarithmic scale, and a line where rounding ends.
+
+    Args:
+        tried: part → how far each test is off.
+        allowed: what rounding may make, the largest of all parts'.
+        labels: of the tests, one or two; one has no legend.
+        twin: the accent.
+    """
+    short_names = [name.removeprefix("all ") for name in tried]
+    names = [f"{name.split(' (')[0]}, held" if "(" in name else name for name in short_names]
+    tests = zip(zip(*tried.values(), strict=True), labels, (f"@{twin}", "@muted"), strict=False)
+    axis_end = np.log10(LEAST)
+    return figure(
+        [
+            {"type": "bar", "orientation": "h", "name": label, "y": names,
+             # From the axis' end on: a bar on a logarithmic scale has no zero to start from.
+             "x": np.log10(np.maximum(values, LEAST)) - axis_end, "base": axis_end,
+             "marker": {"color": colour},
+             "meta": {"numbers": "customdata", "values": list(values), "named": "map"},
+             "customdata": np.array(values),
+             "hovertemplate": "%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
+             "text": [short(value, 1) for value in values], "textposition": "outside",
+             "textfont": {"size": 16}, "cliponaxis": False}
+            for values, label, colour in tests
+        ],
+        axis("off by (share), logarithmic", range=[axis_end, 2],
+             tickvals=list(range(-16, 1, 4)),
+             ticktext=[f"10<sup>{k}</sup>" if k else "1" for k in range(-16, 1, 4)]),
+        axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
+        barmode="group",
+        legend={"orientation": "h", "x": 0, "y": 1.05, "yanchor": "bottom"},
+        showlegend=len(labels) > 1,
+        bargap=0.3,
+        margin={"l": 170, "r": 20, "t": 58 if len(labels) > 1 else 26, "b": 56},
+        shapes=[vertical_line(np.log10(allowed))],
+        annotations=[{"text": "rounding ends here", "x": np.log10(allowed), "y": 1,
+                      "yref": "paper", "yanchor": "bottom", "xanchor": "left",
+                      "showarrow": False}],
+    )  # fmt: skip
+
+
+AS_IT_IS, HELD = "as it is", "attention, LN held"
+NO_PHI, GATES = "and φ removed", "and φ(z)/z"
+AT_ONCE = 64  # rows of the folded matrix
+
+
+@dataclass(frozen=True)
+class Folded:
+    """A linear stack's matrix for one token's result.
+
+    Attributes:
+        off: the relative error of the one matrix against the stack step by step.
+        reads: Frobenius norm of the matrix through which the token reads each token, (T,).
+        shape: of the matrix.
+    """
+
+    off: float
+    reads: NDArray[np.float64]
+    shape: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """A block and the whole stack, with less and less that depends on the input.
+
+    Attributes:
+        block: what is held → the tests on the chosen block.
+        stack: likewise on all blocks.
+        unchanged: the relative error of the last stream with all three held.
+        folded: the linear stack as one matrix; None while that is made.
+    """
+
+    block: dict[str, Tried]
+    stack: dict[str, Tried]
+    unchanged: float
+    folded: Folded | None
+
+
+@torch.inference_mode(mode=False)
+@torch.no_grad()
+def freeze(subject: Subject, removed: bool, progress: Progress) -> Iterator[Frozen]:
+    """Freeze the chosen block and the stack; then fold the linear stack for the chosen token.
+
+    Args:
+        subject: a network of ours with a plain FFN.
+        removed: whether φ is removed from the stack that is folded, or held.
+        progress: told the share of the folded matrix that is made.
+    """
+    encoder, whole = subject.own, subject.whole
+    x = whole.embedding.cpu().double().clone()
+    maps: list[dict[str, Map]] = []
+    streams = [x]
+    for block in encoder.blocks:
+        maps.append(frozen_maps(block, streams[-1]))
+        streams.append(block(streams[-1]).output)
+    config = encoder.config
+    inner = 2 * config.d_model + config.d_ff + len(x)
+
+    def stack(kind: str) -> Map:
+        def through(v: Tensor) -> Tensor:
+            for of_block in maps:
+                v = of_block[kind](v)
+            return v
+
+        return through
+
+    at = subject.block
+    linear = stack(NO_PHI if removed else GATES)
+    frozen = Frozen(
+        block={
+            n: try_map(n, try_additivity(f, streams[at]), FACTOR, inner)
+            for n, f in maps[at].items()
+        },
+        stack={
+            n: try_map(n, try_additivity(stack(n), x), FACTOR, inner * len(maps)) for n in maps[at]
+        },
+        unchanged=_relative_error(stack(GATES)(x), streams[-1]),
+        folded=None,
+    )
+    yield frozen
+    reads, result = fold(linear, x, subject.place, progress)
+    off = _relative_error(result, linear(x)[subject.place])
+    yield replace(frozen, folded=Folded(off, reads.numpy(), (x.numel(), x.shape[1])))
+
+
+def _relative_error(value: Tensor, expected: Tensor) -> float:
+    return float((value - expected).norm() / expected.norm())
+
+
+def frozen_maps(block: Block, x: Tensor) -> dict[str, Map]:
+    """The block as it is, and with more and more held as the stream x, (T, d_model), has it."""
+    ffn, ffn_input = block.ffn, block(x).ffn.input
+    matrix = ffn.expand.weight.mT @ ffn.compress.weight.mT
+    bias = ffn.compress(ffn.expand(torch.zeros_like(x[0])))
+    return {
+        AS_IT_IS: lambda v: block(v).output,
+        HELD: _held(block, x, lambda v: ffn(v).output),
+        GATES: _held(block, x, _gates_held(ffn, ffn_input)),
+        NO_PHI: _held(block, x, lambda v: v @ matrix + bias),
+    }
+
+
+def _gates_held(ffn: FeedForward, x: Tensor) -> Map:
+    """The FFN with each φ(z) / z as x has it; 0 where z is 0."""
+    z = ffn.expand(x)
+    gates = torch.where(z == 0, 0.0, ffn.activation.function(z) / z)
+    return lambda v: ffn.compress(ffn.expand(v) * gates)
+
+
+def _held(block: Block, x: Tensor, ffn: Map) -> Map:
+    """The block with another map for its FFN; attention's weights and LayerNorms are held."""
+    attention, attention_norm, ffn_norm = frozen_parts(block, x)
+
+    def held(v: Tensor) -> Tensor:
+        if block.norm_first:
+            middle = v + attention(attention_norm(v))
+            return middle + ffn(ffn_norm(middle))
+        middle = attention_norm(v + attention(v))
+        return ffn_norm(middle + ffn(middle))
+
+    return held
+
+
+def fold(f: Map, x: Tensor, token: int, progress: Progress) -> tuple[Tensor, Tensor]:
+    """An affine map's matrix for one token's result, some rows at a time, and that result.
+
+    Args:
+        f: (T, d_model) to (T, d_model).
+        x: what the matrix is applied to, (T, d_model).
+        token: the token of the result.
+        progress: told the share that is done.
+
+    Returns:
+        ‖M_j‖ for the matrix M_j that reads token j, (T,), and Σ_j x_j M_j + f(0), (d_model,).
+    """
+    d_model = x.shape[1]
+    bias, squares, results = f(torch.zeros_like(x))[token], torch.zeros_like(x[:, 0]), []
+    pulled = torch.func.vjp(lambda v: f(v)[token], x)[1]
+    for first in range(0, d_model, AT_ONCE):
+        chosen = torch.eye(d_model, dtype=x.dtype)[first : first + AT_ONCE]
+        (rows,) = torch.func.vmap(pulled)(chosen)  # (rows, T, d_model)
+        squares += rows.square().sum(dim=(0, 2))
+        results.append((rows * x).sum(dim=(1, 2)))
+        progress(min(1.0, (first + AT_ONCE) / d_model))
+    return squares.sqrt(), torch.cat(results) + bias
+
+
+REMOVED = "removed"
+PHI = choice_setting("frozen_phi", {REMOVED: "removed", "held": "held: φ(z)/z"}).with_control(
+    "φ in the folded matrix"
+)
+FROZEN_SETTINGS = (PHI,)
+
+
+def frozen_sheet(run: Run, values: Values) -> Sheet:
+    """How far from linear the block remains, beside what the folded matrix reads."""
+    removed = values[PHI] == REMOVED
+    state = run.state
+    setup = (run.card.id, state.block, state.sentence, run.token, removed)
+
+    def after(measured: Measured[Frozen]) -> list[Row]:
+        result = measured.result
+        reads = what_it_reads(run, result.folded, removed) if result.folded else soon
+        return [row(how_linear(run, result), reads, widths=(1.3, 1))]
+
+    soon = Soon("folded-stack", "Which tokens the one folded matrix reads", 520)
+    before = [row(
+        Soon("frozen", "How far from linear a block and all blocks are, held as they are", 520),
+        soon, widths=(1.3, 1),
+    )]  # fmt: skip
+    doing = "Folding all blocks into one matrix …"
+    return Sheet([
+        Measurement("frozen", setup, frozen, after, (removed,), before, "Fold", doing, once=True)
+    ])  # fmt: skip
+
+
+def frozen(run: Run, progress: Progress, removed: bool) -> Iterator[Frozen]:
+    """Freeze the chosen block and the whole stack; then fold the stack."""
+    return freeze(experiment_subject(run), removed, progress)
+
+
+def how_linear(run: Run, result: Frozen) -> Cell:
+    """How far the block and the stack are from linear."""
+    n = len(run.trace.blocks)
+    stack = "the block" if n == 1 else f"all {n} blocks"
+    sentence: Sentence = [
+        f"With attention and LayerNorm held, φ alone leaves {stack} ",
+        number(short(result.stack[HELD].additivity)), " from linear; with φ(z)/z held, too, "
+        f"{short(result.stack[GATES].additivity)}, and the last stream is what it was, up to "
+        f"{short(result.unchanged)}.",
+    ]  # fmt: skip
+    tried = {
+        name: (each.additivity, result.stack[name].additivity)
+        for name, each in result.block.items()
+    }
+    return chart_cell(
+        Head(sentence, "frozen", run.card.colour),
+        off_linear(
+            tried, max(each.allowed for each in result.stack.values()),
+            (f"block {run.state.block + 1}", stack), run.card.colour,
+        ),
+        "How far from linear the block and the stack are, with less and less that depends on the "
+        "input.",
+        height=520,
+    )  # fmt: skip
+
+
+def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
+    """The norm of the matrix through which the chosen token reads each token."""
+    places = [index_in_full(run.trace, at) for at in range(len(run.labels))]
+    shares = result.reads / result.reads.sum()
+    rows, columns = result.shape
+    without = "without φ" if removed else "with φ(z)/z held"
+    sentence: Sentence = [
+        f"Residual, attention and FFNs {without} fold into one matrix of {rows:,} × {columns:,}, "
+        f"up to {short(result.off)}; ", number(percent(float(shares[run.place]))),
+        " of it reads ", quoted(run.labels[run.token]), " itself.",
+    ]  # fmt: skip
+    marked = frozenset({run.labels[run.token]})
+    bars = Bars("", run.labels, 100 * shares[places], run.card.colour, marked=marked)
+    return bars_cell(
+        Head(sentence, "folded-stack", run.card.colour), [bars],
+        alt="How much of the folded matrix reads each token.",
+        of="share of the norms, %", named="token",
+    )  # fmt: skip
+
 
 STOPS = (-3.0, -2.0, -1.0, -0.5, 0.1, 0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 5.0, 10.0)
-FACTOR = number_setting("a", USUAL, STOPS[0], STOPS[-1]).with_control(
+SCALE = number_setting("a", USUAL, STOPS[0], STOPS[-1]).with_control(
     "factor a of f(a x) = a f(x)", STOPS, lambda stop: f"{stop:g}"
 )
-SETTINGS = (FACTOR,)
+SETTINGS = (SCALE,)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The bars over the verdicts."""
-    factor = values[FACTOR] or FACTOR.default  # a factor of 0 tests nothing
+    factor = values[SCALE] or SCALE.default  # a factor of 0 tests nothing
     linearity = cached_for_block(run, ("linearity",), try_linearity)
     if factor != USUAL:  # additivity stays: a step takes one pass a map instead of five
         known = linearity.additivity

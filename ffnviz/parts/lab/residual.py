@@ -12,14 +12,13 @@ from ffnviz.analysis.lab.residual import (
     try_residual,
 )
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.lab.curves import grouped, lines
-from ffnviz.figures.layout import axis, escaped, shortened
-from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import axis, escaped, grouped, lines, shortened
+from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 

@@ -11,9 +11,6 @@ from ffnviz.analysis.lab.bend_deleted import (
 )
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.lab.curves import lines
-from ffnviz.figures.layout import axis
-from ffnviz.figures.wording import Sentence, number, quoted
 from ffnviz.parts.experiments import (
     cached_for_block,
     cached_result,
@@ -25,6 +22,8 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import axis, lines
+from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 

@@ -1,12 +1,13 @@
 """A bet on two networks that differ in one thing, and why one run decides little."""
 
+import json
 from typing import Any
 
 import numpy as np
 
 from ffnviz.analysis.lab.trained import QUESTIONS, compare_trainings
-from ffnviz.figures.wording import Sentence, number, percent, quoted
-from ffnviz.jobs.learning import Moment, Plan, learn
+from ffnviz.jobs.learning import Guessing, Moment, Plan, Reading, learn
+from ffnviz.models.assets import ASSETS
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import (
     AT,
@@ -17,7 +18,6 @@ from ffnviz.parts.learn.moments import (
     own_text_controls,
     watched,
 )
-from ffnviz.parts.learn.recorded import recorded
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.parts.trainings import EACH, difference, trainings_chart
 from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
@@ -26,10 +26,39 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
+from ffnviz.training.learn.record import HeldOut, Record, Sparsity
 from ffnviz.training.learn.variants import VARIANTS
+
+FILE = ASSETS / "everyday" / "bet.json"  # assets/everyday/README.md has the command
+HELD_OUT = 500
+
+
+def recorded() -> Course:
+    """What `ffnviz learn --json` wrote."""
+    table = json.loads(FILE.read_text(encoding="utf-8"))
+    networks = [
+        [_record(name, table["text"], each) for each in records]
+        for name, records in table["networks"].items()
+    ]
+    guessing = Guessing(**table["guessing_by_frequency"])
+    return Course(
+        Status.ENDED, tuple(zip(*networks, strict=True)), Reading(guessing, 0, HELD_OUT),
+        steps=table["steps"], recorded=True,
+    )  # fmt: skip
+
+
+def _record(name: str, text: str, table: dict[str, Any]) -> Record:
+    words: dict[str, float] = table["words"]
+    blocks = tuple(Sparsity(**each) for each in table["blocks"])
+    held_out = HeldOut(table["loss"], table["top5"], blocks)
+    hidden = np.zeros((0, 0, 0), np.float16)
+    return Record(name, table["step"], 0.0, text, (), tuple(words), tuple(words.values()),
+                  held_out, hidden)  # fmt: skip
+
 
 NAME = "bet"
 AGAINST_USUAL = {each.variant for each in QUESTIONS if each.base == "relu"}

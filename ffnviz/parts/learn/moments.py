@@ -1,14 +1,14 @@
 """What both parts of Learn share: the watched sentence, the bar, texts to read, and the loss."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ffnviz.analysis.journey.hiding import words_of
-from ffnviz.figures.layout import Figure
-from ffnviz.figures.learn import Curve, curves
-from ffnviz.figures.wording import Sentence, number, percent
 from ffnviz.jobs.learning import Moment
 from ffnviz.models.config import config
 from ffnviz.models.encoder.tokenizer import MASK
@@ -16,11 +16,63 @@ from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Answer, Button, Control, Upload, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.learn_bar import Progress, learn_bar_cell
+from ffnviz.pictures.plot import Figure, axis, figure, line_trace, vertical_line
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 from ffnviz.training.learn.learner import STEPS_A_RECORD
 from ffnviz.training.learn.own_text import LONGEST, OwnTextError, sentences_in
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One line."""
+
+    name: str  # in the legend, escaped
+    values: NDArray[np.floating]  # at each moment, (n,)
+    colour: str  # as a figure names it, "@relu"
+    dash: str = "solid"  # "solid", "dot" or "dash"
+
+
+def curves(
+    steps: NDArray[np.integer],
+    shown: Sequence[Curve],
+    reach: tuple[int, float],
+    chosen: int,
+    title: str,
+    base: tuple[str, float] | None = None,
+) -> Figure:
+    """Lines over the steps; the axes have their whole reach from the first moment on.
+
+    Args:
+        steps: of each moment, (n,).
+        shown: the lines.
+        reach: the largest step, and the largest value.
+        chosen: the step to mark.
+        title: of the y axis.
+        base: name and height of a level line.
+    """
+    hover = "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"
+    traces = [
+        line_trace(curve.name, steps, curve.values, curve.colour, 3, curve.dash,
+                   dots=0 if len(steps) > 1 else 12, cliponaxis=False, hovertemplate=hover)
+        for curve in shown
+    ]  # fmt: skip
+    if base is not None:
+        name, height = base
+        ends = np.array([0, reach[0]])
+        hover = "%{y:.3g}<extra>%{fullData.name}</extra>"
+        traces.append(
+            line_trace(name, ends, np.full(2, height), "@muted", 2, "dash", hovertemplate=hover)
+        )
+    return figure(
+        traces,
+        axis("steps", range=[0, reach[0]], nticks=6),
+        axis(title, range=[0, reach[1]], nticks=5),
+        shapes=[vertical_line(chosen, 1.5)],
+    )
+
 
 AT = count_setting("learn_at", -1, -1, 10_000)  # the place of a moment; -1: the last
 WORDS_BEFORE, WORDS_AFTER = 10, 6  # that are read with the hidden one

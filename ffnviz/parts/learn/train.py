@@ -5,15 +5,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.figures.learn import Curve, curves
-from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.course import Course
 from ffnviz.parts.learn.moments import (
     AT,
+    Curve,
     as_read,
     bar,
     chosen,
+    curves,
     loss_curves,
     of_loss,
     own_text_controls,
@@ -26,6 +26,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting

@@ -1,24 +1,98 @@
 """Compare two sentences: the neurons that differ most between them."""
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ffnviz.analysis.neurons.compare import Comparison, compare
-from ffnviz.figures.layout import isolated
-from ffnviz.figures.neurons import compare as figures
-from ffnviz.figures.wording import Sentence, neuron_name, number, quoted, signed
+from ffnviz.analysis.causal.measure import LogitDifference, telling_words, usual_place
+from ffnviz.analysis.neurons.compare import Comparison, compare, pairs
 from ffnviz.models.trace import Trace
 from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Button, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    axis,
+    bare_axis,
+    escaped,
+    figure,
+    isolated,
+    row_axis,
+    shortened,
+    signed_colours,
+)
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, neuron_name, number, quoted, signed
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Setting, Values, text_setting
+
+
+def differences(
+    pairs: Sequence[str], neurons: NDArray[np.integer], difference: Array, pair: int
+) -> Figure:
+    """A row a pair of tokens, a column a neuron; a click chooses the neuron.
+
+    Args:
+        pairs: how each pair reads, not escaped.
+        neurons: their numbers, (k,).
+        difference: second sentence minus first, (n_pairs, k).
+        pair: the row to mark.
+    """
+    largest = max(float(np.abs(difference).max(initial=0)), 1e-6)
+    y = np.arange(len(pairs))
+    return figure(
+        [{
+            "type": "heatmap", "name": "difference", "z": difference, "y": y,
+            "x": np.arange(len(neurons)), "zmin": -largest, "zmax": largest, "xgap": 1, "ygap": 1,
+            "meta": {"named": "tokens"},
+            "customdata": np.tile(neurons, (len(pairs), 1)),
+            **signed_colours("second − first"),
+            "hovertemplate": "neuron %{customdata}: %{z:+.2f}<extra></extra>",
+        }],
+        bare_axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
+                  ticktext=[str(n) for n in neurons], tickangle=-60),
+        bare_axis("", tickvals=y, ticktext=[escaped(shortened(text, 16)) for text in pairs],
+                  range=[len(pairs) - 0.5, -0.5]),
+        shapes=[{"type": "rect", "x0": -0.5, "x1": len(neurons) - 0.5, "y0": pair - 0.5,
+                 "y1": pair + 0.5, "line": {"color": "@text", "width": 2}}],
+        margin={"l": 150, "r": 10, "t": 64, "b": 90},
+    )  # fmt: skip
+
+
+def both_values(
+    names: tuple[str, str], neurons: NDArray[np.integer], first: Array, second: Array, twin: str
+) -> Figure:
+    """One pair of tokens: each neuron's value in the first sentence and in the second.
+
+    Args:
+        names: how the two tokens read, not escaped.
+        neurons: their numbers, (k,).
+        first: values in the first sentence, (k,).
+        second: in the second, (k,).
+        twin: the accent.
+    """
+    y = np.arange(len(neurons))
+    return figure(
+        [
+            {"type": "bar", "orientation": "h", "name": escaped(name), "x": hidden, "y": y,
+             "customdata": neurons, "marker": {"color": colour},
+             "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>"}
+            for name, hidden, colour in zip(names, (first, second), ("@muted", f"@{twin}"),
+                                            strict=True)
+        ],
+        axis("activation φ(x·key + b)"),
+        row_axis(len(neurons), "neuron", tickvals=y, ticktext=[str(n) for n in neurons]),
+        barmode="group",
+        margin={"l": 84, "r": 16, "t": 40, "b": 56},
+    )  # fmt: skip
+
 
 OTHER = text_setting("other", "He opened the [MASK] and looked out.").with_control(
     "Second sentence"
@@ -93,7 +167,7 @@ def all_pairs(run: Run, other: Trace, both: Comparison, pair: int) -> Cell:
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "compared", run.card.colour, second_line(other)),
-        figures.differences(names, both.neurons, both.difference, pair),
+        differences(names, both.neurons, both.difference, pair),
         "For each pair of tokens, how the neurons that differ most differ.",
         height=620,
         on_choose=partial(open_neuron, run),
@@ -115,7 +189,7 @@ def one_pair(run: Run, other: Trace, pair: int) -> Cell:
     names = run.labels[one], token_labels(other.tokens)[two]
     return chart_cell(
         Head(sentence, "pair", run.card.colour, second_line(other)),
-        figures.both_values(
+        both_values(
             (f"first: {isolated(names[0])}", f"second: {isolated(names[1])}"),
             both.neurons, both.first[pair], both.second[pair], run.card.colour,
         ),
@@ -123,3 +197,48 @@ def one_pair(run: Run, other: Trace, pair: int) -> Cell:
         height=620,
         on_choose=partial(open_neuron, run),
     )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SentencePair:
+    """Two aligned sentences, and the measure that tells their answers apart.
+
+    Attributes:
+        given: the second sentence, whose activations are taken.
+        into: the first, with all its tokens.
+        pairs: tokens that correspond, in `given` and in `into`, (n, 2).
+        judged: where each answers, in `given` and in `into`.
+        measure: logit(word) − logit(instead); the second says `word` rather than `instead`.
+    """
+
+    given: Trace
+    into: Trace
+    pairs: NDArray[np.int64]
+    judged: tuple[int, int]
+    measure: LogitDifference
+
+    @property
+    def words(self) -> tuple[int, int]:
+        """The ids of the two words that tell the answers apart."""
+        return self.measure.word, self.measure.instead or 0
+
+    def partner(self, token: int) -> int | None:
+        """The token of the second sentence that corresponds to one of the first, if one does."""
+        return next((given for given, into in self.pairs.tolist() if into == token), None)
+
+
+def sentence_pair(run: Run, text: str) -> SentencePair | str:
+    """The sentence paired with another, or why neither can be patched into the other."""
+    if not text:
+        return "Type a second sentence, whose activations are put into the first."
+    given, into = run.model.trace(text), run.whole
+    corresponding = pairs(given.ids.tolist(), into.ids.tolist())
+    if not len(corresponding):
+        return NO_PAIRS
+    if has_mask(run, given) != has_mask(run, into):
+        return "One sentence has a [MASK] and the other has none: give both the same question."
+    judged = usual_place(run.model, given), usual_place(run.model, into)
+    measure = telling_words(given.logits_at(judged[0]), into.logits_at(judged[1]))
+    if measure is None:
+        return "Both sentences get the same answer: there is no way to go from one to the other."
+    return SentencePair(given, into, corresponding, judged, measure)

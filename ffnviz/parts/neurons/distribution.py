@@ -5,15 +5,15 @@ import numpy as np
 from ffnviz.analysis.neurons.histogram import edges
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.token_class import LABELS
-from ffnviz.figures.neurons import spread as figures
-from ffnviz.figures.wording import Sentence, neuron_name, number, percent, signed
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import sheet_of_index
 from ffnviz.parts.sheet import Row, Sheet, row
+from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, signed
 from ffnviz.state.actions import ChooseNeuron
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -58,7 +58,7 @@ def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     sentence.append(f", {' and '.join(ends)}." if ends else ".")
     return chart_cell(
         Head(sentence, "spread", run.card.colour),
-        figures.values(edges(), block.histogram[neuron], marks, f"@{run.card.colour}"),
+        figures.histogram_figure(edges(), block.histogram[neuron], marks, f"@{run.card.colour}"),
         "How the neuron's values on all tokens are spread.",
         key="values-of-neuron",
         height=635,

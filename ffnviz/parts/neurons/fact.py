@@ -21,8 +21,6 @@ from ffnviz.analysis.facts import Fact, read_facts
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.layout import Figure, bare_axis, figure, shortened, signed_colours, some_named
-from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row
@@ -30,6 +28,8 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Figure, bare_axis, figure, shortened, signed_colours, some_named
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Values

@@ -14,8 +14,6 @@ from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.neurons import neuron as figures
-from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.config import config
 from ffnviz.models.sae import Sae, SaeError
 from ffnviz.models.sae_folder import read_sae
@@ -34,12 +32,14 @@ from ffnviz.parts.sheet import (
     row,
     set_to,
 )
+from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.passages import passages_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.actions import ChooseToken
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, text_setting

@@ -1,36 +1,248 @@
-"""Insert a neuron that activates on the chosen token and promotes a word of your own."""
+"""Insert a neuron that activates on the chosen token and promotes a word of your own.
 
+FFN(x) + φ(x · key + b) value: the same as an FFN of d_ff + 1 neurons with one more column of W1,
+one more number in b1, one more row of W2 (Geva et al. 2021, eq. 2; so are facts written into a
+network by De Cao et al. 2021 and, as an update of rank one, by Meng et al. 2022).
+"""
+
+import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
+import torch
+from jaxtyping import Float
+from numpy.typing import NDArray
+from torch import Tensor
 
-from ffnviz.analysis.needs import Capability
-from ffnviz.analysis.neurons.plant import (
-    LONGEST_WORD,
-    Planted,
-    PlantError,
-    output_with,
-    plant,
-    word_id,
-)
-from ffnviz.analysis.neurons.plant_spread import PlantSpread, spread
-from ffnviz.analysis.neurons.probes import read_probes
+from ffnviz.analysis.needs import Capability, require, word_head
+from ffnviz.analysis.neurons.probe_loss import MaskedBatch, ProbeLoss, losses_of, masked_batches
+from ffnviz.analysis.neurons.probes import Probe, read_probes
 from ffnviz.analysis.prediction import likeliest, predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.neurons import neuron as figures
-from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.models.activations import Activation
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.neurons.choose import error_cell
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, Soon, row
+from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.passages import Passage, passages_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.state.actions import ChooseToken, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, number_setting, text_setting
+
+NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN)
+AWAKE = 4.0  # its pre-activation at the token it was planted for
+LONGEST_WORD = 40
+OFFERED, SHORTEST = 3, 3  # words offered instead, and the least number of their letters
+
+
+class PlantError(ValueError):
+    """A text that is no word of the network's vocabulary: says why, and what to type."""
+
+
+@dataclass(frozen=True, eq=False)
+class Planted:
+    """A neuron that is not in the network."""
+
+    key: Float[Tensor, "d_model"]  # (d_model,)
+    bias: float  # added to x · key
+    value: Float[Tensor, "d_model"]  # what one unit of activation writes, (d_model,)
+    phi: Activation  # the FFN's φ
+    word: int  # the vocabulary entry that its value points at
+
+    def hidden(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows"]:
+        """Its activation φ(x · key + bias) on rows of the FFN's input, (…, d_model) -> (…)."""
+        return self.phi.function(x @ self.key + self.bias)
+
+    def writes(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
+        """What it adds to the FFN's output, (…, d_model), for rows of its input."""
+        return self.hidden(x)[..., None] * self.value
+
+
+def word_id(model: Network, typed: str) -> int:
+    """The vocabulary entry of a typed word.
+
+    Raises:
+        PlantError: if there is no word, or the network has it only in pieces.
+    """
+    word = typed.strip()
+    if not word:
+        raise PlantError("Type a word for the neuron to say.")
+    tokens = model.tokenizer.encode(word).tokens
+    if tokens[0].id == model.tokenizer.mask_id and len(tokens) == 1:
+        raise PlantError(f"{word} stands for a hidden word: type the word itself.")
+    if len(tokens) == 1:
+        return tokens[0].id
+    pieces = [piece for token in tokens if (piece := token.text.strip())]
+    offered = _beginning_with(model, pieces[0].lower())
+    hint = f" Words it has whole: {', '.join(offered)}." if offered else " Type a more common word."
+    raise PlantError(f"This network has “{word}” only in pieces: {' + '.join(pieces)}.{hint}")
+
+
+def _beginning_with(model: Network, text: str) -> list[str]:
+    """Some words that begin with a text, the shortest first."""
+    vocabulary = map(model.tokenizer.word, range(model.tokenizer.vocab_size))
+    words = (word.strip() for word in vocabulary if word.startswith(f" {text}"))
+    return sorted((w for w in words if w.isalpha() and len(w) >= SHORTEST), key=len)[:OFFERED]
+
+
+@torch.no_grad()
+def plant(
+    model: Network,
+    trace: ForwardPass,
+    block: int,
+    token: int,
+    word: int,
+    strength: float,
+    choosiness: float,
+) -> Planted:
+    """A neuron that is active at a token and writes towards a word.
+
+    With x the FFN's input at the token, the pre-activation at any input y is 4 at y = x, and 0
+    where the part of y along x has only the share `choosiness` of x's length:
+
+        4 · (x·y / x·x − choosiness) / (1 − choosiness).
+
+    The value is the direction in the stream along which the word's logit rises fastest above the
+    average word's: gain ⊙ (E_w − mean(E)), centred as the final norm centres.
+
+    Args:
+        model: a network with a plain FFN and a plain word head.
+        trace: its pass over the sentence.
+        block: from 0.
+        token: whose FFN input makes the key.
+        word: the vocabulary entry.
+        strength: length of what it writes at the token, relative to the FFN's own output.
+        choosiness: below 1; taken as 0 where the FFN has no biases.
+
+    Raises:
+        NotForThisNetwork: for a gated FFN, or without a plain word head.
+    """
+    require(model, NEEDS)
+    head, words = word_head(model)
+    ffn, record = model.ffn(block), trace.blocks[block].ffn
+    x = record.input[token]
+    least = choosiness if ffn.key_bias is not None else 0.0
+    key = AWAKE / (1 - least) * x / x.square().sum().clamp_min(1e-12)
+    bias = -AWAKE * least / (1 - least)
+    direction = words.vectors[word] - words.vectors.mean(dim=0)
+    if head.norm is not None:
+        direction = head.norm.undivided_along(direction)
+    direction = direction / direction.norm().clamp_min(1e-12)
+    awake = float(ffn.phi.function(x @ key + bias))
+    length = strength * record.output[token].norm() / awake
+    return Planted(key, bias, length * direction, ffn.phi, word)
+
+
+@torch.no_grad()
+def output_with(trace: ForwardPass, block: int, planted: Planted) -> Tensor:
+    """The output of the block's FFN with the neuron in it, (*batch, T, d_model)."""
+    record = trace.blocks[block].ffn
+    return record.output + planted.writes(record.input)
+
+
+SPREAD_NEEDS = (*NEEDS, Capability.MASK)
+SHOWN = 10
+
+
+@dataclass(frozen=True)
+class ActivatingToken:
+    """A token of another sentence that activates the neuron."""
+
+    value: float  # the neuron's activation
+    # before, at, after: the sentence as the network read it; `at` is the token
+    before: str
+    at: str
+    after: str
+
+
+@dataclass(frozen=True)
+class PlantSpread:
+    """The probe sentences, a fifth of their tokens masked, without the neuron and with it."""
+
+    loss: ProbeLoss  # of each masked token, without it and with it
+    # said_before, said_after: masked tokens at which its word is the likeliest
+    said_before: int
+    said_after: int
+    awake: int  # tokens on which it is active
+    n_tokens: int
+    strongest: tuple[ActivatingToken, ...]  # those with the largest |activation|, largest first
+
+
+@torch.no_grad()
+def spread(
+    model: Network,
+    probes: Sequence[Probe],
+    block: int,
+    planted: Planted,
+    threshold: float,
+    progress: Progress = lambda _: None,
+) -> PlantSpread:
+    """Run other sentences without the neuron and with it; blocks before it run once.
+
+    Raises:
+        NotForThisNetwork: for a gated FFN, without a plain word head or a mask token.
+    """
+    require(model, SPREAD_NEEDS)
+    losses: tuple[list[NDArray[np.float64]], ...] = ([], [])
+    said, awake, n_tokens = [0, 0], 0, 0
+    strongest: list[tuple[float, int, ActivatingToken]] = []
+    for batch in masked_batches(model, probes):
+        run = model.run(batch.ids.to(model.device))
+        values = planted.hidden(run.blocks[block].ffn.input)
+        masked = batch.rows, batch.places.to(model.device)
+        changed = model.stream_with(run, block, output_with(run, block, planted))
+        for with_it, stream in enumerate((run.blocks[-1].output, changed)):
+            logits = model.logits(stream[masked])
+            losses[with_it].append(losses_of(logits, batch.targets))
+            said[with_it] += int((logits.argmax(dim=-1) == planted.word).sum())
+        awake += int(active(values, threshold).sum())
+        n_tokens += values.numel()
+        tokens = _strongest(model, batch, values.float().cpu().numpy(), threshold, n_tokens)
+        strongest = heapq.nlargest(SHOWN, [*strongest, *tokens])
+        progress(batch.done / len(probes))
+    plain, edited = map(np.concatenate, losses)
+    return PlantSpread(
+        ProbeLoss(plain, edited), said[0], said[1], awake, n_tokens,
+        tuple(token for *_, token in strongest),
+    )  # fmt: skip
+
+
+def _strongest(
+    model: Network, batch: MaskedBatch, values: NDArray[np.float32], threshold: float, number: int
+) -> list[tuple[float, int, ActivatingToken]]:
+    """A batch's strongest tokens, behind |activation| and a unique number to sort them by."""
+    strongest, fires = [], active(values, threshold)
+    for cell in np.argsort(-np.abs(values), axis=None)[:SHOWN]:
+        text, token = divmod(int(cell), values.shape[1])
+        if not fires[text, token]:
+            break
+        value, words = float(values[text, token]), _as_read(model, batch, text)
+        at = words[token]
+        before = "".join(words[:token]) + at[: len(at) - len(at.lstrip())]
+        activating = ActivatingToken(
+            value, before.lstrip(), at.strip(), "".join(words[token + 1 :])
+        )
+        strongest.append((abs(value), -number - int(cell), activating))
+    return strongest
+
+
+def _as_read(model: Network, batch: MaskedBatch, text: int) -> list[str]:
+    """A text's tokens as the network read them; a mask has the space before the word it hides."""
+    words = [model.tokenizer.word(int(id_)) for id_ in batch.ids[text]]
+    for place, target in zip(batch.places[text], batch.targets[text], strict=True):
+        if model.tokenizer.word(int(target)).startswith(" "):
+            words[int(place)] = f" {words[int(place)]}"
+    return words
+
 
 STRENGTHS = (0.0, 0.1, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0)
 CHOOSY = tuple(place / 20 for place in range(20))

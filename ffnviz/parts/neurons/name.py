@@ -1,33 +1,327 @@
 """Test a name: a guess at what a neuron stands for, put to the test on sentences held back."""
 
 import re
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from urllib.parse import quote_plus
 
-from ffnviz.analysis.neurons.names import LONGEST_NAME, LONGEST_TAG, LONGEST_WORDS, Name
-from ffnviz.analysis.neurons.naming import (
-    ProbeInputs,
-    Score,
-    probe_inputs,
-    score_tag,
-    score_words,
-    word_values,
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.needs import Capability
+from ffnviz.analysis.neurons.description_file import (
+    DescriptionsError,
+    descriptions_in,
+    to_lines,
+)
+from ffnviz.analysis.neurons.name_exchange import as_descriptions, as_names
+from ffnviz.analysis.neurons.names import (
+    LONGEST_FILE,
+    LONGEST_NAME,
+    LONGEST_TAG,
+    LONGEST_WORDS,
+    Name,
+    NamesError,
+    Reading,
+    read_names,
+    to_file,
+    to_line,
+    with_name,
 )
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons.probes import read_probes, split
-from ffnviz.figures.neurons.naming import scores
-from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
+from ffnviz.analysis.neurons.probes import Probe, read_probes, split
+from ffnviz.analysis.neurons.texts import batches
+from ffnviz.analysis.sparsity.awake import active
+from ffnviz.models.network import Network
+from ffnviz.models.spelling import as_read
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, sheet_of_index
-from ffnviz.parts.neurons.kept_names import NAMES, name_cells, name_controls, names_in_link
 from ffnviz.parts.neurons.others import credited, what_others_say
-from ffnviz.parts.sheet import Control, Sheet, row, set_to
+from ffnviz.parts.sheet import Answer, Button, Control, Download, Sheet, Upload, row, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.passages import Passage, passages_cell
-from ffnviz.state.actions import Set
+from ffnviz.pictures.plot import Figure, axis, escaped, figure
+from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
+from ffnviz.state.actions import OpenNeuron, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting
+from ffnviz.state.state import Neuron
+
+NEEDS: tuple[Capability, ...] = ()
+WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A sentence or a word: what a guess says the neuron fires on, or not."""
+
+    text: str
+    sentence: int  # the number of its sentence
+
+
+@dataclass(frozen=True)
+class Score:
+    """How well a guess says on which units a neuron fires."""
+
+    guessed: int  # units that the guess names
+    fired: int  # units on which the neuron fires
+    both: int  # units for which both is true
+    n: int  # all units
+    missed: tuple[Unit, ...]  # some on which it fires, and which the guess does not name
+    wrong: tuple[Unit, ...]  # some that the guess names, and on which it does not fire
+
+    @property
+    def precision(self) -> float | None:
+        """Share of the guessed units on which it fires; None if none is guessed."""
+        return self.both / self.guessed if self.guessed else None
+
+    @property
+    def recall(self) -> float | None:
+        """Share of the units on which it fires that are guessed; None if it never fires."""
+        return self.both / self.fired if self.fired else None
+
+    @property
+    def chance(self) -> float:
+        """The precision of guessing at random."""
+        return self.fired / self.n
+
+
+@dataclass(frozen=True)
+class ProbeInputs:
+    """The FFNs' inputs on a set of sentences, from which any neuron is computed fast.
+
+    Attributes:
+        inputs: of each block, on all tokens of all sentences, (n_tokens, d_model).
+        words: all words of all sentences.
+        word_of_token: the index of each token's word in `words`, (n_tokens,).
+        tags: of each sentence.
+        sentences: their texts.
+    """
+
+    inputs: tuple[Tensor, ...]
+    words: tuple[Unit, ...]
+    word_of_token: NDArray[np.int64]
+    tags: tuple[tuple[str, ...], ...]
+    sentences: tuple[str, ...]
+
+
+@torch.no_grad()
+def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
+    """Run the network over the sentences once."""
+    max_tokens = model.sizes.max_tokens
+    inputs: list[list[Tensor]] = [[] for _ in range(model.sizes.n_blocks)]
+    words: list[Unit] = []
+    word_of_token: list[int] = []
+    in_order: list[Probe] = []
+    for batch in batches(probes, model.tokenizer, max_tokens):
+        for of_block, block in zip(inputs, model.walk(batch.ids.to(model.device)), strict=True):
+            of_block.append(block.ffn.input.flatten(0, 1))
+        for probe in batch.probes:
+            matches = list(WORD.finditer(probe.text))
+            ends = [match.end() for match in matches]
+            for token in model.tokenizer.encode(probe.text, max_tokens).tokens:
+                # A token belongs to the word in which it ends; a blank, to the next word.
+                word = int(np.searchsorted(ends, token.end))
+                word_of_token.append(len(words) + min(word, len(matches) - 1))
+            words += [Unit(match.group(), len(in_order)) for match in matches]
+            in_order.append(probe)
+    return ProbeInputs(
+        tuple(map(torch.cat, inputs)), tuple(words), np.array(word_of_token),
+        tuple(probe.tags for probe in in_order), tuple(probe.text for probe in in_order),
+    )  # fmt: skip
+
+
+@torch.no_grad()
+def word_values(
+    model: Network, probed: ProbeInputs, block: int, neuron: int
+) -> NDArray[np.float32]:
+    """A neuron's largest |hidden| on the tokens of each word, (n_words,)."""
+    hidden = model.ffn(block).neuron(probed.inputs[block], neuron)
+    magnitudes = np.zeros(len(probed.words), np.float32)
+    np.maximum.at(magnitudes, probed.word_of_token, hidden.float().abs().cpu().numpy())
+    return magnitudes
+
+
+def score_tag(
+    probed: ProbeInputs, magnitudes: NDArray[np.floating], level: float, tag: str, k: int = 5
+) -> Score:
+    """Score the guess that a neuron fires, beyond `level`, in the sentences with a tag."""
+    strongest = np.zeros(len(probed.sentences))
+    np.maximum.at(strongest, [word.sentence for word in probed.words], magnitudes)
+    units = [Unit(text, number) for number, text in enumerate(probed.sentences)]
+    guessed = np.array([tag in tags for tags in probed.tags])
+    return _score(units, guessed, active(strongest, level), k)
+
+
+def score_words(
+    probed: ProbeInputs,
+    magnitudes: NDArray[np.floating],
+    level: float,
+    words: Collection[str],
+    k: int = 5,
+) -> Score:
+    """Score the guess that a neuron fires, beyond `level`, on a list of words."""
+    guess = {as_read(word).lower() for word in words}
+    guessed = np.array([as_read(word.text).lower() in guess for word in probed.words])
+    return _score(probed.words, guessed, active(magnitudes, level), k)
+
+
+def _score(
+    units: Sequence[Unit], guessed: NDArray[np.bool_], fired: NDArray[np.bool_], k: int
+) -> Score:
+    missed, wrong = np.flatnonzero(fired & ~guessed), np.flatnonzero(guessed & ~fired)
+    return Score(
+        int(guessed.sum()), int(fired.sum()), int((guessed & fired).sum()), len(units),
+        tuple(units[place] for place in missed[:k]), tuple(units[place] for place in wrong[:k]),
+    )  # fmt: skip
+
+
+def scores(precision: float | None, recall: float | None, chance: float, twin: str) -> Figure:
+    """Precision, recall and chance as bars; what cannot be said has none.
+
+    Args:
+        precision: from 0 to 1; None where nothing was named.
+        recall: the same; None where it never fires.
+        chance: the precision of naming blindly.
+        twin: the accent.
+    """
+    values = [precision, recall, chance]
+    text = ["none named" if precision is None else escaped(percent(precision)),
+            "never fires" if recall is None else escaped(percent(recall)),
+            escaped(percent(chance))]  # fmt: skip
+    return figure(
+        [{
+            "type": "bar", "name": "score", "x": ["precision", "recall", "precision by chance"],
+            "y": np.array([100 * (value or 0.0) for value in values]), "text": text,
+            "meta": {"labels": []},
+            "textposition": "outside", "textfont": {"size": 22}, "cliponaxis": False,
+            "hoverinfo": "none", "marker": {"color": [f"@{twin}", f"@{twin}/0.55", "@muted"]},
+        }],
+        axis("", showgrid=False),
+        axis("%", range=[0, 115], tickvals=[0, 25, 50, 75, 100]),
+        margin={"l": 60, "r": 10, "t": 20, "b": 50},
+    )  # fmt: skip
+
+
+LONGEST_IN_URL = 1_800
+ROOM_IN_URL = 2_800  # characters of the URL for the same: JSON's signs take three each
+# A line that is there is read to its end, however a URL writes it: cut, it would be no JSON.
+NAMES = text_setting("names", longest=LONGEST_IN_URL, url_length=12 * LONGEST_IN_URL)
+NO_ROOM = "A link has no room for so many names, so none was added."
+PROBLEMS_SHOWN = 5
+
+
+def names_in_link(run: Run, values: Values) -> Reading:
+    """The names in the URL, with what cannot be read in it."""
+    try:
+        return read_names(values[NAMES], run.networks)
+    except NamesError as error:
+        return Reading((), (str(error),))
+
+
+def name_controls(run: Run, values: Values, name: Name) -> list[Control]:
+    """The controls that keep the name, and that export and import all names."""
+    names = names_in_link(run, values).names
+    lines = to_lines(as_descriptions(names))
+    exports = [
+        Download("Export names", "neuron-names.json", "application/json", to_file(names)),
+        Download("Export for Neuronpedia", "explanations.jsonl", "application/jsonl", lines),
+    ]
+    return [
+        Button("Keep this name", _add_names(names, [name]) if name.name.strip() else None),
+        *(exports if names else []),
+        Upload(
+            "Import names", ".json,.jsonl", LONGEST_FILE,
+            lambda *file: imported(run, values, *file),
+            "A file of names, as exported here, or of descriptions, as Neuronpedia exports them: "
+            f"up to {LONGEST_FILE:,} characters",
+        ),
+    ]  # fmt: skip
+
+
+def name_cells(run: Run, values: Values, name: Name) -> list[Cell]:
+    """The table of the link's names, and what is wrong with them; a row leads to its neuron."""
+    reading, cells = names_in_link(run, values), []
+    if reading.left_out:
+        title = "The link holds names that cannot be shown."
+        cells.append(_problems("names-link", title, reading.left_out))
+    if name.name.strip() and _add_names(reading.names, [name]) is None:
+        cells.append(text_cell("names-full", "The link has no room for another name.", tone="info"))
+    if reading.names:
+        cells.append(table_of(run, reading.names))
+    return cells
+
+
+def table_of(run: Run, names: Sequence[Name]) -> Cell:
+    """One row a name."""
+    neurons = [Neuron(each.twin, each.block - 1, each.neuron) for each in names]
+    count = number(f"{len(names):,} name{'s' * (len(names) > 1)}")
+    sources = any(each.by or each.score for each in names)
+    rows = [
+        (f"{neuron.network} {neuron}", each.name, each.tag or each.words,
+         *[each.by or "you", each.score] * sources)
+        for neuron, each in zip(neurons, names, strict=True)
+    ]  # fmt: skip
+    return table_cell(
+        "names-table",
+        Head([count, " kept in this page’s link. Click one to open it."], "", run.card.colour),
+        ("neuron", "name", "guess", *["said by", "score"] * sources),
+        rows,
+        on_choose=lambda row: OpenNeuron(
+            neurons[row], "neurons", "browse", settings={"browse_view": "name"}
+        ),
+    )  # fmt: skip
+
+
+def imported(run: Run, values: Values, file: str, text: str) -> Answer:
+    """Add the file's legal names, each replacing an older one; a note says what was left out."""
+    try:
+        reading = read_either(run, file, text)
+        action = _add_names(names_in_link(run, values).names, reading.names)
+        if action is None:
+            raise NamesError(NO_ROOM)
+    except (NamesError, DescriptionsError) as error:
+        title = "The names could not be imported."
+        return Answer(None, _problems("names-file", title, [f"{file}: {error}"]))
+    n = len(reading.names)
+    done = f"{n:,} name{'' if n == 1 else 's'} imported; {len(reading.left_out):,} left out."
+    note = _problems("names-file", done, reading.left_out) if reading.left_out else None
+    return Answer(action, note)
+
+
+def read_either(run: Run, file: str, text: str) -> Reading:
+    """The names in one of our files, or in a file of descriptions, as names by others.
+
+    Raises:
+        NamesError, DescriptionsError: if it is neither.
+    """
+    if file.lower().endswith(".jsonl"):
+        return as_names(descriptions_in("It", text), run.networks, run.card.id)
+    # Some editors put a byte order mark before the text.
+    return read_names(text.removeprefix("\ufeff"), run.networks)
+
+
+def _add_names(names: Sequence[Name], more: Sequence[Name]) -> Set | None:
+    """The action that adds names to the link; None if it has no room for them."""
+    for name in more:
+        names = with_name(names, name)
+    line = to_line(names)
+    fits = len(line) <= LONGEST_IN_URL and len(quote_plus(line)) <= ROOM_IN_URL
+    return set_to(NAMES, line) if fits else None
+
+
+def _problems(key: str, title: str, reasons: Sequence[str]) -> Cell:
+    more = len(reasons) - PROBLEMS_SHOWN
+    rest = [f"and {more:,} more"] if more > 0 else []
+    shown = [[(reason, "typed")] for reason in reasons[:PROBLEMS_SHOWN]]
+    return text_cell(key, title, *shown, *rest, tone="warning")
+
 
 MISTAKES = 8
 KIND = choice_setting(

@@ -8,13 +8,13 @@ from ffnviz.analysis.neurons.description_file import DescriptionsError, read_des
 from ffnviz.analysis.neurons.descriptions import Description, Descriptions
 from ffnviz.analysis.neurons.name_exchange import credit
 from ffnviz.analysis.neurons.names import Name
-from ffnviz.figures.wording import Sentence, number
 from ffnviz.models.config import config
 from ffnviz.parts.neurons.choose import error_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.table import table_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 
 SHOWN = 20

@@ -1,18 +1,193 @@
 """Patch: activations of one sentence, put into the pass over another."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
-from ffnviz.analysis.causal.patch import PatchMap, map_of_traces
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.analysis.causal.patch import PatchMap, map_of_traces, patched_logits
 from ffnviz.analysis.spread import Progress
-from ffnviz.parts.neurons.compare import OTHER, other_sentence
-from ffnviz.parts.neurons.patch_pictures import PATCHED, PLACES, map_cell, the_patch
-from ffnviz.parts.neurons.sentence_pair import SentencePair, sentence_pair
+from ffnviz.models.token_slice import index_in_full
+from ffnviz.parts.neurons.compare import (
+    OTHER,
+    SentencePair,
+    other_sentence,
+    second_line,
+    sentence_pair,
+)
 from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, Soon, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    bare_axis,
+    figure,
+    shortened,
+    signed_colours,
+    some_named,
+)
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values
+from ffnviz.state.settings import Values, choice_setting
+
+MOST_NAMES = 32  # of tokens and of blocks
+
+
+def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) -> Figure:
+    """A row a block, a column a token; a click says block · n_tokens + token.
+
+    Args:
+        labels: the tokens, not escaped; one where nothing could be put in stands in parentheses.
+        shares: of the way from one answer to the other, (n_blocks, n_tokens); no number where
+            nothing could be put in.
+        chosen: block and token to mark, from 0.
+    """
+    n_blocks, n_tokens = shares.shape
+    largest = max(float(np.nanmax(np.abs(shares), initial=0)), 0.01)
+    blocks = np.arange(0, n_blocks, -(-n_blocks // MOST_NAMES))
+    block, token = chosen
+    names = [
+        name if np.isfinite(column).any() else f"({name})"
+        for name, column in zip(map(shortened, labels), shares.T, strict=True)
+    ]
+    return figure(
+        [{
+            "type": "heatmap", "name": "way to the second answer", "z": 100 * shares,
+            "x": np.arange(n_tokens), "y": np.arange(n_blocks),
+            "zmin": -100 * largest, "zmax": 100 * largest, "xgap": 1, "ygap": 1,
+            "customdata": np.arange(shares.size).reshape(shares.shape),
+            **signed_colours("% of the way"),
+            "hovertemplate": "block %{y}, %{x}: %{z:+.1f}% of the way<extra></extra>",
+        }],
+        bare_axis("token", **some_named(names, MOST_NAMES, 16), tickangle=-60),
+        bare_axis("block", tickvals=blocks, ticktext=[str(at + 1) for at in blocks],
+                  range=[n_blocks - 0.5, -0.5]),
+        shapes=[{"type": "rect", "x0": token - 0.5, "x1": token + 0.5, "y0": block - 0.5,
+                 "y1": block + 0.5, "line": {"color": "@text", "width": 2}}],
+        margin={"l": 64, "r": 10, "t": 10, "b": 100},
+    )  # fmt: skip
+
+
+NEURONS = 16
+PATCHED = choice_setting("patched", {
+    "ffn": "the FFN's output", "neurons": f"{NEURONS} neurons", "stream": "the stream",
+    "attention": "attention's output",
+}).with_control("Put in")  # fmt: skip
+PLACES = {"ffn": ("ffn", None), "neurons": ("hidden", NEURONS), "stream": ("output", None),
+          "attention": ("attention", None)}  # fmt: skip
+WORDS = 8
+
+
+def map_cell(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
+    """The map of all patches, for the tokens that are shown."""
+    n = len(run.labels)
+    shown = {index_in_full(run.trace, token): token for token in range(n)}
+    shares = np.full((len(patches.values), n), np.nan)
+    for place, restored in zip(patches.tokens.tolist(), patches.restored.T, strict=True):
+        if place in shown:
+            shares[:, shown[place]] = restored
+    judged = shown.get(pair.judged[1])
+    sentence: Sentence = ["No token that is shown has a counterpart in the second sentence."]
+    if np.isfinite(shares).any():
+        sentence = _furthest(run, pair, at, shares, judged)
+    word, instead = map(run.model.tokenizer.label, pair.words)
+    asked: Sentence = [] if judged is None else [" at ", quoted(run.labels[judged])]
+    under: Sentence = [
+        f"logit({word}) − logit({instead})", *asked, f" is {signed(patches.target)} in the first "
+        f"sentence and {signed(patches.source)} in the second.",
+    ]  # fmt: skip
+    if left := len(pair.into.tokens) - len(patches.tokens):
+        under.append(
+            f" {left} of {len(pair.into.tokens)} tokens, in parentheses, have no counterpart."
+        )
+
+    def choose(cell: int) -> ShowState:
+        return ShowState(replace(run.state, block=cell // n, token=cell % n))
+
+    return chart_cell(
+        Head(sentence, "patch-map", run.card.colour, second_line(pair.given), under),
+        restored_map(run.labels, shares, (run.state.block, run.token)),
+        "How far a patch of each block and token takes the answer to the second sentence's.",
+        height=560,
+        on_choose=choose,
+    )
+
+
+def _furthest(
+    run: Run, pair: SentencePair, at: str, shares: NDArray[np.float64], judged: int | None
+) -> Sentence:
+    """Which patch moves the answer furthest; for the stream, the answer's own token is left out.
+
+    Behind the last block that token's stream is the answer, whatever the network.
+    """
+    sentence: Sentence = []
+    elsewhere = shares.copy()
+    if at == "stream" and judged is not None:
+        elsewhere[:, judged] = np.nan
+    if at == "stream" and np.isfinite(elsewhere).any():
+        shares, sentence = elsewhere, ["The answer's own token aside, "]
+    block, token = np.unravel_index(int(np.nanargmax(shares)), shares.shape)
+    word, instead = map(run.model.tokenizer.label, pair.words)
+    what = PATCHED.options[at]
+    name = f"{what} " if sentence else f"{what[0].upper()}{what[1:]} "
+    return [
+        *sentence, f"{name}of the second sentence, put into block {block + 1} at ",
+        quoted(run.labels[token]), ", moves the answer furthest: ",
+        number(way(float(shares[block, token]))), f" of the way from {instead} to {word}.",
+    ]  # fmt: skip
+
+
+def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
+    """The answer with the chosen block and token patched, beside both sentences' answers."""
+    here, label = index_in_full(run.trace, run.token), run.labels[run.token]
+    partner = pair.partner(here)
+    if partner is None:
+        why = " has no counterpart in the second sentence, so nothing can be put in there. "
+        alone: Sentence = [quoted(label), f"{why}Choose another token."]
+        return text_cell("no-counterpart", alone, tone="info")
+    place, neurons = PLACES[at]
+    given, into = pair.given.logits_at(pair.judged[0]), pair.into.logits_at(pair.judged[1])
+    patched = patched_logits(run.model, pair.given, pair.into, run.state.block, (partner, here),
+                          pair.judged[1], at=place, neurons=neurons)  # fmt: skip
+    start, end, now = (float(pair.measure(each)) for each in (into, given, patched))
+    shares = np.stack([each.double().softmax(-1).cpu().numpy() for each in (into, patched, given)])
+    likeliest = np.argsort(-shares.max(axis=0), kind="stable")[:WORDS].tolist()
+    ids = list(dict.fromkeys((*pair.words, *likeliest)))[:WORDS]
+    ids.sort(key=lambda word: -float(shares[:, word].max()))
+    names = [run.model.tokenizer.label(word) for word in ids]
+    answers = [run.model.tokenizer.label(word) for word in pair.words]
+    before, after, second = ([percent(row[word]) for word in pair.words] for row in shares)
+    moves = [f"{name} {x} → {y}" for name, x, y in zip(answers, before, after, strict=True)]
+    sentence: Sentence = [
+        f"Patched in block {run.state.block + 1} at ", quoted(label), ", the answer goes ",
+        number(way((now - start) / (end - start))), f" of the way: {', '.join(moves)}.",
+    ]  # fmt: skip
+    panels = [
+        Bars(title, names, values[ids], colour, marked=frozenset(answers))
+        for title, values, colour in (
+            ("first sentence", shares[0], "muted"), ("patched", shares[1], run.card.colour),
+        )
+    ]  # fmt: skip
+    likely = [f"{name} {share}" for name, share in zip(answers, second, strict=True)]
+    under: Sentence = [f"In the second sentence: {', '.join(likely)}."]
+    return bars_cell(
+        Head(sentence, "patched", run.card.colour, second_line(pair.given), under), panels,
+        alt="The likeliest words after the first sentence, and after it with the patch.",
+    )  # fmt: skip
+
+
+def way(share: float) -> str:
+    """A share of the way as a percentage, which may be negative or beyond 100."""
+    if 0 < abs(share) < 0.0005:
+        return "<0.1%" if share > 0 else "−<0.1%"
+    return f"{100 * share:.{1 if abs(share) < 0.0995 else 0}f}%".replace("-", "−")
+
 
 SETTINGS = (OTHER, PATCHED)
 TO_TRY = "He drank a cup of", "He read a book of"  # then a mask, for who fills in words

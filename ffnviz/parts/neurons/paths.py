@@ -5,7 +5,6 @@ from functools import partial
 import numpy as np
 
 from ffnviz.analysis.causal.paths import NeuronPaths, paths_to_later
-from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import go_to_block, neuron_controls
@@ -14,6 +13,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.spread import Progress
-from ffnviz.figures.layout import Figure, axis, bare_axis, figure, line_trace, ring
-from ffnviz.figures.wording import Sentence, number
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Figure, axis, bare_axis, figure, line_trace, ring
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 

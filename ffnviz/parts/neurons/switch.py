@@ -13,8 +13,6 @@ from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.analysis.spread import Progress, subprogress
-from ffnviz.figures.neurons import intervention as figures
-from ffnviz.figures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.models.edit import Edit
 from ffnviz.models.trace import Trace
 from ffnviz.parts.guess import guess_cell
@@ -25,7 +23,9 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import (
@@ -36,6 +36,34 @@ from ffnviz.state.settings import (
     number_setting,
     shortened,
 )
+
+
+def changes(output: Array, stream: Array, twin: str) -> Figure:
+    """How far each block's FFN output and the stream behind it moved.
+
+    Args:
+        output: ‖change‖ / ‖plain‖ of each block's FFN output, (n_blocks,).
+        stream: the same of the stream after each block, (n_blocks,).
+        twin: the accent.
+    """
+    places = [f"block {number}" for number in range(1, len(output) + 1)]
+    largest = max(float(output.max()), float(stream.max()), 1e-3)
+    traces = [
+        {"type": "bar", "orientation": "h", "name": name, "y": places, "x": 100 * values,
+         "meta": {"named": "block", "labels": []},
+         "text": [escaped(percent(float(v))) for v in values], "textposition": "outside",
+         "cliponaxis": False, "hoverinfo": "none", "marker": {"color": colour}}
+        for name, values, colour in (("FFN output", output, f"@{twin}"),
+                                     ("stream after the block", stream, "@muted"))
+    ]  # fmt: skip
+    return figure(
+        traces,
+        axis("moved by, % of its length", range=[0, 120 * largest], zeroline=False),
+        axis("", autorange="reversed", showgrid=False),
+        barmode="group",
+        margin={"l": 84, "r": 20, "t": 36, "b": 52},
+    )  # fmt: skip
+
 
 MOST = 10
 LEAST = 6
@@ -109,7 +137,7 @@ def how_far(run: Run, changed: Change) -> Cell:
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "changes", run.card.colour),
-        figures.changes(changed.output, changed.stream, run.card.colour),
+        changes(changed.output, changed.stream, run.card.colour),
         "How far each block's FFN output and the stream after it moved.",
         height=250,
     )

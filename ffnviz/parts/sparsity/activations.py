@@ -9,18 +9,77 @@ from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.gate import through_gate
 from ffnviz.analysis.lab.zoo import Zoo, visit_zoo
 from ffnviz.analysis.number_format import short
-from ffnviz.figures.lab.zoo import curves
-from ffnviz.figures.lab.zoo import surface as surface_of
-from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Array, Figure, Trace, axis, figure, line_trace
 from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
+
+Curve = tuple[str, Array, Array, str, str]
+
+
+def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]) -> Figure:
+    """φ above, φ′ below.
+
+    Args:
+        x: (n,).
+        shown: label, φ(x), φ′(x), colour and dash of each.
+        minimum: where GELU is least, and its value.
+    """
+    traces: list[Trace] = []
+    for label, value, slope, colour, dash in shown:
+        traces += [
+            line_trace(label, x, value, colour, 3, dash, legendgroup=label),
+            line_trace(f"{label}, slope", x, slope, colour, 3, dash, yaxis="y2",
+                       legendgroup=label, showlegend=False),
+        ]  # fmt: skip
+    at, least = minimum
+    return figure(
+        traces,
+        axis("x", anchor="y2", range=[-4, 4]),
+        axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
+        yaxis2=axis("slope φ′(x)", domain=[0, 0.38], range=[-0.25, 1.25]),
+        annotations=[{
+            "x": at, "y": least, "xref": "x", "yref": "y", "ax": -60, "ay": -70,
+            "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
+            "showarrow": True, "arrowcolor": "@text", "font": {"size": 16},
+        }],
+        margin={"l": 70, "r": 20, "t": 66, "b": 56},
+    )  # fmt: skip
+
+
+def surface_figure(side: Array, values: Array, label: str, points: tuple[Array, Array]) -> Figure:
+    """A gate's φ(g)·v over g and v, on the signed scale.
+
+    Args:
+        side: the values of g and of v, (n,).
+        values: φ(g)·v, a row a v, (n, n).
+        label: of the gated φ.
+        points: g and v of the units of one token, (d_ff,) each; what lies outside is not drawn.
+    """
+    largest = float(np.abs(values).max())
+    reach = [float(side[0]), float(side[-1])]
+    return figure(
+        [
+            {"type": "heatmap", "name": label, "x": side, "y": side, "z": values,
+             "zmin": -largest, "zmax": largest,
+             "colorscale": [[0, "@negative"], [0.25, "@negative_mid"], [0.5, "@background"],
+                            [0.75, "@positive_mid"], [1, "@positive"]],
+             "colorbar": {"title": {"text": "φ(g)·v", "side": "top"}, "thickness": 14},
+             "hovertemplate": "g = %{x:.1f}, v = %{y:.1f}: %{z:.2f}<extra></extra>"},
+            {"type": "scatter", "mode": "markers", "name": "its units", "x": points[0],
+             "y": points[1], "marker": {"color": "@text/0.55", "size": 3.5}, "hoverinfo": "skip"},
+        ],
+        axis("gate g", range=reach), axis("value v", range=reach),
+        margin={"l": 64, "r": 10, "t": 16, "b": 56}, showlegend=False,
+    )  # fmt: skip
+
 
 GATES = {name: each.label for name, each in ACTIVATIONS.items() if each.gated}
 # ReGLU if a link has none.
@@ -57,7 +116,7 @@ def all_curves(run: Run, zoo: Zoo) -> Cell:
     ]
     return chart_cell(
         Head(sentence, "lab-curves", run.card.colour),
-        curves(zoo.x, lines, zoo.minimum),
+        curves_figure(zoo.x, lines, zoo.minimum),
         "Every plain activation's curve, and its slope below.",
         height=566,
     )
@@ -75,7 +134,7 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-gate", run.card.colour),
-        surface_of(axis, surface, label, (result.gate, result.value)),
+        surface_figure(axis, surface, label, (result.gate, result.value)),
         f"{label} as a surface over gate and value, with the chosen token's units as points.",
         height=516,
     )

@@ -1,19 +1,162 @@
-"""GELU as a stochastic gate: each neuron lets its input through with probability Φ(x)."""
+"""GELU as a stochastic gate: each neuron lets its input through with probability Φ(x).
 
+Hendrycks & Gimpel 2016, section 2: the more an input stands out, the likelier it is let through.
+"""
+
+from dataclasses import dataclass
 from math import log2
 
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.prediction import predict_with_ffn_output
-from ffnviz.analysis.sparsity.gate import DRAWS, GatedToken, gate, gated_token
-from ffnviz.figures.sparsity import gate as figures
-from ffnviz.figures.wording import Sentence, number, percent, quoted
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Array, Figure, axis, figure, line_trace, log_axis, ring
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.settings import Values, count_setting
+
+NEEDS = (Capability.PLAIN_FFN,)
+REACH, POINTS = 3.5, 141
+DRAWS = tuple(2**power for power in range(11))
+SINGLE = 24  # draws of which each is kept
+CHUNK = 128  # draws in memory at a time
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The gate at evenly spaced inputs."""
+
+    x: Array  # (POINTS,)
+    gelu: Array  # x Φ(x), (POINTS,)
+    mean: Array  # of the draws, (POINTS,)
+    error: Array  # its standard error, √(x² Φ(x) (1 − Φ(x)) / n), (POINTS,)
+    single: Array  # the first draws themselves, (k, POINTS)
+
+
+@dataclass(frozen=True)
+class GatedToken:
+    """One token's FFN output with random gates, compared with GELU's."""
+
+    draws: NDArray[np.int64]  # the numbers of draws that were averaged, (k,)
+    errors: Array  # ‖output − exact‖ / ‖exact‖ for each number, (k,)
+    expected: Array  # the root mean square of this error in expectation, (k,)
+    outputs: Tensor  # the FFN's output for each number, (k, d_model)
+    exact: Tensor  # its output with GELU, (d_model,)
+    open: float  # share of the gates open in the first draw
+
+
+def gate(n_draws: int, seed: int) -> Gate:
+    """Draw the gate n_draws times at each of POINTS inputs from −REACH to REACH."""
+    generator = torch.Generator().manual_seed(seed)
+    x = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
+    share = torch.special.ndtr(x)  # Φ(x)
+    draws = torch.bernoulli(share.expand(n_draws, -1), generator=generator) * x
+    error = (x.square() * share * (1 - share) / n_draws).sqrt()
+    return Gate(
+        x.numpy(), (x * share).numpy(), draws.mean(dim=0).numpy(), error.numpy(),
+        draws[:SINGLE].numpy(),
+    )  # fmt: skip
+
+
+@torch.no_grad()
+def gated_token(
+    model: Network, trace: ForwardPass, block: int, token: int, seed: int
+) -> GatedToken:
+    """Average one token's FFN over 1, 2, 4 … 1,024 draws of every neuron's gate.
+
+    The expected error is √(Σ_n z_n² Φ(z_n) (1 − Φ(z_n)) ‖value_n‖² / n) / ‖output‖: the gates are
+    independent, and each has the mean of GELU.
+
+    Raises:
+        NotForThisNetwork: for a gated FFN.
+    """
+    require(model, NEEDS)
+    ffn = model.ffn(block)
+    z = trace.blocks[block].ffn.pre_activation[token].cpu().double()  # (d_ff,)
+    values = ffn.values.cpu().double()
+    share, generator = torch.special.ndtr(z), torch.Generator().manual_seed(seed)
+    means, total, done, first = [], torch.zeros_like(z), 0, 0.0
+    for n in DRAWS:
+        while done < n:
+            more = min(CHUNK, n - done)
+            opened = torch.bernoulli(share.expand(more, -1), generator=generator)
+            first = float(opened[0].mean()) if done == 0 else first
+            total += opened.sum(dim=0)
+            done += more
+        means.append(total / n * z)
+    bias = 0 if ffn.output_bias is None else ffn.output_bias.cpu().double()
+    outputs, exact = torch.stack(means) @ values + bias, (share * z) @ values + bias
+    length = exact.norm().clamp_min(1e-30)
+    one = (z.square() * share * (1 - share) * values.square().sum(dim=-1)).sum().sqrt() / length
+    return GatedToken(
+        np.array(DRAWS), ((outputs - exact).norm(dim=-1) / length).numpy(),
+        float(one) / np.sqrt(DRAWS), outputs.float(), exact.float(), first,
+    )  # fmt: skip
+
+
+def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: int) -> Figure:
+    """Single draws as points, their mean as a line, the band it should lie in.
+
+    Args:
+        x: inputs, (k,).
+        gelu: GELU there, (k,).
+        mean: of n draws, (k,).
+        error: its standard error, (k,).
+        single: some draws, (m, k).
+        n: how many draws.
+    """
+    band = np.concatenate([gelu + 2 * error, (gelu - 2 * error)[::-1]])
+    return figure(
+        [
+            {"type": "scatter", "mode": "lines", "name": "two standard errors around it",
+             "x": np.concatenate([x, x[::-1]]), "y": band, "fill": "toself",
+             "fillcolor": "@gelu/0.15", "line": {"width": 0, "color": "@gelu/0.15"},
+             "hoverinfo": "skip"},
+            {"type": "scatter", "mode": "markers", "name": "single draws: 0 or x",
+             "x": np.tile(x, len(single)), "y": single.ravel(), "hoverinfo": "skip",
+             "marker": {"size": 5, "color": f"@muted/{min(0.5, 1.2 / len(single) + 0.06):.2f}"}},
+            line_trace("GELU", x, gelu, "@gelu", 6),
+            line_trace(f"mean of {n:,} draw{'s' * (n > 1)}", x, mean, "@text", 2),
+        ],
+        axis("x", range=[float(x[0]), float(x[-1])]),
+        axis("x · gate", range=[-3.6, 3.6]),
+        margin={"l": 70, "r": 20, "t": 66, "b": 56},
+    )  # fmt: skip
+
+
+def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int) -> Figure:
+    """The output's error against the number of draws, both logarithmic.
+
+    Args:
+        draws: numbers of draws, (k,).
+        measured: the error with each, from 0, (k,).
+        expected: what chance gives, (k,).
+        n: the number to mark.
+    """
+    at = int(np.abs(draws - n).argmin())
+    return figure(
+        [
+            line_trace("expected: falls as 1/√n", draws, 100 * expected, "@muted", 2, "dash",
+                       hoverinfo="none"),
+            line_trace("drawn", draws, 100 * measured, "@gelu", 3, dots=8,
+                       hovertemplate="%{x:,} draws: %{y:.3g}%<extra></extra>"),
+            ring(f"{n:,} draws", draws[at : at + 1], 100 * measured[at : at + 1], "@gelu", 15),
+        ],
+        log_axis("draws n", [4**k for k in range(6)]),
+        axis("output off by, %", type="log", dtick=1),
+    )  # fmt: skip
+
 
 SEEDS = 999
 N_DRAWS = count_setting("gate_draws", 4, DRAWS[0], DRAWS[-1]).with_control(
@@ -63,7 +206,7 @@ def on_a_line(n: int, seed: int) -> Cell:
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "gate", "gelu"),
-        figures.draws(line.x, line.gelu, line.mean, line.error, line.single, n),
+        draws(line.x, line.gelu, line.mean, line.error, line.single, n),
         "Draws of x times a random gate, their mean, and GELU.",
         height=580,
     )
@@ -80,7 +223,7 @@ def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "gate-errors", "gelu"),
-        figures.errors(gated.draws, gated.errors, gated.expected, DRAWS[place]),
+        errors(gated.draws, gated.errors, gated.expected, DRAWS[place]),
         "How far the FFN's output is from GELU's against the number of draws.",
         height=290,
     )

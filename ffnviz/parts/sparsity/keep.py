@@ -1,6 +1,6 @@
 """Keep the top k: what the strongest neurons carry, and what is said without the rest."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,6 @@ from ffnviz.analysis.sparsity.keep import (
     random_pass,
     strongest_pass,
 )
-from ffnviz.figures.sparsity import keep as figures
-from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.guess import guess_cell
@@ -23,8 +21,49 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    Series,
+    axis,
+    escaped,
+    figure,
+    line_trace,
+    vertical_line,
+)
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values, number_setting
+
+PERCENTS = np.geomspace(0.1, 100, 61)
+
+
+def concentration_figure(curves: Mapping[Series, Array], kept: float) -> Figure:
+    """A curve a network, the slider's place marked.
+
+    Args:
+        curves: network → the share that the strongest 1 … d_ff neurons carry, (d_ff,).
+        kept: the share of neurons kept, from 0 to 1.
+    """
+    return figure(
+        [
+            line_trace(escaped(series.label), PERCENTS, 100 * _at_percents(shares),
+                       f"@{series.colour}", 4,
+                       hovertemplate="strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>")
+            for series, shares in curves.items()
+        ],
+        axis("strongest % of each token's neurons", type="log",
+             tickvals=[0.1, 0.5, 1, 5, 10, 50, 100], range=[-1, 2]),
+        axis("% of what is written", range=[0, 102]),
+        shapes=[vertical_line(100 * kept)],
+    )  # fmt: skip
+
+
+def _at_percents(shares: Array) -> Array:
+    n = len(shares)
+    carried: Array = np.interp(PERCENTS / 100 * n, np.arange(n + 1), [0, *shares])
+    return carried
+
 
 STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
 KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1]).with_control(
@@ -50,7 +89,7 @@ def what_they_carry(run: Run, share: float) -> Cell:
     sentence[-1] = "."
     return chart_cell(
         Head(sentence, "concentration", "text"),
-        figures.concentration(curves, share),
+        concentration_figure(curves, share),
         "The share of what the FFN writes, carried by the strongest neurons, of each network.",
         height=600,
     )

@@ -4,7 +4,7 @@ from ffnviz.analysis.needs import Capability
 from ffnviz.parts.part import Part
 from ffnviz.parts.views import View, part_of_views
 from ffnviz.parts.vocabulary import attribution, generate, lens, softmax
-from ffnviz.parts.vocabulary.strategy import CUTS
+from ffnviz.parts.vocabulary.softmax import CUTS
 
 HEAD = (Capability.WORD_HEAD,)
 

@@ -10,20 +10,48 @@ from numpy.typing import NDArray
 from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
 from ffnviz.analysis.vocabulary.writing import Generation, begin, logits_before, no_text, write_word
-from ffnviz.figures.vocabulary.writing import steps
-from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.models.network import Network
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row, set_to
-from ffnviz.parts.vocabulary.strategy import bars_of, controls, strategy
+from ffnviz.parts.vocabulary.softmax import bars_of, controls, strategy
 from ffnviz.pictures.bars import bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Array, Figure, axis, bare_axis, escaped, figure, some_named
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.actions import Set, ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
+
+
+def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) -> Figure:
+    """A bar a word; the chosen one in the accent.
+
+    Args:
+        words: as written, not escaped.
+        probabilities: each had, from 0 to 1.
+        chosen: the step that is looked at.
+        twin: the accent.
+    """
+    places = np.arange(len(words))
+    names = [word.strip() or "␣" for word in words]
+    return figure(
+        [{
+            "type": "bar", "name": "written", "x": places, "y": 100 * probabilities,
+            "text": [escaped(name) for name in names], "textposition": "none",
+            "customdata": places, "hovertemplate": "%{text} %{y:.1f}%<extra></extra>",
+            "marker": {"color": [f"@{twin}" if place == chosen else "@muted/0.6"
+                                 for place in places]},
+        }],
+        bare_axis("word", **some_named(names, 40), range=[-0.7, max(len(words), 6) - 0.3]),
+        axis("probability, %", range=[0, 102]),
+        bargap=0.25,
+        hovermode="x",  # a click anywhere above a small bar finds it
+        margin={"l": 70, "r": 20, "t": 12, "b": 80},
+    )  # fmt: skip
+
 
 MOST = 128
 AT_ONCE = 20  # words that a page waits for

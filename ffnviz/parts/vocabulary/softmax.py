@@ -1,19 +1,101 @@
 """Softmax: from logits to words, and where temperature, top-k and top-p cut it."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 
 from ffnviz.analysis.vocabulary.decoding import Distribution, Strategy, distribution, entropy, pick
-from ffnviz.figures.vocabulary.distribution import distribution as distribution_figure
-from ffnviz.figures.wording import Sentence, number, percent, quoted
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.parts.vocabulary.strategy import bars_of, controls, strategy
-from ffnviz.pictures.bars import bars_cell
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.head import Head
+from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, line_trace, vertical_line
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values
+from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
+
+
+def distribution_figure(
+    softmax: Array, cut: Array, n_kept: int, words: Sequence[str], twin: str
+) -> Figure:
+    """Every entry of the vocabulary as a point of a falling line; what the cut leaves is filled.
+
+    Args:
+        softmax: sorted, the likeliest first, (vocab_size,).
+        cut: after the cut, in the same order, (vocab_size,).
+        n_kept: how many the cut leaves.
+        words: the first entries' names, for the hover.
+        twin: the accent.
+    """
+    ranks = np.arange(1, len(softmax) + 1)
+    least = max(float(np.log10(max(softmax.min(), 1e-12))), -9)
+    return figure(
+        [
+            line_trace("softmax", ranks, np.maximum(100 * softmax, 1e-10), "@muted", 3,
+                       text=[escaped(word) for word in words],
+                       hovertemplate="%{text} %{y:.3g}%, rank %{x}<extra></extra>"),
+            line_trace("after the cut", ranks[:n_kept], 100 * cut[:n_kept], f"@{twin}", 5,
+                       hovertemplate="%{y:.3g}%, rank %{x}<extra></extra>"),
+        ],
+        axis("place of the word, the likeliest first", type="log", dtick=1,
+             range=[-0.05, float(np.log10(len(ranks))) + 0.05]),
+        axis("probability, %", type="log", range=[least + 2 - 0.2, 2.1],
+             tickvals=[1e-6, 1e-4, 0.01, 1, 100],
+             ticktext=["10⁻⁶", "10⁻⁴", "0.01", "1", "100"]),
+        shapes=[vertical_line(n_kept + 0.5, colour=f"@{twin}")],
+    )  # fmt: skip
+
+
+ALL = 1_000_000  # of any vocabulary
+BARS = 10
+TEMPERATURES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0)
+TOP_KS = (1, 2, 3, 5, 10, 20, 40, 80, 160, 500, 1000, ALL)
+TOP_PS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
+TEMPERATURE = number_setting("temperature", 1, TEMPERATURES[0], TEMPERATURES[-1]).with_control(
+    "temperature", TEMPERATURES, lambda stop: f"{stop:g}"
+)
+TOP_K = count_setting("top_k", ALL, 1, ALL).with_control(
+    "top-k: keep the k likeliest", TOP_KS, lambda stop: "all" if stop == ALL else str(stop)
+)
+TOP_P = number_setting("top_p", 1, TOP_PS[0], 1).with_control(
+    "top-p: keep until p is reached", TOP_PS, lambda stop: "all" if stop == 1 else f"{stop:g}"
+)
+PICK = choice_setting("pick", {"likeliest": "likeliest", "chance": "by chance"}).with_control(
+    "Pick"
+)
+SEED = count_setting("seed", 1, 0, 999_999).with_control("Seed")
+CUTS: tuple[Setting[Any], ...] = (TEMPERATURE, TOP_K, TOP_P, PICK, SEED)
+
+
+def strategy(values: Values) -> Strategy:
+    """The strategy that is set."""
+    by_chance = values[PICK] == "chance"
+    return Strategy(values[TEMPERATURE], values[TOP_K], values[TOP_P], by_chance, values[SEED])
+
+
+def controls(values: Values) -> list[Setting[Any]]:
+    """The controls in use; a slider also stops at a value that came with a link."""
+    by_chance = values[PICK] == "chance"
+    return [
+        replace(each, stops=sorted({*each.stops, values[each]})) if each.stops else each
+        for each in CUTS
+        if each is not SEED or by_chance
+    ]
+
+
+def bars_of(run: Run, title: str, after: Distribution) -> list[Bars]:
+    """The likeliest words before the cut, under a title, and after it."""
+    first = after.order[:BARS]
+    words = [run.model.tokenizer.label(int(entry)) for entry in first]
+    return [
+        Bars(title, words, after.softmax[first], "muted"),
+        Bars("after the cut", words, after.cut[first], run.card.colour),
+    ]
+
 
 NAMED = 60
 

@@ -6,7 +6,8 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor, nn
 
-from ffnviz.analysis.block.recurrence import (
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.block.against_rnn import (
     LONGEST,
     Recurrent,
     arriving,
@@ -18,7 +19,6 @@ from ffnviz.analysis.block.recurrence import (
     untrained_like,
     what_is_read,
 )
-from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
 
 D, H, N = 5, 7, 6

@@ -8,7 +8,9 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor
 
-from ffnviz.analysis.block.stack import (
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.block.strip import (
     D_FF,
     D_MODEL,
     MOST_TOKENS,
@@ -22,8 +24,6 @@ from ffnviz.analysis.block.stack import (
     untrained,
     watch,
 )
-from ffnviz.models.encoder.config import EncoderConfig
-from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
 from tests.models.test_against_pytorch import theirs
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ffnviz.analysis.dimensions.folds import folded, layer_at, one_layer, switches
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.dimensions.folds import folded, layer_at, one_layer, switches
 from tests.analysis.networks import network
 
 FINE = np.linspace(0, 1, 2**14 + 1)

@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.dimensions.forms import forms
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.parts.dimensions.forms import CODE, code
+from ffnviz.parts.dimensions.forms import CODE, code, forms
 from ffnviz.parts.neurons.arithmetic import then_phi
 from tests.analysis.networks import network, ours
 from tests.run_factory import run_of

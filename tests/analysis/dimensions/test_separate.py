@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
 from ffnviz.analysis.dimensions.points import MOST, PRESETS, SIDE, Points, best_line
-from ffnviz.analysis.dimensions.separate import GRID, PHIS, by_width, separate
+from ffnviz.parts.dimensions.separate import GRID, PHIS, by_width, separate
 
 CORNERS = Points(
     np.array([[0, 0], [63, 63], [0, 63], [63, 0]]), np.array([True, True, False, False])

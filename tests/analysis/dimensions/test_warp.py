@@ -5,10 +5,10 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from ffnviz.analysis.dimensions.warp import CELLS, COARSE, Warp, pieces, warp
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.parts.dimensions.warp import CELLS, COARSE, Warp, pieces, warp
 from tests.analysis.networks import network, ours
 
 TEXT = "The cat sat on it."

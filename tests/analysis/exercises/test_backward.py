@@ -5,8 +5,8 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.exercises.backward import Backward, backward, blanks_back
 from ffnviz.analysis.exercises.by_hand import small_ffn
+from ffnviz.parts.exercises.by_hand import Backward, backward, blanks_back
 
 SEEDS = range(300)
 

@@ -7,22 +7,27 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ffnviz.analysis.exercises.block_lines import (
-    CODE,
-    PADDING,
-    RIGHT,
-    allowed,
-    lines_of,
-    of_sentence,
-    off_by,
-    run,
-)
-from ffnviz.analysis.exercises.planted import BUGS, COLUMNS, Bug, Case, fitting, numbers
 from ffnviz.analysis.lab.experiment import in_double
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.model import load
 from ffnviz.models.trace import Trace
+from ffnviz.parts.exercises.build import (
+    BUGS,
+    CODE,
+    COLUMNS,
+    PADDING,
+    RIGHT,
+    Bug,
+    Case,
+    allowed,
+    fitting,
+    lines_of,
+    numbers,
+    of_sentence,
+    off_by,
+    run_lines,
+)
 
 TEXT = "She opened the [MASK] and looked out."
 CLEARLY = 1e-3  # of the real number: far beyond float64's rounding
@@ -38,7 +43,7 @@ def test_the_right_order_is_the_trace_within_rounding(network: tuple[list[Block]
     blocks, trace = network
     for block, record in zip(blocks, trace.blocks, strict=True):
         x = record.input.double()
-        ran = {each.name: each for each in run(lines_of(block, len(x)), RIGHT, x)}
+        ran = {each.name: each for each in run_lines(lines_of(block, len(x)), RIGHT, x)}
         wanted = {
             "a": record.attention.input, "g": record.attention.output, "h": record.middle,
             "i": record.ffn.input, "j": record.ffn.pre_activation, "k": record.ffn.hidden,
@@ -60,7 +65,7 @@ def test_a_causal_block_is_the_same_in_lines() -> None:
     torch.manual_seed(3)
     block = Block(config).double().eval()
     x = torch.randn(5, 16, dtype=torch.float64)
-    ran = run(lines_of(block, 5), RIGHT, x)
+    ran = run_lines(lines_of(block, 5), RIGHT, x)
     assert ran[-1].value is not None
     assert torch.allclose(ran[-1].value[:5], block(x).output)
     assert allowed(5, True)[4].tolist() == [True] * 5 + [False] * PADDING
@@ -77,10 +82,10 @@ def test_a_wrong_order_says_in_a_sentence_what_does_not_fit() -> None:
         ("abcdefghijlkm", 10, None),
         ("abcdefghiljkm", 9, "It needs y of shape (10, 2,048); y is (10, 512)."),
     ):
-        ran = run(lines, order, x)
+        ran = run_lines(lines, order, x)
         if said is None:  # it runs, and is φ after W₂
             assert all(each.value is not None for each in ran)
-            assert off_by(ran[-1].value, run(lines, RIGHT, x)[-1].value, len(x)) > CLEARLY  # type: ignore[arg-type]
+            assert off_by(ran[-1].value, run_lines(lines, RIGHT, x)[-1].value, len(x)) > CLEARLY  # type: ignore[arg-type]
             continue
         assert ran[at].fault == said
         assert all(each.value is None for each in ran[at:])
@@ -92,7 +97,7 @@ def test_a_wrong_order_says_in_a_sentence_what_does_not_fit() -> None:
 def test_any_order_runs_or_says_why_not(order: list[str]) -> None:
     torch.manual_seed(1)
     block = Block(EncoderConfig(vocab_size=9, d_model=8, n_heads=2, d_ff=24)).eval()
-    ran = run(lines_of(block, 3), order, torch.randn(3, 8))
+    ran = run_lines(lines_of(block, 3), order, torch.randn(3, 8))
     faults = [each.fault for each in ran if each.fault]
     assert len(faults) <= 1
     assert all(fault.endswith(".") and "Traceback" not in fault for fault in faults)

@@ -4,13 +4,12 @@ import pytest
 import torch
 
 from ffnviz.analysis.dimensions.cost import multiply_adds, shape_of
-from ffnviz.analysis.exercises import evidence
-from ffnviz.analysis.exercises.evidence import Evidence
 from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.models.encoder.model import load
-from ffnviz.parts.exercises.questions import QUESTIONS
+from ffnviz.parts.exercises import predict
+from ffnviz.parts.exercises.predict import QUESTIONS, Evidence
 
 TEXT = "She opened the [MASK] and looked out."
 RIGHT = (0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 0, 1)  # as the textbooks cited have it
@@ -81,6 +80,6 @@ def test_a_planted_fault_flips_the_answer(subject: Subject) -> None:
         def forward(self, x: torch.Tensor) -> object:
             return subject.ffn(x + x.mean(dim=0, keepdim=True))
 
-    own, others = evidence._when_replaced(Leaks(), subject.ffn_input, 3)  # type: ignore[arg-type]
+    own, others = predict._when_replaced(Leaks(), subject.ffn_input, 3)  # type: ignore[arg-type]
     assert own > 0
     assert others > 0

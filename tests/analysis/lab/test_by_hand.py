@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from ffnviz.analysis.lab.approximation import FUNCTIONS
-from ffnviz.analysis.lab.by_hand import SMOOTH, bound, by_adam, errors, samples, units_through
+from ffnviz.parts.lab.hand import SMOOTH, bound, by_adam, errors, samples, units_through
 
 
 def test_units_go_through_their_corners_and_straight_between() -> None:

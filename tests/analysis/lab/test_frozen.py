@@ -5,8 +5,8 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import Subject
-from ffnviz.analysis.lab.frozen import AS_IT_IS, GATES, HELD, NO_PHI, Frozen, freeze
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.lab.linear import AS_IT_IS, GATES, HELD, NO_PHI, Frozen, freeze
 from tests.analysis.networks import ours
 
 TOKEN = 2

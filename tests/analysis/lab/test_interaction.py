@@ -5,10 +5,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.lab.interaction import PAIRS, Interaction, direction, interaction
 from ffnviz.analysis.lab.local_map import terms_of
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.lab.interaction import PAIRS, Interaction, direction, interaction
 from tests.analysis.networks import ours
 
 

@@ -5,8 +5,8 @@ import math
 import pytest
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Verdict
-from ffnviz.figures.wording import Sentence
 from ffnviz.parts.experiments import found, tally
+from ffnviz.pictures.wording import Sentence
 
 
 @pytest.mark.parametrize(

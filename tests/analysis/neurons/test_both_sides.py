@@ -11,8 +11,6 @@ from ffnviz.analysis.neurons.block_index import BlockIndex
 from ffnviz.analysis.neurons.browsing import overview
 from ffnviz.analysis.neurons.index_file import read_index, write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
-from ffnviz.analysis.neurons.plant import plant
-from ffnviz.analysis.neurons.plant_spread import spread
 from ffnviz.analysis.neurons.pool import read_pool
 from ffnviz.analysis.neurons.probe_loss import masked_batches
 from ffnviz.analysis.neurons.probes import Probe
@@ -22,6 +20,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import proved_network
 from ffnviz.models.external.tokenizer import ExternalTokenizer
+from ffnviz.parts.neurons.insert import plant, spread
 from tests.analysis.networks import Stranger, ours
 from tests.models.external.families import GPT2, WIDE, build, two_texts
 from tests.models.external.tokenizers import byte_level

@@ -5,9 +5,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from ffnviz.analysis.neurons import capacity as module
-from ffnviz.analysis.neurons.capacity import capacity, stored
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.neurons import capacity as module
+from ffnviz.parts.neurons.capacity import capacity, stored
 from tests.analysis.networks import ours
 
 COUNTS = [1, 5, 16, 17, 24, 32, 33, 48, 100]

@@ -4,14 +4,6 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from ffnviz.analysis.neurons.plant import (
-    Planted,
-    PlantError,
-    output_with,
-    plant,
-    word_id,
-)
-from ffnviz.analysis.neurons.plant_spread import spread
 from ffnviz.analysis.neurons.probe_loss import masked_loss
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.config import EncoderConfig
@@ -19,6 +11,7 @@ from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
+from ffnviz.parts.neurons.insert import Planted, PlantError, output_with, plant, spread, word_id
 from tests.analysis.networks import SHAPES, network, ours
 
 TEXT, TOKEN, WORD = "The cat sat on the [MASK].", 3, 77

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ffnviz.analysis.neurons.working import DotProduct, logit, output_component, pre_activation
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.neurons.arithmetic import DotProduct, logit, output_component, pre_activation
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

@@ -7,9 +7,9 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from ffnviz.analysis.sparsity.gate import DRAWS, gate, gated_token
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
+from ffnviz.parts.sparsity.gate import DRAWS, gate, gated_token
 from tests.analysis.networks import network, ours
 
 TEXT = "The cat sat on it."

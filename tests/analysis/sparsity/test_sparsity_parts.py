@@ -9,14 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.analysis.sparsity.awake import awake, share_against_threshold
-from ffnviz.analysis.sparsity.bend import curve, landing, value_range
-from ffnviz.analysis.sparsity.never import reached
 from ffnviz.analysis.sparsity.record import record_of
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.trace import Trace
+from ffnviz.parts.sparsity.bend import curve, landing, value_range
+from ffnviz.parts.sparsity.training import reached
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

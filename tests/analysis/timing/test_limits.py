@@ -4,8 +4,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from ffnviz.analysis.timing.limits import Speed, Work, speed, work
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.timing.stages import Speed, Work, speed, work
 from tests.analysis.small import small_model
 
 

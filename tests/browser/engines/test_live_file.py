@@ -8,7 +8,7 @@ import pytest
 import ffnviz
 from ffnviz.analysis.prediction import predict
 from ffnviz.export.live.page import live_page
-from ffnviz.figures.wording import percent
+from ffnviz.pictures.wording import percent
 from tests.browser.engines.engine import Engine
 from tests.browser.engines.firefox import firefox
 from tests.browser.engines.webkit import webkit

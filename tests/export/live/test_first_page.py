@@ -16,13 +16,13 @@ from ffnviz.analysis.journey.ordering import neuron_order
 from ffnviz.export.journey import _kept, _leading, chips_of
 from ffnviz.export.live.page import live_contents
 from ffnviz.export.runs import exported_run
-from ffnviz.figures.journey.sentences import of_left_out
-from ffnviz.figures.wording import percent, signed
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.guess import words_to_hide
 from ffnviz.parts.journey.ffn import ffn_of_the_token
 from ffnviz.parts.journey.neurons import every_token_every_neuron
 from ffnviz.parts.journey.prediction import what_it_says
+from ffnviz.parts.sentences import of_left_out
+from ffnviz.pictures.wording import percent, signed
 from ffnviz.state.run import Run
 from ffnviz.state.state import tidied
 from tests.export.live.javascript import Call, running

@@ -3,15 +3,14 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.lab.curves import grouped, lines
-from ffnviz.figures.lab.fit import errors, fitted
-from ffnviz.figures.lab.handout import Row, handout
-from ffnviz.figures.lab.ladder import ladder
-from ffnviz.figures.lab.linearity import off_linear
-from ffnviz.figures.lab.maps import Map, maps
-from ffnviz.figures.lab.passes import scattered
-from ffnviz.figures.lab.zoo import curves, surface
-from ffnviz.figures.layout import axis
+from ffnviz.parts.lab.convolution import ladder
+from ffnviz.parts.lab.dropout import scattered
+from ffnviz.parts.lab.fit import errors, fitted
+from ffnviz.parts.lab.linear import off_linear
+from ffnviz.parts.lab.positions import Map, maps
+from ffnviz.parts.lab.summary import HandoutRow, handout
+from ffnviz.parts.sparsity.activations import curves_figure, surface_figure
+from ffnviz.pictures.plot import axis, grouped, lines
 from tests.figures.schema import checked
 
 
@@ -87,18 +86,20 @@ def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
     assert drawn.layout.yaxis.type == "log"
     drawn = checked(scattered(["1", "2"], np.ones((4, 2)), np.zeros(2), "relu"))
     np.testing.assert_allclose(drawn.data[1].y, [1, 1])
-    drawn = checked(curves(x, [("ReLU", x * 1.0, x * 0.0, "@relu", "solid")], (-0.75, -0.17)))
+    drawn = checked(
+        curves_figure(x, [("ReLU", x * 1.0, x * 0.0, "@relu", "solid")], (-0.75, -0.17))
+    )
     assert "−0.1700 at −0.7500" in drawn.layout.annotations[0].text
-    drawn = checked(surface(x, np.outer(x - 1, x), "GEGLU", (x[:2], x[1:])))
+    drawn = checked(surface_figure(x, np.outer(x - 1, x), "GEGLU", (x[:2], x[1:])))
     assert drawn.data[0].zmin == -drawn.data[0].zmax
     np.testing.assert_allclose((drawn.data[1].x, drawn.data[1].y), (x[:2], x[1:]))
 
 
 def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> None:
     rows = [
-        Row("One", "holds", "✓", "", "A & B.", "holds", "0 < 1"),
-        Row("One", "only if", "◐", "Often thought", "C.", "holds only if <it>", "x"),
-        Row("Two", "undecided", "–", "", "D.", "cannot be decided here", "y"),
+        HandoutRow("One", "holds", "✓", "", "A & B.", "holds", "0 < 1"),
+        HandoutRow("One", "only if", "◐", "Often thought", "C.", "holds only if <it>", "x"),
+        HandoutRow("Two", "undecided", "–", "", "D.", "cannot be decided here", "y"),
     ]
     page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "2 < 3.", "Tested <now>.")
     assert page.startswith("<!doctype html>")

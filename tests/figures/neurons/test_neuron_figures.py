@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.neurons.compare import both_values, differences
-from ffnviz.figures.neurons.intervention import changes
-from ffnviz.figures.neurons.naming import scores
-from ffnviz.figures.neurons.neuron import positions, probability, tags, values
+from ffnviz.parts.neurons.compare import both_values, differences
+from ffnviz.parts.neurons.name import scores
+from ffnviz.parts.neurons.switch import changes
+from ffnviz.pictures.neuron_chart import positions, probability, tags, values
 from tests.figures.schema import checked
 
 

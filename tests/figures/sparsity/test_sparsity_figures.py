@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from ffnviz.figures.layout import Figure, escaped, token_axis
-from ffnviz.figures.sparsity.awake import awake_by_token, share_against_threshold
-from ffnviz.figures.sparsity.bend import bend
-from ffnviz.figures.sparsity.birth import PUBLISHED, birth
-from ffnviz.figures.sparsity.keep import PERCENTS, concentration
-from ffnviz.figures.sparsity.never import reached
+from ffnviz.parts.sparsity.awake import awake_by_token, threshold_figure
+from ffnviz.parts.sparsity.bend import bend
+from ffnviz.parts.sparsity.keep import PERCENTS, concentration_figure
+from ffnviz.parts.sparsity.training import PUBLISHED_SHARES, birth, reached_figure
+from ffnviz.pictures.plot import Figure, escaped, token_axis
 from tests.figures.schema import Line, checked
 
 TYPED = Line("<b>x</b> &amp;", "relu")  # what somebody called a folder
@@ -54,13 +53,13 @@ def test_awake_has_a_line_for_each_twin_trained_and_not_in_each_block() -> None:
 
 def test_the_threshold_is_marked_where_the_slider_is() -> None:
     curve = (np.array([0.1, 1.0]), np.array([0.5, 0.2]))
-    drawn = checked(share_against_threshold({RELU: curve, GELU: curve}, 0.3))
+    drawn = checked(threshold_figure({RELU: curve, GELU: curve}, 0.3))
     assert drawn.layout.shapes[0].x0 == drawn.layout.shapes[0].x1 == 0.3
 
 
 def test_the_concentration_curve_starts_at_nothing_and_ends_at_all() -> None:
     shares = np.array([0.5, 0.75, 0.9, 1.0])  # of four neurons
-    drawn = checked(concentration({RELU: shares}, 0.25))
+    drawn = checked(concentration_figure({RELU: shares}, 0.25))
     y = np.array(drawn.data[0].y)
     assert y[-1] == pytest.approx(100)
     # A quarter of four neurons is one of them; between whole neurons the curve is straight.
@@ -81,13 +80,13 @@ def test_birth_marks_the_first_and_the_last_point_and_what_was_published() -> No
         assert sizes[-1] > 0
         assert not any(sizes[1:-1])
     said = " ".join(note.text for note in drawn.layout.annotations)
-    for name, value in PUBLISHED.items():
+    for name, value in PUBLISHED_SHARES.items():
         assert f"{name} {value:g}%" in said
 
 
 def test_reached_rises_under_the_line_of_the_books() -> None:
     shares = {RELU: np.array([0.1, 0.2, 0.2])}
-    drawn = checked(reached(shares, {RELU: 0.9}, LABELS))
+    drawn = checked(reached_figure(shares, {RELU: 0.9}, LABELS))
     np.testing.assert_allclose(drawn.data[0].y, [10, 20, 20])
     np.testing.assert_allclose(drawn.data[1].y, [90, 90])
 
@@ -107,9 +106,9 @@ def legend_figures() -> dict[str, Figure]:
     panels = [(title, curves) for title in ("awake", "never", "mean")]
     return {
         "awake": awake_by_token({(TYPED, True): y[None], (TYPED, False): y[None]}, LABELS, 1, 9),
-        "threshold": share_against_threshold({TYPED: (y, y)}, 0.1),
-        "kept": concentration({TYPED: y}, 0.5),
-        "reached": reached({TYPED: y}, {TYPED: 0.9}, LABELS),
+        "threshold": threshold_figure({TYPED: (y, y)}, 0.1),
+        "kept": concentration_figure({TYPED: y}, 0.5),
+        "reached": reached_figure({TYPED: y}, {TYPED: 0.9}, LABELS),
         "birth": birth(x, panels, {TYPED: y}),
     }
 

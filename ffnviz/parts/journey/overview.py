@@ -1,11 +1,18 @@
-"""Blocks × tokens: the share awake, a cell a block and token; a click chooses the block."""
+"""All blocks at a glance: the share of active neurons on each token in each block.
+
+Blocks × tokens: the share awake, a cell a block and token; a click chooses the block.
+"""
 
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ffnviz.figures.layout import Figure, bare_axis, figure, some_named
-from ffnviz.figures.style import Array
+from ffnviz.analysis.needs import Capability
+from ffnviz.analysis.sparsity.awake import awake
+from ffnviz.models.block_trace import BlockTrace
+from ffnviz.models.trace import ForwardPass
+from ffnviz.pictures.plot import Array, Figure, bare_axis, figure, some_named
 
 
 def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> Figure:
@@ -34,3 +41,20 @@ def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> F
                  "y1": block + 1.5, "line": {"color": "@text", "width": 2}}],
         margin={"l": 64, "r": 10, "t": 8, "b": 64},
     )  # fmt: skip
+
+
+NEEDS: tuple[Capability, ...] = ()
+
+
+def awake_by_block(trace: ForwardPass, threshold: float) -> NDArray[np.float32]:
+    """The share of each block's neurons beyond the threshold on each token, (n_blocks, T).
+
+    Stages that are computed for it are not kept.
+    """
+    shares = []
+    for number, block in enumerate(trace.blocks):
+        new = isinstance(block, BlockTrace) and block.ffn_stages.held is None
+        shares.append(awake(trace, number, threshold).shares)
+        if new and isinstance(block, BlockTrace):
+            block.ffn_stages.forget()
+    return np.array(shares, dtype=np.float32)

@@ -5,9 +5,17 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ffnviz.figures.layout import Figure, Trace, axis, figure, line_trace, log_axis, vertical_line
-from ffnviz.figures.style import Array
-from ffnviz.figures.wording import percent
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    Trace,
+    axis,
+    figure,
+    line_trace,
+    log_axis,
+    vertical_line,
+)
+from ffnviz.pictures.wording import percent
 
 # The FFN has the accent; the others must not look like an activation function.
 COLOURS = {

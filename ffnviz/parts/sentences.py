@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.figures.style import Array
-from ffnviz.figures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.pictures.plot import Array
+from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 
 HIDDEN, NEXT, SHOWN = "hidden", "next", "shown"
 

@@ -1,1 +1,0 @@
-"""Words and charts of the whole block."""

@@ -1,1 +1,0 @@
-"""Dimensions: what the page of this idea draws."""

@@ -1,1 +1,0 @@
-"""Neurons: what the page of this idea draws."""

@@ -1,1 +1,0 @@
-"""Sparsity: what the page of this idea draws."""

@@ -1,1 +1,0 @@
-"""Timing: what the page of this idea draws."""
