@@ -1,7 +1,7 @@
 """What goes into a wheel; all that can be said without code stands in pyproject.toml.
 
 What Streamlit, Hugging Face and people look for at the top of the repository stays there. A wheel
-has it as ffnviz/top, with the same names; ffnviz/models/assets.py tells the rest of the code
+has it as ffnviz/top, with the same names; ffnviz/models/config.py tells the rest of the code
 which it is.
 """
 

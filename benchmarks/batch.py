@@ -11,8 +11,8 @@ from torch.nn import functional as F
 import ffnviz
 from benchmarks.measure import machine, table
 from benchmarks.trace import LARGEST_DIFFERENCE, FusedEncoder
+from ffnviz.analysis.measuring import in_turn
 from ffnviz.analysis.neurons.probes import read_probes
-from ffnviz.analysis.spread import in_turn
 
 N_TEXTS = 64
 REPEATS = 20

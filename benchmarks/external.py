@@ -15,14 +15,13 @@ import torch
 from torch import nn
 
 from benchmarks.measure import machine, ratios, table
-from ffnviz.analysis.spread import in_turn
+from ffnviz.analysis.measuring import in_turn
+from ffnviz.models.external.hooks import Recording, record
 from ffnviz.models.external.loading import CPU
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import proved_network
 from ffnviz.models.external.proof import prove
-from ffnviz.models.external.recording import Recording, record
-from ffnviz.models.lazy_values import nbytes_of
-from ffnviz.models.trace import StreamTrace
+from ffnviz.models.trace import StreamTrace, nbytes_of
 
 REPEATS = 15
 LENGTH = 128

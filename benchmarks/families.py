@@ -29,8 +29,8 @@ from transformers.models.auto import modeling_auto
 import ffnviz
 from ffnviz.models.external.compare import error
 from ffnviz.models.external.loading import kind_of
+from ffnviz.models.external.proof import result_of, tail
 from ffnviz.models.external.refusal import CannotOpenError, in_short
-from ffnviz.models.external.tail import result_of, tail
 from tests.models.external.tokenizers import metaspace, word_piece
 
 TEXT = "she sat on the mat"

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.measure import machine, table
-from ffnviz.analysis.spread import in_turn
+from ffnviz.analysis.measuring import in_turn
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import EncoderTrace, initial_encoder
 

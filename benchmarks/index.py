@@ -21,9 +21,15 @@ from transformers import GPT2Config, GPT2LMHeadModel
 
 import ffnviz
 from benchmarks.measure import machine, table
-from ffnviz.analysis.neurons.gathering import BATCH_VALUES, LONGEST, Gatherer
+from ffnviz.analysis.neurons.gathering import (
+    BATCH_TOKENS,
+    BATCH_VALUES,
+    LONGEST,
+    Gatherer,
+    TextBatch,
+    batches,
+)
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.neurons.texts import BATCH_TOKENS, TextBatch, batches
 from ffnviz.jobs.allocator import keep_what_is_free
 from ffnviz.jobs.indexing import sources
 from ffnviz.jobs.indexing.job import IndexingJob, count

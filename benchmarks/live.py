@@ -16,7 +16,7 @@ from playwright.sync_api import Page
 import ffnviz
 from benchmarks import serving
 from benchmarks.measure import machine, table
-from ffnviz.analysis.spread import in_turn
+from ffnviz.analysis.measuring import in_turn
 from ffnviz.export import bundle
 from ffnviz.export.live.packing import packed_network
 from ffnviz.export.live.page import live_page

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 
-from ffnviz.analysis.spread import Spread
+from ffnviz.analysis.measuring import Spread
 from ffnviz.models.device import processor
 
 

@@ -7,10 +7,10 @@ import torch
 
 import ffnviz
 from benchmarks.measure import machine, table
+from ffnviz.analysis.measuring import in_turn
+from ffnviz.analysis.neurons.gathering import batches
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import read_probes
-from ffnviz.analysis.neurons.texts import batches
-from ffnviz.analysis.spread import in_turn
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Page
 
 from benchmarks import serving
 from benchmarks.measure import machine, ratios
-from ffnviz.analysis.spread import Spread
+from ffnviz.analysis.measuring import Spread
 from tests.served import free_port
 
 REPEATS = 30

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page
 from benchmarks.measure import machine, table
 from benchmarks.page import ACT, enter_to_painted, sentence
 from benchmarks.serving import ROOT, chromium, running, wait_until_up
-from ffnviz.analysis.spread import Spread
+from ffnviz.analysis.measuring import Spread
 from tests.served import free_port
 
 REPEATS = 15

@@ -7,7 +7,7 @@ from playwright.sync_api import Page as Tab
 from playwright.sync_api import ViewportSize
 
 from benchmarks.serving import chromium
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from tests.served import free_port, served
 
 SENTENCE, CHOSEN = "She drank a cup of [MASK].", "cup"

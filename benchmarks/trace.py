@@ -13,7 +13,7 @@ from torch.nn import functional as F
 
 import ffnviz
 from benchmarks.measure import machine, table
-from ffnviz.analysis.spread import CPU, in_turn
+from ffnviz.analysis.measuring import CPU, in_turn
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.parts.timing.stages import speed, work
 

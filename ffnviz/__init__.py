@@ -13,38 +13,43 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ffnviz.analysis.causal.ablate import Ablation, ablate
-    from ffnviz.analysis.causal.attribution import LogitAttribution, logit_attribution
-    from ffnviz.analysis.causal.gradient import (
+    from ffnviz.analysis.causal.attribution import (
         GradientAttribution,
+        LogitAttribution,
         gradient_attribution,
+        logit_attribution,
         loss_gradient,
     )
     from ffnviz.analysis.causal.heads import HeadAttribution, HeadMap, head_attribution, head_map
     from ffnviz.analysis.causal.measure import LogitDifference, logit_difference
-    from ffnviz.analysis.causal.noise import Noise
-    from ffnviz.analysis.causal.patch import PatchMap, patch, patch_map
+    from ffnviz.analysis.causal.patch import Noise, PatchMap, patch, patch_map
     from ffnviz.analysis.causal.paths import NeuronPaths, neuron_paths
     from ffnviz.analysis.causal.steer import Contrast, contrast, steer
-    from ffnviz.analysis.features.encoding import Features, sae_features
-    from ffnviz.analysis.features.replaced import Replaced, sae_error
-    from ffnviz.analysis.features.strongest import FeatureExamples, sae_examples
-    from ffnviz.analysis.features.words import sae_words
-    from ffnviz.analysis.neurons.block_index import BlockIndex, Example
-    from ffnviz.analysis.neurons.description_file import (
+    from ffnviz.analysis.features import (
+        FeatureExamples,
+        Features,
+        Replaced,
+        sae_error,
+        sae_examples,
+        sae_features,
+        sae_words,
+    )
+    from ffnviz.analysis.neurons.descriptions import (
+        Description,
+        Descriptions,
         DescriptionsError,
+        Score,
         read_descriptions,
         write_descriptions,
     )
-    from ffnviz.analysis.neurons.descriptions import Description, Descriptions, Score
     from ffnviz.analysis.neurons.index_file import IndexFileError, read_index
     from ffnviz.analysis.neurons.memory import RankedWords
-    from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+    from ffnviz.analysis.neurons.neuron_index import BlockIndex, Example, NeuronIndex
     from ffnviz.analysis.vocabulary.writing import GeneratedToken, Generation, generate
     from ffnviz.export.document import TooLargeError
     from ffnviz.export.notebook import Shown, show
     from ffnviz.export.view import view
     from ffnviz.models.activations.activation import Activation
-    from ffnviz.models.block_trace import BlockTrace
     from ffnviz.models.card import Card, Provenance, Sizes
     from ffnviz.models.edit import Edit
     from ffnviz.models.encoder.attention import AttentionPatterns, AttentionRecord
@@ -53,16 +58,15 @@ if TYPE_CHECKING:
     from ffnviz.models.encoder.folder import ModelFolderError
     from ffnviz.models.encoder.model import Model
     from ffnviz.models.encoder.tokenizer import Encoding, Token, Tokenizer
-    from ffnviz.models.external.in_memory import from_module
     from ffnviz.models.external.network import ExternalNetwork
+    from ffnviz.models.external.opening import from_module
     from ffnviz.models.external.proof import Proof
     from ffnviz.models.external.refusal import CannotOpenError
     from ffnviz.models.external.tokenizer import ExternalTokenizer
     from ffnviz.models.network import Network, NotForThisNetwork, UnreadableTextError
     from ffnviz.models.registry import load
-    from ffnviz.models.sae import Sae, SaeError
-    from ffnviz.models.sae_folder import read_sae
-    from ffnviz.models.trace import StreamTrace, Trace
+    from ffnviz.models.sae import Sae, SaeError, read_sae
+    from ffnviz.models.trace import BlockTrace, StreamTrace, Trace
     from ffnviz.models.trace_file import TraceFileError
     from ffnviz.models.trace_table import JoinedTrace
     from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors

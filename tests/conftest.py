@@ -47,7 +47,7 @@ from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.models.encoder.folder import write_folder
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.training.vocabulary import train_tokenizer
+from ffnviz.training.twin import train_tokenizer
 
 pytest_plugins = ["tests.heads"]
 

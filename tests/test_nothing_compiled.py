@@ -6,9 +6,9 @@ import sys
 WORK = """
 import sys
 import torch
-from ffnviz.analysis.timing.held import peak_of
-from ffnviz.analysis.vector_jacobian import vector_jacobian
-from ffnviz.models.optimizers import Adam, AdamW
+from ffnviz.analysis.timing.memory import peak_of
+from ffnviz.analysis.gradients import vector_jacobian
+from ffnviz.models.torch_shortcuts import Adam, AdamW
 
 for kind in (Adam, AdamW):
     layer = torch.nn.Linear(2, 2)

@@ -1,5 +1,7 @@
 """Everyday facts in several wordings: some to train on, the others held out."""
 
+import hashlib
+import lzma
 import re
 import tomllib
 from collections.abc import Iterator
@@ -8,9 +10,24 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.text_encoding import read_text
+
+EVERYDAY = ASSETS / "everyday" / "sentences.txt.xz"
+HELD_OUT_DIGIT = "1"  # one line in sixteen
+
+
+def everyday_sentences() -> tuple[str, ...]:
+    """All of them."""
+    return tuple(lzma.decompress(EVERYDAY.read_bytes()).decode().splitlines())
+
+
+def is_held_out(line: str) -> bool:
+    """Whether no training reads a sentence: its SHA-1 begins with a 1."""
+    digest = hashlib.sha1(line.encode(errors="replace"), usedforsecurity=False).hexdigest()
+    return digest.startswith(HELD_OUT_DIGIT)
+
 
 FACTS = ASSETS / "facts" / "facts.toml"
 ARTICLE = re.compile(r"\b[Aa] $")

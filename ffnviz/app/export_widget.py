@@ -4,13 +4,12 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.measuring import Progress
 from ffnviz.app import measuring
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey_file import ExportedJourney, journey_file
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Soon, row
-from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.text import saving_cell, text_cell
 from ffnviz.state.run import Run
 
 NAME, WANTED = "take-home", "take_home"

@@ -1,11 +1,11 @@
 """The footer of every part: what comes next, and what to expect of the network."""
 
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.awake import record_of
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.footer import footer_cell
+from ffnviz.pictures.page import footer_cell
 from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
 

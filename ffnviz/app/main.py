@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from ffnviz.analysis.journey.ordering import ORDERS
+from ffnviz.analysis.journey import ORDERS
 from ffnviz.app import export_widget, footer, page_controls, training
 from ffnviz.app.lecture import (
     class_sentences,
@@ -23,7 +23,7 @@ from ffnviz.app.navigation import FIRST, opened_page
 from ffnviz.app.session import Session, learned_networks, network_by_id, network_sizes
 from ffnviz.app.sheet_view import Frame, draw
 from ffnviz.jobs.trace_ahead import trace_ahead
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.network import UnreadableTextError
 from ffnviz.parts import PAGES, journey
@@ -32,8 +32,8 @@ from ffnviz.parts.part import Page, Part
 from ffnviz.parts.places import stations_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.page import welcome_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.welcome import welcome_cell
 from ffnviz.server.idle_collection import idle_collector
 from ffnviz.server.streamlit_patches.patch import apply
 from ffnviz.state.run import Run

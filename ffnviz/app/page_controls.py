@@ -11,20 +11,17 @@ from ffnviz.app import export_widget
 from ffnviz.app.lecture import menu
 from ffnviz.app.session import Session, network_label
 from ffnviz.jobs.run_queue import RUN_QUEUE
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from ffnviz.parts import sentences
 from ffnviz.parts.guess import question, what_it_cannot_read, words_to_hide
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.part import FURTHER, Page, Part
 from ffnviz.parts.places import STATIONS, parts_at, stations_of
-from ffnviz.pictures.block_map import MapStation, block_map_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.chips import chips_cell
-from ffnviz.pictures.examples import examples_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.page_bar import bar_cell
-from ffnviz.pictures.part_list import part_list_cell
+from ffnviz.pictures.block_picture import MapStation, block_map_cell
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.page import bar_cell, examples_cell, part_list_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.tokens import chips_cell
 from ffnviz.pictures.wording import Sentence
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
 from ffnviz.state.hidden_words import word_behind

@@ -13,9 +13,8 @@ from ffnviz.parts.sheet import (
     Switch,
     Upload,
 )
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.saving import file_data
-from ffnviz.pictures.sent import entry, place
+from ffnviz.pictures.cell import Cell, entry, place
+from ffnviz.pictures.text import file_data
 from ffnviz.state.actions import Action, Set
 from ffnviz.state.settings import Setting, Values, nearest
 

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from ffnviz.analysis.neurons.description_file import DescriptionsError, read_descriptions
-from ffnviz.analysis.neurons.descriptions import Descriptions
+from ffnviz.analysis.neurons.descriptions import Descriptions, DescriptionsError, read_descriptions
 from ffnviz.cli.errors import reported
 from ffnviz.models.registry import available_networks, open_network, usual_device
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ffnviz.analysis.journey.flips import Flip, find_flips
+from ffnviz.analysis.journey import Flip, find_flips
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction
 from ffnviz.cli.device import threads_option

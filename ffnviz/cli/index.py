@@ -7,11 +7,10 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.analysis.neurons.browsing import described
-from ffnviz.analysis.neurons.description_file import write_descriptions
+from ffnviz.analysis.neurons.descriptions import write_descriptions
 from ffnviz.analysis.neurons.gathering import LONGEST
 from ffnviz.analysis.neurons.index_file import write_index
-from ffnviz.analysis.neurons.index_table import FORMATS, check_format
+from ffnviz.analysis.neurons.index_tables import FORMATS, check_format, described
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
 from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.cli.device import device_option, threads_option

@@ -18,12 +18,11 @@ from ffnviz.training.learn.learner import (
     STEPS_A_RECORD,
     Learner,
     Plan,
+    Record,
     guessing_by_frequency,
 )
-from ffnviz.training.learn.own_text import OwnTextError
-from ffnviz.training.learn.record import Record
 from ffnviz.training.learn.saving import save
-from ffnviz.training.learn.text import text_read
+from ffnviz.training.learn.text import OwnTextError, text_read
 from ffnviz.training.learn.variants import VARIANTS
 
 PHIS = ("relu", "gelu", "swiglu", "identity")

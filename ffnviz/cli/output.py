@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 from tqdm import tqdm
 
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.measuring import Progress
 
 R = TypeVar("R")
 

@@ -4,11 +4,10 @@ from pathlib import Path
 
 import click
 
-from ffnviz.analysis.features.encoding import check_fit
+from ffnviz.analysis.features import check_fit
 from ffnviz.cli.errors import reported
 from ffnviz.models.registry import available_networks, open_network, usual_device
-from ffnviz.models.sae import Sae, SaeError
-from ffnviz.models.sae_folder import read_sae
+from ffnviz.models.sae import Sae, SaeError, read_sae
 
 
 @reported(SaeError)

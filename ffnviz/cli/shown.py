@@ -12,7 +12,7 @@ from ffnviz.lecture.classroom.store import server_store
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import NetworkRequest, config
 from ffnviz.models.encoder.folder import ModelFolderError
-from ffnviz.models.index_registry import is_of, made_of
+from ffnviz.models.fingerprint import is_of, made_of
 from ffnviz.models.registry import available_networks, open_network, usual_device
 
 OLDER = " An older ffnviz made it, which compared the first weights of the FFNs alone."

@@ -5,8 +5,7 @@ from pathlib import Path
 
 import click
 
-from ffnviz.analysis.trainings.design import FAMILIES, SEEDS, STEPS, Design
-from ffnviz.analysis.trainings.table import RATE, Row, StudyError
+from ffnviz.analysis.trainings import FAMILIES, RATE, SEEDS, STEPS, Design, Row, StudyError
 from ffnviz.cli.errors import reported
 from ffnviz.training.learn.study import study as study_of
 

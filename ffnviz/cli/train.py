@@ -19,11 +19,9 @@ from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.config import ConfigError, EncoderConfig
 from ffnviz.models.encoder.folder import ModelFolderError, check_place
-from ffnviz.training.corpus import Corpus, CorpusError
-from ffnviz.training.facts import fact_ids
+from ffnviz.training.corpus import Corpus, CorpusError, fact_ids, read_sentences
 from ffnviz.training.loop import CheckpointError, Progress
-from ffnviz.training.recipe import HELD_OUT, Recipe
-from ffnviz.training.sentences import read_sentences
+from ffnviz.training.masking import HELD_OUT, Recipe
 from ffnviz.training.twin import make_twin, prepare, read_earlier
 
 SIZES = ("d_model", "d_ff", "n_blocks", "n_heads", "vocab_size")

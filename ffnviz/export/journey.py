@@ -11,21 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
+from ffnviz.analysis.journey import ORDERS, neuron_order
+from ffnviz.analysis.measuring import Progress, subprogress
 from ffnviz.analysis.needs import missing
-from ffnviz.analysis.neurons.memory import WRITES_NEEDS
-from ffnviz.analysis.neurons.written import written_ids
+from ffnviz.analysis.neurons.memory import WRITES_NEEDS, written_ids
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.parts import sentences
 from ffnviz.parts.journey.ffn import ffn_of_the_token
 from ffnviz.parts.journey.neurons import RANKED, WORDS, chosen_neuron, every_token_every_neuron
 from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.parts.neuron_shown import leading_neuron
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.chips import chips_cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.payload import as_numbers, as_order
+from ffnviz.pictures.tokens import chips_cell
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
 

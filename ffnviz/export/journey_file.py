@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from importlib.metadata import version
 
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.measuring import Progress
 from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import NOTES, PICTURES, journey_of

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ffnviz.analysis.journey.ordering import ORDERS
+from ffnviz.analysis.journey import ORDERS
 from ffnviz.export.journey import chips_of
 from ffnviz.export.runs import exported_run, network_of
 from ffnviz.models.trace import Trace

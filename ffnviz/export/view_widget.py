@@ -10,9 +10,8 @@ import traitlets
 from ffnviz.export.bundle import OWN, PICTURES, widget_module
 from ffnviz.export.document import PLOTLY
 from ffnviz.parts.sheet import Row, Sheet, cells_of, resolved
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, entry
 from ffnviz.pictures.payload import pack
-from ffnviz.pictures.sent import entry
 from ffnviz.pictures.sheet_message import Browser, laid_out, message, new_events
 from ffnviz.state.actions import reduce
 from ffnviz.state.run import Run

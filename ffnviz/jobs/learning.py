@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 
 from ffnviz.jobs.channel import Channel
 from ffnviz.jobs.training_cores import training_core
-from ffnviz.training.learn.learner import Guessing, Learner, Plan, guessing_by_frequency
-from ffnviz.training.learn.record import Record
+from ffnviz.training.learn.learner import Guessing, Learner, Plan, Record, guessing_by_frequency
 from ffnviz.training.learn.saving import zipped
 from ffnviz.training.learn.text import text_read
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ffnviz.models.config import config
-from ffnviz.models.encoder.draft import lock
+from ffnviz.models.encoder.atomic import lock
 
 LOOK_EVERY_S = 0.2
 

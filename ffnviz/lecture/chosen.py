@@ -8,8 +8,7 @@ from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.reading import read_lecture
 from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.tables import LectureError
-from ffnviz.models.assets import ASSETS
-from ffnviz.models.config import config
+from ffnviz.models.config import ASSETS, config
 from ffnviz.models.text_encoding import read_text
 from ffnviz.state.state import Catalog
 

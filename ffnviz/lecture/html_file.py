@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.measuring import Progress
 from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, start_of
@@ -13,8 +13,7 @@ from ffnviz.export.sheets import cells_shown
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.parts import PAGES
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import to_spans
+from ffnviz.pictures.cell import Cell, to_spans
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog, State

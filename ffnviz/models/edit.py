@@ -10,6 +10,7 @@ from jaxtyping import Float
 from torch import Tensor
 
 from ffnviz.models.arguments import (
+    at_most,
     finite_number,
     number_or_tensor,
     place_of,
@@ -18,7 +19,6 @@ from ffnviz.models.arguments import (
     whole_numbers,
 )
 from ffnviz.models.card import Sizes
-from ffnviz.models.positional import at_most
 
 # Where an edit is made: what it changes, by the name that a trace has for it.
 PLACES = {

@@ -17,7 +17,7 @@ from ffnviz.models.encoder.model import load as load_ours
 from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import COLOURS, default_label, open_external, slug
-from ffnviz.models.external.probe import LONGEST
+from ffnviz.models.external.proof import LONGEST
 from ffnviz.models.external.refusal import CannotOpenError
 from ffnviz.models.learned import learned_folder
 

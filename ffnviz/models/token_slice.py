@@ -7,11 +7,9 @@ from functools import partial
 from jaxtyping import Float
 from torch import Tensor
 
-from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.lazy_values import LazyValue
-from ffnviz.models.trace import Trace, token_place
+from ffnviz.models.trace import BlockTrace, LazyValue, Trace, token_place
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -10,16 +10,14 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Sizes
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.attention import AttentionPatterns, AttentionRecord, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.lazy_values import LazyValue, network_is_gone
 from ffnviz.models.token_slice import full_trace
-from ffnviz.models.trace import Trace
+from ffnviz.models.trace import BlockTrace, LazyValue, Trace, network_is_gone
 
 FORMAT = "ffnviz trace 1"
 STREAMS = ("input", "middle", "output")

@@ -11,14 +11,12 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.models.block_trace import BlockTrace
+from ffnviz.models.config import lacking
 from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.installing import lacking
-from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import StreamTrace, Trace
+from ffnviz.models.trace import BlockTrace, LazyValue, StreamTrace, Trace
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.verdicts import Claim, verdicts_cell
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.votes import Claim, verdicts_cell
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 

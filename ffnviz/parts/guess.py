@@ -5,17 +5,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from ffnviz.analysis.journey.hiding import Word, words_of
+from ffnviz.analysis.journey import Word, words_of
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.prediction import Prediction
-from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.awake import record_of
 from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.parts.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.wording import Sentence, quoted, spare
 from ffnviz.state.run import Run, TracedModel
 

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 
 from ffnviz.analysis.needs import missing
-from ffnviz.analysis.neurons.intervention import DIRECT_NEEDS, direct_contributions
-from ffnviz.analysis.neurons.strongest import strongest_neuron
+from ffnviz.analysis.neurons.intervention import (
+    DIRECT_NEEDS,
+    direct_contributions,
+    strongest_neuron,
+)
 from ffnviz.analysis.prediction import predict
 from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run

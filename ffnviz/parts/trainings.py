@@ -7,10 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.trained import ALPHA, SCOPE, Answered, signed
-from ffnviz.analysis.trainings.design import STEPS
-from ffnviz.pictures.cell import Cell
+from ffnviz.analysis.trainings import STEPS
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, axis, escaped, figure, row_axis
 from ffnviz.pictures.wording import Sentence, number
 

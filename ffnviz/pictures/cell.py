@@ -1,13 +1,114 @@
 """One picture on a sheet: what the browser gets of it, and what a click on it asks for."""
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from numpy.typing import NDArray
 
 from ffnviz.pictures.payload import pack
+
+Part = str | tuple[str, str]  # text, and "typed", "number", or "number@" and a name in the palette
+
+
+@dataclass(frozen=True)
+class Head:
+    """The head of one picture; drawn by head.js inside the picture's component."""
+
+    # plain text, numbers to stand out, and what a person typed (always shown as text)
+    sentence: Sequence[Part]
+    note: str  # opens notes/<note>.html, which is ours, not typed
+    accent: str  # which of the palette's colours the numbers have
+    besides: str = ""  # added to the sentence of a saved picture; the page shows it elsewhere
+    # a quiet line below the picture, written as the sentence is; none if empty
+    under: Sequence[Part] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """As JSON values."""
+        return {
+            "spans": to_spans(self.sentence),
+            "note": self.note,
+            "accent": self.accent,
+            "besides": self.besides,
+            "under": to_spans(self.under),
+        }
+
+
+def to_spans(sentence: Sequence[Part]) -> list[list[str]]:
+    """A sentence as JSON values: each stretch of text and its kind."""
+    return [[part, "plain"] if isinstance(part, str) else list(part) for part in sentence]
+
+
+Value = TypeVar("Value")
+Limits = ParamSpec("Limits")
+
+
+def event(
+    ask: Callable[[Value], Any],
+    read: Callable[Concatenate[Any, Limits], Value | None],
+    *limits: Limits.args,
+    **more: Limits.kwargs,
+) -> Callable[[Any], Any]:
+    """An event of a cell: `read` checks what a browser sent, `ask` gives the action for it.
+
+    Args:
+        ask: gives the action for a legal value.
+        read: one of the functions below, or another that returns None for an illegal value.
+        limits: further arguments of `read`.
+        more: further keyword arguments of `read`.
+    """
+
+    def handle(sent: Any) -> Any:
+        value = read(sent, *limits, **more)
+        return None if value is None else ask(value)
+
+    return handle
+
+
+def member(value: Any, allowed: Collection[int]) -> int | None:
+    """A whole number that is among the allowed ones, or None if it is anything else."""
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return value if whole and value in allowed else None
+
+
+def place(value: Any, n: int) -> int | None:
+    """A whole number from 0 to n − 1, or None if it is anything else."""
+    return member(value, range(n))
+
+
+def entry(value: Any, name: str) -> Any:
+    """What an object has under a name; None if it has nothing there, or is no object."""
+    return value.get(name) if isinstance(value, dict) else None
+
+
+def one_of(value: Any, allowed: Sequence[str]) -> str | None:
+    """A text that is among the allowed ones, or None if it is anything else."""
+    return value if isinstance(value, str) and value in allowed else None
+
+
+def truth(value: Any) -> bool | None:
+    """True or False, or None if it is anything else."""
+    return value if isinstance(value, bool) else None
+
+
+def texts(value: Any) -> list[str] | None:
+    """A list of texts, or None if it is anything else."""
+    legal = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return value if legal else None
+
+
+def numbers(value: Any, n: int, low: float, high: float) -> list[float] | None:
+    """So many numbers, each moved into a range; None if it is anything else."""
+    if not isinstance(value, list) or len(value) != n or not all(map(_is_number, value)):
+        return None
+    return [float(min(high, max(low, each))) for each in value]
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value == value  # NaN is not
 
 
 @dataclass(frozen=True)

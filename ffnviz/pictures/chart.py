@@ -9,9 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.sent import event, member
+from ffnviz.pictures.cell import Cell, Head, event, member
 
 
 def chart_cell(

@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.colour_scale import scale_end
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.activation_map import scale_end
+from ffnviz.pictures.cell import Cell, Head, event, one_of, place, truth
 from ffnviz.pictures.payload import as_order
-from ffnviz.pictures.sent import event, one_of, place, truth
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.pictures.cell import Cell, digest_of
-from ffnviz.pictures.sent import entry
+from ffnviz.pictures.cell import Cell, digest_of, entry
 
 KEPT = 256  # cells and arrays that sheet.js keeps
 

@@ -1,10 +1,151 @@
 """Words on a sheet: paragraphs, each plain, quiet, or to be noticed."""
 
-from collections.abc import Sequence
-from typing import Literal
+import base64
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
 
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Part, to_spans
+from pygments.lexers.python import PythonLexer
+from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
+
+from ffnviz.pictures.cell import Cell, Head, Part, entry, event, place, to_spans
+
+KINDS = {Comment: "comment", Keyword: "keyword", Number: "number", String: "string",
+         Operator: "operator", Name.Builtin: "builtin", Name.Function: "function"}  # fmt: skip
+
+
+def code_cell(key: str, code: str) -> Cell:
+    """A program with its keywords, numbers and comments marked.
+
+    Args:
+        key: unique on the sheet.
+        code: the text, in Python.
+    """
+    lexer = PythonLexer(stripnl=False, ensurenl=False)
+    return Cell("code", key, {"code": code, "tokens": [
+        [text, _kind(token)] for token, text in lexer.get_tokens(code)
+    ]})  # fmt: skip
+
+
+def _kind(token: _TokenType) -> str:
+    return next((kind for known, kind in KINDS.items() if token in known), "")
+
+
+DRAWN = 500  # rows, of however many; all are sorted and saved
+
+
+def table_cell(
+    key: str,
+    head: Head,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str | float]],
+    on_choose: Callable[[int], Any] | None = None,
+) -> Cell:
+    """Rows under the names of their columns, a click on which sorts; numbers stand to the right.
+
+    Args:
+        key: unique on the sheet.
+        head: above the picture.
+        columns: their names.
+        rows: as many values each.
+        on_choose: gives the action for the place of a clicked row.
+    """
+    data = {"columns": list(columns), "rows": [list(row) for row in rows], "head": head.to_json(),
+            "clickable": on_choose is not None, "drawn": DRAWN}  # fmt: skip
+    events = {} if on_choose is None else {"row": event(on_choose, place, len(rows))}
+    return Cell("table", key, data, events=events)
+
+
+@dataclass(frozen=True)
+class Passage:
+    """One sentence."""
+
+    value: str  # the number before it, as written
+    # before, at, after: its text; `at` is marked
+    before: str
+    at: str
+    after: str
+
+
+def passages_cell(head: Head, shown: Sequence[Passage], key: str) -> Cell:
+    """Sentences, one below the other.
+
+    Args:
+        head: above the picture; its accent marks.
+        shown: from top to bottom.
+        key: unique on the sheet.
+    """
+    data: dict[str, Any] = {
+        "rows": [[p.value, p.before, p.at, p.after] for p in shown],
+        "head": head.to_json(),
+    }
+    return Cell("passages", key, data)
+
+
+def saving_cell(label: str, content: str | bytes | None, name: str, kind: str, key: str) -> Cell:
+    """A button that saves a file.
+
+    Args:
+        label: on it.
+        content: of the file; None if there is nothing to save.
+        name: of the file.
+        kind: its media type.
+        key: unique on the page.
+    """
+    file = None if content is None else file_data(content, name, kind)
+    return Cell("saving", key, {"label": label, "file": file})
+
+
+def file_data(content: str | bytes, name: str, kind: str) -> dict[str, str]:
+    """A file as JSON values, from which the browser makes it."""
+    data = content.encode() if isinstance(content, str) else content
+    return {"name": name, "type": kind, "base64": base64.b64encode(data).decode()}
+
+
+def opening_cell(
+    label: str, accept: str, longest: int, key: str, on_text: Callable[[str, str], None]
+) -> Cell:
+    """A button that opens a file.
+
+    Args:
+        label: says which file.
+        accept: its ending, as “.json”.
+        longest: characters; of a longer file one more comes, so that it can be said.
+        key: unique on the page.
+        on_text: called with the file's name and its text.
+    """
+
+    def chosen(sent: Any) -> None:
+        name, text = entry(sent, "name"), entry(sent, "text")
+        if isinstance(name, str) and isinstance(text, str):
+            on_text(name, text[: longest + 1])
+
+    data = {"label": label, "accept": accept, "longest": longest}
+    return Cell("opening", key, data, events={"file": chosen})
+
+
+def storage_cell(
+    name: str, text: str | None, longest: int, key: str, on_kept: Callable[[str], Any]
+) -> Cell:
+    """An invisible cell that has the browser keep a text.
+
+    Args:
+        name: under which it is kept.
+        text: to keep; nothing is kept of an empty one, and what was kept stays while one is too
+            long. None asks for what is kept.
+        longest: characters.
+        key: unique on the page.
+        on_kept: called with what was kept when it was asked for, or when another tab of the same
+            browser has changed it.
+    """
+
+    def kept(sent: Any) -> Any:
+        return on_kept(sent) if isinstance(sent, str) and len(sent) <= longest else None
+
+    fits = text is not None and len(text) <= longest
+    data = {"name": name, "asks": text is None, "text": text if fits else None}
+    return Cell("local_storage", key, data, events={"kept": kept})
+
 
 Tone = Literal["plain", "quiet", "info", "warning"]
 

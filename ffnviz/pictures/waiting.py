@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 
 OTHER = "This is for another sentence or setting."
 

@@ -16,8 +16,7 @@ from ffnviz.jobs.allocator import give_back
 from ffnviz.jobs.garbage import freeze_loaded_objects
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.store import server_store
-from ffnviz.models.assets import TOP
-from ffnviz.models.config import Config, use
+from ffnviz.models.config import TOP, Config, use
 from ffnviz.parts import PAGES
 from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import SafeHeaders, content_security_policy

@@ -11,7 +11,7 @@ from uvicorn.supervisors import Multiprocess
 
 from ffnviz.jobs.parent import end_with_parent
 from ffnviz.models.config import Config
-from ffnviz.models.encoder import shared_weights
+from ffnviz.models.encoder.folder import FOLDER as WEIGHTS_FOLDER
 from ffnviz.server.application import application
 from ffnviz.server.metrics import FOLDER
 from ffnviz.server.streamlit_patches.compressed_messages import protocol
@@ -50,7 +50,7 @@ def serve_with(workers: int, host: str, port: int, config: Config) -> None:
     os.environ["STREAMLIT_SERVER_PORT"] = str(port)
     os.environ.setdefault(SECRET, secrets.token_hex())
     with tempfile.TemporaryDirectory(prefix="ffnviz-workers-") as folder:
-        os.environ[FOLDER] = os.environ[shared_weights.FOLDER] = folder
+        os.environ[FOLDER] = os.environ[WEIGHTS_FOLDER] = folder
         served = uvicorn.Config(
             partial(_served, config),
             factory=True,

@@ -9,9 +9,9 @@ from typing import Any
 
 import torch
 
+from ffnviz.analysis.measuring import timed_trace
 from ffnviz.analysis.needs import Capability
-from ffnviz.analysis.sparsity.other_activation import with_activation
-from ffnviz.analysis.timing.measured_trace import timed_trace
+from ffnviz.analysis.sparsity.awake import with_activation
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.folder import ModelFolderError

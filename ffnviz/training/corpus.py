@@ -1,6 +1,6 @@
 """A corpus as token ids, to train on and held out: a folder of .txt books, sentences and facts."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.analysis.facts import Fact, is_held_out
+from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
 from ffnviz.models.spelling import as_read
 from ffnviz.models.text_encoding import read_text
 
@@ -204,3 +205,75 @@ def _sentence_starts(ids: IdArray, tokenizer: Tokenizer) -> NDArray[np.int64]:
     ends = np.array([word.rstrip("\"')").endswith((".", "?", "!")) for word in words])
     opens = np.array([word.startswith(" ") for word in words])
     return np.flatnonzero(ends[ids[:-1]] & opens[ids[1:]]) + 1
+
+
+def read_sentences(path: Path, tokenizer: Tokenizer, max_tokens: int) -> Sentences:
+    """The sentences of a file, one a line; held out are lines whose SHA-1 begins with a 1.
+
+    Lines without a word, or of more than max_tokens tokens, are left out.
+
+    Raises:
+        CorpusError: if it cannot be read, or one of the two parts is empty.
+    """
+    with reading(path):
+        lines = read_text(path).splitlines()
+    sentences = sentences_of(lines, path.stem, tokenizer, max_tokens)
+    if not sentences.training or not sentences.held_out:
+        raise CorpusError(
+            f"{path} has too few sentences: one line in sixteen is held out, "
+            "and at least one must be, and one be left."
+        )
+    return sentences
+
+
+def sentences_of(lines: list[str], name: str, tokenizer: Tokenizer, max_tokens: int) -> Sentences:
+    """The sentences of some lines, left out and held out as by `read_sentences`."""
+    lines = [line for line in lines if line.strip()]
+    words = np.array([tokenizer.word(i).strip()[:1].isalnum() for i in range(tokenizer.vocab_size)])
+    word_ids = frozenset(np.flatnonzero(words).tolist())
+    training: dict[int, list[list[int]]] = {}
+    held_out: dict[int, list[list[int]]] = {}
+    for line, ids in zip(lines, tokenizer.encode_many(lines), strict=True):
+        if len(ids) <= max_tokens and not word_ids.isdisjoint(ids):
+            part = held_out if is_held_out(line) else training
+            part.setdefault(len(ids), []).append(ids)
+    return Sentences(name, _arrays(training), _arrays(held_out), words)
+
+
+def _arrays(rows: dict[int, list[list[int]]]) -> dict[int, IdArray]:
+    return {length: np.array(rows[length], dtype=np.int32) for length in sorted(rows)}
+
+
+def fact_ids(facts: Sequence[Fact], tokenizer: Tokenizer) -> FactIds:
+    """The facts as token ids; a wording that ends in its answer and a mark is there without, too.
+
+    Raises:
+        CorpusError: if an answer is not one entry of the vocabulary.
+    """
+    answers = dict(zip(facts, tokenizer.encode_many([f.answer for f in facts]), strict=True))
+    split = sorted({fact.answer for fact, ids in answers.items() if len(ids) != 1})
+    if split:
+        raise CorpusError(f"answers that are more than one entry: {', '.join(split)}.")
+    ids = {fact: entry for fact, (entry,) in answers.items()}
+    training = [(each, ids[fact]) for fact in facts for each in _with_open_ends(fact.wordings)]
+    held_out = [(each, ids[fact]) for fact in facts for each in fact.held_out]
+    return FactIds(len(facts), _by_length(training, tokenizer), _by_length(held_out, tokenizer))
+
+
+def _with_open_ends(wordings: Sequence[str]) -> list[str]:
+    return [*wordings, *(each[:-1] for each in wordings if each.endswith(f"{MASK}."))]
+
+
+def _by_length(wordings: Sequence[tuple[str, int]], tokenizer: Tokenizer) -> dict[int, Questions]:
+    rows: dict[int, list[tuple[Sequence[int], int]]] = {}
+    encoded = tokenizer.encode_many([text for text, _ in wordings])
+    for ids, (_, answer) in zip(encoded, wordings, strict=True):
+        rows.setdefault(len(ids), []).append((ids, answer))
+    return {length: _questions(rows[length], tokenizer.mask_id) for length in sorted(rows)}
+
+
+def _questions(rows: Sequence[tuple[Sequence[int], int]], mask_id: int) -> Questions:
+    ids = np.array([ids for ids, _ in rows], dtype=np.int32)
+    places = (ids == mask_id).argmax(1).astype(np.int32)
+    ids[np.arange(len(ids)), places] = [answer for _, answer in rows]
+    return Questions(ids, places)

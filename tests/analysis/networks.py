@@ -12,7 +12,6 @@ from torch.nn import functional as F
 
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.arguments import Hold, what_to_hold
-from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Card, Sizes
 from ffnviz.models.edit import Edit, Edits, all_of, edited, edits_of
 from ffnviz.models.encoder.attention import AttentionRecord
@@ -23,9 +22,8 @@ from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Encoding, Tokenizer
 from ffnviz.models.fingerprint import fingerprint
-from ffnviz.models.lazy_values import LazyValue
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
+from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 
 SHAPES: dict[str, dict[str, object]] = {

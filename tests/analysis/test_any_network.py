@@ -10,35 +10,42 @@ from numpy.testing import assert_allclose
 from torch import Tensor
 
 import ffnviz
-from ffnviz.analysis.dimensions.cost import parameters, shape_of
-from ffnviz.analysis.dimensions.position_wise import against_sequential, position_wise
-from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
-from ffnviz.analysis.journey.path import ffn_path
-from ffnviz.analysis.neurons.compare import compare
-from ffnviz.analysis.neurons.intervention import change, direct_contributions
+from ffnviz.analysis.cost import parameters, shape_of
+from ffnviz.analysis.journey import ORDERS, ffn_path, neuron_order
+from ffnviz.analysis.measuring import timed_trace
+from ffnviz.analysis.neurons.intervention import (
+    change,
+    direct_contributions,
+    masked_loss,
+    neuron_values,
+    strongest_neuron,
+)
 from ffnviz.analysis.neurons.memory import key_matches, similar, value_norms, written_words
 from ffnviz.analysis.neurons.neuron_index import build_index
-from ffnviz.analysis.neurons.probe_loss import masked_loss
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
 from ffnviz.analysis.prediction import predict, predict_with_ffn_output, predict_without_ffn
-from ffnviz.analysis.sparsity.awake import awake, share_against_threshold, threshold_for
-from ffnviz.analysis.sparsity.keep import concentration, kept_at, random_pass, strongest_pass
-from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.awake import awake, record_of, share_against_threshold, threshold_for
 from ffnviz.analysis.timing.growth import as_convolution
-from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.analysis.timing.stages import time_stages
 from ffnviz.analysis.timing.throughput import throughput
-from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
 from ffnviz.analysis.vocabulary.lens import contributions, read_early
-from ffnviz.analysis.vocabulary.writing import begin, logits_before, write_word
+from ffnviz.analysis.vocabulary.writing import (
+    Strategy,
+    begin,
+    distribution,
+    logits_before,
+    write_word,
+)
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.parts.dimensions.flow import against_sequential, position_wise
 from ffnviz.parts.neurons.arithmetic import logit, output_component, pre_activation
+from ffnviz.parts.neurons.compare import compare
 from ffnviz.parts.neurons.name import probe_inputs, word_values
 from ffnviz.parts.sparsity.bend import curve, landing, value_range
+from ffnviz.parts.sparsity.keep import concentration, kept_at, random_pass, strongest_pass
 from ffnviz.parts.sparsity.training import reached
 from tests.analysis.networks import SHAPES, STRANGERS, network, ours
 from tests.models.external.families import FAMILIES, build

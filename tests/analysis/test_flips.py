@@ -2,7 +2,7 @@
 
 import torch
 
-from ffnviz.analysis.journey.flips import find_flips, hidden_words
+from ffnviz.analysis.journey import find_flips, hidden_words
 from ffnviz.app.page_controls import read_examples
 from ffnviz.models.encoder.model import TWINS, Model, load
 

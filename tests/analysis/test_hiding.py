@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ffnviz.analysis.journey.hiding import words_of
+from ffnviz.analysis.journey import words_of
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.models.awkward import AWKWARD
 

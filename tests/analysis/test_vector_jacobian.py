@@ -2,7 +2,7 @@
 
 import torch
 
-from ffnviz.analysis.vector_jacobian import vector_jacobian
+from ffnviz.analysis.gradients import vector_jacobian
 
 
 def test_it_is_pytorchs_to_the_bit() -> None:

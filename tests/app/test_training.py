@@ -16,7 +16,7 @@ from ffnviz.models.config import config, use
 from ffnviz.models.learned import NoRoomError
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Measurement
-from ffnviz.training.learn.record import HeldOut, Record, Sparsity
+from ffnviz.training.learn.learner import HeldOut, Record, Sparsity
 
 TEXT = "What [MASK] is it?"
 READING = Reading(Guessing(6.0, 0.1), 81_000, 500)

@@ -9,42 +9,64 @@ from ffnviz.app.rail import rail_cell
 from ffnviz.parts.sheet import Button, Control, Switch
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.bet import bet_cell
 from ffnviz.pictures.block_picture import BlockActions, BlockView, Station, Strip, block_cell
-from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.chips import chips_cell
-from ffnviz.pictures.classroom import Attendance, classroom_cell
-from ffnviz.pictures.code import code_cell
-from ffnviz.pictures.drawing import drawing_cell
-from ffnviz.pictures.examples import examples_cell
+from ffnviz.pictures.exercises import (
+    Gap,
+    ProgramLine,
+    Step,
+    Table,
+    Value,
+    by_hand_cell,
+    drawing_cell,
+    handles_cell,
+    points_cell,
+    program_cell,
+    xor_cell,
+)
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
-from ffnviz.pictures.footer import footer_cell
-from ffnviz.pictures.handles import handles_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.learn_bar import Progress, learn_bar_cell
-from ffnviz.pictures.local_storage import storage_cell
-from ffnviz.pictures.neuron_card import neuron_card_cell
-from ffnviz.pictures.opening import opening_cell
-from ffnviz.pictures.page_bar import bar_cell
-from ffnviz.pictures.passages import Passage, passages_cell
+from ffnviz.pictures.lecture import (
+    Attendance,
+    Choice,
+    ListedScene,
+    Question,
+    StoryScene,
+    classroom_cell,
+    scene_list_cell,
+    story_cell,
+    words_cell,
+)
+from ffnviz.pictures.page import (
+    Progress,
+    bar_cell,
+    examples_cell,
+    footer_cell,
+    learn_bar_cell,
+    welcome_cell,
+)
 from ffnviz.pictures.plot import axis
 from ffnviz.pictures.plot import figure as plotly_figure
-from ffnviz.pictures.points import points_cell
-from ffnviz.pictures.program import ProgramLine, Value, program_cell
-from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.scene_list import ListedScene, scene_list_cell
-from ffnviz.pictures.sentences import Guess, Line, sentences_cell
-from ffnviz.pictures.story import Question, StoryScene, story_cell
-from ffnviz.pictures.table import table_cell
-from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.verdicts import Claim, verdicts_cell
-from ffnviz.pictures.vote_question import Experiment, VoteQuestion, vote_cell
+from ffnviz.pictures.text import (
+    Passage,
+    code_cell,
+    opening_cell,
+    passages_cell,
+    saving_cell,
+    storage_cell,
+    table_cell,
+    text_cell,
+)
+from ffnviz.pictures.tokens import Guess, Line, chips_cell, neuron_card_cell, sentences_cell
+from ffnviz.pictures.votes import (
+    Claim,
+    Experiment,
+    VoteQuestion,
+    bet_cell,
+    verdicts_cell,
+    vote_cell,
+)
 from ffnviz.pictures.waiting import waiting_cell
-from ffnviz.pictures.welcome import welcome_cell
-from ffnviz.pictures.words_box import Choice, words_cell
-from ffnviz.pictures.xor_net import xor_cell
 from ffnviz.state.settings import Values, choice_setting, number_setting, text_setting
 
 D_MODEL, D_FF = 64, 256

@@ -5,8 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.analysis.dimensions.cost import Shape, ffn_share, multiply_adds, parameters
-from ffnviz.analysis.dimensions.presets import PRESETS
+from ffnviz.analysis.cost import PRESETS, Shape, ffn_share, multiply_adds, parameters
 from tests.browser.conftest import OpenPage
 from tests.parts.test_sparsity_sheets import percents, shown
 

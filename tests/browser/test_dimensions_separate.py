@@ -3,8 +3,7 @@
 import numpy as np
 from playwright.sync_api import expect
 
-from ffnviz.analysis.dimensions.points import Points, best_line
-from ffnviz.parts.dimensions.separate import POINTS, separate
+from ffnviz.parts.dimensions.separate import POINTS, Points, best_line, separate
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 from playwright.sync_api import Locator, Page, expect
 
-from ffnviz.analysis.exercises.by_hand import small_ffn
+from ffnviz.analysis.by_hand import small_ffn
 from ffnviz.parts.exercises.by_hand import backward
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey

@@ -9,9 +9,8 @@ from playwright.sync_api import Dialog, Locator, expect
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
 from ffnviz.analysis.lab.experiment import Finding, Subject
 from ffnviz.analysis.lab.linearity import try_linearity
-from ffnviz.analysis.lab.positions import try_positions
+from ffnviz.analysis.lab.positions import try_positions, try_sharing
 from ffnviz.analysis.lab.residual import try_residual
-from ffnviz.analysis.lab.sharing import try_sharing
 from ffnviz.analysis.lab.width import SHARES, try_width
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.model import Model

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import expect
 
-from ffnviz.analysis.journey.ordering import neuron_order
+from ffnviz.analysis.journey import neuron_order
 from ffnviz.models.encoder.model import Model
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey

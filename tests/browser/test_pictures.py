@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ffnviz.app.mounting import mount_cell
-from ffnviz.pictures.classroom import Attendance, classroom_cell
-from ffnviz.pictures.local_storage import storage_cell
+from ffnviz.pictures.lecture import Attendance, classroom_cell
+from ffnviz.pictures.text import storage_cell
 from tests.browser import shown
 from tests.browser.plain_page import PlainPage, payload
 from tests.browser.watched import Watched

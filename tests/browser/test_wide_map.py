@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, expect
 
 from ffnviz.app.mounting import mount_cell
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Head
 from tests.browser.plain_page import PlainPage, payload, served
 
 D_FF, N_TOKENS = 14_336, 9

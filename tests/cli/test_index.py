@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from ffnviz.analysis.neurons.description_file import read_descriptions
+from ffnviz.analysis.neurons.descriptions import read_descriptions
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
 from ffnviz.cli import engine, main
 from ffnviz.jobs.indexing.job import IndexingJob, count

@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from ffnviz.analysis.trainings.design import RATES, search
-from ffnviz.analysis.trainings.table import FINAL, RATE, Row, read_table, written
+from ffnviz.analysis.trainings import FINAL, RATE, RATES, Row, read_table, search, written
 from ffnviz.cli import main
 from ffnviz.training.learn import study
 from ffnviz.training.learn.learner import Learner

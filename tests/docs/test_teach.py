@@ -9,9 +9,9 @@ import pytest
 import torch
 
 import ffnviz
-from ffnviz.analysis.dimensions.cost import Shape, overtaking_length
+from ffnviz.analysis.cost import Shape, overtaking_length
 from ffnviz.app.main import build_catalog
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from ffnviz.parts import PAGES
 from ffnviz.state.state import from_url
 

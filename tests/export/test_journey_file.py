@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ffnviz
-from ffnviz.analysis.journey.ordering import neuron_order
+from ffnviz.analysis.journey import neuron_order
 from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.export.browsers import OLD_BROWSER_JS
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document

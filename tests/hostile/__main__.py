@@ -15,7 +15,7 @@ from pathlib import Path
 
 import click
 
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from tests.hostile import files, pages
 from tests.hostile.fault import Found
 

@@ -25,7 +25,7 @@ from ffnviz.lecture.classroom.secret import SIGNS, Opened
 from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
-from ffnviz.models.installing import install
+from ffnviz.models.config import install
 from tests.lecture.class_stores import InFile, Kept, come, redis_server
 
 ANNA, BEN = "a" * 32, "b" * 32

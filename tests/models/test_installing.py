@@ -5,9 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from ffnviz.models import installing
-from ffnviz.models.assets import TOP
-from ffnviz.models.installing import install
+from ffnviz.models import config
+from ffnviz.models.config import TOP, install
 
 
 @pytest.mark.parametrize(
@@ -22,7 +21,7 @@ def test_packages_are_named_as_the_installed_metadata_has_them(extra: str, packa
 
 def test_metadata_is_read_in_any_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = ["torch>=2", "a>=1,<2; extra == 'hf'", 'b[c]==3 ; python_version > "3" and extra=="hf"']
-    monkeypatch.setattr(installing, "requires", lambda _: lines)
+    monkeypatch.setattr(config, "requires", lambda _: lines)
     assert install("hf") == "pip install 'a>=1,<2' 'b[c]==3'"
 
 
@@ -32,6 +31,6 @@ def test_a_checkout_that_was_never_installed_is_installed_itself(
     def missing(_: str) -> None:
         raise importlib.metadata.PackageNotFoundError
 
-    monkeypatch.setattr(installing, "requires", missing)
+    monkeypatch.setattr(config, "requires", missing)
     assert install("hf") == f"pip install '{TOP}[hf]'"
     assert (Path(TOP) / "pyproject.toml").is_file()

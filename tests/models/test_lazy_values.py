@@ -14,8 +14,7 @@ from ffnviz.models.encoder.encoder import EncoderTrace, initial_encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.lazy_values import nbytes_of
-from ffnviz.models.trace import BlockStages, StreamTrace, Trace
+from ffnviz.models.trace import BlockStages, StreamTrace, Trace, nbytes_of
 
 TEXT = "The cat sat on the [MASK]."
 EDITS = [Edit(0, [3, 7], scale=-2.0, tokens=[1]), Edit(1, range(9), value=0.5)]

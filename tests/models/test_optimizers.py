@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from ffnviz.models.optimizers import Adam, AdamW
+from ffnviz.models.torch_shortcuts import Adam, AdamW
 
 
 def steps(kind: type[torch.optim.Optimizer], **settings: Any) -> tuple[nn.Module, dict[str, Any]]:

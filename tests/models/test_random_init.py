@@ -9,7 +9,7 @@ from torch import nn
 from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.feed_forward import feed_forward
-from ffnviz.models.random_init import draws_from, no_draws
+from ffnviz.models.torch_shortcuts import draws_from, no_draws
 
 CONFIG = EncoderConfig(vocab_size=40, max_tokens=8, d_model=24, n_heads=4, d_ff=48)
 LAYERS: dict[str, Callable[[], nn.Module]] = {

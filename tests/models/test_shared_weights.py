@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from ffnviz.models.encoder.folder import read_folder
+from ffnviz.models.encoder.folder import FOLDER, mapped, read_folder
 from ffnviz.models.encoder.model import MODELS
-from ffnviz.models.encoder.shared_weights import FOLDER, mapped
 
 FOLDER_OF_ONE = MODELS / "relu"
 

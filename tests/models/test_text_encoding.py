@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from ffnviz.analysis.neurons.description_file import read_descriptions
+from ffnviz.analysis.neurons.descriptions import read_descriptions
 from ffnviz.cli.flips import _read
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
-from ffnviz.models.sae_folder import read_sae
+from ffnviz.models.sae import read_sae
 from ffnviz.models.text_encoding import decoded, lines_of, read_text
 from tests.analysis.features.folders import drawn, saved
 from tests.lecture.lecture_runs import catalog

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 import ffnviz
-from ffnviz.analysis.everyday import everyday_sentences, is_held_out
+from ffnviz.analysis.facts import everyday_sentences, is_held_out
 from ffnviz.analysis.number_format import short
 from ffnviz.models.edit import Edit
 from ffnviz.parts.block.beside import (

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 import streamlit
 
-from ffnviz.analysis.lab.approximation import approximate
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.lab.fitting import approximate
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.timing.throughput import Throughput, throughput
 from ffnviz.app import measuring
 from ffnviz.models.encoder.model import Model

@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 import torch
 
-from ffnviz.analysis.lab.approximation import FUNCTIONS, WIDTHS, Approximation, approximate
 from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, remove_phi
-from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.experiment import Finding
+from ffnviz.analysis.lab.fitting import FUNCTIONS, WIDTHS, Approximation, approximate
 from ffnviz.analysis.lab.influence import input_influence
+from ffnviz.analysis.lab.residual import try_dropout
 from ffnviz.analysis.number_format import short
 from ffnviz.parts.experiments import experiment_subject
 from ffnviz.parts.lab import fit, influence

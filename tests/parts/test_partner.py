@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 import streamlit
 
-from ffnviz.analysis.vocabulary.decoding import Strategy
-from ffnviz.analysis.vocabulary.writing import begin, write_word
+from ffnviz.analysis.vocabulary.writing import Strategy, begin, write_word
 from ffnviz.app import session
 from ffnviz.app.main import build_catalog
 from ffnviz.app.model_selector import network_cell

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.dimensions.points import MOST, SIDE
-from ffnviz.parts.dimensions.separate import POINTS, SETTINGS
-from ffnviz.pictures.points import checked
+from ffnviz.parts.dimensions.separate import MOST, POINTS, SETTINGS, SIDE
+from ffnviz.pictures.exercises import checked
 from ffnviz.state.settings import Setting
 from tests.parts.visits import opened, query
 from tests.sent_cells import sent_cells

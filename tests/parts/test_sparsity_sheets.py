@@ -5,7 +5,7 @@ import re
 import pytest
 import torch
 
-from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.awake import record_of
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.moved import MOVED
 from ffnviz.parts.sparsity.gate import gated_token

@@ -7,8 +7,7 @@ import pytest
 
 from ffnviz.analysis.lab import trained as analysis
 from ffnviz.analysis.lab.trained import QUESTIONS
-from ffnviz.analysis.trainings.design import FAMILIES, RATE_SEED, RATES, SEEDS
-from ffnviz.analysis.trainings.table import RATE, Row
+from ffnviz.analysis.trainings import FAMILIES, RATE, RATE_SEED, RATES, SEEDS, Row
 from ffnviz.parts.lab import trained as part
 from tests.analysis.trainings.rows import ROW
 from tests.parts.sheets import Drawn, drawn, words

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ffnviz.pictures.bars import Bars, bars_cell, contributions_to
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Head
 
 HEAD = Head(["A sentence."], "writes", "relu")
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from numpy.typing import NDArray
 
-from ffnviz.pictures.colour_scale import scale_end
+from ffnviz.pictures.activation_map import scale_end
 
 DRAWN = np.random.default_rng(0).normal(size=(9, 400)).astype(np.float32)
 

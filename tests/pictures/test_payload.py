@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Head
 from ffnviz.pictures.payload import as_order, pack
 from tests.unpacked import unpacked
 

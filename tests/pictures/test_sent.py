@@ -10,17 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head, numbers, place
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.chips import chips_cell
-from ffnviz.pictures.drawing import drawing_cell
-from ffnviz.pictures.examples import examples_cell
+from ffnviz.pictures.exercises import drawing_cell, handles_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
-from ffnviz.pictures.handles import handles_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.neuron_card import neuron_card_cell
-from ffnviz.pictures.sent import numbers, place
-from ffnviz.pictures.verdicts import verdicts_cell
+from ffnviz.pictures.page import examples_cell
+from ffnviz.pictures.tokens import chips_cell, neuron_card_cell
+from ffnviz.pictures.votes import verdicts_cell
 
 HEAD = Head(["Seen."], "note", "relu")
 VALUES = np.array([0.5, -1.0], dtype=np.float32)

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.payload import pack
 
 

@@ -9,7 +9,7 @@ import sys
 import ffnviz.cli
 from streamlit.testing.v1 import AppTest
 from ffnviz.server.streamlit_patches import apply_patches
-from ffnviz.models.assets import TOP
+from ffnviz.models.config import TOP
 apply_patches()
 page = AppTest.from_file(str(TOP / "app.py"), default_timeout=120).run()
 assert not page.exception

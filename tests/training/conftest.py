@@ -8,9 +8,8 @@ import pytest
 
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.training.corpus import Corpus, Sentences
-from ffnviz.training.recipe import Recipe
-from ffnviz.training.sentences import read_sentences
+from ffnviz.training.corpus import Corpus, Sentences, read_sentences
+from ffnviz.training.masking import Recipe
 from ffnviz.training.twin import prepare
 
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]

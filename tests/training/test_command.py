@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from ffnviz.cli import main
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.model import load
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import Recipe
 
 SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 

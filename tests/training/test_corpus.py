@@ -7,9 +7,8 @@ import pytest
 
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus, CorpusError, encode_corpus, read_books, split_books
-from ffnviz.training.recipe import Recipe
-from ffnviz.training.twin import prepare
-from ffnviz.training.vocabulary import train_tokenizer
+from ffnviz.training.masking import Recipe
+from ffnviz.training.twin import prepare, train_tokenizer
 from tests.training.conftest import VOCAB_SIZE, counting
 
 

@@ -16,11 +16,9 @@ from ffnviz.cli import main
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
-from ffnviz.training.corpus import Corpus, CorpusError
-from ffnviz.training.facts import fact_ids
+from ffnviz.training.corpus import Corpus, CorpusError, fact_ids
 from ffnviz.training.loop import train
-from ffnviz.training.masking import other_batches, training_batch
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import Recipe, other_batches, training_batch
 from tests.training.conftest import NUMBERS
 
 KINDS = """

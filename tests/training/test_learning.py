@@ -11,10 +11,8 @@ from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.training import loop
 from ffnviz.training.corpus import Corpus
-from ffnviz.training.hardware import hardware
-from ffnviz.training.loop import Progress, TrainingState, masked_loss, train
-from ffnviz.training.masking import Batch, training_batch
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.loop import Progress, TrainingState, hardware, masked_loss, train
+from ffnviz.training.masking import Batch, Recipe, training_batch
 from ffnviz.training.twin import prepare
 from tests.training.conftest import NUMBERS
 

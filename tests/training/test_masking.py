@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from ffnviz.training.corpus import Corpus
-from ffnviz.training.masking import SHORTEST, Batch, training_batch, validation_batches
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import SHORTEST, Batch, Recipe, training_batch, validation_batches
 
 MASK_ID = 0
 MAX_TOKENS = 32

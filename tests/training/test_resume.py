@@ -13,8 +13,7 @@ from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training import loop
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.loop import CheckpointError, Progress, TrainingState, train
-from ffnviz.training.masking import validation_batches
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import Recipe, validation_batches
 from ffnviz.training.validation import validate
 
 MASK_ID = 0

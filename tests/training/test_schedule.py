@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.training.loop import learning_rate
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import Recipe
 
 RECIPE = Recipe(steps=1_000, warmup_steps=100, learning_rate=0.5)
 

@@ -10,10 +10,8 @@ import pytest
 import torch
 
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.training.corpus import Corpus, CorpusError, Sentences
-from ffnviz.training.masking import Batch, sentence_batches, training_batch
-from ffnviz.training.recipe import Recipe
-from ffnviz.training.sentences import read_sentences
+from ffnviz.training.corpus import Corpus, CorpusError, Sentences, read_sentences
+from ffnviz.training.masking import Batch, Recipe, sentence_batches, training_batch
 from tests.training.test_masking import MASK_ID, MAX_TOKENS, same, unmasked
 
 Row = tuple[int, ...]

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import ffnviz
-from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.awake import record_of
 from ffnviz.models.card import seed_in
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.folder import ModelFolderError, read_folder
@@ -19,8 +19,7 @@ from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus
 from ffnviz.training.loop import Progress, train
-from ffnviz.training.masking import sentence_batches, validation_batches
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import Recipe, sentence_batches, validation_batches
 from ffnviz.training.twin import make_twin, read_earlier
 from tests.training.recount import recount
 

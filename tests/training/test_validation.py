@@ -7,8 +7,7 @@ import torch
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training.corpus import Corpus, Sentences
-from ffnviz.training.masking import Batch, sentence_batches, validation_batches
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import Batch, Recipe, sentence_batches, validation_batches
 from ffnviz.training.validation import Point, look, validate
 from tests.training.recount import recount
 

@@ -9,11 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.causal.activations import place_at, rows_of
-from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured
+from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured, place_at, rows_of
 from ffnviz.analysis.comparable import Comparable
-from ffnviz.analysis.divergence import divergence
 from ffnviz.analysis.needs import Capability, require
+from ffnviz.analysis.prediction import divergence
 from ffnviz.models.arguments import at_least
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network

@@ -9,17 +9,17 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.causal.activations import activations
 from ffnviz.analysis.causal.attribution import check_taken_apart, direction_of
 from ffnviz.analysis.causal.measure import (
     LogitDifference,
     Measure,
+    activations,
     judged_at,
     measured,
     network_of,
 )
-from ffnviz.analysis.causal.noise import Noise
 from ffnviz.analysis.causal.patch import (
+    Noise,
     Put,
     Target,
     check_as_long,

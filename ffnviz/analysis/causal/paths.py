@@ -11,11 +11,10 @@ from torch import Tensor
 from ffnviz.analysis.causal.measure import judged_at, network_of
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
-from ffnviz.models.arguments import at_least, place_of
+from ffnviz.models.arguments import at_least, at_most, place_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.external.compare import TOLERANCE, error
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.positional import at_most
 from ffnviz.models.trace import BlockStages, Trace
 from ffnviz.models.views import FfnView, Norm
 

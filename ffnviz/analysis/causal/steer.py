@@ -7,8 +7,7 @@ from typing import SupportsIndex
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.causal.activations import activations
-from ffnviz.analysis.causal.measure import judged_at
+from ffnviz.analysis.causal.measure import activations, judged_at
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.models.arguments import finite_number, place_of, texts_of
 from ffnviz.models.edit import Edit

@@ -6,21 +6,19 @@ A new experiment is a file here and a line below.
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ffnviz.analysis.lab.approximation import three_phis
 from ffnviz.analysis.lab.bend_deleted import remove_phi
 from ffnviz.analysis.lab.convolution import try_convolution
-from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, Experiment, Finding, Result, Subject
+from ffnviz.analysis.lab.fitting import three_phis
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
-from ffnviz.analysis.lab.positions import try_positions
-from ffnviz.analysis.lab.residual import try_residual
-from ffnviz.analysis.lab.sharing import try_sharing
+from ffnviz.analysis.lab.positions import try_positions, try_sharing
+from ffnviz.analysis.lab.residual import try_dropout, try_residual
 from ffnviz.analysis.lab.trained import compare_trainings
 from ffnviz.analysis.lab.width import WIDTH_NEEDS, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
+from ffnviz.analysis.measuring import Progress, subprogress
 from ffnviz.analysis.needs import Capability, missing
-from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.models.network import NotForThisNetwork
 
 

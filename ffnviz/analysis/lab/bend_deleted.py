@@ -8,13 +8,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
-from ffnviz.analysis.lab.rounding import product_bound
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject, with_claims
+from ffnviz.analysis.lab.tolerances import product_bound
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.prediction import Prediction, likeliest
-from ffnviz.analysis.sparsity.other_activation import with_activation
+from ffnviz.analysis.prediction import Prediction, divergence, likeliest
+from ffnviz.analysis.sparsity.awake import with_activation
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 

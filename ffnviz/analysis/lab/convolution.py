@@ -7,11 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import Finding, Result, Subject, within_rounding
-from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.lab.experiment import Finding, Result, Subject, with_claims, within_rounding
+from ffnviz.analysis.lab.tolerances import ffn_bound
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.timing.pointwise import as_convolution
+from ffnviz.analysis.timing.growth import convolution_of
 
 
 @dataclass(frozen=True)
@@ -33,7 +32,7 @@ def try_convolution(subject: Subject) -> AsConvolution:
     Vaswani et al. 2017, section 3.3.
     """
     ffn, x = subject.ffn, subject.ffn_input
-    first, second = as_convolution(ffn.expand), as_convolution(ffn.compress)
+    first, second = convolution_of(ffn.expand), convolution_of(ffn.compress)
     turned = x[None].mT  # (B, L, d_model) -> (B, d_model, L)
     hidden = ffn.activation.function(first(turned))  # (B, d_ff, L)
     output = second(hidden)  # (B, d_model, L)

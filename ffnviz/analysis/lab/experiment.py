@@ -4,23 +4,49 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property
-from typing import Any, TypeVar
+from functools import cached_property, update_wrapper
+from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
 
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab import any_ffn
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, ours, require
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network
 from ffnviz.models.token_slice import full_trace, index_in_full
+from ffnviz.models.torch_shortcuts import no_draws
 from ffnviz.models.trace import Trace
+from ffnviz.models.views import FfnView
+
+
+@torch.inference_mode(mode=False)
+def ffn_in_double(view: FfnView) -> FeedForward:
+    """φ(x W1 + b1) W2 + b2 with the weights of a view that is not gated.
+
+    Where it has only one of the two biases, the other is zero.
+    """
+    d_ff, d_model = view.keys.shape
+    biased = view.key_bias is not None or view.output_bias is not None
+    with torch.device("meta"), no_draws():  # the weights follow
+        ffn = FeedForward(d_model, d_ff, "identity", bias=biased)
+    ffn.activation = view.phi
+    ffn.expand.weight = _parameter(view.keys)
+    ffn.compress.weight = _parameter(view.values.mT.contiguous())
+    if biased:
+        ffn.expand.bias = _parameter(view.keys.new_zeros(d_ff), view.key_bias)
+        ffn.compress.bias = _parameter(view.keys.new_zeros(d_model), view.output_bias)
+    return ffn.eval()
+
+
+def _parameter(default: torch.Tensor, given: torch.Tensor | None = None) -> nn.Parameter:
+    values = default if given is None else given
+    return nn.Parameter(values.detach().cpu().double().clone(), requires_grad=False)
+
 
 Module = TypeVar("Module", bound=nn.Module)
 NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
@@ -214,7 +240,7 @@ class Subject:
         require(self.model, FFN_NEEDS)
         if self.model.card.ours:
             return self.plain.ffn
-        return any_ffn.in_double(self.model.ffn(self.block))
+        return ffn_in_double(self.model.ffn(self.block))
 
     @property
     def plain(self) -> Block:
@@ -254,3 +280,34 @@ class Experiment:
     title: str  # on a button
     measure: Callable[[Subject, Progress], Result]  # with the default settings
     needs: tuple[Capability, ...] = NEEDS  # of the network
+
+
+S = TypeVar("S")
+P = ParamSpec("P")
+R = TypeVar("R", bound=Result)
+
+
+class with_claims(Generic[S, P, R]):  # noqa: N801 (a decorator)
+    """An experiment's function that adds a finding a claim to those of its result.
+
+    A claim takes the experiment's subject and its result, and stands in the experiment's file::
+
+        @visit_zoo.claim
+        def _monotone(subject: Subject, zoo: Zoo) -> Finding: ...
+    """
+
+    def __init__(self, measure: Callable[Concatenate[S, P], R]) -> None:
+        self._measure = measure
+        self._claims: list[Callable[[S, R], Finding]] = []
+        update_wrapper(self, measure)
+
+    def __call__(self, tested: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        """The result with all findings."""
+        result = self._measure(tested, *args, **kwargs)
+        findings = (claim(tested, result) for claim in self._claims)
+        return replace(result, findings=(*result.findings, *findings))
+
+    def claim(self, function: Callable[[S, R], Finding]) -> Callable[[S, R], Finding]:
+        """Register a claim of this experiment."""
+        self._claims.append(function)
+        return function

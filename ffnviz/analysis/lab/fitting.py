@@ -1,15 +1,22 @@
 """One hidden layer fitted to a function on [-2, 2]: Adam, and least squares for its output."""
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, with_claims
+from ffnviz.analysis.lab.tolerances import trend_by_chance
+from ffnviz.analysis.measuring import Progress
+from ffnviz.analysis.number_format import short
 from ffnviz.models.activations import ACTIVATIONS, Activation
-from ffnviz.models.optimizers import Adam
+from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.torch_shortcuts import Adam
 
 REACH = 2.0
 STEPS = 200
@@ -92,3 +99,201 @@ def least_squares(columns: Tensor, y: Tensor) -> tuple[Tensor, float]:
     gram = gram + ridge * torch.eye(len(gram), dtype=gram.dtype)
     solution = torch.linalg.solve(gram, columns.mT @ y)
     return solution, float(((columns @ solution - y) ** 2).mean().sqrt())
+
+
+POINTS = 513  # to which a network is fitted; it is measured half way between them
+NEXT_TO = 1e-9  # the distance from a jump of the places on both sides that are measured
+KNOTS = 33  # of a drawn function, straight in between
+WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
+FEW = (1, 2, 4, 8, 16, 32, 64, 512)  # enough widths for a trend that is not chance
+LEAST = 1e-12  # below this, an error in float64 is rounding
+STRAIGHT = 1e-9  # below this, there is no error: far above rounding, far below any curve
+SEED = 3
+
+FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
+    "wave": lambda x: torch.sin(3 * x),
+    "|x|": torch.abs,
+    "step": lambda x: (x > 0).to(x.dtype) * 2 - 1,
+    "bump": lambda x: 2 * torch.exp(-8 * x**2) - 1,
+    "sawtooth": lambda x: 2 * (x - torch.floor(x)) - 1,
+    "chirp": lambda x: torch.sin(2 * math.pi * (x + REACH) ** 2 / 4),
+    "straight line": lambda x: x / 2,
+}
+JUMPS = {"step": (0.0,), "sawtooth": (-1.0, 0.0, 1.0)}  # where a function is not continuous
+POLYNOMIALS = ("identity", SQUARE.name)
+THEOREM = (
+    "φ is no polynomial, and the function continuous, on a compact set (proved, not tested: "
+    "Leshno 1993, for every φ that is continuous but for jumps)"
+)
+ONE_FIT = "one function that is fitted proves nothing of all others"
+NOT_FOUND = "training found no network that is as close, which does not prove that there is none"
+
+
+@dataclass(frozen=True)
+class Approximation(Result):
+    """A function and its fits."""
+
+    activation: str  # φ, by its name
+    # x, y: the function half way between the points of the fit, (POINTS − 1,)
+    x: NDArray[np.float64]
+    y: NDArray[np.float64]
+    widths: tuple[int, ...]  # the numbers of units
+    fits: tuple[Fit, ...]  # one a width
+    bounds: tuple[float, ...]  # the error that n ReLU units need not exceed, one a width
+    everywhere: tuple[float, ...]  # likewise the largest error, where the function does not jump
+    line: float  # the error of the best straight line
+
+
+def piecewise_linear(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
+    """The function through evenly spaced values on [-2, 2], straight in between."""
+
+    def function(x: Tensor) -> Tensor:
+        places = np.linspace(-REACH, REACH, len(knots))
+        return torch.from_numpy(np.interp(x.numpy(), places, knots))
+
+    return function
+
+
+@with_claims
+def approximate(
+    function: Callable[[Tensor], Tensor],
+    activation: str,
+    widths: Sequence[int] = WIDTHS,
+    progress: Progress = lambda _: None,
+    jumps: Sequence[float] = (),
+) -> Approximation:
+    """Fit networks of every width, each from its own evenly spread start.
+
+    Hidden weights by Adam, the output's by least squares, in float64; measured between the points
+    of the fit, which exposes a network that only memorised these. n ReLU units can form straight
+    pieces between n evenly spaced points, which in each piece are no further off than the function
+    moves there; so can n of GELU or SiLU, as φ(kx)/k approaches ReLU for a large k, and a staircase
+    of steep sigmoids. Every continuous function on a compact set can be approximated with every φ
+    that is no polynomial, if φ is bounded on bounded sets and continuous but for jumps (Leshno et
+    al. 1993; Pinkus 1999); this bound follows from the pieces alone. The start already meets it.
+
+    `jumps` are the places where the function is not continuous.
+    """
+    at = torch.linspace(-REACH, REACH, POINTS, dtype=torch.float64)
+    x = (at[1:] + at[:-1]) / 2
+    sides = [place + side for place in jumps for side in (-NEXT_TO, NEXT_TO)]
+    measured_at = torch.cat([x, torch.tensor(sides, dtype=x.dtype)])
+    y = function(measured_at)
+    fits = []
+    for n in widths:
+        fits.append(fit_to(at, function(at), activation, n, measured_at, y))
+        progress(len(fits) / len(widths))
+    y = y[: len(x)]
+    bounds, everywhere = zip(*(_piecewise_bounds(x, y, n, jumps) for n in widths), strict=True)
+    line = least_squares(torch.stack([x, torch.ones_like(x)], dim=1), y)[1]
+    findings = (
+        _universal(activation, widths[-1], fits[-1], (bounds[-1], everywhere[-1]), line, jumps),
+        _wider([fit.error for fit in fits], widths, line),
+    )
+    return Approximation(
+        activation, x.numpy(), y.numpy(), tuple(widths), tuple(fits), bounds, everywhere, line,
+        findings=findings,
+    )  # fmt: skip
+
+
+def _universal(
+    activation: str, n: int, fit: Fit, allowed: tuple[float, float], line: float,
+    jumps: Sequence[float],
+) -> Finding:  # fmt: skip
+    """The widest network against straight pieces: everywhere, or on average where it jumps."""
+    on_average = Check(fit.error, "≤", max(allowed[0], LEAST))
+    words = ("nowhere far off", "far off where it jumps") if jumps else None
+    everywhere = Check(fit.largest, "≤", max(allowed[1], LEAST), words=words)
+    good = everywhere.passed or (bool(jumps) and on_average.passed)
+    return Finding(
+        f"One hidden layer of {phi_of(activation).label} fits this function if it is wide enough.",
+        "nowhere further off than straight pieces between as many points",
+        f"{n} units, between the points of the fit: off by {short(fit.error)} on average and by "
+        f"{short(fit.largest)} at most; the best straight line by {short(line)} on average",
+        everywhere,
+        "a small error on average is enough: the function jumps, and there a sum of continuous "
+        "units is off by half the jump or more",
+        on_average if jumps else None,
+        untestable="" if good or activation in POLYNOMIALS else NOT_FOUND,
+    ).cited("Goodfellow, Bengio & Courville 2016, section 6.4.1")
+
+
+def _wider(errors: Sequence[float], widths: Sequence[int], line: float) -> Finding:
+    """Of two widths the wider should have the smaller error: Kendall's S over all pairs.
+
+    No difference smaller than STRAIGHT counts. Errors that have nothing to do with the width
+    exceed the tolerance in one of 1,000 cases.
+    """
+    pairs = [(narrow, wide) for k, narrow in enumerate(errors) for wide in errors[k + 1 :]]
+    fell = sum(wide < narrow - STRAIGHT for narrow, wide in pairs)
+    rose = sum(wide > narrow + STRAIGHT for narrow, wide in pairs)
+    limit = trend_by_chance(len(errors))
+    return Finding(
+        "A wider layer fits better.",
+        "an error that falls as n grows, if not at every step",
+        f"of {len(pairs)} pairs of widths the wider one is better in {fell} and worse in {rose}: "
+        f"error {short(errors[0])} with {widths[0]} unit, {short(errors[-1])} with {widths[-1]}",
+        Check(fell - rose, ">", limit, "pairs"),
+        untestable="a straight line is all there is to fit"
+        if line < STRAIGHT
+        else f"{len(errors)} widths are too few for a trend"
+        if limit >= len(pairs)
+        else "",
+    ).cited("Barron 1993")
+
+
+@with_claims
+def three_phis(subject: Subject, progress: Progress = lambda _: None) -> Result:
+    """The wave fitted with this network's φ at some widths, with x² and identity at the widest."""
+    phi = subject.model.card.phi
+    if phi.name not in ACTIVATIONS:
+        raise NotForThisNetwork(
+            f"Not for {subject.model.card.label}: its φ, {phi.label}, cannot be fitted here."
+        )
+    wave, widest = FUNCTIONS["wave"], FEW[-1]
+    own = approximate(wave, phi.name, FEW, lambda share: progress(0.8 * share))
+    square = approximate(wave, "square", (widest,), lambda share: progress(0.8 + 0.1 * share))
+    straight = approximate(wave, "identity", (widest,), lambda share: progress(0.9 + 0.1 * share))
+    allowed = own.everywhere[-1]
+    error, of_square, of_line = (each.fits[-1].largest for each in (own, square, straight))
+    sentence = (
+        f"sin 3x with {widest} units, between the points of the fit: off by at most {short(error)} "
+        f"with {ACTIVATIONS[phi.name].label}, by {{}}"
+    )
+    not_linear = Finding(
+        "With any φ that is not linear, one wide hidden layer fits any function.",
+        "an error as small with x², which is not linear",
+        sentence.format(f"{short(of_square)} with x²"),
+        Check(max(error, of_square), "≤", allowed),
+        THEOREM,
+        Check(error, "≤", allowed),
+        unproved=ONE_FIT,
+        said=Said.PEOPLE,
+    )
+    any_phi = Finding(
+        "A wide enough hidden layer fits any function, whatever φ is.",
+        "an error as small with identity",
+        sentence.format(f"{short(of_line)} with identity"),
+        Check(max(error, of_square, of_line), "≤", allowed),
+        THEOREM,
+        Check(error, "≤", allowed),
+        unproved=ONE_FIT,
+        said=Said.PEOPLE,
+    )
+    return Result(findings=(not_linear, *own.findings, any_phi))
+
+
+def _piecewise_bounds(x: Tensor, y: Tensor, n: int, jumps: Sequence[float]) -> tuple[float, float]:
+    """Bounds of the error of straight pieces between n + 1 points: the function's move in each.
+
+    The root mean square of all pieces', and the largest of those in which it does not jump.
+    """
+    edges = sorted({round(place * (len(y) - 1) / n) for place in range(n + 1)})
+    squares, largest = y.new_zeros(len(y)), 0.0
+    for start, end in pairwise(edges):
+        piece = y[start : end + 1]
+        move = float(piece.max() - piece.min())
+        squares[start : end + 1] = squares[start : end + 1].clamp_min(move**2)
+        if not any(x[start] < jump < x[end] for jump in jumps):
+            largest = max(largest, move)
+    return float(squares.mean().sqrt()), largest

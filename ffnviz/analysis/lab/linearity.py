@@ -6,9 +6,8 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab.claims import with_claims
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
-from ffnviz.analysis.lab.rounding import gamma
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, with_claims
+from ffnviz.analysis.lab.tolerances import gamma
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.attention import SelfAttention
 from ffnviz.models.encoder.block import Block

@@ -10,10 +10,8 @@ from dataclasses import dataclass
 
 from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.trainings.design import FAMILIES, SEEDS, STEPS
-from ffnviz.analysis.trainings.pairs import Pairs, holm
-from ffnviz.analysis.trainings.pairs import pairs as pairs_of
-from ffnviz.analysis.trainings.table import Row, trainings
+from ffnviz.analysis.trainings import FAMILIES, SEEDS, STEPS, Pairs, Row, holm, trainings
+from ffnviz.analysis.trainings import pairs as pairs_of
 
 ALPHA = 0.01
 SCOPE = f"at d_model 64 on everyday sentences, after {STEPS:,} steps, by {SEEDS} seeds"

@@ -8,9 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from ffnviz.analysis.dimensions.presets import PRESETS
-from ffnviz.analysis.divergence import divergence
-from ffnviz.analysis.lab.claims import with_claims
+from ffnviz.analysis.cost import PRESETS
 from ffnviz.analysis.lab.experiment import (
     FFN_NEEDS,
     Check,
@@ -18,15 +16,16 @@ from ffnviz.analysis.lab.experiment import (
     Result,
     Said,
     Subject,
+    with_claims,
     within_rounding,
 )
-from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.lab.tolerances import ffn_bound
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.prediction import Prediction, likeliest
+from ffnviz.analysis.prediction import Prediction, divergence, likeliest
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.feed_forward import FeedForward
-from ffnviz.models.random_init import no_draws
+from ffnviz.models.torch_shortcuts import no_draws
 
 WIDTH_NEEDS = (*FFN_NEEDS, Capability.WORD_HEAD)
 SEED = 17

@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.neurons.block_index import BlockIndex
+from ffnviz.analysis.neurons.counting import EXAMPLES, BlockPart, IndexPart
+from ffnviz.analysis.neurons.gathering import TokenClass
 from ffnviz.analysis.neurons.histogram import BINS
-from ffnviz.analysis.neurons.index_part import EXAMPLES
-from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons.neuron_set import runs
+from ffnviz.analysis.neurons.names import runs
+from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
 from ffnviz.analysis.neurons.partners import SHOWN
-from ffnviz.analysis.neurons.token_class import TokenClass
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from ffnviz.models.encoder.atomic import replace_file
-from ffnviz.models.index_registry import VERSION
+from ffnviz.models.fingerprint import VERSION
 
 INDEXES = ASSETS / "index"  # of the twins
 ABOUT = ("source", "threshold", "n_texts", "tags", "texts", "numbers", "problems", "network")
@@ -171,3 +170,43 @@ def in_words(numbers: Sequence[int]) -> str:
         else:
             shown += [f"{number + 1}" for number in range(first, last + 1)]
     return " and ".join([", ".join(shown[:-1])] * (len(shown) > 1) + shown[-1:])
+
+
+def write_part(part: IndexPart, done: Collection[int], run: str, path: Path) -> None:
+    """Write the counts of the pieces `done` of the run that a text describes.
+
+    Raises:
+        OSError: if it cannot be written; what was there before is there still.
+    """
+    about = {
+        "of": run, "done": sorted(done), "n_texts": part.n_texts, "problems": dict(part.problems),
+        "texts": [[place, text] for place, text in part.texts.items()],
+        "n_blocks": len(part.blocks),
+    }  # fmt: skip
+    arrays: dict[str, Any] = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
+    arrays |= {name: getattr(part, name) for name in COUNTS}
+    for number, block in enumerate(part.blocks):
+        arrays |= {f"{number}.{name}": values for name, values in asdict(block).items()}
+    content = io.BytesIO()
+    np.savez(content, **arrays)
+    replace_file(path, content.getbuffer())
+
+
+def read_part(path: Path, run: str) -> tuple[IndexPart, set[int]] | None:
+    """A part and the pieces it counts; None if the file holds none, or that of another run."""
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            about = json.loads(arrays["about"].tobytes())
+            if about["of"] != run:
+                return None
+            blocks = tuple(
+                BlockPart(**{f.name: arrays[f"{number}.{f.name}"] for f in fields(BlockPart)})
+                for number in range(about["n_blocks"])
+            )
+            part = IndexPart(
+                about["n_texts"], arrays["at_position"], arrays["of_class"], arrays["with_tag"],
+                {int(place): text for place, text in about["texts"]}, blocks, about["problems"],
+            )  # fmt: skip
+    except Exception:  # zipfile, zlib and NumPy raise a dozen kinds for a damaged file
+        return None
+    return part, set(about["done"])

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 
 PROBES = ASSETS / "probes.tsv"
 HEADER = "sentence\ttags"

@@ -5,15 +5,34 @@ from dataclasses import dataclass
 from functools import partial
 
 import torch
+from torch import nn
 
+from ffnviz.analysis.measuring import Progress, Spread, in_turn
 from ffnviz.analysis.needs import Capability, encoder_of, require
-from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.analysis.timing.memory import at_once
-from ffnviz.analysis.timing.pointwise import as_convolution as kernel_1
 from ffnviz.models.encoder.feed_forward import feed_forward
 from ffnviz.models.encoder.model import Model
-from ffnviz.models.random_init import draws_from
+from ffnviz.models.torch_shortcuts import draws_from
 from ffnviz.models.trace import Trace
+
+
+def convolution_of(layer: nn.Linear, groups: int = 1) -> nn.Conv1d:
+    """The same weights as Conv1d(kernel 1), (B, d_in, L) -> (B, d_out, L).
+
+    In one group the weights are shared, not copied (Vaswani et al. 2017, section 3.3: "two
+    convolutions with kernel size 1"); in more, only the blocks on the matrix's diagonal are kept.
+    """
+    d_in, d_out, bias = layer.in_features, layer.out_features, layer.bias is not None
+    convolution = nn.Conv1d(d_in, d_out, 1, groups=groups, bias=bias, device="meta")
+    blocks = torch.unflatten(torch.unflatten(layer.weight, 0, (groups, -1)), -1, (groups, -1))
+    # (groups, d_out / groups, groups, d_in / groups): those where both groups are the same.
+    diagonal = blocks.diagonal(dim1=0, dim2=2).movedim(-1, 0)
+    kernel = diagonal.reshape(d_out, d_in // groups, 1)
+    convolution.weight = nn.Parameter(kernel, requires_grad=False)
+    if layer.bias is not None:
+        convolution.bias = nn.Parameter(layer.bias, requires_grad=False)
+    return convolution
+
 
 NEEDS = (Capability.OURS,)
 CONVOLUTION_NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
@@ -105,7 +124,7 @@ def as_convolution(
     """
     require(model, CONVOLUTION_NEEDS)
     ffn = encoder_of(model).blocks[block].ffn
-    first, second = (kernel_1(layer) for layer in (ffn.expand, ffn.compress))
+    first, second = (convolution_of(layer) for layer in (ffn.expand, ffn.compress))
     x = trace.blocks[block].ffn.input[None]  # (B, T, d_model)
 
     linear = partial(at_once, ffn, x)

@@ -6,8 +6,8 @@ from functools import partial
 
 import torch
 
+from ffnviz.analysis.measuring import Progress, Spread, in_turn
 from ffnviz.analysis.needs import Capability, encoder_of
-from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.model import Model

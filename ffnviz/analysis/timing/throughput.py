@@ -8,8 +8,8 @@ from math import prod
 import torch
 from torch.nn import functional as F
 
+from ffnviz.analysis.measuring import Progress, Spread, in_turn
 from ffnviz.analysis.needs import Capability, encoder_of, own_attention
-from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.encoder.feed_forward import GatedFeedForward
 from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.model import Model

@@ -23,7 +23,7 @@ from ffnviz.lecture.scene import Lecture
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.config import config
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.classroom import Attendance, classroom_cell
+from ffnviz.pictures.lecture import Attendance, classroom_cell
 from ffnviz.server.own_address import own_address
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run

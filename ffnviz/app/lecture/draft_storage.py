@@ -19,8 +19,8 @@ from ffnviz.lecture.reading import read_lecture, written_lecture
 from ffnviz.lecture.scene import NO_ANSWER, Question, Scene
 from ffnviz.lecture.tables import LONGEST_FILE, DraftScene, DraftTable, LectureError
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.lecture_menu import names, small_picture
-from ffnviz.pictures.local_storage import storage_cell
+from ffnviz.pictures.page import names, small_picture
+from ffnviz.pictures.text import storage_cell
 from ffnviz.state.state import Catalog, from_url, to_url
 
 NAME = "ffnviz-lecture"

@@ -27,9 +27,8 @@ from ffnviz.lecture.scene import NO_ANSWER, Lecture, Scene
 from ffnviz.lecture.tables import LENGTHS, LONGEST_FILE, MOST_MINUTES, LectureError, in_scene
 from ffnviz.parts import PAGES
 from ffnviz.parts.sheet import Sheet
-from ffnviz.pictures.opening import opening_cell
-from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.scene_list import ListedScene, scene_list_cell
+from ffnviz.pictures.lecture import ListedScene, scene_list_cell
+from ffnviz.pictures.text import opening_cell, saving_cell
 
 PROBLEM, CHOSEN = "desk-problem", "desk-chosen"
 

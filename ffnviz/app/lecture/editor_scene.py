@@ -11,8 +11,8 @@ from ffnviz.app.session import Session
 from ffnviz.lecture.facts import MEANINGS, computed
 from ffnviz.lecture.scene import NO_ANSWER, Question
 from ffnviz.lecture.tables import LENGTHS
+from ffnviz.pictures.lecture import Choice, words_cell
 from ffnviz.pictures.wording import Sentence
-from ffnviz.pictures.words_box import Choice, words_cell
 from ffnviz.state.run import Run
 
 ALL = "all pictures"

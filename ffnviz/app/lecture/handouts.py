@@ -2,15 +2,14 @@
 
 import streamlit as st
 
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.measuring import Progress
 from ffnviz.export.document import TooLargeError
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.html_file import lecture_html
 from ffnviz.lecture.reading import read_lecture
 from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.text import saving_cell, text_cell
 from ffnviz.state.run import Run
 
 WANTED = "desk-handout"  # (what was asked for, the name of its file, the text of the lecture)

@@ -11,9 +11,8 @@ from ffnviz.lecture.facts import computed
 from ffnviz.lecture.scene import Lecture, Scene
 from ffnviz.lecture.tables import LectureError
 from ffnviz.models.token_slice import usual_token
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Part
-from ffnviz.pictures.story import Question, StoryScene, story_cell
+from ffnviz.pictures.cell import Cell, Part
+from ffnviz.pictures.lecture import Question, StoryScene, story_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.sparsity.awake import threshold_for
-from ffnviz.analysis.spread import Progress
 from ffnviz.export.bundle import LIVE, plain_script, texts
 from ffnviz.export.document import Contents, document
 from ffnviz.export.journey import NOTES, PICTURES, journey_of
@@ -31,7 +31,7 @@ from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.network import Network
 from ffnviz.parts import sentences
 from ffnviz.parts.guess import of_bytes, what_it_read
-from ffnviz.pictures.head import to_spans
+from ffnviz.pictures.cell import to_spans
 from ffnviz.pictures.wording import Sentence
 from ffnviz.state.run import Run, TracedModel
 

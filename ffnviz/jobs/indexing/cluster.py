@@ -8,7 +8,7 @@ import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ffnviz.models.installing import install
+from ffnviz.models.config import install
 
 ANSWERS_WITHIN_S = 10.0  # Ray itself tries for many minutes where nobody listens
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
+from ffnviz.analysis.neurons.counting import IndexPart
 from ffnviz.analysis.neurons.gathering import LONGEST, Gatherer
-from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.jobs.allocator import keep_what_is_free
 from ffnviz.jobs.indexing.sources import Piece, texts_of

@@ -8,7 +8,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
-from ffnviz.analysis.neurons.index_part import IndexPart
+from ffnviz.analysis.neurons.counting import IndexPart
 from ffnviz.jobs.indexing.job import IndexingJob, count
 from ffnviz.jobs.indexing.sources import Piece
 from ffnviz.jobs.parent import end_with_parent

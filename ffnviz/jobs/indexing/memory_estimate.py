@@ -6,11 +6,9 @@ from dataclasses import dataclass
 import torch
 
 from ffnviz.analysis.neurons import histogram, partners
-from ffnviz.analysis.neurons.gathering import BATCH_VALUES, LONGEST
-from ffnviz.analysis.neurons.index_part import EXAMPLES
-from ffnviz.analysis.neurons.sketching import Sketching
-from ffnviz.analysis.neurons.texts import BATCH_TOKENS
-from ffnviz.analysis.neurons.token_class import TokenClass
+from ffnviz.analysis.neurons.counting import EXAMPLES
+from ffnviz.analysis.neurons.gathering import BATCH_TOKENS, BATCH_VALUES, LONGEST, TokenClass
+from ffnviz.analysis.neurons.partners import Sketching
 from ffnviz.models.card import Sizes
 from ffnviz.models.external.memory import gigabytes
 

@@ -16,7 +16,7 @@ from importlib.metadata import version as version_of
 from pathlib import Path
 from typing import Any
 
-from ffnviz.analysis.neurons.index_part import IndexPart, merged
+from ffnviz.analysis.neurons.counting import IndexPart, merged
 from ffnviz.jobs.indexing.cluster import ClusterError
 from ffnviz.jobs.indexing.files import File
 from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of

@@ -8,8 +8,8 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from ffnviz.analysis.neurons.index_part import IndexPart, merge
-from ffnviz.analysis.neurons.part_file import read_part, write_part
+from ffnviz.analysis.neurons.counting import IndexPart, merge
+from ffnviz.analysis.neurons.index_file import read_part, write_part
 from ffnviz.jobs.indexing.job import IndexingJob, gatherer_of
 from ffnviz.jobs.indexing.sources import Piece
 from ffnviz.jobs.indexing.stores import Stored

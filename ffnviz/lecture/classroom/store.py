@@ -11,8 +11,7 @@ from ffnviz.lecture.classroom.live_class import ClassPosition, LiveClass, Senten
 from ffnviz.lecture.classroom.secret import Opened
 from ffnviz.lecture.classroom.sqlite_file import usual_path
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
-from ffnviz.models.config import config
-from ffnviz.models.installing import install
+from ffnviz.models.config import config, install
 
 REDIS = ("redis", "rediss", "unix")  # what its addresses begin with
 

@@ -4,13 +4,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ffnviz.analysis.sparsity.keep import KeptPass, random_pass, strongest_pass
-from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.awake import record_of
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.journey.neurons import awake_of
-from ffnviz.parts.sparsity.keep import carried_by, kept
+from ffnviz.parts.sparsity.keep import KeptPass, carried_by, kept, random_pass, strongest_pass
 from ffnviz.pictures.wording import Number, number, percent, signed
 from ffnviz.state.run import Run, TracedModel
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ffnviz.analysis.neurons.intervention import neuron_values
 from ffnviz.analysis.neurons.memory import written_words
-from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.lecture.facts.registry import fact, facts

@@ -5,7 +5,7 @@ from reprlib import Repr
 from typing import Any
 
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.models.positional import at_most
+from ffnviz.models.arguments import at_most
 
 NORMS = ("pre", "post")
 SHORT = Repr()

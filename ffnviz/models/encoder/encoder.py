@@ -13,7 +13,7 @@ from ffnviz.models.edit import Edit, Edits, all_of, edits_of
 from ffnviz.models.encoder.block import Block, BlockRecord
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.linear import linear
-from ffnviz.models.random_init import draws_from
+from ffnviz.models.torch_shortcuts import draws_from
 
 INIT_STD = 0.02
 

@@ -2,12 +2,16 @@
 
 A trained model has training.json and MODEL_CARD.md too. config.json ends with the SHA-256 of each
 other file but the card, so that files of two models are never taken for one.
+
+The process that starts the others names a folder in the environment; the first that reads a network
+writes the file. Model folders hold float16, which each process would convert for itself.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -16,14 +20,61 @@ import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
-from ffnviz.models.encoder.atomic import check_writable, new_folder, real, set_aside, write_file
+from ffnviz.models.encoder.atomic import (
+    check_writable,
+    is_draft,
+    new_folder,
+    real,
+    set_aside,
+    write_file,
+)
 from ffnviz.models.encoder.config import ConfigError, EncoderConfig
-from ffnviz.models.encoder.draft import is_draft
 from ffnviz.models.encoder.encoder import Encoder
-from ffnviz.models.encoder.shared_weights import mapped, shared_file
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.random_init import no_draws
 from ffnviz.models.text_encoding import decoded
+from ffnviz.models.torch_shortcuts import no_draws
+
+FOLDER = "FFNVIZ_SHARED_WEIGHTS"  # names a folder of this server's own, removed when it ends
+ALIGNED = 16  # numbers: each tensor begins where PyTorch would have it begin, at 64 bytes
+
+
+def shared_file(name: str) -> Path | None:
+    """The file in which this server's processes share weights; None if they do not."""
+    folder = os.environ.get(FOLDER)
+    return Path(folder) / f"{name}.f32" if folder else None
+
+
+def mapped(weights: Mapping[str, Tensor], file: Path) -> dict[str, Tensor]:
+    """The same float32 tensors, read from a mapped file, which is written if it is not there.
+
+    Args:
+        weights: the file's name must tell them from all others.
+        file: from `shared_file`.
+
+    Raises:
+        OSError: if it cannot be written.
+    """
+    tensors = [(name, weights[name]) for name in sorted(weights)]  # safetensors has no order
+    lengths = [tensor.numel() + -tensor.numel() % ALIGNED for _, tensor in tensors]
+    if not file.exists():
+        whole = torch.zeros(sum(lengths))
+        for piece, (_, tensor) in zip(torch.split(whole, lengths), tensors, strict=True):
+            piece[: tensor.numel()] = tensor.flatten()
+        _write(whole, file)
+    # A private mapping, so that a write here could reach no other process; none is made.
+    whole = torch.from_file(str(file), shared=False, size=sum(lengths), dtype=torch.float32)
+    pieces = zip(tensors, torch.split(whole, lengths), strict=True)
+    return {name: piece[: tensor.numel()].view(tensor.shape) for (name, tensor), piece in pieces}
+
+
+def _write(values: Tensor, file: Path) -> None:
+    """Write under a temporary name; the first process to finish links the file's own name."""
+    with tempfile.NamedTemporaryFile(dir=file.parent) as draft:
+        values.numpy().tofile(draft)
+        draft.flush()
+        with suppress(FileExistsError):
+            os.link(draft.name, file)
+
 
 CONFIG, TOKENIZER, COUNTS = "config.json", "tokenizer.json", "token_counts.json"
 WEIGHTS, TRAINING, CARD = "weights.safetensors", "training.json", "MODEL_CARD.md"

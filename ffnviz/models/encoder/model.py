@@ -1,6 +1,6 @@
 """A trained encoder with its tokenizer: what `ffnviz.load` returns for networks of ours."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -9,39 +9,170 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.arguments import (
     Hold,
+    at_most,
     blocks_of,
     check_text,
     checked_ids,
+    held_block,
     place_of,
     rows_of_width,
     what_to_hold,
 )
-from ffnviz.models.assets import ASSETS
 from ffnviz.models.batches import BATCH, traces
-from ffnviz.models.card import Card, Sizes
+from ffnviz.models.card import Card, Provenance, Sizes, seed_in
+from ffnviz.models.config import ASSETS
 from ffnviz.models.device import usable_device
-from ffnviz.models.edit import Edits, all_of, edits_of
-from ffnviz.models.encoder.batch_pass import batch_pass, block_trace
-from ffnviz.models.encoder.block import BlockRecord
+from ffnviz.models.edit import Edit, Edits, all_of, edits_of
+from ffnviz.models.encoder.attention import AttentionStages
+from ffnviz.models.encoder.block import Block, BlockRecord
+from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, EncoderTrace
-from ffnviz.models.encoder.folder import read_folder
-from ffnviz.models.encoder.model_views import (
-    attention_view,
-    ffn_view,
-    model_card,
-    norm_view,
-    provenance_of,
-)
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForward
+from ffnviz.models.encoder.folder import TRAINING, read_folder
+from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.fingerprint import fingerprint
-from ffnviz.models.index_registry import index_for
-from ffnviz.models.look_at import held_block
-from ffnviz.models.positional import at_most
-from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
-from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
+from ffnviz.models.fingerprint import fingerprint, index_for
+from ffnviz.models.learned import is_learned
+from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace
+from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
+
+
+def model_card(
+    name: str,
+    label: str,
+    colour: str,
+    config: EncoderConfig,
+    folder: Path | None,
+    provenance: Provenance,
+) -> Card:
+    """The card; its usual label is φ's, its colour that of its kind, or if a visitor trained it."""
+    phi = ACTIVATIONS[config.activation]
+    learned = folder is not None and is_learned(folder)
+    colours = ("learned", "learned_other") if learned else ("relu", "gelu")
+    return Card(
+        id=name,
+        label=label or phi.label,
+        phi=phi,
+        colour=colour or colours[not phi.exact_zeros],
+        gated=phi.gated,
+        causal=config.causal,
+        has_mask=True,
+        has_word_head=True,
+        has_word_vectors=True,
+        pre_norm=config.norm == "pre",
+        attention_seen=True,
+        in_order=True,
+        ours=True,
+        provenance=provenance,
+    )
+
+
+def provenance_of(folder: Path | None, token_counts: Tensor, index: Path | None) -> Provenance:
+    """Where the weights come from, with the training record if the folder has one."""
+    record = folder and folder / TRAINING
+    if record is None or not record.is_file():
+        return Provenance(token_counts=token_counts, index=index)
+    return Provenance(record, seed_in(record), token_counts, index)
+
+
+def ffn_view(block: Block) -> FfnView:
+    """A block's FFN: the weights themselves, not copies."""
+    ffn = block.ffn
+    gated = ffn.gated_value if isinstance(ffn, GatedFeedForward) else None
+    norm = norm_view(block.ffn_norm) if block.norm_first else None
+    return FfnView(
+        keys=ffn.expand.weight,
+        key_bias=ffn.expand.bias,
+        values=ffn.compress.weight.mT,
+        output_bias=ffn.compress.bias,
+        gated_value=None if gated is None else gated.weight,
+        gated_value_bias=None if gated is None else gated.bias,
+        phi=ffn.activation,
+        norm=norm,
+        # In a post-LN block the stream before the FFN is the attention's LayerNorm.
+        word_norm=norm or norm_view(block.attention_norm),
+        stages=ffn,
+        product=linear,
+    )
+
+
+def attention_view(block: Block) -> AttentionView:
+    """A block's heads: the weights themselves, not copies."""
+    out = block.attention.project_out
+    outputs = torch.unflatten(out.weight.mT, 0, (block.attention.n_heads, -1))
+    return AttentionView(outputs, out.bias)
+
+
+def norm_view(module: nn.LayerNorm) -> Norm:
+    """A LayerNorm as the equation has it."""
+    return Norm(module.weight, module.bias, module.eps)
+
+
+@torch.no_grad()
+def batch_pass(
+    encoder: Encoder,
+    watch: WeightsWatch,
+    ids: Tensor,
+    attention_mask: Tensor | None,
+    edits: Sequence[Edit],
+) -> Iterator[StreamTrace]:
+    """The traces of a batch's texts, without their padding.
+
+    Args:
+        encoder: computes them.
+        watch: of its weights.
+        ids: (B, T).
+        attention_mask: False at padding, (B, T); None if all texts are as long.
+        edits: made in each text.
+    """
+    guard = partial(AsThen, watch, watch.state())
+    embedding = x = encoder.embed(ids)
+    streams = []
+    for number, module in enumerate(encoder.blocks):
+        streams.append(module.stream(x, edits_of(edits, number), attention_mask))
+        x = streams[-1][-1]
+    final = encoder.final_norm(streams[-1][-1])
+    lengths = (
+        [ids.shape[1]] * len(ids) if attention_mask is None else attention_mask.sum(1).tolist()
+    )
+    for row, n in enumerate(lengths):
+        blocks = []
+        for number, (before, middle, after) in enumerate(streams):
+            stream = (before[row, :n], middle[row, :n], after[row, :n])
+            own = edits_of(edits, number)
+            blocks.append(block_trace(encoder.blocks[number], stream, own, guard))
+        yield StreamTrace(
+            ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n],
+            guard(encoder.unembed),
+        )  # fmt: skip
+
+
+def block_trace(
+    block: Block,
+    stream: tuple[Tensor, Tensor, Tensor],
+    edits: tuple[Edit, ...],
+    guard: Callable[[Callable[..., Any]], Callable[..., Any]],
+    ffn_stages: FeedForwardRecord | None = None,
+    attention_stages: AttentionStages | None = None,
+) -> BlockTrace:
+    """A block's part of a trace.
+
+    Args:
+        block: computes the stages when they are asked for.
+        stream: before, in and after it.
+        edits: of this block.
+        guard: makes sure that the weights are those of the pass.
+        ffn_stages: the FFN's stages, if they are kept from the pass.
+        attention_stages: the attention's, likewise.
+    """
+    attend, feed = partial(block.attend, stream[0], edits), partial(block.feed, stream[1], edits)
+    attention = LazyValue[AttentionStages](guard(attend), attention_stages)
+    return BlockTrace(*stream, attention, LazyValue(guard(feed), ffn_stages))
+
 
 MODELS = ASSETS / "models"
 TWINS = ("relu", "gelu")

@@ -12,35 +12,36 @@ from torch import Tensor, nn
 
 from ffnviz.models.arguments import (
     Hold,
+    at_most,
     blocks_of,
     check_text,
     checked_ids,
+    held_block,
     place_of,
     rows_of_width,
     what_to_hold,
 )
 from ffnviz.models.batches import BATCH, traces
-from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, Edits, all_of, edits_of
 from ffnviz.models.external import views
 from ffnviz.models.external.compare import error
 from ffnviz.models.external.compare import rows as as_rows
-from ffnviz.models.external.condition import check_mode, check_weights
-from ffnviz.models.external.hooks import install, remove_copied
-from ffnviz.models.external.memory import check_memory
-from ffnviz.models.external.proof import Proof, prove
-from ffnviz.models.external.recording import (
+from ffnviz.models.external.hooks import (
     RecordedBlock,
     Recording,
+    install,
     record,
     recorded,
+    remove_copied,
     row_of,
     unrecorded,
 )
+from ffnviz.models.external.loading import check_mode, check_weights
+from ffnviz.models.external.memory import check_memory
+from ffnviz.models.external.proof import AT_ONCE, Proof, prove, result_of, tail
 from ffnviz.models.external.refusal import CannotOpenError, NotProvedError
-from ffnviz.models.external.stream_roles import PARALLEL, POST, PRE
-from ffnviz.models.external.tail import AT_ONCE, result_of, tail
+from ffnviz.models.external.roles import PARALLEL, POST, PRE
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.external.tracing import (
     UNSEEN,
@@ -50,14 +51,10 @@ from ffnviz.models.external.tracing import (
     in_shape,
     seen_heads,
 )
-from ffnviz.models.fingerprint import fingerprint
-from ffnviz.models.index_registry import index_for
-from ffnviz.models.lazy_values import SharedValues
-from ffnviz.models.look_at import held_block
+from ffnviz.models.fingerprint import fingerprint, index_for
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.positional import at_most
 from ffnviz.models.token_slice import TraceSlice
-from ffnviz.models.trace import ForwardPass, StreamTrace, Trace
+from ffnviz.models.trace import BlockTrace, ForwardPass, SharedValues, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
 

@@ -4,6 +4,7 @@ transformers is imported when the first one is opened.
 """
 
 import copy
+import json
 import os
 import re
 from collections.abc import Callable
@@ -12,28 +13,188 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from ffnviz.models.external.files import check_tokenizer, check_weights, read_config
+from ffnviz.models.config import install
 from ffnviz.models.external.hooks import remove_copied
-from ffnviz.models.external.hub import SMALL, WEIGHTS, fetch
 from ffnviz.models.external.loading import (
     LoadRequest,
+    check_mode,
+    check_numbers,
+    check_weights,
+    checked_tokenizer,
     headed_kind,
     kind_of,
     library_config,
     loaded,
+    shown_part,
     tokenizer_of,
     unread_head,
     without_chance,
 )
 from ffnviz.models.external.memory import Footprint, dtype_name, footprint, free_bytes, too_large
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.external.probe import find_probe, longest_text
-from ffnviz.models.external.proof import prove
+from ffnviz.models.external.proof import find_probe, longest_text, prove
 from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, in_short
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from ffnviz.models.installing import install
+
+SMALL = ["*.json", "*.txt", "*.model", "*.spm"]
+WEIGHTS = ["*.safetensors"]
+
+
+def fetch(name: str, revision: str | None, patterns: list[str]) -> Path:
+    """The folder in the cache that holds a repository's top-level files of those patterns.
+
+    Raises:
+        CannotOpenError: in plain words, if there is no such repository or it cannot be fetched.
+    """
+    from huggingface_hub import errors, snapshot_download
+
+    at = f" at revision “{revision}”" if revision else ""
+    try:
+        return Path(
+            snapshot_download(
+                name, revision=revision, allow_patterns=patterns, ignore_patterns=["*/*"]
+            )
+        )
+    except errors.HFValidationError as error:
+        why = ("it is neither a folder nor a name on the Hugging Face Hub. A name reads like "
+               "“gpt2” or “google/gemma-2-2b”")  # fmt: skip
+        raise CannotOpenError(name, why) from error
+    except errors.GatedRepoError as error:
+        why = ("its owner asks you to accept terms first. Do so on its page on the Hugging Face "
+               "Hub, and log in with “hf auth login”")  # fmt: skip
+        raise CannotOpenError(name, why) from error
+    except errors.RevisionNotFoundError as error:
+        raise CannotOpenError(name, f"there is no such revision: “{revision}”") from error
+    except errors.RepositoryNotFoundError as error:
+        why = ("there is no folder and no public network on the Hugging Face Hub of that name. "
+               "Check the spelling; for a private one, log in with “hf auth login”")  # fmt: skip
+        raise CannotOpenError(name, why) from error
+    except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
+        why = (f"it is not on this computer{at}, and the Hugging Face Hub cannot be reached. "
+               "Connect once to download it, or give a folder")  # fmt: skip
+        raise CannotOpenError(name, why) from error
+    except (errors.HTTPError, OSError) as error:  # of the server, the network, or the disk
+        why = (f"it could not be fetched from the Hugging Face Hub{at} "
+               f"({type(error).__name__}). Try again later")  # fmt: skip
+        raise CannotOpenError(name, why) from error
+
+
+CONFIG = "config.json"
+INDEX = "model.safetensors.index.json"
+LFS = b"version https://git-lfs"
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "spiece.model",
+              "sentencepiece.bpe.model", "source.spm", "spm.model")  # fmt: skip
+
+
+def read_config(folder: Path, name: str) -> dict[str, Any]:
+    """The contents of config.json, if they describe a network that can be loaded.
+
+    Raises:
+        CannotOpenError: if they do not, or if it is quantised or needs code of its own.
+    """
+    if not folder.exists():
+        raise CannotOpenError(name, "there is no such folder. Check the spelling")
+    if not folder.is_dir():
+        if folder.suffix == ".gguf":
+            raise CannotOpenError(name, _GGUF)
+        raise CannotOpenError(name, "it is a file. Give the folder that config.json lies in")
+    path = folder / CONFIG
+    if not path.is_file():
+        raise CannotOpenError(name, _without_config(folder))
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CannotOpenError(name, "its config.json cannot be read. Download it again") from error
+    if not isinstance(config, dict):
+        raise CannotOpenError(name, "its config.json does not hold a configuration")
+    if "auto_map" in config:
+        raise CannotOpenError(
+            name, "it brings program code of its own, which is never run here. Only networks that "
+            "transformers itself can build are shown",
+        )  # fmt: skip
+    if config.get("quantization_config"):
+        raise CannotOpenError(
+            name, "its weights are quantised, so its equations hold only roughly. Take the "
+            "network that it was made from",
+        )  # fmt: skip
+    if not isinstance(config.get("model_type"), str):
+        raise CannotOpenError(name, "its config.json does not say what type of network it is")
+    return config
+
+
+_GGUF = ("it is in the GGUF format, whose weights are mostly quantised. Take the same network "
+         "with safetensors weights")  # fmt: skip
+
+
+def _without_config(folder: Path) -> str:
+    if (folder / "adapter_config.json").is_file():
+        return ("it is an adapter (LoRA) without the network it belongs to. Merge the two, save "
+                "them, and give that folder")  # fmt: skip
+    if any(folder.glob("*.gguf")):
+        return _GGUF
+    return "there is no config.json in it, so it is no network that transformers has saved"
+
+
+def check_weight_files(folder: Path, name: str) -> None:
+    """See that the weights are complete, undamaged and safetensors.
+
+    Raises:
+        CannotOpenError: if they are not; the message says which file and why.
+    """
+    files = sorted(folder.glob("*.safetensors"))
+    if (folder / INDEX).is_file():
+        try:
+            shards = set(json.loads((folder / INDEX).read_text())["weight_map"].values())
+        except (OSError, ValueError, KeyError, AttributeError) as error:
+            raise CannotOpenError(name, f"its {INDEX} cannot be read") from error
+        missing = sorted(str(shard) for shard in shards if not (folder / str(shard)).is_file())
+        if missing:
+            raise CannotOpenError(
+                name, f"{len(missing)} of its {len(shards)} weight files are missing, first "
+                f"{missing[0]}. Download it again",
+            )  # fmt: skip
+    if not files:
+        if any(file.suffix in (".bin", ".pt", ".pth") for file in folder.iterdir()):
+            raise CannotOpenError(
+                name, "its weights are a pickle (.bin), which could run any code. Only safetensors "
+                "are read: save it again with save_pretrained",
+            )  # fmt: skip
+        raise CannotOpenError(name, "there are no weights (.safetensors) in it")
+    for file in files:
+        _check_file(file, name)
+
+
+def _check_file(file: Path, name: str) -> None:
+    try:
+        with file.open("rb") as opened:
+            if opened.read(len(LFS)) == LFS:
+                raise CannotOpenError(
+                    name, f"{file.name} is not the weights but a Git LFS pointer to them. Run "
+                    "“git lfs pull” in that folder",
+                )  # fmt: skip
+        with safe_open(str(file), "pt"):
+            pass
+    except (SafetensorError, OSError) as error:
+        raise CannotOpenError(
+            name, f"{file.name} is cut off or damaged. Download it again"
+        ) from error
+
+
+def check_tokenizer(folder: Path, name: str) -> None:
+    """See that there is a tokenizer: without its files transformers makes an empty one.
+
+    Raises:
+        CannotOpenError: if there is none.
+    """
+    if not any((folder / file).is_file() for file in TOKENIZERS):
+        raise CannotOpenError(
+            name, "there is no tokenizer in it (tokenizer.json), so no text could be read. Save "
+            "the tokenizer into the same folder",
+        )  # fmt: skip
+
 
 NO_NAMES = ("model", "checkpoint")  # folder names that say nothing
 COLOURS = ("#009e73", "#cc79a7", "#d55e00", "#8a6d00", "#5e60ce")  # in the order of opening
@@ -80,7 +241,7 @@ def open_external(
     say(f"{wanted.name}: {in_words}")
     if not local:
         folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
-    check_weights(folder, wanted.name)
+    check_weight_files(folder, wanted.name)
     check_tokenizer(folder, wanted.name)
     load = partial(loaded, config=config, folder=folder, wanted=wanted, size=size)
     found = load(kind)
@@ -210,3 +371,51 @@ def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
     if too_much:
         raise CannotOpenError(wanted.name, too_much)
     return size
+
+
+def from_module(
+    model: nn.Module, tokenizer: Any, label: str = "", *, longest: int | None = None
+) -> ExternalNetwork:
+    """A network of transformers that is in memory, such as one that is being trained, proved.
+
+    Its weights stay where they are: what is seen is the network itself, and the hooks that are put
+    on it do nothing unless somebody records. Weights may go on changing: the next pass proves it
+    anew (some passes over its probe of two short texts), and an earlier trace, asked for what it
+    has not computed, raises a WeightsChangedError. In training mode every pass is refused.
+
+    Args:
+        model: as transformers makes it, in evaluation mode; of one that has a decoder beside its
+            encoder, the encoder is seen.
+        tokenizer: a PreTrainedTokenizerFast; it is copied.
+        label: what pages and messages call it; empty takes the name of its class.
+        longest: the most tokens it is to read; None takes as many as it can.
+
+    Raises:
+        CannotOpenError: a sentence in plain words says what was wrong and what to do.
+
+    Examples:
+        >>> model = ffnviz.from_module(gpt2, tokenizer, "my GPT-2")
+        >>> model.trace("the cat sat").blocks[1].ffn.hidden.shape
+        torch.Size([3, 128])
+    """
+    name = label or type(model).__name__
+    _check(model, name)
+    seen = shown_part(model, name)
+    words = checked_tokenizer(copy.deepcopy(tokenizer), name, seen)
+    weight = next(seen.parameters())
+    probe, changed = find_probe(seen, words, name, weight.device)
+    n = sum(parameter.numel() for parameter in seen.parameters())
+    about = f"{name}: {Footprint(n, weight.dtype).in_words}, from memory"
+    return proved_network(
+        seen, words, probe, changed, name, slug(name), name, COLOURS[0], about, longest
+    )
+
+
+def _check(model: object, name: str) -> None:
+    if not isinstance(model, nn.Module) or not hasattr(model, "config"):
+        raise CannotOpenError(
+            name, "it is no network of transformers. A folder is opened by ffnviz.load"
+        )
+    check_mode(any(module.training for module in model.modules()), name)
+    check_weights(model, name)
+    check_numbers(model, name)

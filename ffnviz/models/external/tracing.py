@@ -8,18 +8,16 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.attention import AttentionPatterns, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.external import views
-from ffnviz.models.external.attention_mix import Mix
-from ffnviz.models.external.ffn_roles import split
+from ffnviz.models.external.hooks import RecordedBlock, recorded, unrecorded
 from ffnviz.models.external.proof import Proof, ProvedBlock
-from ffnviz.models.external.recording import RecordedBlock, recorded, unrecorded
-from ffnviz.models.external.stream_roles import PARALLEL
-from ffnviz.models.lazy_values import LazyValue, SharedValues
+from ffnviz.models.external.roles import PARALLEL, split
+from ffnviz.models.external.watch import Mix
 from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.trace import BlockTrace, LazyValue, SharedValues
 
 UNSEEN = (
     "its attention multiplies patterns with values in no way that is known here, or what comes of "

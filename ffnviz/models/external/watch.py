@@ -1,14 +1,207 @@
-"""One watched pass through an unmodified network: what each module of a block read and wrote."""
+"""One watched pass through an unmodified network: what each module of a block read and wrote.
 
-from collections.abc import Callable, Mapping, Sequence
+Networks do this by PyTorch's fused function, which never holds a pattern, or by a softmax and a
+product. Both are recorded from outside, whatever the modules around them are called.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.nn.modules.conv import _ConvNd
+from torch.overrides import TorchFunctionMode
 
-from ffnviz.models.external.attention_mix import Mix, MixRecorder
+from ffnviz.models.external.refusal import NotProvedError
+
+
+def find_blocks(model: nn.Module) -> list[nn.Module]:
+    """The modules that the stream runs through, each once.
+
+    They are of the class that transformers itself records as `hidden_states`; where it records
+    none, the list of modules that is as long as the configuration says there are blocks.
+
+    Raises:
+        NotProvedError: if there is neither.
+    """
+    kinds: set[type] = set()
+    for module in model.modules():
+        outputs: Any = getattr(module, "_can_record_outputs", None) or {}
+        entry = outputs.get("hidden_states")
+        for each in entry if isinstance(entry, list | tuple) else [entry]:
+            kind = getattr(each, "target_class", each)
+            if isinstance(kind, type):
+                kinds.add(kind)
+    recorded = [module for module in model.modules() if isinstance(module, tuple(kinds))]
+    if recorded:
+        return recorded
+    depth = getattr(text_config(model), "num_hidden_layers", None)
+    if depth == 0:
+        raise NotProvedError("E4", "its config.json gives it 0 blocks, so there is no FFN to show")
+    for module in model.modules():
+        if isinstance(module, nn.ModuleList) and len(module) == depth:
+            return list(module)
+    raise NotProvedError("E4", "it has no list of blocks that one stream runs through")
+
+
+def text_config(model: Any) -> Any:
+    """The part of a network's configuration that is about text, or all of it."""
+    try:
+        return model.config.get_text_config()
+    except ValueError:  # there are several
+        return model.config
+
+
+def n_experts(block: nn.Module, d_model: int) -> int:
+    """How many experts a block chooses among, seen from its weights; 0 if it is no mixture.
+
+    A router scores n experts by a matrix (n, d_model) (Shazeer et al. 2017, section 2.1). They are
+    n modules of one class, or their matrices are stacked to (n, …, …).
+    """
+    scored, stacked = set[int](), set[int]()
+    for module in block.modules():
+        children = list(module.children())
+        if isinstance(module, nn.ModuleList | nn.ModuleDict) and len({*map(type, children)}) == 1:
+            stacked.add(len(children))
+        if isinstance(module, _ConvNd):
+            continue
+        for weight in module.parameters(recurse=False):
+            if weight.dim() == 2 and weight.shape[1] == d_model:
+                scored.add(len(weight))
+            elif weight.dim() == 3:
+                stacked.add(len(weight))
+    return max((n for n in scored & stacked if n > 1), default=0)
+
+
+SOFTMAX = (F.softmax, torch.softmax, Tensor.softmax)
+PRODUCT = (torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm)
+
+
+@dataclass(frozen=True, eq=False)
+class Mix:
+    """One product of patterns and values."""
+
+    pattern: Callable[[], Tensor]  # computes `weights`
+    held: tuple[Tensor, ...]  # what it computes them from
+    values: Tensor  # what each token offers, (B, n_heads, T, d_head); grouped ones repeated
+
+    @cached_property
+    def weights(self) -> Tensor:
+        """How much each token attends to each, (B, n_heads, T, T)."""
+        return self.pattern()
+
+    @property
+    def gathered(self) -> Tensor:
+        """The heads' weighted sums of values, side by side, (B, T, n_heads d_head)."""
+        return (self.weights.to(self.values) @ self.values).transpose(1, 2).flatten(-2)
+
+
+class MixRecorder(TorchFunctionMode):
+    """A context that records each product of patterns and values that this thread computes.
+
+    `target` is asked for the list to add it to; None records nothing.
+    """
+
+    def __init__(self, target: Callable[[], list[Mix] | None]) -> None:
+        super().__init__()
+        self.target = target
+        self.pattern: Tensor | None = None  # the last softmax
+
+    def __torch_function__(
+        self, func: Any, types: Iterable[type], args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        """What PyTorch calls in place of each of its functions."""
+        kwargs = kwargs or {}
+        result, mixes = func(*args, **kwargs), self.target()
+        if mixes is None:
+            return result
+        if func is F.scaled_dot_product_attention:
+            mixes.append(_fused(*args, **kwargs))
+        elif func in SOFTMAX:
+            self.pattern = result
+        elif func in PRODUCT and self.pattern is not None:
+            first, second = (*args, *kwargs.values())[:2]
+            if _is_pattern(first, self.pattern):
+                mixes.append(_mix(self.pattern, second))
+        return result
+
+
+def _is_pattern(factor: Tensor, pattern: Tensor) -> bool:
+    """Whether a product's factor is the pattern; its heads may stand in one row with the texts."""
+    is_one = factor.numel() == pattern.numel() and factor.shape[-2:] == pattern.shape[-2:]
+    return is_one and torch.equal(factor, pattern.to(factor.dtype).reshape(factor.shape))
+
+
+def _mix(weights: Tensor, values: Tensor) -> Mix:
+    """A mix of copies with a batch axis; one text's may come as (n_heads, …).
+
+    Values with texts and heads in one row, (B n_heads, T, d_head), are given the pattern's axes.
+    """
+    if values.ndim < weights.ndim and len(values) == weights.shape[:-2].numel():
+        values = values.view(*weights.shape[:-2], *values.shape[1:])
+    values = _batched(values.expand(*weights.shape[:-2], *values.shape[-2:])).clone()
+    weights = _batched(weights).clone()
+    return Mix(lambda: weights, (weights,), values)
+
+
+def _batched(x: Tensor) -> Tensor:
+    return x if x.ndim == 4 else x[None]
+
+
+def _fused(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,  # noqa: ARG001, as no network is in training mode
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Mix:
+    """softmax(s Q Kᵀ + mask), and V, of the arguments of F.scaled_dot_product_attention.
+
+    The pattern is computed when it is asked for: the queries and keys take less than it does.
+    """
+    group = query.shape[-3] // key.shape[-3] if enable_gqa else 1
+    query, key, value = (x.clone() for x in (query, key, value))
+    pattern = partial(_pattern, query, key, attn_mask, is_causal, scale, group)
+    held = (query, key) if attn_mask is None else (query, key, attn_mask)
+    values = value.repeat_interleave(group, -3) if group > 1 else value
+    shape = (*query.shape[:-2], *value.shape[-2:])
+    return Mix(pattern, held, _batched(values.expand(shape)))
+
+
+def _pattern(
+    query: Tensor,
+    key: Tensor,
+    attn_mask: Tensor | None,
+    is_causal: bool,
+    scale: float | None,
+    group: int,
+) -> Tensor:
+    """softmax(s Q Kᵀ + mask), (B, n_heads, T, T), in float32 at least.
+
+    A token that may attend to nothing gathers nothing.
+    """
+    key = key.repeat_interleave(group, -3)
+    wide = torch.promote_types(query.dtype, torch.float32)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+    scores = scale * query.to(wide) @ key.to(wide).mT
+    if is_causal:
+        future = torch.ones(scores.shape[-2:], dtype=torch.bool, device=scores.device).triu(1)
+        scores.masked_fill_(future, -math.inf)
+    if attn_mask is None:
+        return _batched(scores.softmax(-1))
+    if attn_mask.dtype == torch.bool:
+        scores = scores.masked_fill(~attn_mask, -math.inf)
+    else:
+        scores = scores + attn_mask
+    return _batched(scores.softmax(-1).nan_to_num_(0))
 
 
 class PassEnded(Exception):  # noqa: N818, as nothing is wrong

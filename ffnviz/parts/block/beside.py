@@ -13,21 +13,20 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from ffnviz.analysis.dimensions.cost import multiply_adds, parameters, shape_of
-from ffnviz.analysis.everyday import everyday_sentences, is_held_out
+from ffnviz.analysis.cost import multiply_adds, parameters, shape_of
+from ffnviz.analysis.facts import everyday_sentences, is_held_out
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
 from ffnviz.analysis.lab.positions import Positions, try_positions
 from ffnviz.analysis.lab.residual import added_to_stream
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.parts.experiments import cached_for_block, experiment_subject
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.text import table_cell
 from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values

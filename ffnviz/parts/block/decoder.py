@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from ffnviz.analysis.block.stations import decode
 from ffnviz.parts.block import block_view as view
-from ffnviz.parts.block.block_view import TokenInBlock, attends_most
+from ffnviz.parts.block.block_view import TokenInBlock, attends_most, decode
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import BlockView, block_cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Values, choice_setting, count_setting, text_setting

@@ -11,20 +11,19 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.gradients import vector_jacobian
 from ffnviz.analysis.lab.residual import draw_by_glorot
 from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.vector_jacobian import vector_jacobian
 from ffnviz.jobs.serial_lock import SERIAL_LOCK
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.network import Network
-from ffnviz.models.random_init import no_draws
+from ffnviz.models.torch_shortcuts import no_draws
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import (
     Figure,
     Lines,

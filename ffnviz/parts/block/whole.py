@@ -6,13 +6,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.block.stations import encoder_stations, with_norms_moved
 from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.block import block_view as view
-from ffnviz.parts.block.block_view import TokenInBlock, headline
+from ffnviz.parts.block.block_view import TokenInBlock, encoder_stations, headline, with_norms_moved
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import BlockView, block_cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Head
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
 

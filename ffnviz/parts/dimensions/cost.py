@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.analysis.dimensions.cost import (
+from ffnviz.analysis.cost import (
+    PRESETS,
     Shape,
     ffn_share,
     memory,
@@ -14,11 +15,9 @@ from ffnviz.analysis.dimensions.cost import (
     overtaking_length,
     parameters,
 )
-from ffnviz.analysis.dimensions.presets import PRESETS
 from ffnviz.parts.sheet import Choice, Control, Sheet, row, set_to
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import (
     Array,
     Figure,

@@ -17,9 +17,8 @@ from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.dimensions.warp import chosen_corners
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import (
     Array,
     Figure,

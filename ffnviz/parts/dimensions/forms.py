@@ -7,18 +7,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ffnviz.analysis.measuring import Progress, Spread, in_turn
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress, Spread, in_turn
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.results import measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.code import code_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.text import code_cell, text_cell
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting

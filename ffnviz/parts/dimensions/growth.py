@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.growth import WIDTH_TOKENS, Growth, grow_with_length, grow_with_width
 from ffnviz.parts.results import measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures import time_charts as figures
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values

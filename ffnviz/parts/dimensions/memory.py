@@ -4,15 +4,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress
 from ffnviz.analysis.timing.memory import Memory, chunk_sizes, memory
 from ffnviz.parts.results import measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, axis, figure, line_trace, log_axis, ring
 from ffnviz.pictures.time_charts import Times, line_of_times
 from ffnviz.pictures.wording import Sentence, number

@@ -20,9 +20,8 @@ from ffnviz.models.network import Network
 from ffnviz.models.views import FfnView
 from ffnviz.parts.sheet import Choice, Control, Sheet, row
 from ffnviz.parts.token_choice import token_choice, token_setting
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import (
     Array,
     Figure,

@@ -14,13 +14,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.dimensions.points import best_line, rings
 from ffnviz.models.activations import ACTIVATIONS, Activation
-from ffnviz.parts.dimensions.separate import MARKS
+from ffnviz.parts.dimensions.separate import MARKS, best_line, rings
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, Trace, axis, bare_axis, figure, line_trace, ring
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, number, percent

@@ -14,9 +14,8 @@ from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.block import Block
 from ffnviz.parts.experiments import cached_result, experiment_subject
 from ffnviz.parts.sheet import Button, Choice, Control, Sheet, row, set_to
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.program import ProgramLine, Value, program_cell
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.exercises import ProgramLine, Value, program_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.actions import Set

@@ -12,27 +12,41 @@ from html import escape
 
 import numpy as np
 
-from ffnviz.analysis.exercises.blank import Blank, Slip, bracketed, distinct, sign_slips, written
-from ffnviz.analysis.exercises.by_hand import (
+from ffnviz.analysis.by_hand import (
     D_FF,
     D_MODEL,
     LARGEST,
     SIGNS,
+    Blank,
     Ints,
+    RealNeuron,
+    Slip,
     SmallFfn,
     blanks,
+    blanks_of,
+    bracketed,
+    distinct,
     pairs,
+    real_neuron,
+    sign_slips,
     small_ffn,
     worked,
+    written,
 )
-from ffnviz.analysis.exercises.real_neuron import RealNeuron, blanks_of, real_neuron
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Choice, Control, Download, NumberBox, Sheet, row, set_to
-from ffnviz.pictures.by_hand import LONGEST, Gap, Step, Table, by_hand_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.exercises import (
+    LONGEST,
+    MOST,
+    WEIGHTS,
+    Gap,
+    Step,
+    Table,
+    by_hand_cell,
+    xor_cell,
+)
 from ffnviz.pictures.wording import number, quoted
-from ffnviz.pictures.xor_net import MOST, WEIGHTS, xor_cell
 from ffnviz.state.actions import ChooseNeuron, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting

@@ -10,9 +10,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.analysis.dimensions.cost import multiply_adds, shape_of
+from ffnviz.analysis.cost import multiply_adds, shape_of
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, Subject
-from ffnviz.analysis.lab.rounding import ffn_bound
+from ffnviz.analysis.lab.tolerances import ffn_bound
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.sparsity.awake import active, threshold_for
@@ -21,8 +21,8 @@ from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.experiments import cached_result
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.vote_question import OPTIONS, STEPS, Experiment, VoteQuestion, vote_cell
+from ffnviz.pictures.cell import Head
+from ffnviz.pictures.votes import OPTIONS, STEPS, Experiment, VoteQuestion, vote_cell
 from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.actions import OpenPage, Set
 from ffnviz.state.run import Run

@@ -7,9 +7,8 @@ from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
 from ffnviz.parts.journey.overview import awake_by_block, overview
 from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.actions import ChooseBlock

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from ffnviz.analysis.journey.path import FfnPath, Vector, ffn_path
+from ffnviz.analysis.journey import FfnPath, Vector, ffn_path
 from ffnviz.parts import sentences
 from ffnviz.parts.journey.neurons import awake_of, neuron_of
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
-from ffnviz.pictures.head import Head
 from ffnviz.state.actions import ChooseNeuron, ChooseToken, OpenPage, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import choice_setting

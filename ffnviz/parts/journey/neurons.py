@@ -1,19 +1,18 @@
 """Every neuron on every token, and one of them."""
 
-from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
+from ffnviz.analysis.journey import ORDERS, neuron_order
 from ffnviz.analysis.needs import missing
+from ffnviz.analysis.neurons.intervention import neuron_values
 from ffnviz.analysis.neurons.memory import WRITES_NEEDS, whole_first, written_words
-from ffnviz.analysis.neurons.strongest import neuron_values
 from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
 from ffnviz.parts import sentences
 from ffnviz.parts.neuron_shown import first_neuron, leading_neuron
 from ffnviz.parts.part import NEURONS
 from ffnviz.parts.sentences import active_means
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.neuron_card import neuron_card_cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.plot import Array
+from ffnviz.pictures.tokens import neuron_card_cell
 from ffnviz.pictures.wording import Sentence, neuron_name
 from ffnviz.state.actions import ChooseNeuron, ChooseOrder, OpenNeuron
 from ffnviz.state.run import Run, TracedModel, token_labels

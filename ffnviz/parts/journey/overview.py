@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.sparsity.awake import awake
-from ffnviz.models.block_trace import BlockTrace
-from ffnviz.models.trace import ForwardPass
+from ffnviz.models.trace import BlockTrace, ForwardPass
 from ffnviz.pictures.plot import Array, Figure, bare_axis, figure, some_named
 
 

@@ -14,8 +14,7 @@ from ffnviz.models.trace import ForwardPass
 from ffnviz.parts import sentences
 from ffnviz.parts.guess import asked, under_guess
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 

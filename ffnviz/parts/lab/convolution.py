@@ -8,11 +8,10 @@ from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
 from ffnviz.analysis.number_format import short
 from ffnviz.parts.experiments import cached_for_block, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.code import code_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, axis, figure, row_axis
+from ffnviz.pictures.text import code_cell
 from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values

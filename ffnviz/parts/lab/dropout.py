@@ -4,14 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ffnviz.analysis.lab.dropout import SEED, Dropout, try_dropout
-from ffnviz.analysis.lab.dropout import P as USUAL
-from ffnviz.analysis.lab.dropout import passes as passes_of
+from ffnviz.analysis.lab.residual import SEED, Dropout, try_dropout
+from ffnviz.analysis.lab.residual import P as USUAL
+from ffnviz.analysis.lab.residual import passes as passes_of
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Array, Figure, axis, bare_axis, figure, lines
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run

@@ -7,25 +7,26 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.lab.approximation import (
+from ffnviz.analysis.lab.fitting import (
     FUNCTIONS,
     JUMPS,
     KNOTS,
+    SQUARE,
     WIDTHS,
     Approximation,
+    Fit,
     approximate,
+    phi_of,
     piecewise_linear,
 )
-from ffnviz.analysis.lab.fitting import SQUARE, Fit, phi_of
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row, set_to
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.drawing import drawing_cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.exercises import drawing_cell
 from ffnviz.pictures.plot import Array, Figure, axis, figure, line_trace, log_axis, ring
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run

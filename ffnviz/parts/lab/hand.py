@@ -13,15 +13,13 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lab.approximation import FUNCTIONS, POINTS, piecewise_linear
-from ffnviz.analysis.lab.fitting import REACH, fit_to
+from ffnviz.analysis.lab.fitting import FUNCTIONS, POINTS, REACH, fit_to, piecewise_linear
 from ffnviz.analysis.number_format import short
 from ffnviz.parts.lab.fit import CURVE, DRAWN, FUNCTION, Curve
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.handles import Corner, handles_cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.exercises import Corner, handles_cell
 from ffnviz.pictures.plot import axis, grouped, lines
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run

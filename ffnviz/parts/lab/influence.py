@@ -5,20 +5,23 @@ import numpy as np
 from ffnviz.analysis.lab.influence import (
     DEEPEST,
     DEPTH,
+    GAIN,
     LENGTH,
     LONGEST_MAP,
+    LOUD,
+    LOUDEST,
+    LSTM,
+    RNN,
     Influence,
     input_influence,
 )
-from ffnviz.analysis.lab.recurrent import GAIN, LOUD, LOUDEST, LSTM, RNN
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.lab.positions import Map, maps
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import axis, lines
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run

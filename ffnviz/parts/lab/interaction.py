@@ -20,9 +20,8 @@ from ffnviz.models.network import Network
 from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import axis, lines
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.state.run import Run

@@ -26,17 +26,16 @@ from ffnviz.analysis.lab.linearity import (
     try_map,
 )
 from ffnviz.analysis.lab.linearity import FACTOR as USUAL
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.experiments import cached_for_block, experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, axis, figure, vertical_line
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run

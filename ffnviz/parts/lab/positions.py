@@ -10,9 +10,8 @@ from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
 from ffnviz.analysis.number_format import short
 from ffnviz.parts.experiments import cached_for_block, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Array, Figure, bare_axis, figure, panel_title, some_named
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run

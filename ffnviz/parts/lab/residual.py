@@ -11,12 +11,11 @@ from ffnviz.analysis.lab.residual import (
     Residual,
     try_residual,
 )
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.measuring import Progress
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import axis, escaped, grouped, lines, shortened
 from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run

@@ -2,12 +2,11 @@
 
 import numpy as np
 
-from ffnviz.analysis.lab.sharing import Sharing, try_sharing
+from ffnviz.analysis.lab.positions import Sharing, try_sharing
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values

@@ -7,18 +7,17 @@ from itertools import chain, groupby
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_each
 from ffnviz.analysis.lab.experiment import Finding
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
-from ffnviz.analysis.spread import Progress
 from ffnviz.parts.experiments import as_claim, experiment_subject, tally
 from ffnviz.parts.results import measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.plot import LIGHT, Array, isolated, shortened
-from ffnviz.pictures.saving import saving_cell
-from ffnviz.pictures.verdicts import verdicts_cell
+from ffnviz.pictures.text import saving_cell
+from ffnviz.pictures.votes import verdicts_cell
 from ffnviz.pictures.wording import Sentence, as_text, percent
 from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run

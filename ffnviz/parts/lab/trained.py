@@ -5,14 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ffnviz.analysis.lab.trained import QUESTIONS, Answered, compare_trainings
-from ffnviz.analysis.trainings.design import FAMILIES, RATES, search
-from ffnviz.analysis.trainings.table import trainings
+from ffnviz.analysis.trainings import FAMILIES, RATES, search, trainings
 from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.parts.trainings import EACH, difference, trainings_chart
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import axis, lines
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run

@@ -9,8 +9,8 @@ from ffnviz.analysis.lab.bend_deleted import (
     passes_without,
     remove_phi,
 )
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress
 from ffnviz.parts.experiments import (
     cached_for_block,
     cached_result,
@@ -19,9 +19,8 @@ from ffnviz.parts.experiments import (
 )
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import axis, lines
 from ffnviz.pictures.wording import Sentence, number, quoted
 from ffnviz.state.run import Run

@@ -7,7 +7,7 @@ import numpy as np
 
 from ffnviz.analysis.lab.trained import QUESTIONS, compare_trainings
 from ffnviz.jobs.learning import Guessing, Moment, Plan, Reading, learn
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn.moments import (
     AT,
@@ -21,16 +21,15 @@ from ffnviz.parts.learn.moments import (
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.parts.trainings import EACH, difference, trainings_chart
 from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
-from ffnviz.pictures.bet import bet_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.votes import bet_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
-from ffnviz.training.learn.record import HeldOut, Record, Sparsity
+from ffnviz.training.learn.learner import HeldOut, Record, Sparsity
 from ffnviz.training.learn.variants import VARIANTS
 
 FILE = ASSETS / "everyday" / "bet.json"  # assets/everyday/README.md has the command

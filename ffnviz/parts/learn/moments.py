@@ -8,21 +8,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.journey.hiding import words_of
+from ffnviz.analysis.journey import words_of
 from ffnviz.jobs.learning import Moment
 from ffnviz.models.config import config
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Answer, Button, Control, Upload, set_to
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.learn_bar import Progress, learn_bar_cell
+from ffnviz.pictures.page import Progress, learn_bar_cell
 from ffnviz.pictures.plot import Figure, axis, figure, line_trace, vertical_line
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 from ffnviz.training.learn.learner import STEPS_A_RECORD
-from ffnviz.training.learn.own_text import LONGEST, OwnTextError, sentences_in
+from ffnviz.training.learn.text import LONGEST, OwnTextError, sentences_in
 
 
 @dataclass(frozen=True)

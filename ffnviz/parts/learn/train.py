@@ -22,15 +22,14 @@ from ffnviz.parts.learn.moments import (
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
-from ffnviz.training.learn.record import Record
+from ffnviz.training.learn.learner import Record
 from ffnviz.training.learn.variants import D_FF, VARIANTS
 
 NAME = "learn"

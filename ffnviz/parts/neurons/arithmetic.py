@@ -19,9 +19,8 @@ from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import neuron_controls
 from ffnviz.parts.sheet import Control, Download, NumberBox, Sheet, row, set_to
 from ffnviz.pictures.bars import bars_cell, contributions_to
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.code import code_cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.text import code_cell
 from ffnviz.pictures.wording import Sentence, neuron_name, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting

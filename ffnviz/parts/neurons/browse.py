@@ -3,18 +3,16 @@
 import numpy as np
 
 from ffnviz.analysis.needs import Capability, missing
-from ffnviz.analysis.neurons.browsing import HIGH, Overview, overview
-from ffnviz.analysis.neurons.interpretable_neurons import words_at
+from ffnviz.analysis.neurons.index_tables import HIGH, Overview, overview, words_at
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.awake import record_of
 from ffnviz.parts.neuron_shown import neuron_shown, open_neuron
 from ffnviz.parts.neurons.choose import dated, sheet_of_index
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures import neuron_chart as figures
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.table import DRAWN, table_cell
+from ffnviz.pictures.text import DRAWN, table_cell
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting

@@ -15,14 +15,13 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
 
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, require, word_head
-from ffnviz.analysis.spread import Progress
 from ffnviz.models.encoder.linear import linear
 from ffnviz.models.network import Network
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, axis, lines
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run

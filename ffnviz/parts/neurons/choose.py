@@ -8,18 +8,17 @@ from pathlib import Path
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words, read_index
-from ffnviz.analysis.neurons.interpretable_neurons import (
+from ffnviz.analysis.neurons.index_tables import (
     InterpretableNeuron,
     interpretable_neurons,
     words_at,
 )
+from ffnviz.analysis.neurons.intervention import strongest_neurons
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons.strongest import strongest_neurons
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.passages import Passage
-from ffnviz.pictures.text import marked, text_cell
+from ffnviz.pictures.text import Passage, marked, text_cell
 from ffnviz.pictures.wording import signed
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron
 from ffnviz.state.run import Run

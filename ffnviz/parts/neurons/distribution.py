@@ -2,17 +2,16 @@
 
 import numpy as np
 
+from ffnviz.analysis.neurons.gathering import LABELS
 from ffnviz.analysis.neurons.histogram import edges
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons.token_class import LABELS
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import sheet_of_index
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, signed
 from ffnviz.state.actions import ChooseNeuron
 from ffnviz.state.run import Run

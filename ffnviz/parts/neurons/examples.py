@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.neurons.block_index import Example
+from ffnviz.analysis.neurons.intervention import neuron_values
 from ffnviz.analysis.neurons.memory import key_matches
-from ffnviz.analysis.neurons.neuron_index import NeuronIndex
-from ffnviz.analysis.neurons.strongest import neuron_values
+from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
 from ffnviz.analysis.sparsity.awake import active, threshold_for
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, passage
@@ -14,10 +13,9 @@ from ffnviz.parts.neurons.others import what_others_say
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.passages import Passage, passages_cell
+from ffnviz.pictures.text import Passage, passages_cell
 from ffnviz.pictures.wording import Sentence, neuron_name, number, quoted, signed
 from ffnviz.state.actions import ChooseToken
 from ffnviz.state.run import Run

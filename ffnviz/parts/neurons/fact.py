@@ -15,19 +15,18 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.causal.gradient import gradient_attribution
+from ffnviz.analysis.causal.attribution import gradient_attribution
 from ffnviz.analysis.causal.measure import LogitDifference
 from ffnviz.analysis.facts import Fact, read_facts
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.prediction import Prediction, predict
-from ffnviz.analysis.spread import Progress
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, bare_axis, figure, shortened, signed_colours, some_named
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.state.actions import ShowState

@@ -6,17 +6,22 @@ from pathlib import Path
 
 import torch
 
-from ffnviz.analysis.features.encoding import Features, features_of, without_start
-from ffnviz.analysis.features.replaced import replaced
-from ffnviz.analysis.features.strongest import FeatureExamples, sae_examples
-from ffnviz.analysis.features.words import NEEDS, sae_words
+from ffnviz.analysis.features import (
+    WORDS_NEED,
+    FeatureExamples,
+    Features,
+    features_of,
+    replaced,
+    sae_examples,
+    sae_words,
+    without_start,
+)
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction, predict
-from ffnviz.analysis.spread import Progress
 from ffnviz.models.config import config
-from ffnviz.models.sae import Sae, SaeError
-from ffnviz.models.sae_folder import read_sae
+from ffnviz.models.sae import Sae, SaeError, read_sae
 from ffnviz.parts.neurons.choose import error_cell, go_to_block, passage
 from ffnviz.parts.neurons.examples import active_on
 from ffnviz.parts.neurons.others import what_others_say
@@ -34,11 +39,9 @@ from ffnviz.parts.sheet import (
 )
 from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.passages import passages_cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.text import passages_cell, text_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.actions import ChooseToken
 from ffnviz.state.run import Run
@@ -118,7 +121,7 @@ def on_this_sentence(run: Run, features: Features, feature: int) -> Cell:
 
 def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
     """The words that its direction promotes and suppresses."""
-    lacking = missing(run.card, NEEDS)
+    lacking = missing(run.card, WORDS_NEED)
     if lacking:
         return [text_cell("no-words", lacking[0].value, tone="info")]
     promoted, suppressed = sae_words(run.model, sae, feature, WORDS)

@@ -15,12 +15,12 @@ from jaxtyping import Float
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, require, word_head
-from ffnviz.analysis.neurons.probe_loss import MaskedBatch, ProbeLoss, losses_of, masked_batches
+from ffnviz.analysis.neurons.intervention import MaskedBatch, ProbeLoss, losses_of, masked_batches
 from ffnviz.analysis.neurons.probes import Probe, read_probes
 from ffnviz.analysis.prediction import likeliest, predict
 from ffnviz.analysis.sparsity.awake import active, threshold_for
-from ffnviz.analysis.spread import Progress
 from ffnviz.models.activations import Activation
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
@@ -28,11 +28,9 @@ from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.neurons.choose import error_cell
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures import neuron_chart as figures
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.passages import Passage, passages_cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.text import Passage, passages_cell, text_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.state.actions import ChooseToken, Set
 from ffnviz.state.run import Run

@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.analysis.neurons.description_file import (
+from ffnviz.analysis.neurons.descriptions import (
     DescriptionsError,
+    as_descriptions,
+    as_names,
     descriptions_in,
     to_lines,
 )
-from ffnviz.analysis.neurons.name_exchange import as_descriptions, as_names
+from ffnviz.analysis.neurons.gathering import batches
 from ffnviz.analysis.neurons.names import (
     LONGEST_FILE,
     LONGEST_NAME,
@@ -32,7 +34,6 @@ from ffnviz.analysis.neurons.names import (
 )
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.probes import Probe, read_probes, split
-from ffnviz.analysis.neurons.texts import batches
 from ffnviz.analysis.sparsity.awake import active
 from ffnviz.models.network import Network
 from ffnviz.models.spelling import as_read
@@ -40,13 +41,10 @@ from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, sheet_of_index
 from ffnviz.parts.neurons.others import credited, what_others_say
 from ffnviz.parts.sheet import Answer, Button, Control, Download, Sheet, Upload, row, set_to
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.passages import Passage, passages_cell
 from ffnviz.pictures.plot import Figure, axis, escaped, figure
-from ffnviz.pictures.table import table_cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.text import Passage, passages_cell, table_cell, text_cell
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.state.actions import OpenNeuron, Set
 from ffnviz.state.run import Run

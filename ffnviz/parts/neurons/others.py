@@ -4,16 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ffnviz.analysis.neurons.description_file import DescriptionsError, read_descriptions
-from ffnviz.analysis.neurons.descriptions import Description, Descriptions
-from ffnviz.analysis.neurons.name_exchange import credit
+from ffnviz.analysis.neurons.descriptions import (
+    Description,
+    Descriptions,
+    DescriptionsError,
+    credit,
+    read_descriptions,
+)
 from ffnviz.analysis.neurons.names import Name
 from ffnviz.models.config import config
 from ffnviz.parts.neurons.choose import error_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.table import table_cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.text import table_cell, text_cell
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 

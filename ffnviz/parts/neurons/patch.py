@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.causal.patch import PatchMap, map_of_traces, patched_logits
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.measuring import Progress
 from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.neurons.compare import (
     OTHER,
@@ -18,9 +18,8 @@ from ffnviz.parts.neurons.compare import (
 )
 from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import (
     Array,
     Figure,

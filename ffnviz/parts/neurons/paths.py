@@ -10,8 +10,7 @@ from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import go_to_block, neuron_controls
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.state.actions import OpenNeuron

@@ -12,11 +12,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.spread import Progress
+from ffnviz.analysis.measuring import Progress
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, axis, bare_axis, figure, line_trace, ring
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run

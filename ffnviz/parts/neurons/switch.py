@@ -7,12 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.analysis.neurons.intervention import Change, change, direct_contributions
-from ffnviz.analysis.neurons.neuron_set import NeuronSetError, read_set, written_set
-from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
+from ffnviz.analysis.measuring import Progress, subprogress
+from ffnviz.analysis.neurons.intervention import (
+    Change,
+    ProbeLoss,
+    change,
+    direct_contributions,
+    masked_loss,
+)
+from ffnviz.analysis.neurons.names import NeuronSetError, read_set, written_set
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction, predict
-from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.models.edit import Edit
 from ffnviz.models.trace import Trace
 from ffnviz.parts.guess import guess_cell
@@ -20,9 +25,8 @@ from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import error_cell, neuron_controls
 from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, Soon, row, set_to
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted

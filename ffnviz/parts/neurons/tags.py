@@ -10,9 +10,8 @@ from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import sheet_of_index
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures import neuron_chart as figures
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values

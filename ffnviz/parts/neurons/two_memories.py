@@ -13,17 +13,15 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, encoder_of, own_attention
-from ffnviz.analysis.neurons.written import promoted_ids
+from ffnviz.analysis.neurons.memory import promoted_ids
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass, Trace
 from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.parts.token_choice import token_choice, token_setting
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
-from ffnviz.pictures.table import table_cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.text import table_cell, text_cell
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run, token_labels

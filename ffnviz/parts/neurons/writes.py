@@ -11,8 +11,7 @@ from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.choose import neuron_controls
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent
 from ffnviz.state.actions import ChooseNeuron
 from ffnviz.state.run import Run

@@ -6,17 +6,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.experiment import Finding
-from ffnviz.analysis.lab.gate import through_gate
-from ffnviz.analysis.lab.zoo import Zoo, visit_zoo
+from ffnviz.analysis.lab.zoo import Zoo, through_gate, visit_zoo
 from ffnviz.analysis.number_format import short
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Array, Figure, Trace, axis, figure, line_trace
-from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.text import table_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting

@@ -8,9 +8,8 @@ import numpy as np
 from ffnviz.analysis.sparsity.awake import awake, share_against_threshold, threshold_for
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import (
     Array,
     Figure,

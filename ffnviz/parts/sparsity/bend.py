@@ -10,9 +10,8 @@ from ffnviz.analysis.sparsity.awake import threshold_for
 from ffnviz.models.activations import Activation
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Figure, axis, escaped, figure, isolated, line_trace
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run, TracedModel

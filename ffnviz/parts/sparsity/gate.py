@@ -18,9 +18,8 @@ from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Array, Figure, axis, figure, line_trace, log_axis, ring
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel, token_labels

@@ -5,11 +5,11 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.sparsity.record import TrainingRecord, record_of
+from ffnviz.analysis.sparsity.awake import TrainingRecord, record_of
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.cell import Head, Part
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head, Part
 from ffnviz.pictures.plot import (
     Array,
     Figure,

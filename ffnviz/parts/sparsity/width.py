@@ -3,16 +3,15 @@
 import numpy as np
 
 from ffnviz.analysis.lab.width import SHARES, Cut, Width, try_width
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.spread import Progress
 from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import axis, lines
-from ffnviz.pictures.table import table_cell
+from ffnviz.pictures.text import table_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, nearest, number_setting

@@ -6,15 +6,14 @@ from contextlib import contextmanager
 
 import torch
 
+from ffnviz.analysis.measuring import Progress, subprogress
 from ffnviz.analysis.needs import ours
-from ffnviz.analysis.spread import Progress, subprogress
 from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_stages
 from ffnviz.parts.results import REPEATS, measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures import time_charts as figures
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run

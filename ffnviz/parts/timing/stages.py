@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
+from ffnviz.analysis.measuring import Progress, in_turn, subprogress
 from ffnviz.analysis.needs import Capability, encoder_of, ours
-from ffnviz.analysis.spread import Progress, in_turn, subprogress
 from ffnviz.analysis.timing.stages import StageTimes, time_ffns, time_stages
 from ffnviz.analysis.timing.throughput import BEST_SIZE
 from ffnviz.models.encoder.linear import linear
@@ -18,9 +18,8 @@ from ffnviz.models.encoder.model import Model
 from ffnviz.parts.results import REPEATS, measured_on
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures import time_charts as figures
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values

@@ -7,7 +7,7 @@ from ffnviz.analysis.vocabulary.lens import contributions
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import bars_cell, contributions_to
-from ffnviz.pictures.head import Head
+from ffnviz.pictures.cell import Head
 from ffnviz.pictures.wording import Sentence, number, quoted, signed
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting

@@ -7,17 +7,23 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.spread import Progress
-from ffnviz.analysis.vocabulary.decoding import Strategy, distribution
-from ffnviz.analysis.vocabulary.writing import Generation, begin, logits_before, no_text, write_word
+from ffnviz.analysis.measuring import Progress
+from ffnviz.analysis.vocabulary.writing import (
+    Generation,
+    Strategy,
+    begin,
+    distribution,
+    logits_before,
+    no_text,
+    write_word,
+)
 from ffnviz.models.network import Network
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row, set_to
 from ffnviz.parts.vocabulary.softmax import bars_of, controls, strategy
 from ffnviz.pictures.bars import bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Array, Figure, axis, bare_axis, escaped, figure, some_named
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted

@@ -8,9 +8,8 @@ from ffnviz.analysis.vocabulary.lens import Reading, largest_gain, read_early
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, shortened
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run

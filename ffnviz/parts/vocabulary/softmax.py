@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.analysis.vocabulary.decoding import Distribution, Strategy, distribution, entropy, pick
+from ffnviz.analysis.vocabulary.writing import Distribution, Strategy, distribution, entropy, pick
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
-from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.head import Head
 from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, line_trace, vertical_line
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run

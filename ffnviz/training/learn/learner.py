@@ -5,20 +5,104 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import Tensor
 from torch.nn import functional as F
 
+from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.training.learn.neurons import Neurons, keys_of, look_at_neurons
-from ffnviz.training.learn.record import HeldOut, Record, Sparsity
 from ffnviz.training.learn.text import MAX_TOKENS, TEXTS, text_read, training_sentences
 from ffnviz.training.learn.variants import VARIANTS, Variant, new_encoder
 from ffnviz.training.loop import descend, optimiser_of
-from ffnviz.training.masking import Batch, batch_of_sentences, sentence_batches
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import Batch, Recipe, batch_of_sentences, sentence_batches
 from ffnviz.training.validation import validate
+
+SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Neurons:
+    """Each block's neurons at one moment."""
+
+    # entries of the vocabulary on which each is largest anywhere in the held-out sentences, the
+    # largest first, (n_blocks, d_ff, SHOWN)
+    strongest: NDArray[np.int16]
+    # cosine of each row of W₁ with what it was at the beginning, (n_blocks, d_ff)
+    turned: NDArray[np.float16]
+
+
+@torch.no_grad()
+def keys_of(encoder: Encoder) -> Tensor:
+    """A copy of all keys, the rows of W₁, (n_blocks, d_ff, d_model)."""
+    return torch.stack([block.ffn.expand.weight for block in encoder.blocks])
+
+
+@torch.no_grad()
+def look_at_neurons(encoder: Encoder, first: Tensor, batches: Sequence[Batch]) -> Neurons:
+    """All neurons on batches of sentences, without dropout; `first` are the keys at the start."""
+    encoder.eval()
+    ids = torch.cat([batch.inputs.flatten() for batch in batches]).numpy()
+    records = [encoder.stream(batch.inputs).blocks for batch in batches]
+    hidden = [torch.cat([record.ffn.hidden.flatten(0, 1) for record in block]).numpy()
+              for block in zip(*records, strict=True)]  # fmt: skip
+    turned = F.cosine_similarity(keys_of(encoder), first, dim=-1)
+    return Neurons(np.stack([_strongest(ids, each) for each in hidden]), turned.half().numpy())
+
+
+def _strongest(ids: NDArray[np.int64], hidden: NDArray[np.float32]) -> NDArray[np.int16]:
+    """The entries with the largest activations anywhere, (d_ff, SHOWN)."""
+    order = np.argsort(ids, kind="stable")
+    entries, begins = np.unique(ids[order], return_index=True)
+    most = np.maximum.reduceat(hidden[order], begins, axis=0)  # (n_entries, d_ff)
+    return entries[np.argsort(-most, axis=0, kind="stable")[:SHOWN].T].astype(np.int16)
+
+
+@dataclass(frozen=True)
+class Sparsity:
+    """One block's FFN on the held-out sentences."""
+
+    active: float  # share of the hidden values above zero
+    dead: float  # share of the neurons that are above zero on no token
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """A network's results on sentences that it does not train on, one word masked in each."""
+
+    loss: float  # mean cross-entropy, in nats
+    top5: float  # share of the words that are among the five likeliest
+    blocks: tuple[Sparsity, ...]  # one a block
+
+
+@dataclass(frozen=True)
+class Record:
+    """A network after some steps."""
+
+    name: str  # of the variant
+    step: int  # steps done
+    seconds: float  # of the processor, since it began
+    text: str  # the sentence that was watched, with its [MASK]
+    tokens: tuple[str, ...]  # that it reads of the sentence, as typed
+    words: tuple[str, ...]  # the five likeliest for [MASK]
+    probabilities: tuple[float, ...]  # theirs
+    held_out: HeldOut  # at the last look
+    hidden: NDArray[np.float16] | None  # on the sentence, (n_blocks, T, d_ff), if recorded
+    neurons: Neurons | None = None  # if recorded
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON values, without what differs from run to run."""
+        return {
+            "step": self.step,
+            "loss": self.held_out.loss,
+            "top5": self.held_out.top5,
+            "blocks": [{"active": b.active, "dead": b.dead} for b in self.held_out.blocks],
+            "words": dict(zip(self.words, self.probabilities, strict=True)),
+        }
+
 
 STEPS_A_MINUTE = 3_000  # of one core; fixed, so that a curve depends on no clock
 STEPS_A_RECORD = 10

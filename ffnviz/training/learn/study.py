@@ -10,15 +10,24 @@ from typing import Any
 
 import torch
 
-from ffnviz.analysis.trainings.design import Design, Run, next_run
-from ffnviz.analysis.trainings.table import FINAL, RATE, Row, read_table, trainings, unique, written
+from ffnviz.analysis.trainings import (
+    FINAL,
+    RATE,
+    Design,
+    Row,
+    Run,
+    next_run,
+    read_table,
+    trainings,
+    unique,
+    written,
+)
 from ffnviz.models.device import processor
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.training.learn.learner import Learner, Plan
 from ffnviz.training.learn.text import all_everyday, thinned, training_sentences
-from ffnviz.training.masking import Batch, sentence_batches
-from ffnviz.training.recipe import Recipe
+from ffnviz.training.masking import Batch, Recipe, sentence_batches
 from ffnviz.training.validation import validate
 
 TEXT = f"What {MASK} is it?"  # which a learner wants; nobody watches

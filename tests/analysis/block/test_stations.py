@@ -10,9 +10,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.block.stations import (
+from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.config import EncoderConfig
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.block.block_view import (
     Kind,
-    Station,
+    MeasuredStation,
     borrowed_decoder,
     decode,
     decoder_stations,
@@ -20,10 +24,6 @@ from ffnviz.analysis.block.stations import (
     moved,
     with_norms_moved,
 )
-from ffnviz.models.encoder.block import Block
-from ffnviz.models.encoder.config import EncoderConfig
-from ffnviz.models.encoder.model import Model
-from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.networks import ours
 from tests.models.reference import randomise
 from tests.models.test_against_pytorch import theirs
@@ -57,7 +57,7 @@ def close(ours: Tensor, theirs: Tensor) -> bool:
     return bool((ours - theirs).abs().max() <= TOLERANCE)
 
 
-def by_name(stations: tuple[Station, ...]) -> dict[str, Tensor]:
+def by_name(stations: tuple[MeasuredStation, ...]) -> dict[str, Tensor]:
     return {station.name: station.output for station in stations}
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from ffnviz.models.external.in_memory import from_module
 from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import from_module
 from tests.models.external.by_hand import NAMES, hooked, logits_of
 from tests.models.external.families import FAMILIES, build
 from tests.models.external.tokenizers import byte_level, word_piece

@@ -13,7 +13,7 @@ from ffnviz.analysis.causal.attribution import logit_attribution
 from ffnviz.analysis.causal.measure import logit_difference
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.external.in_memory import from_module
+from ffnviz.models.external.opening import from_module
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.trace import Trace
 from tests.analysis.causal.networks import KINDS, SOURCE, network_of_kind

@@ -7,7 +7,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor
 
-from ffnviz.analysis.causal.gradient import gradient_attribution, loss_gradient
+from ffnviz.analysis.causal.attribution import gradient_attribution, loss_gradient
 from ffnviz.analysis.causal.measure import logit_difference
 from ffnviz.analysis.causal.steer import contrast, steer
 from ffnviz.models.edit import PLACES, Edit

@@ -14,9 +14,8 @@ from ffnviz.analysis.causal.ablate import ablate
 from ffnviz.analysis.causal.attribution import logit_attribution
 from ffnviz.analysis.causal.heads import head_attribution, head_map
 from ffnviz.analysis.causal.measure import logit_difference
-from ffnviz.analysis.causal.noise import Noise
-from ffnviz.analysis.causal.patch import patch, patch_map
-from ffnviz.analysis.features.replaced import sae_error
+from ffnviz.analysis.causal.patch import Noise, patch, patch_map
+from ffnviz.analysis.features import sae_error
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import Network, NotForThisNetwork

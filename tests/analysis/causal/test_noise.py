@@ -11,8 +11,7 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.heads import head_map
 from ffnviz.analysis.causal.measure import logit_difference
-from ffnviz.analysis.causal.noise import Noise
-from ffnviz.analysis.causal.patch import patch_map
+from ffnviz.analysis.causal.patch import Noise, patch_map
 from ffnviz.models.edit import PLACES
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.network import ExternalNetwork

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
 
-from ffnviz.analysis.dimensions import cost
-from ffnviz.analysis.dimensions.presets import PRESETS
+from ffnviz.analysis import cost
+from ffnviz.analysis.cost import PRESETS
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.feed_forward import feed_forward
 from ffnviz.models.encoder.model import load

@@ -9,8 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
-from ffnviz.analysis.dimensions.points import MOST, PRESETS, SIDE, Points, best_line
-from ffnviz.parts.dimensions.separate import GRID, PHIS, by_width, separate
+from ffnviz.parts.dimensions.separate import (
+    GRID,
+    MOST,
+    PHIS,
+    PRESETS,
+    SIDE,
+    Points,
+    best_line,
+    by_width,
+    separate,
+)
 
 CORNERS = Points(
     np.array([[0, 0], [63, 63], [0, 63], [63, 0]]), np.array([True, True, False, False])

@@ -5,7 +5,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from ffnviz.analysis.exercises.by_hand import small_ffn
+from ffnviz.analysis.by_hand import small_ffn
 from ffnviz.parts.exercises.by_hand import Backward, backward, blanks_back
 
 SEEDS = range(300)

@@ -7,9 +7,17 @@ import pytest
 import torch
 from torch import nn
 
-from ffnviz.analysis.exercises.blank import Blank
-from ffnviz.analysis.exercises.by_hand import LARGEST, SmallFfn, blanks, small_ffn, worked
-from ffnviz.analysis.exercises.real_neuron import TERMS, blanks_of, real_neuron
+from ffnviz.analysis.by_hand import (
+    LARGEST,
+    TERMS,
+    Blank,
+    SmallFfn,
+    blanks,
+    blanks_of,
+    real_neuron,
+    small_ffn,
+    worked,
+)
 from ffnviz.models.encoder.model import load
 
 SEEDS = range(1_000)

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from ffnviz.analysis.dimensions.cost import multiply_adds, shape_of
+from ffnviz.analysis.cost import multiply_adds, shape_of
 from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions

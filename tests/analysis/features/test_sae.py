@@ -13,9 +13,9 @@ from numpy.testing import assert_allclose
 from safetensors.numpy import save_file
 
 import ffnviz
-from ffnviz.analysis.features.encoding import features_of
+from ffnviz.analysis.features import features_of
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.external.in_memory import from_module
+from ffnviz.models.external.opening import from_module
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.sae import Sae, SaeError
 from tests.analysis.causal.networks import KINDS, by_hand, ids_of, network_of_kind, seen

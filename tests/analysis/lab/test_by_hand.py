@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.lab.approximation import FUNCTIONS
+from ffnviz.analysis.lab.fitting import FUNCTIONS
 from ffnviz.parts.lab.hand import SMOOTH, bound, by_adam, errors, samples, units_through
 
 

@@ -6,7 +6,7 @@ from statistics import NormalDist
 import numpy as np
 import pytest
 
-from ffnviz.analysis.lab.chance import FALSE_ALARM, agreed, strays, trend_by_chance
+from ffnviz.analysis.lab.tolerances import FALSE_ALARM, agreed, strays, trend_by_chance
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 7])

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab import bend_deleted, convolution, linearity, positions, sharing
+from ffnviz.analysis.lab import bend_deleted, convolution, linearity, positions
 from ffnviz.analysis.lab.experiment import Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.block import Block
@@ -53,8 +53,8 @@ def test_attention_that_knows_the_order_does_not_follow_a_shuffle(model_folder: 
 
 
 def test_weights_of_their_own_at_each_position_are_found_out(model_folder: Path) -> None:
-    sound = sharing.try_sharing(subject(model_folder))
-    broken = sharing.try_sharing(subject(model_folder, with_ffn(ByPosition)))
+    sound = positions.try_sharing(subject(model_folder))
+    broken = positions.try_sharing(subject(model_folder, with_ffn(ByPosition)))
     assert finding(sound, "Equal inputs").verdict is HOLDS
     assert finding(sound, "The FFN is not shared").verdict is ONLY_IF
     assert finding(broken, "Equal inputs").verdict is FAILS
@@ -68,14 +68,14 @@ def test_an_ffn_that_always_says_the_same_says_it_wherever_a_word_stands(
         for block in encoder.blocks:
             block.ffn.expand.weight.data.zero_()
 
-    sound = sharing.try_sharing(subject(model_folder))
-    broken = sharing.try_sharing(subject(model_folder, constant))
+    sound = positions.try_sharing(subject(model_folder))
+    broken = positions.try_sharing(subject(model_folder, constant))
     assert finding(sound, "A word").verdict is FAILS
     assert finding(broken, "A word").verdict is HOLDS
 
 
 def test_an_ffn_that_peeks_is_not_shared_and_mixes_tokens_all_the_same(model_folder: Path) -> None:
-    peeking = sharing.try_sharing(subject(model_folder, with_ffn(Peeking)))
+    peeking = positions.try_sharing(subject(model_folder, with_ffn(Peeking)))
     assert finding(peeking, "The FFN is not shared").verdict is FAILS
 
 
@@ -88,8 +88,8 @@ def test_blocks_that_share_their_ffn_are_found_out(
             setattr(encoder.blocks[1].ffn, layer, getattr(encoder.blocks[0].ffn, layer))
 
     claim = "Each block has its own FFN"
-    assert finding(sharing.try_sharing(subject(model_folder)), claim).verdict is HOLDS
-    shared = sharing.try_sharing(subject(model_folder, share))
+    assert finding(positions.try_sharing(subject(model_folder)), claim).verdict is HOLDS
+    shared = positions.try_sharing(subject(model_folder, share))
     assert finding(shared, claim).verdict is FAILS
 
 

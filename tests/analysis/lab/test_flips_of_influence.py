@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab import influence, recurrent
+from ffnviz.analysis.lab import influence
 from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Verdict
 from tests.analysis.lab.broken import Peeking, deaf, finding, subject, with_ffn
@@ -102,7 +102,7 @@ def test_a_gradient_vanishes_or_explodes_with_the_recurrent_weights(
     x = 0.1 * torch.randn(12, 48, generator=torch.Generator().manual_seed(2))
 
     def verdicts(gain: float, inputs: float = 1) -> list[Verdict]:
-        found = recurrent.fading_findings(recurrent.fade(inputs * x, gain), gain)
+        found = influence.fading_findings(influence.fade(inputs * x, gain), gain)
         return [each.verdict for each in found[:2]]
 
     assert verdicts(8.0) == [HOLDS, HOLDS]
@@ -115,30 +115,30 @@ def test_a_gradient_vanishes_or_explodes_with_the_recurrent_weights(
 
 def test_the_spectral_radius_is_that_of_the_recurrent_weights_as_drawn() -> None:
     d = 192
-    found = {each.name: each for each in recurrent.fade(torch.ones(3, d), 5.0)}
+    found = {each.name: each for each in influence.fade(torch.ones(3, d), 5.0)}
     # Uniform up to 1/√d: a variance of 1/(3 d), and by Girko's circular law a radius near √(1/3).
-    assert found[recurrent.RNN].radius == pytest.approx(3**-0.5, rel=0.1)
-    assert found[recurrent.LOUD].radius == pytest.approx(5 * found[recurrent.RNN].radius)
+    assert found[influence.RNN].radius == pytest.approx(3**-0.5, rel=0.1)
+    assert found[influence.LOUD].radius == pytest.approx(5 * found[influence.RNN].radius)
     radii = []
-    for seed in recurrent.SEEDS:
+    for seed in influence.SEEDS:
         with torch.random.fork_rng():
             torch.manual_seed(seed)
             weights = nn.RNN(d, d).get_parameter("weight_hh_l0").detach().double().numpy()
         radii.append(abs(np.linalg.eigvals(weights)).max())
-    assert found[recurrent.RNN].radius == pytest.approx(np.mean(radii), rel=1e-5)
+    assert found[influence.RNN].radius == pytest.approx(np.mean(radii), rel=1e-5)
 
 
 def test_who_forgets_more_slowly_depends_on_who_is_who(monkeypatch: pytest.MonkeyPatch) -> None:
     x = torch.randn(10, 48, generator=torch.Generator().manual_seed(2))
     rnn, lstm = nn.RNN, nn.LSTM
-    sound = recurrent.fading_findings(recurrent.fade(x), recurrent.GAIN)
+    sound = influence.fading_findings(influence.fade(x), influence.GAIN)
     monkeypatch.setattr(nn, "RNN", lstm)
     monkeypatch.setattr(nn, "LSTM", rnn)
-    swapped = recurrent.fading_findings(recurrent.fade(x, 1.0), 1.0)
+    swapped = influence.fading_findings(influence.fade(x, 1.0), 1.0)
     assert (sound[2].verdict, swapped[2].verdict) == (HOLDS, FAILS)
 
 
 @pytest.mark.parametrize("n", [1, 2])
 def test_one_step_back_decides_nothing(n: int) -> None:
-    found = recurrent.fading_findings(recurrent.fade(torch.ones(n, 8)), recurrent.GAIN)
+    found = influence.fading_findings(influence.fade(torch.ones(n, 8)), influence.GAIN)
     assert {each.verdict for each in found} == {Verdict.UNDECIDED}

@@ -9,8 +9,8 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.dimensions.presets import PRESETS
-from ffnviz.analysis.lab import approximation, dropout, fitting, residual, width, zoo
+from ffnviz.analysis.cost import PRESETS
+from ffnviz.analysis.lab import fitting, residual, width, zoo
 from ffnviz.analysis.lab.experiment import Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.encoder.encoder import Encoder
@@ -23,9 +23,9 @@ HOLDS, FAILS, ONLY_IF = Verdict.HOLDS, Verdict.FAILS, Verdict.ONLY_IF
 
 
 def test_a_layer_without_a_bend_fits_no_curve() -> None:
-    wave = approximation.FUNCTIONS["wave"]
+    wave = fitting.FUNCTIONS["wave"]
     curved, flat = (
-        approximation.approximate(wave, name, (1, 2, 3, 4, 6, 8, 12, 16, 24))
+        fitting.approximate(wave, name, (1, 2, 3, 4, 6, 8, 12, 16, 24))
         for name in ("relu", "identity")
     )
     for claim in ("One hidden layer", "A wider layer"):
@@ -33,34 +33,34 @@ def test_a_layer_without_a_bend_fits_no_curve() -> None:
         assert finding(flat, claim).verdict is FAILS
 
 
-@pytest.mark.parametrize("name", approximation.JUMPS)
+@pytest.mark.parametrize("name", fitting.JUMPS)
 def test_where_a_function_jumps_no_network_is_nearer_than_half_the_jump(name: str) -> None:
-    function, jumps = approximation.FUNCTIONS[name], approximation.JUMPS[name]
+    function, jumps = fitting.FUNCTIONS[name], fitting.JUMPS[name]
     for place in jumps:  # it does jump there, by 2
         before, after = function(torch.tensor([place - 1e-9, place + 1e-9], dtype=torch.float64))
         assert abs(after - before) == pytest.approx(2, abs=1e-6)
-    found = approximation.approximate(function, "relu", (64,), jumps=jumps)
+    found = fitting.approximate(function, "relu", (64,), jumps=jumps)
     assert found.fits[0].largest >= 1 - 1e-3
     one = finding(found, "One hidden layer")
     assert one.verdict is ONLY_IF
     assert "jumps" in one.verdict_text
-    flat = approximation.approximate(function, "identity", (64,), jumps=jumps)
+    flat = fitting.approximate(function, "identity", (64,), jumps=jumps)
     assert finding(flat, "One hidden layer").verdict is FAILS
 
 
 def test_a_network_that_learned_the_points_by_heart_fits_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    wave, step = approximation.FUNCTIONS["wave"], 4 / (approximation.POINTS - 1)
-    sound = approximation.approximate(wave, "relu", (64,))
+    wave, step = fitting.FUNCTIONS["wave"], 4 / (fitting.POINTS - 1)
+    sound = fitting.approximate(wave, "relu", (64,))
     ours = fitting.fit_to
 
     def comb(x: Tensor, y: Tensor, name: str, n: int, at: Tensor, expected: Tensor) -> object:
         """What is between the points is off by 1, and the points are as they were."""
         return ours(x, y, name, n, at, expected + torch.sin(math.pi * at / step))
 
-    monkeypatch.setattr(approximation, "fit_to", comb)
-    broken = approximation.approximate(wave, "relu", (64,))
+    monkeypatch.setattr(fitting, "fit_to", comb)
+    broken = fitting.approximate(wave, "relu", (64,))
     assert finding(sound, "One hidden layer").verdict is HOLDS
     assert finding(broken, "One hidden layer").verdict is Verdict.UNDECIDED
     assert broken.fits[0].error > 0.5
@@ -73,39 +73,39 @@ def test_a_fit_that_training_did_not_find_disproves_nothing(
     monkeypatch.setattr(fitting, "least_squares", lambda columns, y: (
         torch.zeros(columns.shape[1], dtype=y.dtype), float(y.square().mean().sqrt())
     ))  # fmt: skip
-    found = approximation.approximate(approximation.FUNCTIONS["wave"], "gelu", (16,))
+    found = fitting.approximate(fitting.FUNCTIONS["wave"], "gelu", (16,))
     one = finding(found, "One hidden layer")
     assert one.verdict is Verdict.UNDECIDED
     assert "does not prove that there is none" in one.verdict_text
 
 
 def test_a_straight_line_leaves_nothing_to_gain() -> None:
-    line = approximation.approximate(approximation.FUNCTIONS["straight line"], "relu", (1, 8))
+    line = fitting.approximate(fitting.FUNCTIONS["straight line"], "relu", (1, 8))
     assert finding(line, "A wider layer").verdict is Verdict.UNDECIDED
 
 
 def test_errors_that_go_up_and_down_are_no_trend() -> None:
-    widths = approximation.WIDTHS
+    widths = fitting.WIDTHS
     falling = [1 / n for n in widths]
     wandering = [2.0 + (-1) ** k + 0.01 * k for k in range(len(widths))]
     lucky = [*wandering[:-1], 0.1]  # the best of all, and the widest: and yet no trend
 
     def verdict(errors: list[float]) -> Verdict:
-        return approximation._wider(errors, widths, 1.0).verdict
+        return fitting._wider(errors, widths, 1.0).verdict
 
     assert verdict(falling) is HOLDS
-    assert approximation._wider([3.0, 2.0, 1.0], (1, 2, 4), 1.0).verdict is Verdict.UNDECIDED
+    assert fitting._wider([3.0, 2.0, 1.0], (1, 2, 4), 1.0).verdict is Verdict.UNDECIDED
     assert verdict(wandering) is verdict(lucky) is verdict(falling[::-1]) is FAILS
 
 
 def test_whether_phi_may_be_a_polynomial_depends_on_phi(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(approximation, "FEW", (16,))
+    monkeypatch.setattr(fitting, "FEW", (16,))
     tried, identity = subject(model_folder), ACTIVATIONS["identity"]
 
     def verdict() -> Verdict:
-        found = approximation.three_phis(tried)
+        found = fitting.three_phis(tried)
         (one,) = {finding(found, claim).verdict for claim in ("With any φ", "A wide enough")}
         return one
 
@@ -119,9 +119,9 @@ def test_whether_phi_may_be_a_polynomial_depends_on_phi(
 
 
 def test_x_squared_fits_the_best_parabola_and_no_more() -> None:
-    found = approximation.approximate(approximation.FUNCTIONS["bump"], "square", (32,))
-    at = torch.linspace(-2, 2, approximation.POINTS, dtype=torch.float64)
-    parabola = np.polynomial.Polynomial.fit(at, approximation.FUNCTIONS["bump"](at), 2)
+    found = fitting.approximate(fitting.FUNCTIONS["bump"], "square", (32,))
+    at = torch.linspace(-2, 2, fitting.POINTS, dtype=torch.float64)
+    parabola = np.polynomial.Polynomial.fit(at, fitting.FUNCTIONS["bump"](at), 2)
     expected = np.sqrt(((parabola(found.x) - found.y) ** 2).mean())
     assert found.fits[0].error == pytest.approx(expected, rel=1e-6)
 
@@ -265,12 +265,12 @@ def test_dropout_that_forgets_to_divide_is_biased(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claim = "On average, dropout"
-    assert finding(dropout.try_dropout(subject(model_folder), 0.3), claim).verdict is HOLDS
-    divided = dropout._dropped
+    assert finding(residual.try_dropout(subject(model_folder), 0.3), claim).verdict is HOLDS
+    divided = residual._dropped
     monkeypatch.setattr(
-        dropout, "_dropped", lambda hidden, kept, p: (1 - p) * divided(hidden, kept, p)
+        residual, "_dropped", lambda hidden, kept, p: (1 - p) * divided(hidden, kept, p)
     )
-    assert finding(dropout.try_dropout(subject(model_folder), 0.3), claim).verdict is FAILS
+    assert finding(residual.try_dropout(subject(model_folder), 0.3), claim).verdict is FAILS
 
 
 def test_dropout_in_front_of_a_layer_that_bends_is_biased(model_folder: Path) -> None:
@@ -278,13 +278,13 @@ def test_dropout_in_front_of_a_layer_that_bends_is_biased(model_folder: Path) ->
         for block in encoder.blocks:
             block.ffn.compress = bent(block.ffn.compress)
 
-    found = dropout.try_dropout(subject(model_folder, bend), 0.3)
+    found = residual.try_dropout(subject(model_folder, bend), 0.3)
     assert finding(found, "On average, dropout").verdict is FAILS
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.9])
 def test_the_mean_of_all_masks_is_the_output_at_every_p(model_folder: Path, p: float) -> None:
-    one = finding(dropout.try_dropout(subject(model_folder), p), "On average, dropout")
+    one = finding(residual.try_dropout(subject(model_folder), p), "On average, dropout")
     assert one.verdict is HOLDS
     assert "4,096 masks of the 12 neurons" in one.measured
 
@@ -293,7 +293,7 @@ def test_passes_refute_what_much_dropout_does_and_never_prove_the_contrary() -> 
     claim, model = "Then, on average, it leaves the prediction", load("relu")
     trained = Subject(model, model.trace("She opened the [MASK]."), 1, 3)
     without, little, much = (
-        finding(dropout.try_dropout(trained, p), claim) for p in (0.0, 0.001, 0.5)
+        finding(residual.try_dropout(trained, p), claim) for p in (0.0, 0.001, 0.5)
     )
     assert without.verdict is little.verdict is Verdict.UNDECIDED
     assert math.isfinite(without.check.value)
@@ -308,8 +308,8 @@ def test_drawing_again_draws_other_passes_and_the_same_verdicts(
 ) -> None:
     tried = subject(model_folder)
     first, second, third = (
-        dropout.try_dropout(tried, p, dropout.SEED + k, judged=judged)
-        for k, judged in ((0, None), (1, None), (2, dropout.passes(tried, p)))
+        residual.try_dropout(tried, p, residual.SEED + k, judged=judged)
+        for k, judged in ((0, None), (1, None), (2, residual.passes(tried, p)))
     )
     assert not np.array_equal(first.outputs, second.outputs)
     for other in (second, third):

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from ffnviz.analysis.lab.gate import NEAR, through_gate
+from ffnviz.analysis.lab.zoo import NEAR, through_gate
 from ffnviz.models.activations import ACTIVATIONS
 from tests.analysis.lab.broken import subject
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.lab import shares as shares_module
+from ffnviz.analysis import gradients as shares_module
+from ffnviz.analysis.gradients import ROWS, input_slopes
 from ffnviz.analysis.lab.influence import LONGEST_MAP, input_influence
-from ffnviz.analysis.lab.shares import ROWS, input_slopes
 from tests.analysis.lab.broken import subject
 
 

@@ -12,8 +12,8 @@ import pytest
 import torch
 
 from ffnviz.analysis.lab import EXPERIMENTS, fitting
-from ffnviz.analysis.lab.approximation import FUNCTIONS, approximate
 from ffnviz.analysis.lab.experiment import Experiment, Result, Subject
+from ffnviz.analysis.lab.fitting import FUNCTIONS, approximate
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.timing.growth import grow_with_length, grow_with_width

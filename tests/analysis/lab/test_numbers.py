@@ -9,13 +9,6 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from ffnviz.analysis.lab.approximation import (
-    FUNCTIONS,
-    KNOTS,
-    POINTS,
-    approximate,
-    piecewise_linear,
-)
 from ffnviz.analysis.lab.bend_deleted import (
     WITHOUT_ATTENTION,
     WITHOUT_FFN,
@@ -23,13 +16,12 @@ from ffnviz.analysis.lab.bend_deleted import (
     passes_without,
     remove_phi,
 )
-from ffnviz.analysis.lab.dropout import try_dropout
 from ffnviz.analysis.lab.experiment import Verdict
+from ffnviz.analysis.lab.fitting import FUNCTIONS, KNOTS, POINTS, approximate, piecewise_linear
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
-from ffnviz.analysis.lab.positions import try_positions
-from ffnviz.analysis.lab.residual import try_residual
-from ffnviz.analysis.lab.sharing import try_sharing
+from ffnviz.analysis.lab.positions import try_positions, try_sharing
+from ffnviz.analysis.lab.residual import try_dropout, try_residual
 from ffnviz.analysis.lab.width import importance, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
 from ffnviz.models.activations import ACTIVATIONS

@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.lab.rounding import ffn_bound, gamma, linear_bound, product_bound
+from ffnviz.analysis.lab.tolerances import ffn_bound, gamma, linear_bound, product_bound
 from ffnviz.models.encoder.feed_forward import FeedForward
 
 

@@ -8,8 +8,16 @@ import pytest
 
 from ffnviz.analysis.lab.experiment import Finding, Verdict
 from ffnviz.analysis.lab.trained import QUESTIONS, Answered, Question, Trained, compare_trainings
-from ffnviz.analysis.trainings.design import FAMILIES, SEEDS, STEPS
-from ffnviz.analysis.trainings.table import COLUMNS, StudyError, read_table, trainings, written
+from ffnviz.analysis.trainings import (
+    COLUMNS,
+    FAMILIES,
+    SEEDS,
+    STEPS,
+    StudyError,
+    read_table,
+    trainings,
+    written,
+)
 from ffnviz.training.learn.variants import VARIANTS
 from tests.analysis.trainings.rows import ROW
 

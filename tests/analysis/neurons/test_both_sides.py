@@ -7,14 +7,13 @@ import pytest
 import torch
 import transformers
 
-from ffnviz.analysis.neurons.block_index import BlockIndex
-from ffnviz.analysis.neurons.browsing import overview
 from ffnviz.analysis.neurons.index_file import read_index, write_index
-from ffnviz.analysis.neurons.neuron_index import build_index
-from ffnviz.analysis.neurons.pool import read_pool
-from ffnviz.analysis.neurons.probe_loss import masked_batches
+from ffnviz.analysis.neurons.index_tables import overview
+from ffnviz.analysis.neurons.intervention import masked_batches
+from ffnviz.analysis.neurons.neuron_index import BlockIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.app.lecture.class_sentences import read_pool
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.network import ExternalNetwork

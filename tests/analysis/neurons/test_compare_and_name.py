@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.neurons.compare import compare, pairs
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.neurons.compare import compare, pairs
 from ffnviz.parts.neurons.name import probe_inputs, score_tag, score_words, word_values
 from tests.analysis.small import small_model
 

@@ -11,12 +11,17 @@ from hypothesis import strategies as st
 
 import ffnviz
 from ffnviz import Description, Descriptions
-from ffnviz.analysis.neurons import description_file
-from ffnviz.analysis.neurons.browsing import described
-from ffnviz.analysis.neurons.description_file import DescriptionsError, descriptions_in, to_lines
-from ffnviz.analysis.neurons.descriptions import Score
+from ffnviz.analysis.neurons import descriptions
+from ffnviz.analysis.neurons.descriptions import (
+    DescriptionsError,
+    Score,
+    as_descriptions,
+    as_names,
+    descriptions_in,
+    to_lines,
+)
 from ffnviz.analysis.neurons.index_file import INDEXES
-from ffnviz.analysis.neurons.name_exchange import as_descriptions, as_names
+from ffnviz.analysis.neurons.index_tables import described
 from ffnviz.analysis.neurons.names import Name
 from ffnviz.models.card import NetworkSize
 
@@ -101,7 +106,7 @@ def test_a_file_without_any_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ffnviz.read_descriptions(tmp_path / "a.jsonl.gz")
     with pytest.raises(OSError, match="missing"):
         ffnviz.read_descriptions(tmp_path / "missing.jsonl")
-    monkeypatch.setattr(description_file, "MOST", 2)
+    monkeypatch.setattr(descriptions, "MOST", 2)
     with pytest.raises(DescriptionsError, match="more than 2 descriptions"):
         descriptions_in("It", lines(ROW, ROW, ROW))
 

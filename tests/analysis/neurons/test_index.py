@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ffnviz.analysis.neurons.gathering import LONGEST
+from ffnviz.analysis.neurons.counting import EXAMPLES, BlockPart, empty
+from ffnviz.analysis.neurons.gathering import LONGEST, batches
 from ffnviz.analysis.neurons.index_file import (
     INDEXES,
     LOW,
@@ -18,13 +19,11 @@ from ffnviz.analysis.neurons.index_file import (
     read_index,
     write_index,
 )
-from ffnviz.analysis.neurons.index_part import EXAMPLES, BlockPart, empty
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
-from ffnviz.analysis.neurons.texts import batches
 from ffnviz.models.encoder.model import TWINS, Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.index_registry import is_of
+from ffnviz.models.fingerprint import is_of
 from tests.analysis.networks import ours
 from tests.analysis.small import small_model
 

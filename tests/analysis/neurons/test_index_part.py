@@ -11,22 +11,22 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from ffnviz.analysis.neurons import sketching, tally
-from ffnviz.analysis.neurons.gathering import Gatherer
-from ffnviz.analysis.neurons.index_part import (
+from ffnviz.analysis.neurons import counting, partners
+from ffnviz.analysis.neurons.counting import (
     COARSE,
     EXAMPLES,
     FINE,
     NOWHERE,
     Batch,
     IndexPart,
+    Tally,
     empty,
     merge,
     merged,
 )
+from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.partners import mixed, signs
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.neurons.tally import Tally
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
@@ -112,9 +112,9 @@ def test_adding_in_place_is_merging(drawn: list[int], small: bool) -> None:
     """Also where a sketch or the texts are put aside after every batch."""
     with pytest.MonkeyPatch.context() as patch:
         if small:
-            patch.setattr(sketching, "EXACT", 1)
-            patch.setattr(sketching, "WAITING", 3)
-            patch.setattr(tally, "TEXTS", 1)
+            patch.setattr(partners, "EXACT", 1)
+            patch.setattr(partners, "WAITING", 3)
+            patch.setattr(counting, "TEXTS", 1)
         together = Tally(nothing(), torch.device("cpu"), 0.0)
         for seed in drawn:
             add(together, *made_up(seed))

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.neurons.intervention import change, direct_contributions
-from ffnviz.analysis.neurons.probe_loss import ProbeLoss, masked_loss
+from ffnviz.analysis.neurons.intervention import (
+    ProbeLoss,
+    change,
+    direct_contributions,
+    masked_loss,
+)
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.vocabulary.lens import contributions
 from ffnviz.models.edit import Edit

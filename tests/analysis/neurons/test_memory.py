@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from ffnviz.analysis.neurons import memory
-from ffnviz.analysis.neurons.memory import key_matches, similar, written_words
-from ffnviz.analysis.neurons.written import written_ids
+from ffnviz.analysis.neurons.memory import key_matches, similar, written_ids, written_words
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.neurons.neuron_set import NeuronSetError, read_set, written_set
+from ffnviz.analysis.neurons.names import NeuronSetError, read_set, written_set
 
 SETS = st.dictionaries(
     st.integers(0, 2), st.sets(st.integers(0, 31), min_size=1).map(lambda s: tuple(sorted(s)))

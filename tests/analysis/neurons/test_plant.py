@@ -4,7 +4,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from ffnviz.analysis.neurons.probe_loss import masked_loss
+from ffnviz.analysis.neurons.intervention import masked_loss
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder

@@ -2,7 +2,7 @@
 
 import torch
 
-from ffnviz.analysis.neurons.pool import NEURONS, read_pool
+from ffnviz.app.lecture.class_sentences import NEURONS, read_pool
 from ffnviz.models.encoder.model import load
 
 TEXTS = ("The old dog slept.", "It cost forty [MASK].", "She opened the door.", "forty")

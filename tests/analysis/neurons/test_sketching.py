@@ -11,9 +11,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 from numpy.typing import NDArray
 
-from ffnviz.analysis.neurons import sketching
-from ffnviz.analysis.neurons.partners import MOST, SHOWN, SURE, M, partners, signs
-from ffnviz.analysis.neurons.sketching import WAITING, Signs, Sketching
+from ffnviz.analysis.neurons import partners as sketches
+from ffnviz.analysis.neurons.partners import (
+    MOST,
+    SHOWN,
+    SURE,
+    WAITING,
+    M,
+    Signs,
+    Sketching,
+    partners,
+    signs,
+)
 
 CPU = torch.device("cpu")
 D_FF = 12
@@ -67,7 +76,7 @@ def test_however_tokens_come_the_sketch_is_the_exact_product(n: int, ends: list[
 def test_more_tokens_than_a_float_can_count_are_put_aside_in_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sketching, "EXACT", 2 * WAITING)
+    monkeypatch.setattr(sketches, "EXACT", 2 * WAITING)
     fires, drawn = tokens(9 * WAITING + 3)
     exact = fires.T.astype(np.int64) @ drawn.astype(np.int64)
     np.testing.assert_array_equal(sketched(fires, drawn, []), exact)

@@ -9,9 +9,9 @@ from hypothesis import strategies as some
 from tokenizers import Tokenizer as Fast
 from tokenizers import models, normalizers
 
-from ffnviz.analysis.neurons import texts
+from ffnviz.analysis.neurons import gathering
+from ffnviz.analysis.neurons.gathering import CHARACTERS, _cut
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.neurons.texts import CHARACTERS, _cut
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Encoding
 from ffnviz.models.external.tokenizer import ExternalTokenizer
@@ -112,7 +112,7 @@ def test_the_pieces_are_those_of_reading_all_that_is_left(
     tokenizer = TOKENIZERS[name]
     probe = Probe(text, ("tag",))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(texts, "CHARACTERS", 2)  # so that it has to look further, too
+        patch.setattr(gathering, "CHARACTERS", 2)  # so that it has to look further, too
         found = list(_cut(probe, tokenizer, max_tokens))
     assert found == list(naive(probe, tokenizer, max_tokens))
     assert found == list(_cut(probe, tokenizer, max_tokens))

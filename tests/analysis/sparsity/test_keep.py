@@ -5,16 +5,16 @@ import pytest
 import torch
 
 from ffnviz.analysis.prediction import logits_with_ffn_output, predict
-from ffnviz.analysis.sparsity.keep import (
+from ffnviz.analysis.sparsity.awake import with_activation
+from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.sparsity.keep import (
     concentration,
     kept_at,
     random_pass,
     strengths,
     strongest_pass,
 )
-from ffnviz.analysis.sparsity.other_activation import with_activation
-from ffnviz.models.encoder.model import Model
-from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.neurons.strongest import strongest_neuron
+from ffnviz.analysis.neurons.intervention import strongest_neuron
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.config import EncoderConfig

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from ffnviz.analysis.journey.ordering import ORDERS, neuron_order
-from ffnviz.analysis.journey.path import ffn_path
+from ffnviz.analysis.journey import ORDERS, ffn_path, neuron_order
 from ffnviz.analysis.sparsity.awake import awake, threshold_for
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.model import Model, load

@@ -8,8 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.sparsity.awake import awake, share_against_threshold
-from ffnviz.analysis.sparsity.record import record_of
+from ffnviz.analysis.sparsity.awake import awake, record_of, share_against_threshold
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load

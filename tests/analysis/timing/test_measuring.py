@@ -7,8 +7,8 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from ffnviz.analysis import spread as spread_module
-from ffnviz.analysis.spread import Spread, in_turn
+from ffnviz.analysis import measuring as spread_module
+from ffnviz.analysis.measuring import Spread, in_turn
 from ffnviz.analysis.timing.growth import (
     LENGTHS,
     WIDTHS,

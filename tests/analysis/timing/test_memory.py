@@ -5,8 +5,14 @@ import torch
 from torch import nn
 
 from ffnviz.analysis.needs import encoder_of
-from ffnviz.analysis.timing.held import kept_for_backward, peak_of
-from ffnviz.analysis.timing.memory import at_once, in_chunks, memory, peak_by_hand
+from ffnviz.analysis.timing.memory import (
+    at_once,
+    in_chunks,
+    kept_for_backward,
+    memory,
+    peak_by_hand,
+    peak_of,
+)
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from tests.analysis.networks import network

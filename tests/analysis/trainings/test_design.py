@@ -7,17 +7,19 @@ from itertools import pairwise
 
 import pytest
 
-from ffnviz.analysis.trainings.design import (
+from ffnviz.analysis.trainings import (
     FAMILIES,
+    FINAL,
     HIGHEST,
     LOWEST,
+    RATE,
     RATE_SEED,
     RATES,
     Design,
+    Row,
     next_run,
     search,
 )
-from ffnviz.analysis.trainings.table import FINAL, RATE, Row
 from tests.analysis.trainings.rows import ROW
 
 TWO = Design((("relu", "no-ffn"), ("swiglu",)), 2, 16_000)

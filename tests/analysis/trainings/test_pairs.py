@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.trainings.pairs import Pairs, holm, pairs, t_below, t_quantile
+from ffnviz.analysis.trainings import Pairs, holm, pairs, t_below, t_quantile
 from tests.analysis.trainings.rows import ROW
 
 

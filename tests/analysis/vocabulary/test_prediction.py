@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.neurons.strongest import neuron_values, strongest_neuron
+from ffnviz.analysis.measuring import timed_trace
+from ffnviz.analysis.neurons.intervention import neuron_values, strongest_neuron
 from ffnviz.analysis.prediction import predict, predict_without_ffn
-from ffnviz.analysis.timing.measured_trace import timed_trace
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from ffnviz.analysis.journey.ordering import neuron_order
+from ffnviz.analysis.journey import neuron_order
 from ffnviz.export.journey import _kept, _leading, chips_of
 from ffnviz.export.live.page import live_contents
 from ffnviz.export.runs import exported_run

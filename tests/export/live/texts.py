@@ -4,7 +4,7 @@ import json
 import lzma
 import random
 
-from ffnviz.models.assets import ASSETS
+from ffnviz.models.config import ASSETS
 from tests.hostile.texts import MARKUP, sentence
 from tests.models.awkward import AWKWARD
 

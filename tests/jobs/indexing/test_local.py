@@ -10,8 +10,8 @@ from types import ModuleType
 
 import pytest
 
+from ffnviz.analysis.neurons.counting import IndexPart
 from ffnviz.analysis.neurons.index_file import write_index
-from ffnviz.analysis.neurons.index_part import IndexPart
 from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.jobs.indexing import sources
 from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of

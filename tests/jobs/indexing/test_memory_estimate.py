@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from ffnviz.analysis.neurons.index_part import BlockPart, empty
-from ffnviz.analysis.neurons.partners import MOST
-from ffnviz.analysis.neurons.sketching import Sketching
-from ffnviz.analysis.neurons.token_class import TokenClass
+from ffnviz.analysis.neurons.counting import BlockPart, empty
+from ffnviz.analysis.neurons.gathering import TokenClass
+from ffnviz.analysis.neurons.partners import MOST, Sketching
 from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of
 from ffnviz.jobs.indexing.memory_estimate import (
     PARTS,

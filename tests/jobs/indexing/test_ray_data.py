@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ffnviz import __version__
-from ffnviz.models.installing import install
+from ffnviz.models.config import install
 
 ray = pytest.importorskip("ray", reason="needs Ray: pip install -r requirements-ray.txt")
 
@@ -18,7 +18,7 @@ from ray._common.usage.usage_lib import usage_stats_enabled  # noqa: E402
 from ray.cluster_utils import Cluster  # noqa: E402
 from ray.data import DataContext  # noqa: E402
 
-from ffnviz.analysis.neurons.index_part import IndexPart  # noqa: E402
+from ffnviz.analysis.neurons.counting import IndexPart  # noqa: E402
 from ffnviz.jobs.indexing import ray_data  # noqa: E402
 from ffnviz.jobs.indexing.cluster import ClusterError, check_places, joined  # noqa: E402
 from ffnviz.jobs.indexing.job import IndexingJob  # noqa: E402

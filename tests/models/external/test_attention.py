@@ -9,11 +9,10 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from ffnviz.models.block_trace import BlockTrace
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.attention import AttentionPatterns
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.trace import Trace
+from ffnviz.models.trace import BlockTrace, Trace
 from tests.models.external.by_hand import NAMES, hooked
 from tests.models.external.families import FAMILIES, build, two_texts
 

@@ -11,8 +11,8 @@ from torch import nn
 
 import ffnviz
 from ffnviz.models.edit import Edit
-from ffnviz.models.external.in_memory import from_module
 from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import from_module
 from ffnviz.models.external.refusal import CannotOpenError
 from ffnviz.models.weights import WeightsChangedError
 from tests.models.external.conftest import TOKENIZERS

@@ -12,10 +12,9 @@ from torch import nn
 
 import ffnviz
 from ffnviz.models.edit import Edit
-from ffnviz.models.external.in_memory import from_module
 from ffnviz.models.external.loading import LoadRequest
-from ffnviz.models.external.opening import open_external
-from ffnviz.models.external.probe import LONGEST, UNSAID, longest_text
+from ffnviz.models.external.opening import from_module, open_external
+from ffnviz.models.external.proof import LONGEST, UNSAID, longest_text
 from ffnviz.models.external.refusal import CannotOpenError
 from ffnviz.models.registry import load
 from tests.models.external.families import FAMILIES, GPT2, SIZES, build, two_texts

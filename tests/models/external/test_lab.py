@@ -10,16 +10,14 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
-from ffnviz.analysis.lab.any_ffn import in_double
 from ffnviz.analysis.lab.convolution import try_convolution
-from ffnviz.analysis.lab.experiment import Subject, Verdict
+from ffnviz.analysis.lab.experiment import Subject, Verdict, ffn_in_double
 from ffnviz.analysis.lab.linearity import try_linearity
-from ffnviz.analysis.lab.positions import try_positions
-from ffnviz.analysis.lab.rounding import ffn_bound
-from ffnviz.analysis.lab.sharing import try_sharing
+from ffnviz.analysis.lab.positions import try_positions, try_sharing
+from ffnviz.analysis.lab.tolerances import ffn_bound
 from ffnviz.analysis.lab.width import try_width
 from ffnviz.analysis.needs import missing, word_head
-from ffnviz.analysis.neurons.written import written_ids
+from ffnviz.analysis.neurons.memory import written_ids
 from ffnviz.cli.lab import lab
 from ffnviz.models.edit import Edit
 from ffnviz.models.external.network import ExternalNetwork
@@ -41,7 +39,7 @@ def subject(network: ExternalNetwork, token: int = 2) -> Subject:
 def test_its_ffn_in_float64_is_the_networks_own(family: str, network_of: OPEN) -> None:
     network = network_of(family)
     record = network.trace(TEXT).blocks[1].ffn
-    told = in_double(network.ffn(1))(record.input.double())
+    told = ffn_in_double(network.ffn(1))(record.input.double())
     for name in ("pre_activation", "hidden", "output"):
         assert_allclose(getattr(told, name), getattr(record, name), atol=2e-5)
 
@@ -100,7 +98,7 @@ def test_a_claim_that_is_broken_does_not_hold(
 
 def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large(network_of: OPEN) -> None:
     view = replace(network_of("GPT-2").ffn(1), phi=RELU_SQUARED)
-    exact, single = in_double(view), in_double(view).float()
+    exact, single = ffn_in_double(view), ffn_in_double(view).float()
     x = 1e3 * torch.randn(5, 32, generator=torch.Generator().manual_seed(0))
     off = (single(x).output.double() - exact(x.double()).output).abs()
     assert bool((off <= ffn_bound(single, x).double()).all())

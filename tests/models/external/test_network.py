@@ -12,8 +12,8 @@ from torch import Tensor
 import ffnviz
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
+from ffnviz.models.external.hooks import Recording, record
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.external.recording import Recording, record
 from ffnviz.models.network import Network, NotForThisNetwork
 from tests.models.external.conftest import TOKENIZERS
 from tests.models.external.families import FAMILIES, build, two_texts

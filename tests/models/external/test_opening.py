@@ -15,12 +15,11 @@ import torch
 from huggingface_hub import errors
 
 from ffnviz.models import registry
-from ffnviz.models.config import Config, NetworkRequest, use
+from ffnviz.models.config import Config, NetworkRequest, install, use
 from ffnviz.models.external import memory, opening
 from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
-from ffnviz.models.installing import install
 from tests.models.external.families import FAMILIES, build
 from tests.models.external.folders import BROKEN, save
 

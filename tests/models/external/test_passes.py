@@ -10,8 +10,8 @@ import torch
 from numpy.testing import assert_allclose
 
 from ffnviz.models.edit import Edit
-from ffnviz.models.external.in_memory import from_module
 from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.external.opening import from_module
 from ffnviz.models.trace import StreamTrace
 from tests.models.external.by_hand import NAMES
 from tests.models.external.conftest import TOKENIZERS

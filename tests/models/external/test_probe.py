@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 import torch
 
-from ffnviz.models.external.probe import probe_ids
+from ffnviz.models.external.proof import probe_ids
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 
 

@@ -12,10 +12,9 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 import ffnviz
-from ffnviz.models.external.in_memory import from_module
 from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.external.opening import open_external
+from ffnviz.models.external.opening import from_module, open_external
 from ffnviz.models.external.refusal import CannotOpenError
 from tests.models.external.families import FAMILIES, HEADS, IDS, WIDE, build
 from tests.models.external.folders import configure, save

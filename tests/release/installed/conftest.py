@@ -8,7 +8,7 @@ import ffnviz
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.folder import write_folder
-from ffnviz.training.vocabulary import train_tokenizer
+from ffnviz.training.twin import train_tokenizer
 
 
 @pytest.fixture(scope="session")

@@ -9,8 +9,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
-from ffnviz.training.learn.record import Record
+from ffnviz.training.learn.learner import Learner, Plan, Record, guessing_by_frequency
 from ffnviz.training.learn.text import MAX_TOKENS, everyday, training_sentences
 from ffnviz.training.learn.variants import VARIANTS, new_encoder
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from ffnviz.training.learn.neurons import SHOWN, keys_of, look_at_neurons
+from ffnviz.training.learn.learner import SHOWN, keys_of, look_at_neurons
 from ffnviz.training.learn.variants import VARIANTS, new_encoder
 from ffnviz.training.masking import Batch
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.training.learn.learner import Learner, Plan, guessing_by_frequency
-from ffnviz.training.learn.own_text import LONGEST, MOST_WORDS, OwnTextError, sentences_in
-from ffnviz.training.learn.text import text_read
+from ffnviz.training.learn.text import LONGEST, MOST_WORDS, OwnTextError, sentences_in, text_read
 
 ENDINGS = ("ell", "ina", "oro", "uth", "ami")
 NAMES = [first + last for first in "BDFGKLMNPRST" for last in ENDINGS]

@@ -2,7 +2,7 @@
 
 import hashlib
 
-from ffnviz.analysis.everyday import EVERYDAY
+from ffnviz.analysis.facts import EVERYDAY
 from ffnviz.models.encoder.folder import TOKENIZER
 from ffnviz.models.encoder.model import MODELS
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer

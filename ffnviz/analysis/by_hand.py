@@ -1,0 +1,383 @@
+"""One neuron of a network on one token, as its eight largest terms and the rest.
+
+A number to fill in, with what each broken rule would give in its place.
+
+A small FFN of whole numbers to compute by hand: y = ReLU(x W₁ + b₁) W₂ + b₂, from a seed.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass
+
+MINUS = "\N{MINUS SIGN}"
+
+
+@dataclass(frozen=True)
+class Slip:
+    """The number that one broken rule gives.
+
+    Attributes:
+        rule: "sign", "bias", "φ", "column" or "terms".
+        value: the wrong number.
+        message: the explanation for whoever typed it.
+    """
+
+    rule: str
+    value: float
+    message: str
+
+
+@dataclass(frozen=True)
+class Blank:
+    """A number to fill in: φ(plus + Σ weight · an earlier number).
+
+    Attributes:
+        name: the label before the gap.
+        right: the right number.
+        slips: the wrong numbers that broken rules give.
+        tolerance: how far off still counts as right; 0 where all numbers are whole.
+        reads: indices of earlier blanks, each with its weight in this one.
+        plus: what is added to them.
+        relu: whether ReLU is applied at the end.
+        uses: the table entries it is computed from, to be marked: (table, row, column), None for
+            all.
+    """
+
+    name: str
+    right: float
+    slips: tuple[Slip, ...]
+    tolerance: float = 0.0
+    reads: tuple[tuple[int, float], ...] = ()
+    plus: float = 0.0
+    relu: bool = False
+    uses: tuple[tuple[int, int | None, int | None], ...] = ()
+
+
+def distinct(blank: Blank) -> Blank:
+    """A blank without the slips that give the right number, or that of an earlier slip."""
+    kept: list[Slip] = []
+    for slip in blank.slips:
+        others = [blank.right, *(each.value for each in kept)]
+        if all(abs(slip.value - other) > 2 * blank.tolerance for other in others):
+            kept.append(slip)
+    return replace(blank, slips=tuple(kept))
+
+
+def sum_slips(
+    factors: Sequence[tuple[float, float]],
+    bias: float,
+    bias_name: str,
+    digits: int = 0,
+    rest: float = 0.0,
+) -> list[Slip]:
+    """The slips of a wrong sign or bias in Σ a · b + bias + rest."""
+    right, value = sum(a * b for a, b in factors) + bias + rest, written(bias, digits)
+    return [
+        *sign_slips(factors, right, digits),
+        Slip("bias", right - bias, f"Bias: the {value} of {bias_name} is missing."),
+        Slip(
+            "bias", right - 2 * bias, f"Bias: the {value} of {bias_name} is added, not taken away."
+        ),
+    ]
+
+
+def sign_slips(factors: Sequence[tuple[float, float]], right: float, digits: int = 0) -> list[Slip]:
+    """The slips of one product with a wrong sign in a sum that is `right`."""
+
+    def signed(a: float, b: float) -> Slip:
+        product = a * b
+        message = (
+            f"Sign: {written(a, digits)} · {bracketed(b, digits)} is {written(product, digits)}, "
+            f"not {written(-product, digits)}."
+        )
+        return Slip("sign", right - 2 * product, message)
+
+    return [signed(a, b) for a, b in factors if a * b]
+
+
+def written(value: float, digits: int = 0) -> str:
+    """A number as a page writes it, with a true minus sign; never −0."""
+    return f"{round(value, digits) + 0.0:.{digits}f}".replace("-", MINUS)
+
+
+def bracketed(value: float, digits: int = 0) -> str:
+    """A number as written behind an operator, in brackets if it is negative."""
+    text = written(value, digits)
+    return f"({text})" if text.startswith(MINUS) else text
+
+
+D_MODEL, D_FF = 2, 3
+SHAPES = ((D_MODEL,), (D_MODEL, D_FF), (D_FF,), (D_FF, D_MODEL), (D_MODEL,))
+LARGEST = 3  # magnitude of a given number
+CLEARLY = ("sign", "bias", "φ")  # rules that give numbers of their own when broken
+SIGNS = "₁₂₃"
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class SmallFfn:
+    """The numbers of one exercise, and its solution.
+
+    Attributes:
+        seed: of its random numbers.
+        x: (d_model,).
+        w1, b1: (d_model, d_ff) and (d_ff,).
+        w2, b2: (d_ff, d_model) and (d_model,).
+    """
+
+    seed: int
+    x: Ints
+    w1: Ints
+    b1: Ints
+    w2: Ints
+    b2: Ints
+
+    @property
+    def z(self) -> Ints:
+        """Before φ: x W₁ + b₁, (d_ff,)."""
+        return self.x @ self.w1 + self.b1
+
+    @property
+    def h(self) -> Ints:
+        """The hidden activations: ReLU(z), (d_ff,)."""
+        return np.maximum(self.z, 0)
+
+    @property
+    def y(self) -> Ints:
+        """The output: h W₂ + b₂, (d_model,)."""
+        return self.h @ self.w2 + self.b2
+
+
+def small_ffn(seed: int) -> SmallFfn:
+    """The exercise of a seed: the first of its random draws that tells all broken rules apart.
+
+    Every given number is between −3 and 3 and none is 0; one z is below zero and two are above.
+    """
+    rng = np.random.default_rng(seed)
+    while True:
+        ffn = SmallFfn(seed, *(_draw(rng, shape) for shape in SHAPES))
+        if _teaches(ffn):
+            return ffn
+
+
+def _draw(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
+    uniform = rng.random((*shape, 2))
+    magnitude = 1 + (uniform[..., 0] * LARGEST).astype(np.int64)
+    return np.where(uniform[..., 1] < 0.5, magnitude, -magnitude)
+
+
+def _teaches(ffn: SmallFfn) -> bool:
+    if not (ffn.z.all() and ffn.y.all() and (ffn.z > 0).sum() == 2):
+        return False
+    for blank in _with_all_slips(ffn):
+        by_rule = [{slip.value for slip in blank.slips if slip.rule == rule} for rule in CLEARLY]
+        wrong = set().union(*by_rule)
+        if len(wrong) != sum(map(len, by_rule)) or blank.right in wrong:
+            return False
+    return True
+
+
+def blanks(ffn: SmallFfn) -> list[Blank]:
+    """The numbers to fill in: z, h and y in this order."""
+    return list(map(distinct, _with_all_slips(ffn)))
+
+
+def _with_all_slips(ffn: SmallFfn) -> list[Blank]:
+    z = [
+        Blank(f"z{SIGNS[j]}", int(ffn.z[j]), _before_phi(ffn, j),
+              uses=((0, None, None), (1, None, j), (2, None, j)))
+        for j in range(D_FF)
+    ]  # fmt: skip
+    h = [
+        Blank(f"h{SIGNS[j]}", int(ffn.h[j]), _after_phi(int(ffn.z[j]), j), reads=((j, 1.0),),
+              relu=True)
+        for j in range(D_FF)
+    ]  # fmt: skip
+    y = [
+        Blank(f"y{SIGNS[k]}", int(ffn.y[k]), _output(ffn, k),
+              reads=tuple((D_FF + j, float(ffn.w2[j, k])) for j in range(D_FF)),
+              plus=float(ffn.b2[k]), uses=((3, None, k), (4, None, k)))
+        for k in range(D_MODEL)
+    ]  # fmt: skip
+    return z + h + y
+
+
+def _before_phi(ffn: SmallFfn, j: int) -> tuple[Slip, ...]:
+    z, bias, other = int(ffn.z[j]), int(ffn.b1[j]), (j + 1) % D_FF
+    slips = sum_slips(pairs(ffn.x, ffn.w1[:, j]), bias, "b₁")
+    if z < 0:
+        slips.append(Slip("φ", 0, f"φ: that comes in the next line; z{SIGNS[j]} may be below 0."))
+    wrong = int(ffn.x @ ffn.w1[:, other]) + bias
+    message = f"Column: z{SIGNS[j]} takes column {j + 1} of W₁, not column {other + 1}."
+    return (*slips, Slip("column", wrong, message))
+
+
+def _after_phi(z: int, j: int) -> tuple[Slip, ...]:
+    name = f"ReLU({written(z)})"
+    if z > 0:
+        return (
+            Slip("φ", 0, f"φ: {name} is {z}; what is above 0 stays as it is."),
+            Slip("sign", -z, f"Sign: {name} is {z}; ReLU is never below 0."),
+        )
+    return (
+        Slip("φ", z, f"φ: {name} is 0; what is below 0 becomes 0."),
+        Slip("sign", -z, f"Sign: ReLU is not |z{SIGNS[j]}|; what is below 0 becomes 0."),
+    )
+
+
+def _output(ffn: SmallFfn, k: int) -> tuple[Slip, ...]:
+    y, bias, other = int(ffn.y[k]), int(ffn.b2[k]), 1 - k
+    slips = sum_slips(pairs(ffn.h, ffn.w2[:, k]), bias, "b₂")
+    from_z = int(ffn.z @ ffn.w2[:, k]) + bias
+    slips.append(Slip("φ", from_z, f"φ: y{SIGNS[k]} is made of h, not of z."))
+    if y < 0:
+        slips.append(Slip("φ", 0, f"φ: there is none behind W₂; y{SIGNS[k]} may be below 0."))
+    wrong = int(ffn.h @ ffn.w2[:, other]) + bias
+    message = f"Column: y{SIGNS[k]} takes column {k + 1} of W₂, not column {other + 1}."
+    return (*slips, Slip("column", wrong, message))
+
+
+def pairs(left: Ints, right: Ints) -> list[tuple[float, float]]:
+    """The factors of each product of two vectors."""
+    return [(int(a), int(b)) for a, b in zip(left, right, strict=True)]
+
+
+def worked(ffn: SmallFfn) -> list[tuple[str, str]]:
+    """The solution line by line: a name, and the sum written out with its numbers."""
+
+    def line(left: Ints, right: Ints, bias: int) -> str:
+        products = [f"{bracketed(a)} · {bracketed(b)}" for a, b in pairs(left, right)]
+        return f"{' + '.join(products)} + {bracketed(bias)}"
+
+    sums = [line(ffn.x, ffn.w1[:, j], int(ffn.b1[j])) for j in range(D_FF)]
+    sums += [f"ReLU({written(int(z))})" for z in ffn.z]
+    sums += [line(ffn.h, ffn.w2[:, k], int(ffn.b2[k])) for k in range(D_MODEL)]
+    return [
+        (blank.name, f"{expression} = {written(blank.right)}")
+        for blank, expression in zip(blanks(ffn), sums, strict=True)
+    ]
+
+
+TERMS = 8
+GUESSED = 0.02  # error of φ that is let pass unless it is ReLU: x · sigmoid(1.702 x) for GELU
+LOOSE = 6  # half units of the last digit, of nine rounded terms and a bias
+
+
+@dataclass(frozen=True, eq=False)
+class RealNeuron:
+    """z = Σ xᵢ kᵢ + rest + b, h = φ(z), and h · v, what it writes into one entry of the stream.
+
+    Attributes:
+        phi: the label of its activation function.
+        entries: the entries of x with the largest products, the largest first, (8,).
+        x, key: x and the key at these entries, (8,) each.
+        rest: the sum of all other products.
+        bias: b; 0 if there is none.
+        z, h: as the network computed them.
+        gate: what φ(z) is multiplied with; 1 if the FFN is not gated.
+        entry: the entry of the output with the largest |v|.
+        value: v there.
+        others: what all other neurons and b₂ write there.
+    """
+
+    phi: str
+    entries: NDArray[np.int64]
+    x: NDArray[np.float64]
+    key: NDArray[np.float64]
+    rest: float
+    bias: float
+    z: float
+    h: float
+    gate: float
+    entry: int
+    value: float
+    others: float
+
+    @property
+    def products(self) -> NDArray[np.float64]:
+        """The eight products xᵢ kᵢ, (8,)."""
+        return self.x * self.key
+
+    @property
+    def digits(self) -> int:
+        """The decimal places that show three digits of the largest term."""
+        largest = max(float(np.abs(self.products).max()), 1e-9)
+        return min(6, max(2, 2 - math.floor(math.log10(largest))))
+
+
+def real_neuron(
+    network: Network, trace: ForwardPass, block: int, token: int, number: int
+) -> RealNeuron:
+    """One neuron of a block on one token of a trace."""
+    view, ffn = network.ffn(block), trace.blocks[block].ffn
+    x, key, value = (
+        vector.detach().cpu().double().numpy()
+        for vector in (ffn.input[token], view.keys[number], view.values[number])
+    )
+    products = x * key
+    order = np.argsort(-np.abs(products), kind="stable")
+    largest, rest = order[:TERMS], float(products[order[TERMS:]].sum())
+    z, h = float(ffn.pre_activation[token, number]), float(ffn.hidden[token, number])
+    gate = 1.0
+    if view.gated_value is not None:
+        bias = 0.0 if view.gated_value_bias is None else float(view.gated_value_bias[number])
+        gate = float(ffn.input[token] @ view.gated_value[number]) + bias
+    entry = int(np.abs(value).argmax())
+    output = float(view.write(ffn.hidden[token])[entry])
+    return RealNeuron(
+        view.phi.label, largest, x[largest], key[largest], rest,
+        0.0 if view.key_bias is None else float(view.key_bias[number]),
+        z, h, gate, entry, float(value[entry]), output - h * float(value[entry]),
+    )  # fmt: skip
+
+
+def blanks_of(neuron: RealNeuron) -> list[Blank]:
+    """The numbers to fill in: the largest product, z, h and the entry of the output."""
+    digits, unit = neuron.digits, 0.5 * 10.0**-neuron.digits
+    a, b = float(neuron.x[0]), float(neuron.key[0])
+    product, term = a * b, neuron.value * neuron.h
+    is_relu = neuron.phi == "ReLU"
+    computed = is_relu and neuron.gate == 1  # h follows from z by what a blank can compute
+    product_tolerance = 2 * unit * (1 + abs(a) + abs(b))  # of two rounded factors
+    z_tolerance = LOOSE * unit + product_tolerance
+    phi_tolerance = z_tolerance if is_relu else max(z_tolerance, GUESSED)
+    factors = list(zip(neuron.x.tolist(), neuron.key.tolist(), strict=True))
+    return list(map(distinct, (
+        Blank(
+            f"x · w at {neuron.entries[0]}", product,
+            (Slip("sign", -product, "Sign: of two factors, minus times minus is plus."),
+             Slip("terms", a + b, "Terms: the two are multiplied, not added.")),
+            product_tolerance, uses=((0, 0, None),),
+        ),
+        Blank(
+            "z", neuron.z,
+            (*sum_slips(factors, neuron.bias, "b₁", digits, neuron.rest),
+             Slip("terms", neuron.z - neuron.rest,
+                  f"Terms: the rest, {written(neuron.rest, digits)}, is missing.")),
+            z_tolerance, ((0, 1.0),), neuron.z - product, uses=((0, None, 3),),
+        ),
+        Blank(
+            "h", neuron.h,
+            (Slip("φ", neuron.z * neuron.gate, f"φ: {neuron.phi}(z) is not z."),
+             Slip("φ", max(0.0, neuron.z) * neuron.gate, f"φ: this network has {neuron.phi}."),
+             Slip("φ", 0.0, f"φ: what is above 0 goes through {neuron.phi} almost as it is."),
+             Slip("φ", neuron.h / neuron.gate if neuron.gate else 0.0,
+                  "φ: the FFN is gated; φ(z) is multiplied with the value.")),
+            phi_tolerance * max(1.0, abs(neuron.gate)), ((1, 1.0),) if computed else (),
+            relu=computed,
+        ),
+        Blank(
+            f"y at {neuron.entry}", neuron.others + term,
+            (Slip("bias", term, "Bias: the other neurons and b₂ write there too."),
+             Slip("sign", neuron.others - term, "Sign: h · v has the other sign."),
+             Slip("φ", neuron.value * neuron.z + neuron.others, "φ: it is h that writes, not z.")),
+            2 * unit * (1 + abs(neuron.h)) + abs(neuron.value) * phi_tolerance,
+            ((2, neuron.value),), neuron.others, uses=((1, None, None),),
+        ),
+    )))  # fmt: skip

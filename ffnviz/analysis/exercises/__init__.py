@@ -1,1 +1,0 @@
-"""Exercises: right answers, and what common mistakes would give, all computed."""

@@ -1,1 +1,0 @@
-"""Features of sparse autoencoders, shown as neurons are, and what the dictionary misses."""

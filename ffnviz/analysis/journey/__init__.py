@@ -1,1 +1,0 @@
-"""Journey: what the page of this idea measures."""

@@ -1,0 +1,402 @@
+"""Counting batch by batch in place, which moves far less memory than merging parts.
+
+All counts are whole numbers that a float32 or float64 holds exactly, so a tally gives the same
+part, to the bit, as merging one for each batch.
+
+Counts on some of the texts: parts that can be added up in any order, with the same bits.
+
+All sums are of whole numbers: each value is rounded once to a multiple of 2⁻¹⁰, each square to one
+of 2⁻⁶, and the order of their sums makes no difference.
+
+Sums and strongest examples of one batch's hidden values, on which an index spends its time.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import reduce
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.neurons import histogram, partners
+from ffnviz.analysis.neurons.partners import Signs, Sketching
+
+EXAMPLES = 12
+FINE, COARSE = 10, 6  # binary places of a value, and of a square
+NOWHERE = np.int64(2**62)  # larger than any text's place
+
+# of one side, (k, d_ff) each: values, places and tokens, as a BlockPart has them
+Strongest = tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int32]]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Texts of one length that are counted together, and their places in the corpus."""
+
+    texts: tuple[str, ...]  # B of them
+    places: NDArray[np.int64]  # of each, unique and in the corpus's order, (B,)
+    ids: Tensor  # (B, T)
+    tagged: Tensor  # whether a text has a tag, (B, n_tags)
+    classes: Tensor  # of each token, (B, T)
+    n_classes: int
+
+
+@dataclass(frozen=True)
+class BlockPart:
+    """Counts of one block's neurons."""
+
+    # tokens at each position on which a neuron fired, (n_positions, d_ff)
+    by_position: NDArray[np.int64]
+    by_class: NDArray[np.int64]  # tokens of each class on which it fired, (n_classes, d_ff)
+    texts: NDArray[np.int64]  # texts in which it fired above zero, (d_ff,)
+    by_tag: NDArray[np.int64]  # of these, those with each tag, (n_tags, d_ff)
+    low_texts: NDArray[np.int64]  # texts in which it fired below zero, (d_ff,)
+    low_by_tag: NDArray[np.int64]  # of these, those with each tag, (n_tags, d_ff) or (0, d_ff)
+    both_texts: NDArray[np.int64]  # texts in which it fired on both sides, (d_ff,)
+    total: NDArray[np.int64]  # the sum of its values, in units of 2⁻ᶠᴵᴺᴱ, (d_ff,)
+    squares: NDArray[np.int64]  # of their squares, in units of 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,)
+    histogram: NDArray[np.int64]  # its values by histogram.py's bins, (d_ff, BINS)
+    sketch: NDArray[np.int64]  # its sketch by partners.py, (d_ff, M)
+    sampled: NDArray[np.int64]  # the tokens of the sketch on which it fired, (d_ff,)
+    # its strongest examples: the largest value in each of the texts where that is largest, the
+    # largest first, of equals the earlier; −inf where it fired in fewer texts, (EXAMPLES, d_ff)
+    values: NDArray[np.float32]
+    places: NDArray[np.int64]  # of these texts, (EXAMPLES, d_ff); NOWHERE likewise
+    tokens: NDArray[np.int32]  # the token of that value in its text, (EXAMPLES, d_ff)
+    # low_values, low_places, low_tokens: the same for the negated values, so the furthest below
+    # zero; (0, d_ff) where hidden cannot be below zero
+    low_values: NDArray[np.float32]
+    low_places: NDArray[np.int64]
+    low_tokens: NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class IndexPart:
+    """Counts of all blocks and texts."""
+
+    n_texts: int
+    at_position: NDArray[np.int64]  # tokens at each position, (n_positions,)
+    of_class: NDArray[np.int64]  # tokens of each class, (n_classes,)
+    with_tag: NDArray[np.int64]  # texts with each tag, (n_tags,)
+    texts: Mapping[int, str]  # the examples of any neuron, by their places
+    blocks: tuple[BlockPart, ...]
+    problems: Mapping[str, int] = field(default_factory=dict)  # of reading, with their counts
+
+    @property
+    def n_tokens(self) -> int:
+        """Tokens in all texts."""
+        return int(self.at_position.sum())
+
+
+def empty(
+    n_blocks: int, d_ff: int, n_positions: int, n_classes: int, n_tags: int, signed: bool
+) -> IndexPart:
+    """A part without any text; signed: whether hidden can be below zero."""
+
+    def zeros(*shape: int) -> NDArray[np.int64]:
+        return np.zeros(shape, dtype=np.int64)
+
+    def no_examples(k: int) -> Strongest:
+        return (np.full((k, d_ff), -np.inf, dtype=np.float32), np.full((k, d_ff), NOWHERE),
+                np.zeros((k, d_ff), dtype=np.int32))  # fmt: skip
+
+    block = BlockPart(
+        zeros(n_positions, d_ff), zeros(n_classes, d_ff), zeros(d_ff), zeros(n_tags, d_ff),
+        zeros(d_ff), zeros(n_tags if signed else 0, d_ff), zeros(d_ff), zeros(d_ff), zeros(d_ff),
+        zeros(d_ff, histogram.BINS), zeros(d_ff if d_ff <= partners.MOST else 0, partners.M),
+        zeros(d_ff), *no_examples(EXAMPLES), *no_examples(EXAMPLES if signed else 0),
+    )  # fmt: skip
+    return IndexPart(
+        0, zeros(n_positions), zeros(n_classes), zeros(n_tags), {}, (block,) * n_blocks
+    )
+
+
+@dataclass(frozen=True)
+class PreparedBatch:
+    """What a batch's blocks have in common."""
+
+    places: NDArray[np.int64]  # of its texts, (B,)
+    tagged: Tensor  # (B, n_tags)
+    is_class: Tensor  # whether a token is of a class, (B·T, n_classes)
+    sampled: Tensor  # the tokens that go into the sketch, as rows of B·T
+    signs: Signs  # of these tokens
+    threshold: float  # a neuron fires where |hidden| is above it
+
+
+def prepare(batch: Batch, threshold: float) -> PreparedBatch:
+    """Compute what follows from a batch's texts alone."""
+    of_texts = partners.mixed(batch.places.astype(np.uint64))
+    of_tokens = np.add.outer(of_texts, np.arange(batch.ids.shape[1], dtype=np.uint64)).ravel()
+    is_sampled, token_signs = partners.signs(of_tokens)
+    is_class = torch.nn.functional.one_hot(batch.classes.flatten(), batch.n_classes).float()
+    return PreparedBatch(
+        batch.places, batch.tagged.float(), is_class, torch.from_numpy(np.flatnonzero(is_sampled)),
+        Signs(torch.from_numpy(token_signs)), threshold,
+    )  # fmt: skip
+
+
+def merge(a: IndexPart, b: IndexPart) -> IndexPart:
+    """Add two parts; the order in which parts are merged does not change a bit."""
+    blocks = tuple(_merge(one, two) for one, two in zip(a.blocks, b.blocks, strict=True))
+    examples = [places for block in blocks for places in (block.places, block.low_places)]
+    return IndexPart(
+        a.n_texts + b.n_texts, a.at_position + b.at_position, a.of_class + b.of_class,
+        a.with_tag + b.with_tag, used({**a.texts, **b.texts}, examples), blocks,
+        dict(Counter(a.problems) + Counter(b.problems)),
+    )  # fmt: skip
+
+
+def merged(parts: Sequence[IndexPart]) -> IndexPart:
+    """The sum of at least one part."""
+    return reduce(merge, parts)
+
+
+def _merge(a: BlockPart, b: BlockPart) -> BlockPart:
+    best: list[Any] = [
+        *stronger((a.values, a.places, a.tokens), (b.values, b.places, b.tokens)),
+        *stronger((a.low_values, a.low_places, a.low_tokens),
+                  (b.low_values, b.low_places, b.low_tokens)),
+    ]  # fmt: skip
+    sums: list[Any] = [
+        getattr(a, f.name) + getattr(b, f.name) for f in fields(BlockPart)[: -len(best)]
+    ]
+    return BlockPart(*sums, *best)
+
+
+def stronger(a: Strongest, b: Strongest) -> Strongest:
+    """The strongest examples of two sets, (k, n) each, of one side."""
+    values, places = np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
+    tokens = np.concatenate([a[2], b[2]])
+    order = np.lexsort((places, -values), axis=0)[:EXAMPLES]
+    return (np.take_along_axis(values, order, axis=0), np.take_along_axis(places, order, axis=0),
+            np.take_along_axis(tokens, order, axis=0))  # fmt: skip
+
+
+def used(texts: Mapping[int, str], places: Sequence[NDArray[np.int64]]) -> dict[int, str]:
+    """The texts at these places, in their order."""
+    in_order = np.unique(np.concatenate([[NOWHERE], *map(np.ravel, places)]))
+    return {place: texts[place] for place in in_order[:-1].tolist()}
+
+
+ROWS = 64  # tokens at a time
+SMALL = (2.0 ** (24 - COARSE) / ROWS) ** 0.5  # a float32 holds ROWS squares of less exactly
+FEW = 8  # a value picked out of a batch takes so many times as long as another
+
+
+def sums(values: Tensor, small: bool) -> tuple[Tensor, Tensor]:
+    """The sums of (n, d_ff) values and of their squares, in units of 2⁻ᶠᴵᴺᴱ and 2⁻ᶜᴼᴬᴿˢᴱ, (d_ff,).
+
+    A product with a power of two is exact, so each value is rounded once. A float64 holds the sums
+    of such whole numbers exactly; if all values are below SMALL, as nearly always, a float32 does
+    too, and is faster. ROWS at a time stay in the processor's cache.
+    """
+    kind = torch.float32 if small else torch.float64
+    total = torch.zeros(values.shape[1], dtype=torch.float64, device=values.device)
+    squares = torch.zeros_like(total)
+    scratch = torch.empty_like(values[:ROWS])
+    for rows in torch.split(values, ROWS):
+        buffer = scratch[: len(rows)]
+        total += torch.mul(rows, 2.0**FINE, out=buffer).round_().sum(dim=0, dtype=kind)
+        torch.mul(rows, rows, out=buffer)
+        squares += buffer.mul_(2.0**COARSE).round_().sum(dim=0, dtype=kind)
+    return total, squares
+
+
+def strongest(
+    hidden: Tensor,
+    best: Tensor,
+    sign: int,
+    threshold: float,
+    places: NDArray[np.int64],
+    least: Tensor,
+    scratch: Tensor,
+) -> tuple[NDArray[np.int64], Strongest]:
+    """For each neuron that has any, the batch's candidates for its strongest examples of one side.
+
+    Of equal values the earlier comes first: value and row make one unique key.
+
+    Args:
+        hidden: (B, T, d_ff).
+        best: the largest of sign · hidden in each text, (B, d_ff).
+        sign: 1 for the side above zero, −1 for the one below.
+        threshold: a neuron fires where |hidden| is above it.
+        places: of the texts, (B,).
+        least: the value that a candidate must reach, (d_ff,).
+        scratch: (B, T, d_ff), overwritten.
+
+    Returns:
+        The neurons, (c,), and their examples, (k, c) each.
+    """
+    wanted = (best > threshold) & (best >= least)
+    columns = wanted.any(dim=0).nonzero().flatten()
+    peaks, best = sign * best, best[:, columns]
+    bits = best.view(torch.int32).to(torch.int64)
+    ordered = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)  # grows with the value
+    rows = torch.arange(len(best), device=hidden.device)[:, None]
+    keys = (ordered << 24) + (2**24 - 1 - rows)
+    keys = torch.where(wanted[:, columns], keys, torch.iinfo(torch.int64).min + rows)
+    chosen = keys.topk(min(EXAMPLES, len(best)), dim=0).indices
+    is_wanted = wanted[:, columns].gather(0, chosen)
+    values = torch.where(is_wanted, best.gather(0, chosen), -torch.inf)
+    rank, column = is_wanted.nonzero(as_tuple=True)
+    tokens = torch.zeros(chosen.shape, dtype=torch.int32, device=hidden.device)
+    text, neuron = chosen[rank, column], columns[column]
+    if FEW * len(rank) < wanted.numel():
+        tokens[rank, column] = (sign * hidden[text, :, neuron]).argmax(dim=1).int()
+    else:
+        tokens[rank, column] = _first(hidden, peaks, scratch)[text, neuron].int()
+    where = np.where(is_wanted.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
+    return columns.cpu().numpy(), (values.cpu().numpy(), where, tokens.cpu().numpy())
+
+
+def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
+    """The first token at which each text has its peak, (B, d_ff): much faster than argmax."""
+    n_tokens = hidden.shape[1]
+    left = torch.arange(n_tokens, 0, -1, dtype=hidden.dtype, device=hidden.device)[:, None]
+    most = torch.empty_like(peaks)
+    some = max(1, ROWS // n_tokens)
+    for start in range(0, len(hidden), some):
+        rows = slice(start, start + some)
+        buffer = scratch[: len(peaks[rows])]
+        torch.eq(hidden[rows], peaks[rows, None], out=buffer).mul_(left)
+        torch.amax(buffer, dim=1, out=most[rows])
+    return n_tokens - most
+
+
+SUMS = ("by_position", "by_class", "texts", "by_tag", "low_texts", "low_by_tag", "both_texts",
+        "total", "squares", "sampled")  # fmt: skip
+TEXTS = 4_096  # kept before those that are no neuron's example any more are dropped
+
+
+@dataclass
+class BlockTally:
+    """The counts of one block, on its device; the attributes are those of a BlockPart."""
+
+    sums: tuple[Tensor, ...]  # the attributes that SUMS names
+    histogram: Tensor  # (d_ff, BINS)
+    sketch: Sketching
+    # high, low: the examples above zero, and those below
+    high: Strongest
+    low: Strongest
+
+    def add(self, hidden: Tensor, batch: PreparedBatch, scratch: Tensor) -> None:
+        """Count a batch's (B, T, d_ff) values; scratch has as many, and at least two per token."""
+        n_tokens, d_ff = hidden.shape[1:]
+        (by_position, by_class, texts, by_tag, low_texts, low_by_tag, both_texts, total, squares,
+         sampled) = self.sums  # fmt: skip
+        flat, device = hidden.reshape(-1, d_ff), hidden.device
+        peaks = [hidden.amax(dim=1)] + [-hidden.amin(dim=1)] * (len(self.low[0]) > 0)
+        in_text = [(peak > batch.threshold).float() for peak in peaks]
+        tagged = batch.tagged.to(device).mT
+        by_side = zip(in_text, (texts, low_texts), (by_tag, low_by_tag), strict=False)
+        for fired, n_texts, n_tagged in by_side:
+            n_texts += fired.sum(dim=0)
+            n_tagged += tagged @ fired
+        if len(in_text) == 2:
+            both_texts += (in_text[0] * in_text[1]).sum(dim=0)
+        fires = scratch[: hidden.numel()].view(hidden.shape)
+        for side, best, sign in zip((self.high, self.low), peaks, (1, -1), strict=False):
+            _keep(side, hidden, best, sign, batch, fires)
+        torch.abs(hidden, out=fires).gt_(batch.threshold)  # as `active`, in the same memory
+        by_position[:n_tokens] += fires.sum(dim=0)
+        flat_fires = fires.reshape(-1, d_ff)
+        by_class += batch.is_class.to(device).mT @ flat_fires
+        of_sample = flat_fires.index_select(0, batch.sampled.to(device))
+        sampled += of_sample.sum(dim=0)
+        self.sketch.add(of_sample, batch.signs)
+        low, high = (float(extreme) for extreme in torch.aminmax(flat))
+        of_batch = sums(flat, max(-low, high) < SMALL)
+        total += of_batch[0]
+        squares += of_batch[1]
+        # The memory of `fires` is not needed any more, and is used again.
+        histogram.add_to(self.histogram, flat, scratch.view(torch.int32), not low >= 0)
+
+    def end(self) -> BlockPart:
+        """The counts; each is given up here as it is converted, for they may be large."""
+        left, self.sums = list(self.sums), ()
+        sums = [left.pop(0).to(torch.int64).cpu().numpy() for _ in SUMS]
+        values, places, tokens = self.high
+        low_values, low_places, low_tokens = self.low
+        return BlockPart(
+            **dict(zip(SUMS, sums, strict=True)), histogram=self.histogram.cpu().numpy(),
+            sketch=self.sketch.total().cpu().numpy(), values=values, places=places, tokens=tokens,
+            low_values=low_values, low_places=low_places, low_tokens=low_tokens,
+        )  # fmt: skip
+
+
+def _keep(
+    side: Strongest, hidden: Tensor, best: Tensor, sign: int, batch: PreparedBatch, scratch: Tensor
+) -> None:
+    """Update the strongest examples of one side with those of a batch."""
+    least = torch.from_numpy(side[0][-1]).to(hidden.device)
+    columns, new = strongest(hidden, best, sign, batch.threshold, batch.places, least, scratch)
+    if not len(columns):
+        return
+    values, places, tokens = side
+    kept = stronger((values[:, columns], places[:, columns], tokens[:, columns]), new)
+    values[:, columns], places[:, columns], tokens[:, columns] = kept
+
+
+class Tally:
+    """The counts of all blocks and texts."""
+
+    def __init__(self, empty: IndexPart, device: torch.device, threshold: float) -> None:
+        """Begin with an empty part."""
+        self._threshold = threshold
+        self._texts: dict[int, str] = {}
+        self._most_texts = TEXTS
+        self._scratch = torch.empty(0, device=device)
+        self._blocks = tuple(_empty(block, device) for block in empty.blocks)
+        self._at_position, self._of_class, self._with_tag = (
+            counts.copy() for counts in (empty.at_position, empty.of_class, empty.with_tag)
+        )
+        self._n_texts = self.n_tokens = 0
+
+    def begin(self, batch: Batch) -> Callable[[Tensor], None]:
+        """Begin a batch; the result is to be called with each block's (B, T, d_ff) in turn."""
+        n_texts, n_tokens = batch.ids.shape
+        prepared, blocks = prepare(batch, self._threshold), iter(self._blocks)
+        if len(self._texts) > self._most_texts:
+            self._texts = self._used()
+            self._most_texts = max(TEXTS, 2 * len(self._texts))
+        self._at_position[:n_tokens] += n_texts
+        self._of_class += prepared.is_class.sum(dim=0).long().numpy()
+        self._with_tag += batch.tagged.sum(dim=0).long().numpy()
+        self._n_texts += n_texts
+        self.n_tokens += n_texts * n_tokens
+        self._texts |= zip(batch.places.tolist(), batch.texts, strict=True)
+
+        def add_block(hidden: Tensor) -> None:
+            size = max(hidden.numel(), 2 * n_texts * n_tokens)
+            if self._scratch.numel() < size:
+                self._scratch = torch.empty(size, device=hidden.device)
+            next(blocks).add(hidden.float(), prepared, self._scratch)
+
+        return add_block
+
+    def _used(self) -> dict[int, str]:
+        places = [side[1] for block in self._blocks for side in (block.high, block.low)]
+        return used(self._texts, places)
+
+    def end(self) -> IndexPart:
+        """The counts of all batches; the tally is at its end."""
+        return IndexPart(
+            self._n_texts, self._at_position, self._of_class, self._with_tag, self._used(),
+            tuple(block.end() for block in self._blocks),
+        )  # fmt: skip
+
+
+def _empty(like: BlockPart, device: torch.device) -> BlockTally:
+    def zeros(values: NDArray[np.int64], dtype: torch.dtype = torch.float64) -> Tensor:
+        return torch.zeros(values.shape, dtype=dtype, device=device)
+
+    return BlockTally(
+        tuple(zeros(getattr(like, name)) for name in SUMS), zeros(like.histogram, torch.int64),
+        Sketching(like.sampled.shape[0], device),
+        (like.values.copy(), like.places.copy(), like.tokens.copy()),
+        (like.low_values.copy(), like.low_places.copy(), like.low_tokens.copy()),
+    )  # fmt: skip

@@ -1,1 +1,0 @@
-"""What many small trainings say: their table, and pairs of them that share a seed."""

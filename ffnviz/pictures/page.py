@@ -1,0 +1,216 @@
+"""The buttons that start, pause and replay a training, and how far it is.
+
+The lecture's menu, which stands on every page.
+
+The name of the page, the lecture, and the link to what the page shows.
+
+The footer of a part: what comes next, the glossary, what the network knows.
+
+A line on what to do first, which can be closed for good.
+
+The parts of a page, one shown at a time: a list at the left, in a narrow window a menu.
+
+A row of example sentences, grouped by what they show.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ffnviz.pictures.cell import Cell, entry, event, one_of, place
+
+MOST_PICTURES, LONGEST_NAME, LONGEST_PICTURE = 20, 40, 12_000
+SMALL_PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+=*")
+
+Entries = Sequence[tuple[str, str]]  # an id and the words of its button, each
+OnLecture = Callable[[str, list[str], str], None]
+
+
+def menu_event(entries: Entries, on_lecture: OnLecture) -> Callable[[Any], None]:
+    """The event of the menu.
+
+    Args:
+        entries: what can be done.
+        on_lecture: called with the id, the names of the notes of the page's pictures, and a small
+            picture of the page for a view that is added, as `small_picture` has it.
+    """
+    ids = [name for name, _ in entries]
+
+    def choose(sent: Any) -> None:
+        what = one_of(entry(sent, "what"), ids)
+        if what is not None:
+            pictures, thumbnail = entry(sent, "pictures"), entry(sent, "thumbnail")
+            on_lecture(what, names(pictures), small_picture(thumbnail))
+
+    return choose
+
+
+def names(sent: object) -> list[str]:
+    """Short texts that a browser sent, as many as a page can have pictures."""
+    if not isinstance(sent, list):
+        return []
+    short = [name for name in sent if isinstance(name, str) and 0 < len(name) <= LONGEST_NAME]
+    return short[:MOST_PICTURES]
+
+
+def small_picture(sent: object) -> str:
+    """A picture that a browser sent, as an address that holds it; empty if it is anything else."""
+    fits = isinstance(sent, str) and len(sent) <= LONGEST_PICTURE and SMALL_PICTURE.fullmatch(sent)
+    return str(sent) if fits else ""
+
+
+def bar_cell(
+    title: str,
+    part: str,
+    sentence: str,
+    network: Sequence[str],
+    key: str,
+    on_take: Callable[[], Any] | None = None,
+    lecture: Entries = (),
+    on_lecture: OnLecture = lambda *_: None,
+    outcome: str = "",
+) -> Cell:
+    """The page's heading, and a button that copies the page's address.
+
+    Another page is also announced to screen readers.
+
+    Args:
+        title: of the page.
+        part: the title of the part that is shown; empty where a page has one only.
+        sentence: as typed; it stands on paper and in saved pictures only.
+        network: which one is looked at, and which block; saved pictures have it too.
+        key: unique on the page.
+        on_take: called when the person wants the page as a file; None where there is no such file.
+        lecture: what can be done about a lecture.
+        on_lecture: called with what is to be done; see `menu_event`.
+        outcome: what came of it, if that is not seen by itself.
+    """
+    data = {
+        "title": title,
+        "part": part,
+        "sentence": sentence,
+        "network": list(network),
+        "takes": on_take is not None,
+        "lecture": [list(each) for each in lecture],
+        "outcome": outcome,
+    }
+    events = {"take": lambda _: on_take and on_take(), "lecture": menu_event(lecture, on_lecture)}
+    return Cell("page_bar", key, data, events=events)
+
+
+def footer_cell(following: str, knows: Sequence[str], key: str, on_next: Callable[[], Any]) -> Cell:
+    """The footer of a page.
+
+    Args:
+        following: what comes next, as its button says it.
+        knows: what the network knows, a paragraph each; none if nothing is known of it.
+        key: unique on the page.
+        on_next: called when the person goes on.
+    """
+    data = {"next": following, "knows": list(knows)}
+    return Cell("footer", key, data, events={"next": lambda _: on_next()})
+
+
+def welcome_cell(bare: bool, story: str, key: str, on_story: Callable[[], Any]) -> Cell:
+    """The line, shown until it is closed.
+
+    Args:
+        bare: whether the visitor came by an address that says nothing of what to show.
+        story: what the button says that leads on to the story; empty if there is none.
+        key: unique on the page.
+        on_story: called when it is pressed.
+    """
+    data = {"bare": bare, "story": story}
+    return Cell("welcome", key, data, events={"story": lambda _: on_story()})
+
+
+def part_list_cell(
+    label: str,
+    parts: Sequence[tuple[str, str]],
+    chosen: int,
+    away: Sequence[str],
+    key: str,
+    on_choose: Callable[[int], Any],
+) -> Cell:
+    """The list.
+
+    Args:
+        label: what it is a list of.
+        parts: title and line of each.
+        chosen: the one that is shown.
+        away: sentences on parts that cannot be shown.
+        key: unique on the page.
+        on_choose: gives the action for the chosen part's place.
+    """
+    data = {"label": label, "parts": [list(part) for part in parts], "chosen": chosen,
+            "away": list(away)}  # fmt: skip
+    return Cell("part_list", key, data, events={"part": event(on_choose, place, len(parts))})
+
+
+def examples_cell(
+    groups: Sequence[tuple[str, Sequence[str]]],
+    key: str,
+    on_choose: Callable[[str], Any],
+    why: Mapping[str, str] | None = None,
+) -> Cell:
+    """Sentences to start from, in groups; a click on one asks for `on_choose` of it.
+
+    Args:
+        groups: a title and its sentences, each.
+        key: unique on the page.
+        on_choose: called with the clicked sentence.
+        why: sentence → why it is there.
+    """
+    sentences = [sentence for _, group in groups for sentence in group]
+    data = {
+        "groups": [{"title": title, "sentences": list(group)} for title, group in groups],
+        "why": dict(why or {}),
+    }
+    return Cell("examples", key, data, events={"sentence": event(on_choose, one_of, sentences)})
+
+
+REQUESTS = ("train", "pause", "step", "go", "stop", "show")
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a training is."""
+
+    status: str  # "new", "waits", "runs", "paused" or "ended"
+    at: int  # the place of the moment that is shown, from 0
+    moments: int  # how many there are
+    most: int  # how many there will be
+    said: str  # how far it is, in words
+    label: str  # on the button that begins it
+    why_not: str = ""  # why it cannot begin; empty if it can
+
+
+def learn_bar_cell(
+    key: str,
+    progress: Progress,
+    on_ask: Callable[[str], Any],
+    on_move: Callable[[int], Any],
+    file: tuple[str, bytes] | None = None,
+    *,
+    can_show: bool = False,
+) -> Cell:
+    """The buttons, and a slider back through what was recorded.
+
+    Args:
+        key: unique on the sheet.
+        progress: how far the training is.
+        on_ask: gives the action for one of REQUESTS.
+        on_move: gives the action for the place of a moment.
+        file: name and content of what can be saved.
+        can_show: whether all pages can show it.
+    """
+    data = {**vars(progress), "file": file and file[0], "can_show": can_show and bool(file)}
+    arrays = {"file": np.frombuffer(file[1], np.uint8)} if file else {}
+    events = {
+        "ask": event(on_ask, one_of, REQUESTS),
+        "move": event(on_move, place, progress.moments),
+    }
+    return Cell("learn_bar", key, data, arrays, events)

@@ -1,0 +1,165 @@
+"""Claims with their verdicts, in groups; of groups with titles one is open.
+
+A bet that is placed before something is tried; alone or with a class.
+
+A question that is voted on, seen in an experiment, and voted on again; alone or with a class.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ffnviz.pictures.cell import Cell, Head, Part, entry, event, one_of, place, to_spans
+
+FIRST_BET = 9_500  # bets of a class lie beyond its votes on scenes and on misconceptions
+
+
+def bet_cell(
+    key: str,
+    ask: str,
+    options: Sequence[str],
+    bet: int | None,
+    number: int,
+    on_bet: Callable[[int], Any],
+    *,
+    begun: bool,
+    outcome: int | None,
+) -> Cell:
+    """What is bet on, the options, and whether the bet was won.
+
+    Args:
+        key: unique on the sheet.
+        ask: the question.
+        options: to choose from.
+        bet: one's own, as the place of an option; None if none is placed.
+        number: the question's own, among all that a class bets on.
+        on_bet: gives the action for the place of an option.
+        begun: whether it is being tried, so that a class sees what it has bet.
+        outcome: which option has won; None if that is not known yet.
+    """
+    data = {
+        "ask": ask,
+        "options": list(options),
+        "bet": bet,
+        "scene": FIRST_BET + number,
+        "begun": begun,
+        "outcome": outcome,
+    }
+    return Cell("bet", key, data, events={"bet": event(on_bet, place, len(options))})
+
+
+STEPS = ("ask", "see", "why")  # the first vote, the experiment and the second vote, the reason
+OPTIONS = 3
+FIRST_QUESTION = 9_000  # votes of a class on these lie beyond those on any lecture's scenes
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """What was seen."""
+
+    did: Sequence[Part]  # what was done
+    # name, number in words, and a share from 0 to 1; None draws nothing
+    rows: Sequence[tuple[str, str, float | None]]
+
+
+@dataclass(frozen=True)
+class VoteQuestion:
+    """A question."""
+
+    at: int  # its place among all, from 0
+    ask: Sequence[Part]  # the question
+    options: Sequence[str]  # to choose from
+    # which is right, of each question that was asked before too; None if not known
+    answers: Sequence[int | None]
+    step: str  # one of STEPS
+    experiment: Experiment | None  # from the second step on; None if it cannot be made
+    missing: str  # why it cannot be made
+    why: str  # the reason, in the last step
+    leads: str  # what the part is called where it is looked at further
+
+
+def vote_cell(
+    key: str,
+    head: Head,
+    question: VoteQuestion,
+    believed: Sequence[str],
+    votes: Sequence[tuple[int | None, int | None]],
+    on_step: Callable[[int, str], Any],
+    on_vote: Callable[[int, int], Any],
+    on_lead: Callable[[], Any],
+) -> Cell:
+    """The question, and the votes on all of them.
+
+    Args:
+        key: unique on the sheet.
+        head: above the picture.
+        question: the one that is shown.
+        believed: the misconceptions, one a question.
+        votes: one's own two votes on each.
+        on_step: gives the action for the place of a question and a step of it.
+        on_vote: gives the action for an option: 0 is the first vote, 1 the second.
+        on_lead: gives the action for looking further.
+    """
+
+    def stepped(sent: Any) -> Any:
+        at, step = place(entry(sent, "at"), len(believed)), one_of(entry(sent, "step"), STEPS)
+        return None if at is None or step is None else on_step(at, step)
+
+    def voted(sent: Any) -> Any:
+        round_, option = place(entry(sent, "round"), 2), place(entry(sent, "option"), OPTIONS)
+        return None if round_ is None or option is None else on_vote(round_, option)
+
+    experiment = question.experiment
+    data = {
+        **vars(question),
+        "head": head.to_json(),
+        "ask": to_spans(question.ask),
+        "experiment": experiment and {"did": to_spans(experiment.did), "rows": experiment.rows},
+        "believed": list(believed),
+        "votes": [list(each) for each in votes],
+        "scene": FIRST_QUESTION,
+    }
+    return Cell("vote_question", key, data, events={
+        "step": stepped, "vote": voted, "lead": lambda _: on_lead()
+    })  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One claim."""
+
+    claim: str  # what is said
+    kind: str  # "holds", "constructed", "only if", "fails" or "undecided"; its colour
+    sign: str  # one character for it
+    verdict: str  # in words, with what limits it
+    expected: str  # what one sees if it is true
+    measured: str  # what was seen
+    check: str  # the number against its tolerance
+    said: str = ""  # by whom, for the file
+    limits: str = ""  # the end of the verdict, which says no more than when or where it is so
+    label: str = ""  # what stands before the claim: where one reads it, or that it is often thought
+
+
+def verdicts_cell(
+    head: Head,
+    groups: Sequence[tuple[str, Sequence[Claim]]],
+    key: str,
+    dense: bool = False,
+    on_choose: Callable[[int], Any] | None = None,
+) -> Cell:
+    """Claims with their verdicts.
+
+    Args:
+        head: above the picture.
+        groups: a title, empty if there is none, and its claims.
+        key: unique on the sheet.
+        dense: verdict and measurement in one line, without the test.
+        on_choose: gives the action for a group's number, when one asks to be led there.
+    """
+    data = {
+        "groups": [[title, [vars(claim) for claim in claims]] for title, claims in groups],
+        "dense": dense,
+        "head": head.to_json(),
+    }
+    events = {} if on_choose is None else {"group": event(on_choose, place, len(groups))}
+    return Cell("verdicts", key, data, events=events)
