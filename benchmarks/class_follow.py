@@ -19,8 +19,7 @@ import numpy as np
 
 from ffnviz.app.main import build_catalog
 from ffnviz.lecture.chosen import OURS, lecture_file
-from ffnviz.lecture.classroom.live_class import ClassPosition
-from ffnviz.lecture.classroom.secret import Opened
+from ffnviz.lecture.classroom.live_class import ClassPosition, Opened
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.state.state import to_url

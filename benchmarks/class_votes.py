@@ -24,13 +24,10 @@ from typing import Any
 import numpy as np
 
 from ffnviz.lecture.chosen import OURS
-from ffnviz.lecture.classroom.limits import MOST_OPTIONS
-from ffnviz.lecture.classroom.live_class import ClassPosition
-from ffnviz.lecture.classroom.rate_limits import AT_ONCE
-from ffnviz.lecture.classroom.secret import Opened
+from ffnviz.lecture.classroom.live_class import MOST_OPTIONS, ClassPosition, Opened
 from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
-from ffnviz.server.classroom_routes import TICKET
+from ffnviz.server.classroom_routes import AT_ONCE, TICKET
 from tests.served import Server, Worked, served, usage
 
 WITHIN_S = 4.0  # all vote

@@ -30,12 +30,10 @@ from ffnviz.analysis.neurons.gathering import (
     batches,
 )
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.jobs.allocator import keep_what_is_free
 from ffnviz.jobs.indexing import sources
-from ffnviz.jobs.indexing.job import IndexingJob, count
-from ffnviz.jobs.indexing.local import run_local
-from ffnviz.jobs.indexing.run import Engine, counted
+from ffnviz.jobs.indexing.run import Engine, IndexingJob, count, counted, run_local
 from ffnviz.jobs.indexing.sources import Piece, pieces_of, texts_of
+from ffnviz.jobs.memory import keep_what_is_free
 from ffnviz.models.network import Network
 
 PARTS = ("twin", "gpt2", "ray", "nodes", "memory")
@@ -156,8 +154,7 @@ def clock(corpus: tuple[Piece, ...], engine: Engine) -> tuple[float, int]:
 
 def ray(corpus: Path, tokens: int) -> None:
     """One worker of Ray against one process of our own, starting up included."""
-    from ffnviz.jobs.indexing.cluster import joined
-    from ffnviz.jobs.indexing.ray_data import run_ray
+    from ffnviz.jobs.indexing.on_ray import joined, run_ray
 
     chosen = pieces_for(corpus, tokens)
     own, n = clock(chosen, partial(run_local, workers=1))
@@ -175,8 +172,7 @@ def nodes(corpus: Path, tokens: int) -> None:
     """Two nodes of one core each against one."""
     from ray.cluster_utils import Cluster
 
-    from ffnviz.jobs.indexing.cluster import joined
-    from ffnviz.jobs.indexing.ray_data import run_ray
+    from ffnviz.jobs.indexing.on_ray import joined, run_ray
 
     chosen = pieces_for(corpus, tokens)
     cluster = Cluster(initialize_head=True, head_node_args=NODE)

@@ -45,10 +45,9 @@ if TYPE_CHECKING:
     from ffnviz.analysis.neurons.index_file import IndexFileError, read_index
     from ffnviz.analysis.neurons.memory import RankedWords
     from ffnviz.analysis.neurons.neuron_index import BlockIndex, Example, NeuronIndex
-    from ffnviz.analysis.vocabulary.writing import GeneratedToken, Generation, generate
+    from ffnviz.analysis.writing import GeneratedToken, Generation, generate
     from ffnviz.export.document import TooLargeError
-    from ffnviz.export.notebook import Shown, show
-    from ffnviz.export.view import view
+    from ffnviz.export.notebook import Shown, show, view
     from ffnviz.models.activations.activation import Activation
     from ffnviz.models.card import Card, Provenance, Sizes
     from ffnviz.models.edit import Edit

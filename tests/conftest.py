@@ -40,7 +40,7 @@ import torch
 from hypothesis import HealthCheck, settings
 from streamlit.components.v2 import manifest_scanner
 
-from ffnviz.jobs.allocator import give_back
+from ffnviz.jobs.memory import give_back
 from ffnviz.models.config import config, use
 from ffnviz.models.encoder import folder, model
 from ffnviz.models.encoder.config import EncoderConfig
@@ -91,7 +91,7 @@ def _as_before() -> Iterator[None]:
 def _memory_goes_back() -> Iterator[None]:
     """What a file's tests held goes back to the system after its last test, not piece by piece."""
     with pytest.MonkeyPatch.context() as patch:
-        counting = sys.modules.get("ffnviz.jobs.indexing.job")
+        counting = sys.modules.get("ffnviz.jobs.indexing.run")
         if counting:  # an index would have the process keep all of it
             patch.setattr(counting, "keep_what_is_free", lambda: None)
         yield

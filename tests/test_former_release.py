@@ -13,13 +13,13 @@ import pytest
 import ffnviz
 from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.analysis.neurons.names import read_names
-from ffnviz.app.lecture.draft_storage import read_draft
+from ffnviz.app.lecture.draft import read_draft
 from ffnviz.app.main import START, build_catalog
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import read_lecture
+from ffnviz.lecture.lecture import read_lecture
 from ffnviz.models.config import Config, use
 from ffnviz.models.encoder.model import Model
-from ffnviz.parts.moved import MOVED
+from ffnviz.parts.places import MOVED
 from ffnviz.state.state import Catalog, from_url, to_url
 
 FOLDER = Path(__file__).parent / "former_release"

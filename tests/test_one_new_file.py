@@ -14,8 +14,8 @@ ROOT = Path(__file__).parents[1]
 SEEN = """
 import json
 import ffnviz.app.main
-from ffnviz.app.lecture.editor_scene import numbers_of
-from ffnviz.export.sheets import cells_shown
+from ffnviz.app.lecture.editor import numbers_of
+from ffnviz.export.runs import cells_shown
 from ffnviz.lecture.facts import computed
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.lab import fit

@@ -7,7 +7,7 @@ import streamlit as st
 from ffnviz.analysis.measuring import Progress
 from ffnviz.app import measuring
 from ffnviz.export.document import TooLargeError
-from ffnviz.export.journey_file import ExportedJourney, journey_file
+from ffnviz.export.journey import ExportedJourney, journey_file
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Soon, row
 from ffnviz.pictures.text import saving_cell, text_cell
 from ffnviz.state.run import Run

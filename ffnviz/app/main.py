@@ -3,43 +3,147 @@
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from functools import cache, partial
+from typing import Literal
 from urllib.parse import quote
 
 import streamlit as st
 
 from ffnviz.analysis.journey import ORDERS
-from ffnviz.app import export_widget, footer, page_controls, training
-from ffnviz.app.lecture import (
-    class_sentences,
-    classroom,
-    draft_storage,
-    editor,
-    hidden_controls,
-    menu,
-    story,
-)
-from ffnviz.app.model_selector import network_cell
-from ffnviz.app.navigation import FIRST, opened_page
+from ffnviz.analysis.needs import ours
+from ffnviz.analysis.sparsity import record_of
+from ffnviz.app import export_widget, page_controls, training
+from ffnviz.app.lecture import class_sentences, classroom, draft, editor, menu, story
+from ffnviz.app.rail import network_cell
 from ffnviz.app.session import Session, learned_networks, network_by_id, network_sizes
 from ffnviz.app.sheet_view import Frame, draw
-from ffnviz.jobs.trace_ahead import trace_ahead
+from ffnviz.jobs.run_queue import trace_ahead
 from ffnviz.models.config import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.network import UnreadableTextError
 from ffnviz.parts import PAGES, journey
-from ffnviz.parts.moved import MOVED
 from ffnviz.parts.part import Page, Part
-from ffnviz.parts.places import stations_of
+from ffnviz.parts.places import MOVED, stations_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.page import welcome_cell
+from ffnviz.pictures.page import footer_cell, welcome_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.server.idle_collection import idle_collector
 from ffnviz.server.streamlit_patches.patch import apply
+from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import any_network_is_loaded
 from ffnviz.state.settings import Values
-from ffnviz.state.state import Catalog
+from ffnviz.state.state import Catalog, ViewOptions
+
+FIRST = PAGES[0]
+
+
+def opened_page() -> tuple[Page, dict[str, st.Page]]:
+    """The page that was opened, and the address of every page by its name.
+
+    The first page answers at / and, as all others do, at its name. The navigation shows one of the
+    two: where we are, so that it is marked as such.
+    """
+    opened, addresses = _navigate(first_at_name=False)
+    if opened.url_path == FIRST.name:
+        opened, addresses = _navigate(first_at_name=True)
+    name = opened.url_path or FIRST.name
+    return next(page for page in PAGES if page.name == name), addresses
+
+
+def _navigate(first_at_name: bool) -> tuple[st.Page, dict[str, st.Page]]:
+    def page_at(path: str, title: str, hidden: bool) -> st.Page:
+        visibility: Literal["hidden", "visible"] = "hidden" if hidden else "visible"
+        return st.Page(
+            _show_nothing, title=title, url_path=path, default=not path, visibility=visibility
+        )
+
+    root = page_at("", FIRST.title, first_at_name)
+    named = {
+        page.name: page_at(page.name, page.title, page is FIRST and not first_at_name)
+        for page in PAGES
+    }
+    opened = st.navigation([root, *named.values()], position="top")
+    return opened, named if first_at_name else {**named, FIRST.name: root}
+
+
+def _show_nothing() -> None:
+    """What Streamlit runs for a page: main() draws ours itself."""
+
+
+SELECTORS = {
+    "pages": '[data-testid="stHeader"], [data-cell="bar"]',
+    "sentence": '.st-key-text, [data-cell="examples"], [data-cell$="network"]',
+    "network": '[data-cell$="network"]',
+    "parts": '[data-cell="part-list"]',
+    "tokens": '[data-cell="chips"]',
+    "foot": '[data-cell="footer"]',
+}
+
+
+RULES = {  # that a hidden control calls for besides
+    "pages": '[data-testid="stMainBlockContainer"] { padding-top: 0.5rem; }',
+    "network": ".st-key-text { margin-right: 8rem; }",
+}
+
+
+def style(options: ViewOptions) -> str:
+    """The CSS that hides them; none of the URL's text gets into it."""
+    if not options.hide:
+        return ""
+    hidden = ", ".join(SELECTORS[name] for name in options.hide)
+    rules = (RULES[name] for name in options.hide if name in RULES)
+    return " ".join([f"{hidden} {{ display: none !important; }}", *rules])
+
+
+def following(page: Page, part: Part, run: Run) -> tuple[Page, Part] | None:
+    """The next part of a first course that the network can show, here or later; None at the end."""
+    parts = [(of_page, each) for of_page in PAGES for each in of_page.parts]
+    after = parts[parts.index((page, part)) + 1 :]
+    shown = (pair for pair in after if not pair[1].further and not pair[1].missing(run))
+    return next(shown, None)
+
+
+def what_it_knows(run: Run) -> list[str]:
+    """What to expect of the network, by what it is and what it was trained on."""
+    if not run.card.ours or run.card.provenance is None or run.card.provenance.record is None:
+        return []
+    count = sum(weight.numel() for weight in ours(run.model).encoder.parameters())
+    record = record_of(run.model)
+    besides = {"articles": record.articles, "single sentences of our time": record.sentences}
+    also = "".join(f", {text}" for text, read in besides.items() if read)
+    writes = "often writes" if record.sentences else "writes"
+    return [
+        f"The network, {run.card.label}, is small: {count / 1e6:.1f} million weights. A chatbot "
+        "has thousands of times as many. It has one task: to guess hidden words. It answers no "
+        "questions and looks nothing up.",
+        f"It learnt English from old novels and other old books{also}: "
+        f"{record.tokens[-1] / 1e6:.1f} million tokens in all. So it knows grammar better than "
+        f"facts, and it {writes} as people wrote a hundred years ago.",
+        "Words of other languages, and signs that are rare in these books, it reads piece by "
+        "piece; other scripts byte by byte. It shows how it computes with them, but it "
+        "understands hardly any of it.",
+    ]
+
+
+def footer(page: Page, part: Part, run: Run) -> Cell:
+    """The footer of a part."""
+    coming = following(page, part, run)
+    next_page, next_part = coming or (PAGES[0], PAGES[0].parts[0])
+    if coming is None:
+        label = f"Back to {next_page.title}"
+    elif next_page is page:
+        label = f"Next: {next_part.title}"
+    else:
+        part_title = f" · {next_part.title}" if len(next_page.parts) > 1 else ""
+        label = f"Next: {next_page.title}{part_title}"
+    return footer_cell(
+        label,
+        run.subject.per_network("what it knows", lambda: what_it_knows(run)),
+        key="footer",
+        on_next=lambda: OpenPage(next_page.name, next_part.name),
+    )
+
 
 START_NEXT = "She opened the door and looked out at the"  # for a network without [MASK]
 START = "He smiled for the [MASK] time that day."
@@ -98,7 +202,7 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
     return [
         page_controls.bar(session, page, run),
         page_controls.example_menu(session),
-        draft_storage.kept_in_browser(session),
+        draft.kept_in_browser(session),
         *classroom.class_line(session),
         *menu.notices(),
         *page_controls.absent_notice(session, run),
@@ -126,7 +230,7 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
         parts = [page_controls.block_map(page, part, run), *parts]
     above += left_out
     took = [journey.timing_line(run)] if page.name == "journey" else []
-    return Frame(above, [*took, footer.footer(page, part, run)], parts)
+    return Frame(above, [*took, footer(page, part, run)], parts)
 
 
 def _note(key: str, why: str) -> Sheet:
@@ -196,7 +300,7 @@ def main() -> None:
     story.begin(session)
     title = f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz"
     st.set_page_config(title, page_icon=logo(), layout="wide")
-    st.html(f"<style>{page_style()}{hidden_controls.style(session.view_options)}</style>")
+    st.html(f"<style>{page_style()}{style(session.view_options)}</style>")
     page_controls.sentence_box(session)
     every = st.session_state["refresh"] = training.refresh_s(page.name)
     st.fragment(show, run_every=every)(session, page, addresses)

@@ -18,8 +18,7 @@ from ffnviz.app import training
 from ffnviz.app.mounting import mount_cell
 from ffnviz.jobs.job import Job, JobStatus, Order
 from ffnviz.jobs.job_pool import JOB_POOL, QueueIsFullError
-from ffnviz.parts.results import where
-from ffnviz.parts.sheet import Measured, Measurement
+from ffnviz.parts.sheet import Measured, Measurement, where
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.cache import bytes_held
 from ffnviz.state.run import Run

@@ -24,9 +24,8 @@ from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.tokens import chips_cell
 from ffnviz.pictures.wording import Sentence
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
-from ffnviz.state.hidden_words import word_behind
 from ffnviz.state.run import Run
-from ffnviz.state.state import tidied
+from ffnviz.state.state import tidied, word_behind
 
 EXAMPLES = ASSETS / "examples.toml"
 

@@ -27,11 +27,19 @@ from ffnviz.state.actions import (
     Type,
     reduce,
 )
-from ffnviz.state.hidden_words import Hidden, remembered
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
-from ffnviz.state.state import Catalog, State, from_url, readable, to_url
-from ffnviz.state.view_options import ViewOptions, view_options_from_url
+from ffnviz.state.state import (
+    Catalog,
+    Hidden,
+    State,
+    ViewOptions,
+    from_url,
+    readable,
+    remembered,
+    to_url,
+    view_options_from_url,
+)
 
 
 def network_sizes(learned: Sequence[str] = ()) -> dict[str, NetworkSize]:

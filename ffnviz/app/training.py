@@ -15,7 +15,7 @@ from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.jobs.learning import PAUSE, Learned, Moment, Plan, Reading, learn
 from ffnviz.models.config import config
 from ffnviz.models.learned import NoRoomError, keep_learned
-from ffnviz.parts.course import Course, Status
+from ffnviz.parts.learn.moments import Course, Status
 from ffnviz.parts.sheet import Measured, Measurement
 
 REFRESH_S = 0.4

@@ -4,12 +4,11 @@ import click
 
 from ffnviz.cli.app import app
 from ffnviz.cli.check import check
-from ffnviz.cli.errors import Commands
 from ffnviz.cli.export import export
 from ffnviz.cli.flips import flips
 from ffnviz.cli.lab import lab
-from ffnviz.cli.learn import learn
-from ffnviz.cli.study import study
+from ffnviz.cli.learn import learn, study
+from ffnviz.cli.options import Commands
 from ffnviz.cli.timing import timing
 from ffnviz.cli.train import train
 

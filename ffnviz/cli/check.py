@@ -8,10 +8,14 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.cli.device import device_option, threads_option
-from ffnviz.cli.errors import reported
-from ffnviz.cli.network import dtype_option, revision_option
-from ffnviz.cli.output import show_json
+from ffnviz.cli.options import (
+    device_option,
+    dtype_option,
+    reported,
+    revision_option,
+    show_json,
+    threads_option,
+)
 from ffnviz.models.config import NetworkRequest
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.external.memory import gigabytes

@@ -8,19 +8,23 @@ import click
 import torch
 
 from ffnviz.app.main import build_catalog
-from ffnviz.cli.device import device_option, threads_option
-from ffnviz.cli.errors import reported
-from ffnviz.cli.lecture import LectureFile
-from ffnviz.cli.network import opened, sentence_options
-from ffnviz.cli.output import with_bar
+from ffnviz.cli.app_checks import LectureFile
+from ffnviz.cli.options import (
+    device_option,
+    opened,
+    reported,
+    sentence_options,
+    threads_option,
+    with_bar,
+)
 from ffnviz.export.document import TooLargeError
-from ffnviz.export.journey_file import journey_file
+from ffnviz.export.journey import journey_file
 from ffnviz.export.live.packing import NotForALivePageError
 from ffnviz.export.live.page import OtherPageError, check_folder, live_folder, live_page
 from ffnviz.export.runs import exported_run
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.html_file import lecture_html
-from ffnviz.lecture.tables import LectureError
+from ffnviz.lecture.lecture import LectureError
 from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.models.encoder.atomic import check_file, replace_file
 from ffnviz.models.encoder.folder import ModelFolderError

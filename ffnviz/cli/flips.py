@@ -9,10 +9,7 @@ import click
 from ffnviz.analysis.journey import Flip, find_flips
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction
-from ffnviz.cli.device import threads_option
-from ffnviz.cli.errors import reported
-from ffnviz.cli.number import Number
-from ffnviz.cli.output import show_json, with_bar
+from ffnviz.cli.options import Number, reported, show_json, threads_option, with_bar
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS, load
 from ffnviz.models.text_encoding import read_text

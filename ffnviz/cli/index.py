@@ -1,6 +1,9 @@
 """`ffnviz index`: what wakes each neuron, on our probe sentences or on any corpus."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,24 +16,153 @@ from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.index_tables import FORMATS, check_format, described
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
 from ffnviz.analysis.neurons.probes import read_probes, split
-from ffnviz.cli.device import device_option, threads_option
-from ffnviz.cli.engine import EngineOptions, engine_options, started_engine
-from ffnviz.cli.errors import reported
-from ffnviz.cli.index_report import print_written, report_of, write_tables
-from ffnviz.cli.network import model_option, opened
-from ffnviz.cli.output import bar, show_json
-from ffnviz.jobs.indexing.files import Place
-from ffnviz.jobs.indexing.job import IndexingJob, gatherer_of, hold
-from ffnviz.jobs.indexing.memory_estimate import estimated_memory, too_much
-from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted, with_problems
-from ffnviz.jobs.indexing.sources import Piece, pieces_of
-from ffnviz.jobs.indexing.stores import Address, StoreError, is_address, parse_place
-from ffnviz.jobs.indexing.work_splitting import cut, piece_bytes
+from ffnviz.cli.options import (
+    F,
+    Number,
+    bar,
+    device_option,
+    model_option,
+    opened,
+    reported,
+    show_json,
+    threads_option,
+)
+from ffnviz.jobs.indexing.files import Address, Place, StoreError, is_address, parse_place
+from ffnviz.jobs.indexing.on_ray import check_places, joined, run_ray
+from ffnviz.jobs.indexing.run import (
+    Engine,
+    IndexingJob,
+    IndexingReport,
+    counted,
+    estimated_memory,
+    gatherer_of,
+    hold,
+    run_local,
+    too_much,
+    with_problems,
+)
+from ffnviz.jobs.indexing.sources import Piece, cut, piece_bytes, pieces_of
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.linear import onednn_is_quicker
 from ffnviz.models.encoder.model import TWINS
-from ffnviz.models.external.memory import free_bytes
+from ffnviz.models.external.memory import free_bytes, gigabytes
 from ffnviz.models.network import Network
+
+
+def write_tables(index: NeuronIndex, path: Path, ending: str | None) -> list[Path]:
+    """Write the index as tables beside it, if an ending is given, and return their paths."""
+    if ending is None:
+        return []
+    neurons, examples = (
+        path.with_name(f"{path.stem}{name}.{ending}") for name in ("", "-examples")
+    )
+    index.save_table(neurons)
+    index.save_table(examples, examples=True)
+    return [neurons, examples]
+
+
+def report_of(index: NeuronIndex, network: Network, files: list[Path]) -> dict[str, Any]:
+    """What --json prints of an index."""
+    return {
+        "network": network.card.id,
+        "files": {str(path): path.stat().st_size for path in files},
+        "source": index.source,
+        "texts": index.n_texts,
+        "tokens": index.n_tokens,
+        "blocks": [number + 1 for number in index.numbers],
+        "neurons": sum(block.values.shape[1] for block in index.blocks),
+        "tags": list(index.tags),
+        "fires_beyond": index.threshold,
+        "both_sides": index.both_sides,
+        "problems": dict(index.problems),
+        "fingerprint": index.network,
+    }
+
+
+def print_written(index: NeuronIndex, path: Path, shown_with: str, files: list[Path]) -> None:
+    """Say what was written, and how to see it."""
+    for problem, times in index.problems.items():
+        click.echo(f"{problem}: {times:,}")
+    click.echo(
+        f"{path}: {index.n_texts:,} texts, {index.n_tokens:,} tokens, "
+        f"{gigabytes(path.stat().st_size)}. To see it: ffnviz app {shown_with}--index {path}"
+    )
+    if files:
+        click.echo(f"Beside it: {', '.join(map(str, files))}")
+
+
+MOST_WORKERS = 512  # on one machine; a cluster may have more
+
+
+@dataclass(frozen=True)
+class EngineOptions:
+    """The values of `engine_options`."""
+
+    engine: str
+    workers: int
+    address: str | None
+    cpus_per_worker: float
+    gpus_per_worker: float
+
+    @property
+    def device(self) -> str | None:
+        """The device of the workers, if an option names it; this machine may have no GPU itself."""
+        return "cuda" if self.gpus_per_worker else None
+
+
+def engine_options(command: F) -> F:
+    """Add the options that `EngineOptions` holds."""
+    options = (
+        click.option(
+            "--engine", type=click.Choice(("local", "ray")), default="local", show_default=True,
+            help="Processes of this machine, or a Ray cluster.",
+        ),
+        click.option(
+            "--workers", type=click.IntRange(1, 2**14), default=1, show_default=True,
+            help="Processes, each with the network in it; one thread each.",
+        ),
+        click.option(
+            "--address",
+            help="Of a Ray cluster: “auto” on a machine that belongs to it, or its head's "
+            "host:port. This machine alone if absent.",
+        ),
+        click.option(
+            "--cpus-per-worker", type=Number(0, 1_024), default=1.0, show_default=True,
+            help="Cores that Ray keeps for each worker.",
+        ),
+        click.option(
+            "--gpus-per-worker", type=Number(0, 64), default=0.0, show_default=True,
+            help="GPUs that Ray gives to each worker; 0.5 has two share one.",
+        ),
+    )  # fmt: skip
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+@contextmanager
+def started_engine(options: EngineOptions) -> Iterator[Engine]:
+    """The chosen engine, started; it ends after the block.
+
+    Raises:
+        UsageError: for Ray's options without Ray.
+        ClusterError: if the cluster is not there, or has no room.
+    """
+    if options.engine == "local":
+        if options.address or options.gpus_per_worker or options.cpus_per_worker != 1:
+            raise click.UsageError(
+                "--address, --cpus-per-worker and --gpus-per-worker are Ray's: add --engine ray."
+            )
+        if options.workers > MOST_WORKERS:
+            raise click.UsageError(f"--workers: at most {MOST_WORKERS} on one machine.")
+        yield partial(run_local, workers=options.workers)
+        return
+    with joined(options.address):
+        n, cpus, gpus = options.workers, options.cpus_per_worker, options.gpus_per_worker
+        if waiting := check_places(n, cpus, gpus):
+            click.echo(waiting, err=True)
+        yield partial(run_ray, workers=n, cpus=cpus, gpus=gpus)
+
 
 MOST_TAGS = 256  # files that are tags; of more, a tag says little
 

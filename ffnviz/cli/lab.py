@@ -8,10 +8,16 @@ import torch
 
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
-from ffnviz.cli.device import device_option, threads_option
-from ffnviz.cli.errors import reported
-from ffnviz.cli.network import block_of, network_of, sentence_options
-from ffnviz.cli.output import show_json, with_bar
+from ffnviz.cli.options import (
+    block_of,
+    device_option,
+    network_of,
+    reported,
+    sentence_options,
+    show_json,
+    threads_option,
+    with_bar,
+)
 from ffnviz.models.device import device_name
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import usual_token

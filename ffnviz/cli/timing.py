@@ -9,10 +9,16 @@ import torch
 from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
 from ffnviz.analysis.timing.stages import time_ffns, time_stages
 from ffnviz.analysis.timing.throughput import throughput
-from ffnviz.cli.device import device_option, threads_option
-from ffnviz.cli.errors import reported
-from ffnviz.cli.network import block_of, network_of, sentence_options
-from ffnviz.cli.output import show_json, with_bar
+from ffnviz.cli.options import (
+    block_of,
+    device_option,
+    network_of,
+    reported,
+    sentence_options,
+    show_json,
+    threads_option,
+    with_bar,
+)
 from ffnviz.models.device import device_name
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network

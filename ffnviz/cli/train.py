@@ -10,11 +10,7 @@ import click
 import torch
 
 from ffnviz.analysis.facts import FactsError, read_facts
-from ffnviz.cli.device import device_option, threads_option
-from ffnviz.cli.errors import reported
-from ffnviz.cli.network import F
-from ffnviz.cli.number import Number
-from ffnviz.cli.output import bar
+from ffnviz.cli.options import F, Number, bar, device_option, reported, threads_option
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.config import ConfigError, EncoderConfig

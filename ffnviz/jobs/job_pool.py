@@ -10,19 +10,49 @@ a channel for progress would still be needed, and no code would be saved.
 """
 
 import logging
+import os
 import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from ffnviz.jobs.channel import CANCEL, receive, send
-from ffnviz.jobs.daemon_threads import repeat
+from ffnviz.jobs.channel import CANCEL, close, receive, send
 from ffnviz.jobs.job import Contention, Job, JobStatus, Order
+from ffnviz.jobs.memory import repeat
 from ffnviz.jobs.run_queue import RUN_QUEUE
-from ffnviz.jobs.worker_process import kill, start_worker
 from ffnviz.models.config import config
+
+NICENESS = 10  # of Unix: a page that is waited for comes first
+PACKAGE = Path(__file__).parents[2]
+QUIET = {"STREAMLIT_LOGGER_LEVEL": "error"}  # or it repeats that there is no session
+
+
+def start_worker() -> subprocess.Popen[bytes]:
+    """A new process, which waits for its configuration and then for orders.
+
+    Raises:
+        OSError: if it does not start.
+    """
+    path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
+    return subprocess.Popen(  # noqa: S603  # our own interpreter, a number of ours
+        [sys.executable, "-m", "ffnviz.jobs.worker", str(NICENESS)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": path.rstrip(os.pathsep), **QUIET},
+    )
+
+
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """End a worker at once, whatever it computes."""
+    process.kill()
+    process.wait()
+    close(process.stdin)
+    close(process.stdout)
+
 
 MAX_WAITING = 60
 LONGEST_S = 600.0

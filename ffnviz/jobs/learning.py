@@ -1,15 +1,55 @@
 """Training small networks side by side, in the worker process: what the page Learn asks for."""
 
+import errno
+import os
 import pickle
 import time
-from contextlib import nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from ffnviz.jobs.channel import Channel
-from ffnviz.jobs.training_cores import training_core
+from ffnviz.models.config import config
+from ffnviz.models.encoder.atomic import lock
 from ffnviz.training.learn.learner import Guessing, Learner, Plan, Record, guessing_by_frequency
 from ffnviz.training.learn.saving import zipped
 from ffnviz.training.learn.text import text_read
+
+LOOK_EVERY_S = 0.2
+
+
+@contextmanager
+def training_core(until: float) -> Iterator[None]:
+    """Wait until fewer of this server's trainings run than there are cores.
+
+    A training that dies gives its core back: its process holds the lock.
+
+    Args:
+        until: of the monotonic clock; whoever has waited so long trains beside the others.
+    """
+    folder, held = config().learned, None
+    while folder is not None and (held := _free_core(folder)) is None and time.monotonic() < until:
+        time.sleep(LOOK_EVERY_S)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _free_core(folder: Path) -> int | None:
+    """The lock of the first core that nobody trains on; None if all are taken."""
+    for core in range(os.cpu_count() or 1):
+        file = folder / f".core-{core}"
+        file.touch()
+        try:
+            return lock(file, wait=False)
+        except OSError as error:
+            if error.errno == errno.ENOLCK:  # no such locks here, where a server is one process
+                return os.open(file, os.O_RDONLY)
+    return None
+
 
 LONGEST_S = 540.0  # of the clock; when the pool ends a job, all is lost
 PAUSE = "pause"

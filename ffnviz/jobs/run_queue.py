@@ -6,12 +6,24 @@ the other, and each of the thirty then waits for all. Here each waits for its tu
 A turn is a slice of time that need not be given back: a run that is not done at its end goes on
 beside the next. So nothing can deadlock here, whatever a page waits for, and a slow page delays the
 others by one slice.
+
+Each takes seconds, and memory of its own. Side by side they would take no less time together, and
+everybody who types would wait for all of them.
 """
 
+import logging
+import os
 import threading
 import time
 from collections import deque
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
+
+from ffnviz.state.run import Run
+
+SERIAL_LOCK = threading.Lock()
+
 
 SLICE_S = 0.3  # six usual page runs
 SETTLED_S = 1.05  # a visitor who has asked for nothing new for so long has stopped typing
@@ -162,3 +174,30 @@ class RunQueue:
 
 
 RUN_QUEUE = RunQueue()
+
+
+log = logging.getLogger(__name__)
+
+
+def trace_ahead(run: Run) -> bool:
+    """Begin the partner's trace, unless other visitors wait for the cores; whether it was begun.
+
+    Whoever asks for that trace waits for it, as the cache computes nothing twice.
+    """
+    partner = run.partner
+    if partner is None or RUN_QUEUE.queue or (os.cpu_count() or 1) < 2:
+        return False
+
+    def work() -> None:
+        try:
+            _ = partner.whole
+        except Exception:  # it is raised again for whoever asks for the trace
+            log.debug("No trace was made ahead.", exc_info=True)
+
+    _executor().submit(work)
+    return True
+
+
+@cache
+def _executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "trace-ahead")

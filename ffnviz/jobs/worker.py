@@ -13,8 +13,8 @@ from queue import SimpleQueue
 from typing import IO, Any
 
 from ffnviz.jobs.channel import CANCEL, Cancelled, Channel, receive, send
-from ffnviz.jobs.garbage import collect_garbage, freeze_loaded_objects
 from ffnviz.jobs.job import Order, outcome
+from ffnviz.jobs.memory import collect_garbage, freeze_loaded_objects
 from ffnviz.models.config import use
 from ffnviz.state.run_factory import make_run
 

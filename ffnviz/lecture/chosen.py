@@ -5,9 +5,7 @@ from pathlib import Path
 import streamlit as st
 
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import read_lecture
-from ffnviz.lecture.scene import Lecture
-from ffnviz.lecture.tables import LectureError
+from ffnviz.lecture.lecture import Lecture, LectureError, read_lecture
 from ffnviz.models.config import ASSETS, config
 from ffnviz.models.text_encoding import read_text
 from ffnviz.state.state import Catalog

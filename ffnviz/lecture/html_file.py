@@ -7,11 +7,10 @@ from typing import Any
 from ffnviz.analysis.measuring import Progress
 from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
-from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, start_of
-from ffnviz.export.journey_file import made_by
-from ffnviz.export.sheets import cells_shown
+from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, made_by, start_of
+from ffnviz.export.runs import cells_shown
 from ffnviz.lecture.facts import computed
-from ffnviz.lecture.scene import Lecture, Scene
+from ffnviz.lecture.lecture import Lecture, Scene
 from ffnviz.parts import PAGES
 from ffnviz.pictures.cell import Cell, to_spans
 from ffnviz.state.run import Run

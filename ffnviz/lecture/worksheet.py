@@ -5,7 +5,7 @@ from html import escape
 from string import Formatter
 
 from ffnviz.lecture.facts import computed
-from ffnviz.lecture.scene import Lecture, Question, Scene
+from ffnviz.lecture.lecture import Lecture, Question, Scene
 from ffnviz.pictures.wording import as_text
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run

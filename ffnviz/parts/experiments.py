@@ -2,13 +2,138 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
+from ffnviz.analysis.lab.trained import ALPHA, SCOPE, Answered, signed
+from ffnviz.analysis.trainings import STEPS
 from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.plot import Figure, axis, escaped, figure, row_axis
 from ffnviz.pictures.votes import Claim, verdicts_cell
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
+
+TOO_FAR = 2.5  # times as far as the second furthest: such a row is written, not drawn
+
+
+@dataclass(frozen=True)
+class Compared:
+    """One row."""
+
+    name: str  # of what is compared, escaped
+    differences: NDArray[np.float64]  # a pair each, (n,)
+    interval: tuple[float, float]  # of their mean
+    note: str  # at the right end of the row, escaped
+
+
+def compared(rows: Sequence[Compared], colour: str) -> Figure:
+    """A row a comparison: a dot a seed, a diamond for the mean, a line for its interval.
+
+    Args:
+        rows: from top to bottom.
+        colour: the accent.
+    """
+    reach = _reach([float(np.abs(row.differences).max()) for row in rows])
+    dots, means, lines, notes = [], [], [], []
+    for place, row in enumerate(rows):
+        mean = float(row.differences.mean())
+        beyond = "" if abs(mean) <= reach else "→ " if mean > 0 else "← "
+        notes += [_note(row.name, place, 0, "left"), _note(beyond + row.note, place, 1, "right")]
+        if beyond:
+            continue
+        dots += [(difference, place) for difference in row.differences]
+        means.append((mean, place))
+        low, high = np.clip(row.interval, -reach, reach)
+        lines += [(low, place), (high, place), (None, None)]
+    return figure(
+        [
+            {"type": "scatter", "mode": "lines", "name": "99% interval", **_xy(lines),
+             "line": {"color": "@text", "width": 2}, "hoverinfo": "none"},
+            {"type": "scatter", "mode": "markers", "name": "a seed", **_xy(dots),
+             "marker": {"color": f"@{colour}/0.45", "size": 9},
+             "hovertemplate": "%{x:+.3f} nats<extra></extra>"},
+            {"type": "scatter", "mode": "markers", "name": "mean", **_xy(means),
+             "marker": {"color": f"@{colour}", "size": 14, "symbol": "diamond",
+                        "line": {"color": "@background", "width": 2}},
+             "hovertemplate": "%{x:+.3f} nats on average<extra></extra>"},
+        ],
+        # Names stand at the left of the axis, means at its right.
+        axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
+             domain=[0.36, 0.84]),
+        row_axis(len(rows), showticklabels=False),
+        annotations=notes,
+        margin={"l": 16, "r": 16, "t": 40, "b": 56},
+    )  # fmt: skip
+
+
+def _reach(furthest: Sequence[float]) -> float:
+    """As far as most rows go; one that goes much further would press the others together."""
+    ordered = sorted(furthest)
+    while len(ordered) > 1 and ordered[-1] > TOO_FAR * ordered[-2]:
+        ordered.pop()
+    return 1.15 * max(ordered[-1], 1e-3) if ordered else 1.0
+
+
+def _note(text: str, place: int, x: float, anchor: str) -> dict[str, object]:
+    return {
+        "text": text, "x": x, "xref": "paper", "xanchor": anchor,
+        "y": place, "yanchor": "middle", "showarrow": False, "font": {"size": 16},
+    }  # fmt: skip
+
+
+def _xy(points: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
+    return {"x": np.array([x for x, _ in points], float),
+            "y": np.array([y for _, y in points], float)}  # fmt: skip
+
+
+ROW, FRAME = 34, 110  # pixels
+BASES = {"relu": "the usual network", "few": "the same without dropout"}
+EACH = f"d_model 64, everyday sentences, {STEPS:,} steps, each network at its own learning rate"
+
+
+def difference(answered: Answered, label: str) -> Sentence:
+    """What the trainings say of one variant, which has some."""
+    pairs = answered.pairs
+    assert pairs is not None  # noqa: S101
+    base = BASES.get(answered.question.base, "ReLU of the same width")
+    if not answered.complete:
+        return [f"{label}: ", number(answered.so_far), ", too few to decide anything."]
+    if not answered.decided:
+        return [
+            f"{label} and {base} differ by ", number(f"{signed(pairs.effect)} nats"),
+            ", which chance may have made.",
+        ]  # fmt: skip
+    more = "more" if pairs.effect > 0 else "less"
+    return [
+        f"{label} loses ", number(f"{abs(pairs.effect):.3f} nats {more}"), f" than {base}, {SCOPE}."
+    ]  # fmt: skip
+
+
+def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
+    """What each comparison found, except those that nobody has trained."""
+    rows = [
+        Compared(
+            escaped(each.question.name),
+            pairs.differences,
+            pairs.interval(ALPHA),
+            f"<b>{signed(pairs.effect)}</b>",
+        )
+        for each in answered
+        if (pairs := each.pairs) is not None
+    ]
+    return chart_cell(
+        head,
+        compared(rows, head.accent),
+        "By how much each variant's loss is higher than the usual network's, seed by seed.",
+        key=key,
+        height=FRAME + ROW * max(1, len(rows)),
+    )
+
 
 R = TypeVar("R")
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 from ffnviz.analysis.journey import Word, words_of
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.prediction import Prediction
-from ffnviz.analysis.sparsity.awake import record_of
+from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import Network, NotForThisNetwork

@@ -2,13 +2,20 @@
 
 from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any, Generic, Literal, TypeVar
 
-from ffnviz.jobs.job import Contention
+import torch
+
+from ffnviz.jobs.job import Contention, outcome
+from ffnviz.models.device import device_name
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.waiting import waiting_cell
+from ffnviz.pictures.wording import Sentence
 from ffnviz.state.actions import Action, Set
-from ffnviz.state.settings import Setting
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Setting, count_setting
+from ffnviz.state.state import LARGEST
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -275,3 +282,55 @@ def _without_events(shown: Sequence[Any]) -> Iterator[Any]:
             ))  # fmt: skip
         else:
             yield replace(each, events={})
+
+
+STOPS = (5, 10, 20, 50, 100, 200, 500, 1_000)
+REPEATS = count_setting("repeats", 50, STOPS[0], STOPS[-1]).with_control(
+    "runs of each", STOPS, "{:,}".format
+)
+
+
+def measured_at_once(measurement: Measurement[Any], run: Run) -> Measured[Any]:
+    """The result for a file, which is made once while nobody waits."""
+    result = outcome(measurement.work(run, lambda _: None, *measurement.args))
+    return Measured(measurement.setup, result, f"{datetime.now():%H:%M:%S}", where(run))
+
+
+def where(run: Run) -> str:
+    """The device of a run, in words."""
+    return f"{device_name(run.model.device)}; PyTorch {torch.__version__}"
+
+
+def measured_on(measured: Measured[Any]) -> Sentence:
+    """When and on what it was measured: the quiet line below a picture."""
+    if measured.partial:
+        return ["Still being measured."]
+    said: Sentence = [f"Measured at {measured.when} on {measured.where}."]
+    if measured.shared is not None and measured.shared.matters:
+        said.append(
+            f" The machine was busy: this had {measured.shared.processor:.0%} of a processor, and "
+            f"pages were made in {measured.shared.pages:.0%} of the time; so times may be too long."
+        )
+    return said
+
+
+def token_setting(name: str) -> Setting[int]:
+    """A setting that holds a token, from 1; while it is 0, the part chooses one."""
+    return count_setting(name, 0, 0, LARGEST)
+
+
+def token_choice(
+    label: str, setting: Setting[int], labels: Sequence[str], places: Sequence[int], chosen: int
+) -> Choice:
+    """The control for it.
+
+    Args:
+        label: unique on the sheet.
+        setting: from `token_setting`.
+        labels: of all tokens.
+        places: of the tokens offered, from 0.
+        chosen: the one of them that is chosen now.
+    """
+    words = [f"{place + 1}. {labels[place]}" for place in places]
+    chosen = places.index(chosen)
+    return Choice(label, words, lambda at: set_to(setting, places[at] + 1), chosen, style="menu")

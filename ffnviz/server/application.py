@@ -12,18 +12,15 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 from streamlit.starlette import App
 
-from ffnviz.jobs.allocator import give_back
-from ffnviz.jobs.garbage import freeze_loaded_objects
+from ffnviz.jobs.memory import freeze_loaded_objects, give_back
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.models.config import TOP, Config, use
 from ffnviz.parts import PAGES
 from ffnviz.server.classroom_routes import class_routes
-from ffnviz.server.headers import SafeHeaders, content_security_policy
-from ffnviz.server.incoming_messages import ReadableMessages
+from ffnviz.server.headers import ReadableMessages, SafeHeaders, content_security_policy
 from ffnviz.server.metrics import DirectOnly, ServerMetrics
-from ffnviz.server.packed_files import StaticFiles
-from ffnviz.server.pictures_script import pictures_script
+from ffnviz.server.static import StaticFiles, pictures_script
 from ffnviz.server.streamlit_patches import apply_patches
 from ffnviz.server.streamlit_patches.page_script import (
     GUARD,

@@ -6,7 +6,11 @@ the ticket that its page's session was given, or the lecturer's secret. No cooki
 
 import asyncio
 import json
+import threading
+import time
+from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
 from functools import wraps
 from typing import Any
 from urllib.parse import urlencode
@@ -21,18 +25,95 @@ from starlette.responses import (
 )
 from starlette.routing import Route
 
-from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
-from ffnviz.lecture.classroom.errors import (
+from ffnviz.lecture.classroom.hub import Hub
+from ffnviz.lecture.classroom.live_class import (
     GONE,
+    LONGEST_SENTENCE,
     ClassStoreError,
+    ClosedClassError,
+    FullClassError,
     NoSuchClassError,
     NotTheLecturerError,
+    TicketError,
 )
-from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.limits import LONGEST_SENTENCE
-from ffnviz.lecture.classroom.rate_limits import Arrivals, RushError, WrongCodes
 from ffnviz.server.headers import same_origin
-from ffnviz.state.view_options import LARGEST, class_code
+from ffnviz.state.state import LARGEST_SCENE, class_code
+
+MOST_ADDRESSES = 10_000
+AT_ONCE = 100  # arrivals at one process; one address may be that of a whole lecture hall
+EACH_S = 10.0  # so many more each second
+FREE = 30  # wrong codes in a window that cost no delay
+WINDOW_S = 60.0
+WAIT_S = 1.0
+MOST_WAITING = 16  # requests of one address; more are turned away at once
+
+
+class RushError(RuntimeError):
+    """More students arrive at once from one address than are let in."""
+
+
+class _Recent(OrderedDict[str, tuple[float, float]]):
+    """A time and a count for each of the most recent addresses."""
+
+    def __setitem__(self, address: str, value: tuple[float, float]) -> None:
+        super().__setitem__(address, value)
+        while len(self) > MOST_ADDRESSES:
+            self.popitem(last=False)
+
+
+@dataclass
+class Arrivals:
+    """Recent arrivals by address: 300 students behind one are let in within 20 seconds."""
+
+    clock: Callable[[], float] = time.monotonic
+    _recent: _Recent = field(default_factory=_Recent)
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def admit(self, address: str) -> None:
+        """Count an arrival, or refuse it.
+
+        Raises:
+            RushError: if the student has to wait; the message tells them.
+        """
+        with self._lock:
+            now = self.clock()
+            before, n = self._recent.pop(address, (now, 0.0))
+            n = max(0.0, n - EACH_S * (now - before))
+            is_rush = n + 1 > AT_ONCE
+            self._recent[address] = (now, n if is_rush else n + 1)
+        if is_rush:
+            raise RushError("Many are coming at once. Your page joins by itself in a moment.")
+
+
+@dataclass
+class WrongCodes:
+    """The recent wrong codes of each address."""
+
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
+    _recent: _Recent = field(default_factory=_Recent)
+    _waiting: Counter[str] = field(default_factory=Counter)
+
+    async def was_wrong(self, address: str) -> bool:
+        """Count a wrong code and wait as long as its address has to; False turns it away."""
+        now = self.clock()
+        began, n = self._recent.pop(address, (now, 0))
+        if now - began > WINDOW_S:
+            began, n = now, 0
+        self._recent[address] = (began, n + 1)
+        if n < FREE:
+            return True
+        if self._waiting[address] >= MOST_WAITING:
+            return False
+        self._waiting[address] += 1
+        try:
+            await self.sleep(WAIT_S)
+        finally:
+            self._waiting[address] -= 1
+            if not self._waiting[address]:
+                del self._waiting[address]
+        return True
+
 
 LONGEST_BODY = 8_000  # bytes
 SECRET = "x-ffnviz-lecturer"  # noqa: S105  # a header's name
@@ -212,6 +293,6 @@ def who_of(sent: object) -> str:
 
 def number(sent: object) -> int:
     """A whole number of the request, which can be a scene or an option."""
-    if isinstance(sent, bool) or not isinstance(sent, int) or not 0 <= sent <= LARGEST:
+    if isinstance(sent, bool) or not isinstance(sent, int) or not 0 <= sent <= LARGEST_SCENE:
         raise Refused(400, "A number is missing, or too large.")
     return sent

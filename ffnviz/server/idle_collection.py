@@ -10,9 +10,7 @@ import time
 
 import streamlit as st
 
-from ffnviz.jobs.allocator import large_blocks_go_back
-from ffnviz.jobs.daemon_threads import repeat
-from ffnviz.jobs.garbage import collect_garbage
+from ffnviz.jobs.memory import collect_garbage, large_blocks_go_back, repeat
 from ffnviz.server.streamlit_patches.closed_sessions import ended_sessions, forget_ended_sessions
 
 LOOK_EVERY_S = 10.0

@@ -22,8 +22,8 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ffnviz.jobs.daemon_threads import repeat
 from ffnviz.jobs.job_pool import JOB_POOL, JobPool
+from ffnviz.jobs.memory import repeat
 from ffnviz.jobs.run_queue import RUN_QUEUE, RunCounts, RunQueue
 from ffnviz.server.streamlit_patches.open_sessions import open_sessions
 

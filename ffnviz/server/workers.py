@@ -9,7 +9,7 @@ import uvicorn
 from streamlit.starlette import App
 from uvicorn.supervisors import Multiprocess
 
-from ffnviz.jobs.parent import end_with_parent
+from ffnviz.jobs.memory import end_with_parent
 from ffnviz.models.config import Config
 from ffnviz.models.encoder.folder import FOLDER as WEIGHTS_FOLDER
 from ffnviz.server.application import application

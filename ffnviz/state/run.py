@@ -1,6 +1,7 @@
 """A state and what is computed for it: the one value that every page is made of."""
 
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -10,10 +11,36 @@ from ffnviz.analysis.needs import Capability, capabilities
 from ffnviz.models.card import Card, NetworkSize
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import Network
-from ffnviz.models.token_alignment import aligned_tokens
 from ffnviz.models.token_slice import index_in_full, token_slice, usual_token, words_among
 from ffnviz.models.trace import ForwardPass, Trace
 from ffnviz.state.state import Neuron, State
+
+
+def aligned_tokens(tokens: Sequence[Token], others: Sequence[Token]) -> list[int]:
+    """For each token the place of the other token that reads its last character.
+
+    A token without characters, such as [CLS] or a later byte of one character, takes the other
+    at the same position: the first, the last, or that of the token before it.
+
+    Args:
+        tokens: of a text.
+        others: of the same text by another tokenizer.
+    """
+    with_text = [place for place, other in enumerate(others) if other.text]
+    ends = [others[place].end for place in with_text]
+    places: list[int] = []
+    for place, token in enumerate(tokens):
+        if token.text and with_text:
+            at = bisect_right(ends, token.end - 1)
+            places.append(with_text[min(at, len(with_text) - 1)])
+        elif place == 0:
+            places.append(0)
+        elif place == len(tokens) - 1:
+            places.append(len(others) - 1)
+        else:
+            places.append(min(places[-1], len(others) - 1))
+    return places
+
 
 T = TypeVar("T")
 

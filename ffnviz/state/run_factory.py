@@ -11,7 +11,7 @@ import torch
 
 from ffnviz.analysis.measuring import timed_trace
 from ffnviz.analysis.needs import Capability
-from ffnviz.analysis.sparsity.awake import with_activation
+from ffnviz.analysis.sparsity import with_activation
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.folder import ModelFolderError

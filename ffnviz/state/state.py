@@ -2,6 +2,8 @@
 
 The link in the address bar, a step of Back, what a click asks for: all are a State. It knows no
 Streamlit and no network; a Catalog says what there is to look at.
+
+Like the State it is one frozen value, and parameters of the URL.
 """
 
 import re
@@ -13,7 +15,106 @@ from typing import Any
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.state.settings import Setting, shortened
-from ffnviz.state.view_options import NAMES as VIEW_OPTIONS
+
+LARGEST_SCENE = 10_000
+LONGEST_NAME = 20  # characters of a lecture's name
+PRESENT = {"1": True, "explore": False}  # in the URL → whether the scene alone is on the screen
+HIDEABLE = ("pages", "sentence", "network", "parts", "tokens", "foot")
+NAMES = ("scene", "path", "present", "hide", "class", "lecture")
+
+
+@dataclass(frozen=True)
+class ViewOptions:
+    """How a page is shown."""
+
+    scene: int | None = None  # of the lecture, from 0; None outside of it
+    short: bool = False  # whether the shorter path through the lecture is taken
+    presenting: bool = False  # whether this is a talk before an audience
+    # whether the speaker has left the scene for a while; the whole page is shown then
+    exploring: bool = False
+    hide: tuple[str, ...] = ()  # which of HIDEABLE are not on the page, in that order
+    follows: str = ""  # the code of the class that is followed; empty if none is
+    lecture: str = ""  # the built-in lecture, by its name; empty for the visitor's or the server's
+
+    def to_url(self) -> dict[str, str]:
+        """The URL's parameters for what differs from the default."""
+        params: dict[str, str] = {}
+        if self.scene is not None:
+            params["scene"] = str(self.scene + 1)
+            if self.lecture:
+                params["lecture"] = self.lecture
+            if self.short:
+                params["path"] = "short"
+            if self.presenting:
+                params["present"] = "explore" if self.exploring else "1"
+        if self.hide:
+            params["hide"] = ",".join(self.hide)
+        if self.follows:
+            params["class"] = self.follows
+        return params
+
+
+def view_options_from_url(params: Mapping[str, str]) -> ViewOptions:
+    """The options that a URL asks for; what it lacks or garbles takes its default."""
+    number = params.get("scene", "")
+    known = number.isascii() and number.isdecimal() and len(number) <= 5 and int(number) > 0
+    scene = min(int(number), LARGEST_SCENE) - 1 if known else None
+    present = params.get("present", "") if scene is not None else ""
+    hidden = params.get("hide", "").split(",")
+    lecture = params.get("lecture", "") if scene is not None else ""
+    return ViewOptions(
+        scene,
+        scene is not None and params.get("path") == "short",
+        present in PRESENT,
+        not PRESENT.get(present, True),
+        tuple(name for name in HIDEABLE if name in hidden),
+        class_code(params.get("class", "")),
+        lecture if lecture.isidentifier() and len(lecture) <= LONGEST_NAME else "",
+    )
+
+
+def class_code(text: str) -> str:
+    """A class's code as people type it, or empty if it cannot be one."""
+    code = "".join(text.split()).replace("-", "").upper()
+    return code if 4 <= len(code) <= 12 and code.isascii() and code.isalnum() else ""
+
+
+MOST = 256  # places that are remembered
+_MASKS = re.compile(re.escape(MASK), re.IGNORECASE)
+
+# What stands before a hidden word, or after it, with a sign for which → the word.
+Hidden = Mapping[tuple[str, str], str]
+
+
+def remembered(hidden: Hidden, sentence: str, start: int, end: int, by: str) -> Hidden:
+    """The same once a stretch of the sentence is replaced: a word by a mask, or back."""
+    after = sentence[:start] + by + sentence[end:]
+    words: dict[tuple[str, str], str] = {}
+    for mask in _MASKS.finditer(sentence):  # those that were there go on hiding what they hid
+        moved = len(by) - (end - start) if mask.start() >= end else 0
+        word = word_behind(hidden, sentence, mask.end())
+        if word and not start <= mask.start() < end:
+            words |= dict.fromkeys(_places(after, mask.start() + moved, mask.end() + moved), word)
+    if by == MASK:
+        words |= dict.fromkeys(_places(after, start, start + len(by)), sentence[start:end])
+    return dict([*hidden.items(), *words.items()][-MOST:])
+
+
+def word_behind(hidden: Hidden, sentence: str, end: int) -> str:
+    """The word that the mask, which ends there, has hidden; "" if nobody knows.
+
+    It is known as long as all before the mask, or all behind it, is as it was.
+    """
+    start = end - len(MASK)
+    if start < 0 or sentence[start:end].upper() != MASK:
+        return ""
+    return next((hidden[place] for place in _places(sentence, start, end) if place in hidden), "")
+
+
+def _places(sentence: str, start: int, end: int) -> list[tuple[str, str]]:
+    around = [("before", sentence[:start]), ("after", sentence[end:])]
+    return [(side, text) for side, text in around if any(map(str.isalnum, text))]
+
 
 LARGEST = 10**6  # of any number in a URL
 LONGEST_SENTENCE = 2_000
@@ -132,7 +233,7 @@ class Catalog:
 
 _NAMES = (
     "text", "twin", "block", "token", "neuron", "order", "partner", "part", "special",
-    *VIEW_OPTIONS,
+    *NAMES,
 )  # fmt: skip
 _OWN = Setting("", "", lambda _: "", str)
 

@@ -12,6 +12,7 @@ from torch import Tensor
 import ffnviz
 from ffnviz.analysis.cost import parameters, shape_of
 from ffnviz.analysis.journey import ORDERS, ffn_path, neuron_order
+from ffnviz.analysis.lens import contributions, read_early
 from ffnviz.analysis.measuring import timed_trace
 from ffnviz.analysis.neurons.intervention import (
     change,
@@ -24,18 +25,11 @@ from ffnviz.analysis.neurons.memory import key_matches, similar, value_norms, wr
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.prediction import predict, predict_with_ffn_output, predict_without_ffn
-from ffnviz.analysis.sparsity.awake import awake, record_of, share_against_threshold, threshold_for
+from ffnviz.analysis.sparsity import awake, record_of, share_against_threshold, threshold_for
 from ffnviz.analysis.timing.growth import as_convolution
 from ffnviz.analysis.timing.stages import time_stages
 from ffnviz.analysis.timing.throughput import throughput
-from ffnviz.analysis.vocabulary.lens import contributions, read_early
-from ffnviz.analysis.vocabulary.writing import (
-    Strategy,
-    begin,
-    distribution,
-    logits_before,
-    write_word,
-)
+from ffnviz.analysis.writing import Strategy, begin, distribution, logits_before, write_word
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -44,9 +38,9 @@ from ffnviz.parts.dimensions.flow import against_sequential, position_wise
 from ffnviz.parts.neurons.arithmetic import logit, output_component, pre_activation
 from ffnviz.parts.neurons.compare import compare
 from ffnviz.parts.neurons.name import probe_inputs, word_values
-from ffnviz.parts.sparsity.bend import curve, landing, value_range
+from ffnviz.parts.sparsity.activations import curve, landing, value_range
+from ffnviz.parts.sparsity.awake import reached
 from ffnviz.parts.sparsity.keep import concentration, kept_at, random_pass, strongest_pass
-from ffnviz.parts.sparsity.training import reached
 from tests.analysis.networks import SHAPES, STRANGERS, network, ours
 from tests.models.external.families import FAMILIES, build
 from tests.models.external.tokenizers import word_piece

@@ -10,7 +10,7 @@ import pytest
 from ffnviz import analysis
 from ffnviz.analysis.lab import EXPERIMENTS
 from ffnviz.analysis.needs import Capability, missing, require
-from ffnviz.analysis.sparsity.awake import record_of
+from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.folder import TRAINING
 from ffnviz.models.encoder.model import MODELS, TWINS, load
 from ffnviz.models.encoder.tokenizer import Tokenizer

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from safetensors import safe_open
 
-from ffnviz.app.footer import following, what_it_knows
+from ffnviz.app.main import following, what_it_knows
 from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.parts import PAGES
 from tests.run_factory import run_of

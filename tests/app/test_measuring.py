@@ -11,8 +11,7 @@ import streamlit
 from ffnviz.app import measuring
 from ffnviz.jobs.job import Contention, Job, JobStatus, Order
 from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
-from ffnviz.parts.results import measured_on
-from ffnviz.parts.sheet import Measured, Measurement
+from ffnviz.parts.sheet import Measured, Measurement, measured_on
 from ffnviz.parts.timing import stages
 from ffnviz.state import run_factory
 from ffnviz.state.run import Run

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from ffnviz.app import model_selector, session
+from ffnviz.app import rail, session
 from ffnviz.server.idle_collection import IdleCollector
 from ffnviz.state.run_factory import Gpu
 from tests.sent_cells import said, sent_cells
@@ -29,7 +29,7 @@ def test_each_run_tells_the_idle_collector(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_without_a_gpu_the_switch_is_off_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (session, model_selector):
+    for module in (session, rail):
         monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
     *_, switch = sent_cells(opened())["network"]["controls"]
     assert switch["label"] == "GPU"
@@ -39,7 +39,7 @@ def test_without_a_gpu_the_switch_is_off_and_says_why(monkeypatch: pytest.Monkey
 
 
 def test_the_page_says_how_long_it_took_and_where(monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (session, model_selector):
+    for module in (session, rail):
         monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
     app = opened()
     line = said(app, "timing-line")

@@ -7,7 +7,7 @@ import pytest
 import streamlit
 
 from ffnviz.app.lecture import story
-from ffnviz.state.view_options import ViewOptions
+from ffnviz.state.state import ViewOptions
 from tests.lecture.lecture_runs import lecture
 
 

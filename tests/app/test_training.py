@@ -14,7 +14,7 @@ from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.jobs.learning import PAUSE, Guessing, Learned, Plan, Reading, learn
 from ffnviz.models.config import config, use
 from ffnviz.models.learned import NoRoomError
-from ffnviz.parts.course import Course, Status
+from ffnviz.parts.learn.moments import Course, Status
 from ffnviz.parts.sheet import Measurement
 from ffnviz.training.learn.learner import HeldOut, Record, Sparsity
 

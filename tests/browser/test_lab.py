@@ -14,7 +14,7 @@ from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.width import SHARES, try_width
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.model import Model
-from ffnviz.parts.lab import hand
+from ffnviz.parts.lab import fit
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import PATIENCE_MS, Journey
 from tests.browser.paper import pages_of
@@ -238,7 +238,7 @@ def test_a_garbled_link_opens_on_the_defaults(new_page: OpenPage, query: str) ->
 
 def corners_of(journey: Journey) -> list[tuple[int, int]]:
     """The corners in the link, in columns and rows."""
-    places = [hand.SIGNS.index(sign) for sign in journey.query()["corners"]]
+    places = [fit.SIGNS.index(sign) for sign in journey.query()["corners"]]
     return list(zip(places[::2], places[1::2], strict=True))
 
 

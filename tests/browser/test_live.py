@@ -10,14 +10,13 @@ from playwright.sync_api import Browser, Page, expect
 
 from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.analysis.prediction import predict, predict_without_ffn
-from ffnviz.analysis.sparsity.awake import awake
-from ffnviz.export.live.examples import ROWS
-from ffnviz.export.live.page import live_page
+from ffnviz.analysis.sparsity import awake
+from ffnviz.export.live.page import ROWS, live_page
 from ffnviz.export.runs import exported_run
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
+from ffnviz.parts.neurons.activations import strongest_examples
 from ffnviz.parts.neurons.choose import index_with_notes
-from ffnviz.parts.neurons.examples import strongest_examples
 from ffnviz.pictures.wording import percent, signed
 from tests.browser.axe import violations
 from tests.browser.test_export import LABELS, offline

@@ -9,7 +9,7 @@ import torch
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
 from ffnviz.analysis.neurons.memory import similar, written_words
 from ffnviz.models.encoder.model import Model
-from ffnviz.parts.neurons.tags import tag_counts
+from ffnviz.parts.neurons.activations import tag_counts
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_neurons import hidden

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from ffnviz.cli import main
-from ffnviz.cli.listening import allowed_hosts, announcement, free_address
+from ffnviz.cli.app import allowed_hosts, announcement, free_address
 from ffnviz.models.config import NetworkRequest, config
 
 

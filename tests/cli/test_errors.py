@@ -14,9 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from ffnviz.cli import main
-from ffnviz.cli.device import MOST_THREADS
-from ffnviz.cli.errors import Commands
-from ffnviz.cli.output import show_json, with_bar
+from ffnviz.cli.options import MOST_THREADS, Commands, show_json, with_bar
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ["train", "--hold-out", "two"]

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 import ffnviz
 from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.cli import main
-from ffnviz.cli.shown import prove_networks, requested_network
+from ffnviz.cli.app_checks import prove_networks, requested_network
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, use
 from ffnviz.models.external.network import ExternalNetwork

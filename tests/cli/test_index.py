@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from ffnviz.analysis.neurons.descriptions import read_descriptions
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
-from ffnviz.cli import engine, main
-from ffnviz.jobs.indexing.job import IndexingJob, count
+from ffnviz.cli import index, main
+from ffnviz.jobs.indexing.run import IndexingJob, count
 from ffnviz.jobs.indexing.sources import Piece
 from ffnviz.models.encoder.model import load
 
@@ -87,7 +87,7 @@ def test_ctrl_c_keeps_what_is_counted_and_says_how_to_go_on(
 
     given = ["index", "--corpus", str(books), "--twin", "relu", "--out", str(tmp_path / "out")]
     with monkeypatch.context() as patch:
-        patch.setattr(engine, "run_local", stopped)
+        patch.setattr(index, "run_local", stopped)
         done = CliRunner().invoke(main, given)
     assert done.exit_code == 130
     kept = tmp_path / "out" / "relu.part.npz"

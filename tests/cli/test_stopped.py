@@ -125,7 +125,7 @@ WORKS = """
 import time
 import urllib.request
 from ffnviz.jobs.job import Order
-from ffnviz.jobs.worker_process import start_worker
+from ffnviz.jobs.job_pool import start_worker
 from ffnviz.jobs.channel import send, receive
 from ffnviz.models.config import config
 from tests.jobs.works import computes_for_ever

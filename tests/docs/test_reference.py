@@ -43,5 +43,5 @@ def test_its_example_runs(
 @pytest.mark.parametrize("name", ffnviz.__all__)
 def test_it_is_in_the_reference(name: str) -> None:
     pages = "".join(page.read_text(encoding="utf-8") for page in (DOCS / "reference").glob("*.md"))
-    told = "ffnviz.export.view.Views" if name == "view" else f"ffnviz.{name}"
+    told = "ffnviz.export.notebook.Views" if name == "view" else f"ffnviz.{name}"
     assert f"::: {told}\n" in pages

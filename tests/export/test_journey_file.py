@@ -18,8 +18,7 @@ from ffnviz.analysis.journey import neuron_order
 from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.export.browsers import OLD_BROWSER_JS
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
-from ffnviz.export.journey import PICTURES
-from ffnviz.export.journey_file import ExportedJourney, journey_file
+from ffnviz.export.journey import PICTURES, ExportedJourney, journey_file
 from ffnviz.export.runs import exported_run
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from ffnviz.export.notebook import view
 from ffnviz.export.runs import network_of
-from ffnviz.export.view import view
 from ffnviz.models.encoder.model import load
 from ffnviz.models.trace import Trace
 

@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from ffnviz.jobs.daemon_threads import repeat
+from ffnviz.jobs.memory import repeat
 
 
 def test_an_error_ends_no_thread(caplog: pytest.LogCaptureFixture) -> None:

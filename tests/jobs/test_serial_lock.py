@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from ffnviz.jobs.serial_lock import SERIAL_LOCK
+from ffnviz.jobs.run_queue import SERIAL_LOCK
 
 
 def test_never_more_than_one_is_inside() -> None:

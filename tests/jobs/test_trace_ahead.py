@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ffnviz.jobs import trace_ahead as ahead
+from ffnviz.jobs import run_queue as ahead
 from ffnviz.jobs.run_queue import RunQueue
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.trace import Trace

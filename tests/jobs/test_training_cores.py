@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from ffnviz.jobs.training_cores import training_core
+from ffnviz.jobs.learning import training_core
 from ffnviz.models.config import config, use
 
 LATER_S = 20.0
@@ -17,7 +17,7 @@ HOLDS = """
 import sys, time
 from dataclasses import replace
 from pathlib import Path
-from ffnviz.jobs.training_cores import training_core
+from ffnviz.jobs.learning import training_core
 from ffnviz.models.config import config, use
 import os
 os.cpu_count = lambda: 1

@@ -5,7 +5,7 @@ from functools import cache
 import ffnviz.app.main
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.facts import computed
-from ffnviz.lecture.scene import Lecture, Scene
+from ffnviz.lecture.lecture import Lecture, Scene
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog, from_url

@@ -15,13 +15,19 @@ import pytest
 import uvicorn
 from starlette.applications import Starlette
 
-from ffnviz.lecture.classroom import rate_limits, sqlite_people, store_redis
+from ffnviz.lecture.classroom import store_redis, store_sqlite
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.limits import MOST_PEOPLE
-from ffnviz.lecture.classroom.rate_limits import AT_ONCE, EACH_S, Arrivals, RushError
-from ffnviz.lecture.classroom.secret import Opened
+from ffnviz.lecture.classroom.live_class import MOST_PEOPLE, Opened
 from ffnviz.lecture.classroom.store import ClassStore
-from ffnviz.server.classroom_routes import TICKET, class_routes
+from ffnviz.server import classroom_routes
+from ffnviz.server.classroom_routes import (
+    AT_ONCE,
+    EACH_S,
+    TICKET,
+    Arrivals,
+    RushError,
+    class_routes,
+)
 from tests.lecture.class_stores import Kept
 
 GHOSTS, HONEST = 300, 30
@@ -129,8 +135,8 @@ def test_ghosts_that_have_tickets_and_hang_up_keep_nobody_out(door: Door) -> Non
 def test_the_lecturer_empties_a_class_that_ghosts_have_filled(
     door: Door, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rate_limits, "AT_ONCE", 2 * GHOSTS)
-    for module in (sqlite_people, store_redis):
+    monkeypatch.setattr(classroom_routes, "AT_ONCE", 2 * GHOSTS)
+    for module in (store_sqlite, store_redis):
         monkeypatch.setattr(module, "MOST_PEOPLE", GHOSTS)
 
     async def all_come() -> None:

@@ -8,10 +8,8 @@ from typing import Any
 import pytest
 
 from ffnviz.lecture.classroom import hub as hubs
-from ffnviz.lecture.classroom.errors import ClassStoreError
 from ffnviz.lecture.classroom.hub import BEAT, Hub
-from ffnviz.lecture.classroom.live_class import ClassPosition
-from ffnviz.lecture.classroom.secret import Opened
+from ffnviz.lecture.classroom.live_class import ClassPosition, ClassStoreError, Opened
 from tests.lecture.class_stores import Kept, come
 
 ANNA, BEN = "a" * 32, "b" * 32

@@ -16,12 +16,20 @@ from typing import Any
 
 import pytest
 
-from ffnviz.lecture.classroom import sqlite_file, sqlite_people, store_redis
-from ffnviz.lecture.classroom.door import ClosedClassError, FullClassError, TicketError
-from ffnviz.lecture.classroom.errors import ClassStoreError, NoSuchClassError, NotTheLecturerError
-from ffnviz.lecture.classroom.limits import LIVES_S, LONGEST_SENTENCE
-from ffnviz.lecture.classroom.live_class import ClassPosition
-from ffnviz.lecture.classroom.secret import SIGNS, Opened
+from ffnviz.lecture.classroom import store_redis, store_sqlite
+from ffnviz.lecture.classroom.live_class import (
+    LIVES_S,
+    LONGEST_SENTENCE,
+    SIGNS,
+    ClassPosition,
+    ClassStoreError,
+    ClosedClassError,
+    FullClassError,
+    NoSuchClassError,
+    NotTheLecturerError,
+    Opened,
+    TicketError,
+)
 from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
@@ -137,7 +145,7 @@ def test_a_class_that_is_over_leaves_nothing(kept: Kept, store: ClassStore, open
 def test_what_a_reader_kept_in_the_log_goes_with_the_next_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite_file, "BUSY_MS", 50)
+    monkeypatch.setattr(store_sqlite, "BUSY_MS", 50)
     kept = InFile(tmp_path)
     opened = kept.store.open("A lecture")
     come(kept.store, opened.code, ANNA)
@@ -171,7 +179,7 @@ def test_a_class_ends_three_hours_after_the_last_action(
 def test_a_class_has_room_for_so_many_and_for_others_when_some_have_gone(
     kept: Kept, store: ClassStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (sqlite_people, store_redis):
+    for module in (store_sqlite, store_redis):
         monkeypatch.setattr(module, "MOST_PEOPLE", 100)  # a busy machine takes a minute for all
     code = store.open("").code
     for n in range(100):
@@ -365,7 +373,7 @@ def test_threads_that_vote_at_once_take_turns_without_sqlites_waiting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It would have each try again later and later: of a thousand votes some took seconds."""
-    monkeypatch.setattr(sqlite_file, "BUSY_MS", 0)
+    monkeypatch.setattr(store_sqlite, "BUSY_MS", 0)
     store = SqliteStore(tmp_path / "classes.sqlite")
     code = store.open("").code
     people = [f"{n:032}" for n in range(400)]

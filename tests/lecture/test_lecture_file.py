@@ -7,8 +7,7 @@ from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.export.document import LARGEST, TooLargeError
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.html_file import SHOWN, STILL, lecture_html
-from ffnviz.lecture.reading import read_lecture
-from ffnviz.lecture.scene import Lecture
+from ffnviz.lecture.lecture import Lecture, read_lecture
 from ffnviz.pictures.wording import percent
 from ffnviz.state.state import Catalog
 from tests.export.opened import contents, markup

@@ -8,12 +8,12 @@ import pytest
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.prediction import predict
 from ffnviz.app.lecture.story import scene_data
-from ffnviz.lecture.scene import Scene
+from ffnviz.lecture.lecture import Scene
 from ffnviz.models.edit import Edit
 from ffnviz.parts import PAGES
 from ffnviz.parts.experiments import cached_result
 from ffnviz.parts.sparsity.keep import kept_at, strongest_pass
-from ffnviz.state.view_options import ViewOptions
+from ffnviz.state.state import ViewOptions
 from tests.lecture.lecture_runs import lecture, run_of_scene, said
 
 SCENES = {scene.title: scene for scene in lecture().scenes}

@@ -6,14 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.lecture.reading import read_lecture, written_lecture
-from ffnviz.lecture.scene import Lecture, Question, Scene
-from ffnviz.lecture.tables import (
+from ffnviz.lecture.lecture import (
     LENGTHS,
+    Lecture,
     LectureError,
     LectureTable,
+    Question,
     QuestionTable,
+    Scene,
     SceneTable,
+    read_lecture,
+    written_lecture,
 )
 from ffnviz.models.card import NetworkSize
 from ffnviz.state.settings import choice_setting, number_setting

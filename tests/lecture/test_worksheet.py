@@ -6,7 +6,7 @@ from html import unescape
 import pytest
 
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import read_lecture
+from ffnviz.lecture.lecture import read_lecture
 from ffnviz.lecture.worksheet import worksheet_html
 from tests.lecture.lecture_runs import catalog, lecture, run_of_scene, said
 

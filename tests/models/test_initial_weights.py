@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from ffnviz.analysis.sparsity.awake import record_of
+from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import INIT_STD, Encoder, initial_encoder
 from ffnviz.models.encoder.model import TWINS, load

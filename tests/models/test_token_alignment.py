@@ -1,7 +1,7 @@
 """Tokens of two tokenizers, matched by the characters they stand for."""
 
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.token_alignment import aligned_tokens
+from ffnviz.state.run import aligned_tokens
 
 
 def tokens(*texts: str, special: tuple[int, ...] = ()) -> list[Token]:

@@ -7,10 +7,9 @@ from typing import Any
 from ffnviz.app.main import build_catalog
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import network_sizes
-from ffnviz.export.sheets import followed
+from ffnviz.export.runs import followed
 from ffnviz.parts import PAGES
-from ffnviz.parts.results import measured_at_once
-from ffnviz.parts.sheet import Measured, Measurement, cells_of, resolved
+from ffnviz.parts.sheet import Measured, Measurement, cells_of, measured_at_once, resolved
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import pytest
 
 from ffnviz.parts import PAGES
-from ffnviz.parts.moved import MOVED
+from ffnviz.parts.places import MOVED
 from tests.parts.visits import opened
 
 TEXTS = {"one letter": "a", "as many masks as fit": "[MASK] " * 128}

@@ -6,9 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ffnviz.analysis.sparsity.awake import record_of
+from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.model import load
-from ffnviz.parts.sparsity.training import _sentence
+from ffnviz.parts.sparsity.awake import _sentence
 
 
 @pytest.mark.parametrize(("shares", "rises"), [((0.5, 0.06, 0.07), True), ((0.5, 0.3, 0.2), False)])

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 import ffnviz
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.cli import main
-from ffnviz.cli.named_paths import opened_paths
-from ffnviz.cli.saes import look_at_sae
+from ffnviz.cli.app_checks import look_at_sae, opened_paths
 from ffnviz.models.config import Config, use
 from ffnviz.models.encoder.model import load
 from ffnviz.models.sae import SaeError

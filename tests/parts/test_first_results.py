@@ -13,7 +13,7 @@ from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
 from ffnviz.parts.lab import fit
 from ffnviz.parts.sheet import Measurement
-from ffnviz.parts.timing import products
+from ffnviz.parts.timing import stages
 from ffnviz.state import run_factory
 from ffnviz.state.settings import Values
 from tests.at_once import AtOnce
@@ -74,7 +74,7 @@ def test_a_first_time_is_measured_without_a_press_and_says_when(
         asked.append(repeats)
         return throughput(model, trace, block, repeats, progress)
 
-    monkeypatch.setattr(products, "throughput", counted)
+    monkeypatch.setattr(stages, "throughput", counted)
     visits = [opened("timing", part="products", repeats="5") for _ in range(2)]
     said = [measured_said(app, "products") for app in visits]
     assert asked == [5]

@@ -9,7 +9,7 @@ from ffnviz.models.encoder.folder import TRAINING
 from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.parts import PAGES
 from ffnviz.parts.guess import of_pieces, of_what_it_read, question, under_guess
-from ffnviz.parts.moved import MOVED
+from ffnviz.parts.places import MOVED
 from tests.figures.test_wording import read
 from tests.heads import Heads
 from tests.parts.visits import opened

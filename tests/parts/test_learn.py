@@ -8,14 +8,13 @@ from typing import Any
 import pytest
 
 from ffnviz.analysis.lab import trained
-from ffnviz.export.sheets import cells_shown
+from ffnviz.export.runs import cells_shown
 from ffnviz.jobs.learning import Learned, Moment, Reading, labels_of
 from ffnviz.models.config import config, use
 from ffnviz.parts import PAGES
-from ffnviz.parts.course import Course, Status
 from ffnviz.parts.learn import bet, train
 from ffnviz.parts.learn.bet import FILE
-from ffnviz.parts.learn.moments import watched
+from ffnviz.parts.learn.moments import Course, Status, watched
 from ffnviz.parts.sheet import Measured, cells_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.run import Run

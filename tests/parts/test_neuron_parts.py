@@ -12,8 +12,7 @@ from ffnviz.models.encoder.model import load
 from ffnviz.parts.neurons import insert as planting
 from ffnviz.parts.neurons import switch
 from ffnviz.parts.neurons.insert import output_with, plant, word_id
-from ffnviz.parts.results import measured_at_once
-from ffnviz.parts.sheet import Measured, Measurement, Sheet
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, measured_at_once
 from ffnviz.state.actions import ChooseToken, OpenNeuron, Set, ShowState
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron

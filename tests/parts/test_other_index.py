@@ -12,7 +12,7 @@ from ffnviz.analysis.neurons.index_file import INDEXES, read_index, write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.cli import main
-from ffnviz.cli.shown import opened_index
+from ffnviz.cli.app_checks import opened_index
 from ffnviz.models.config import Config, use
 from ffnviz.models.encoder.model import load
 from ffnviz.state import run_factory

@@ -11,8 +11,7 @@ from click.testing import CliRunner
 import ffnviz
 from ffnviz.analysis.neurons.descriptions import Score
 from ffnviz.cli import main
-from ffnviz.cli.descriptions import look_at_descriptions
-from ffnviz.cli.named_paths import opened_paths
+from ffnviz.cli.app_checks import look_at_descriptions, opened_paths
 from ffnviz.models.config import Config, use
 from ffnviz.state.actions import Set
 from tests.parts.sheets import drawn, words

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 import streamlit
 
-from ffnviz.analysis.vocabulary.writing import Strategy, begin, write_word
+from ffnviz.analysis.writing import Strategy, begin, write_word
 from ffnviz.app import session
 from ffnviz.app.main import build_catalog
-from ffnviz.app.model_selector import network_cell
+from ffnviz.app.rail import network_cell
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.pictures.cell import Cell

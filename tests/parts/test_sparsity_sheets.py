@@ -5,9 +5,9 @@ import re
 import pytest
 import torch
 
-from ffnviz.analysis.sparsity.awake import record_of
+from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.model import Model, load
-from ffnviz.parts.moved import MOVED
+from ffnviz.parts.places import MOVED
 from ffnviz.parts.sparsity.gate import gated_token
 from ffnviz.pictures.wording import percent
 from ffnviz.state.actions import ChooseToken, Set

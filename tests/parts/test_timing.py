@@ -11,10 +11,9 @@ import pytest
 
 from ffnviz.analysis.timing.memory import peak_by_hand
 from ffnviz.models.encoder.model import load
-from ffnviz.parts.dimensions import growth, memory
-from ffnviz.parts.results import measured_at_once
-from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, resolved
-from ffnviz.parts.timing import devices
+from ffnviz.parts.dimensions import cost, memory
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, measured_at_once, resolved
+from ffnviz.parts.timing import stages
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.settings import Values
 from tests.parts.sheets import Drawn, drawn, words
@@ -128,7 +127,7 @@ def test_a_result_of_other_settings_is_shown_as_old() -> None:
 
 def test_cards_to_come_stand_where_they_will_and_go_one_by_one() -> None:
     run = timed("memory").run
-    (growing,) = growth.sheet(run, Values({})).rows
+    (growing,) = cost.growth_sheet(run, Values({})).rows
     assert isinstance(growing, Measurement)
 
     def keys(so_far: Measured[Any] | None) -> list[str]:
@@ -154,7 +153,7 @@ def test_with_a_gpu_it_is_said_how_much_faster_it_is(model_folder: Path) -> None
     # The same network on the CPU stands for the one on a GPU.
     there = {"cpu": lambda: model, "cuda": lambda: model}
     run = replace(run_of(model, SENTENCE), devices=there, about_gpu="A GPU was found.")
-    sheet = devices.sheet(run, Values({"repeats": "5"}))
+    sheet = stages.devices_sheet(run, Values({"repeats": "5"}))
     before = resolved(sheet, lambda _: None)
     assert [cell.key for cell in cells_of(before.rows)] == ["about-gpu", "soon-devices"]
     after = resolved(sheet, lambda measurement: measured_at_once(measurement, run))

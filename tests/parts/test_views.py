@@ -7,9 +7,8 @@ from typing import Any
 from ffnviz.analysis.needs import Capability, capabilities
 from ffnviz.models.encoder.model import load
 from ffnviz.parts import PAGES
-from ffnviz.parts.part import Part
+from ffnviz.parts.part import Part, View, part_of_views
 from ffnviz.parts.sheet import Sheet, cells_of, resolved, row
-from ffnviz.parts.views import View, part_of_views
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, count_setting

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ffnviz.analysis.vocabulary.writing import Strategy, begin, write_word
+from ffnviz.analysis.writing import Strategy, begin, write_word
 from ffnviz.models.encoder.model import load
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, cells_of, resolved
 from ffnviz.parts.vocabulary import generate

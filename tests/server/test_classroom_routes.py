@@ -11,12 +11,17 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from ffnviz.lecture.classroom.errors import GONE, ClassStoreError
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.rate_limits import FREE, MOST_WAITING, WrongCodes
-from ffnviz.lecture.classroom.secret import Opened
+from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, Opened
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
-from ffnviz.server.classroom_routes import LONGEST_BODY, SECRET, class_routes
+from ffnviz.server.classroom_routes import (
+    FREE,
+    LONGEST_BODY,
+    MOST_WAITING,
+    SECRET,
+    WrongCodes,
+    class_routes,
+)
 from tests.lecture.class_stores import come
 
 T = TypeVar("T")

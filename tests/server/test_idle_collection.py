@@ -23,7 +23,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr("ffnviz.server.idle_collection.time.monotonic", clock.monotonic)
-    monkeypatch.setattr("ffnviz.jobs.daemon_threads.threading.Thread.start", lambda _: None)
+    monkeypatch.setattr("ffnviz.jobs.memory.threading.Thread.start", lambda _: None)
     return clock
 
 
@@ -31,7 +31,7 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
 def collections(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     done: list[str] = []
     monkeypatch.setattr(
-        "ffnviz.jobs.garbage.gc.collect",
+        "ffnviz.jobs.memory.gc.collect",
         lambda: done.append("collected"),
     )
     return done

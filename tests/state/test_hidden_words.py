@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.models.encoder.tokenizer import MASK
-from ffnviz.state.hidden_words import MOST, Hidden, remembered, word_behind
-from ffnviz.state.state import readable, tidied
+from ffnviz.state.state import MOST, Hidden, readable, remembered, tidied, word_behind
 
 words = st.text("abcאבד1é-", min_size=1, max_size=6).filter(
     lambda word: any(map(str.isalnum, word))

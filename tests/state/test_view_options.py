@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.state.view_options import HIDEABLE, ViewOptions, class_code, view_options_from_url
+from ffnviz.state.state import HIDEABLE, ViewOptions, class_code, view_options_from_url
 
 hidden = st.lists(st.sampled_from(HIDEABLE), unique=True).map(
     lambda names: tuple(name for name in HIDEABLE if name in names)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 import ffnviz
-from ffnviz.analysis.sparsity.awake import record_of
+from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.card import seed_in
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.folder import ModelFolderError, read_folder

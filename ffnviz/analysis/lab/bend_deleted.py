@@ -12,7 +12,7 @@ from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject, with
 from ffnviz.analysis.lab.tolerances import product_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, divergence, likeliest
-from ffnviz.analysis.sparsity.awake import with_activation
+from ffnviz.analysis.sparsity import with_activation
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 

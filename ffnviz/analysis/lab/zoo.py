@@ -14,7 +14,7 @@ from ffnviz.analysis.lab.local_map import derivative
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import divergence
-from ffnviz.analysis.sparsity.awake import with_activation
+from ffnviz.analysis.sparsity import with_activation
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.feed_forward import FeedForward, GatedFeedForward, feed_forward
 from ffnviz.models.torch_shortcuts import draws_from, no_draws

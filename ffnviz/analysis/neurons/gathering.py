@@ -14,7 +14,7 @@ from torch import Tensor
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.counting import Batch, IndexPart, Tally, empty
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity import threshold_for
 from ffnviz.models.network import Network, TokenizerLike
 
 BATCH_TOKENS = 2_048

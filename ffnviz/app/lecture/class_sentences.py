@@ -12,12 +12,11 @@ from numpy.typing import NDArray
 
 from ffnviz.analysis.measuring import Progress, subprogress
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.sparsity.awake import active, awake, threshold_for
+from ffnviz.analysis.sparsity import active, awake, threshold_for
 from ffnviz.app import measuring
 from ffnviz.app.lecture.classroom import BRAIN, lecturer_of
 from ffnviz.app.session import Session
-from ffnviz.lecture.classroom.errors import GONE, ClassStoreError, NoSuchClassError
-from ffnviz.lecture.classroom.live_class import Sentence
+from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace

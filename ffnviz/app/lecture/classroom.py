@@ -13,18 +13,20 @@ import streamlit as st
 from ffnviz.app.lecture.story import followed_lecture
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN
-from ffnviz.lecture.classroom.errors import GONE, ClassStoreError, NoSuchClassError
-from ffnviz.lecture.classroom.limits import LONGEST_SENTENCE
-from ffnviz.lecture.classroom.live_class import ClassPosition
+from ffnviz.lecture.classroom.live_class import (
+    GONE,
+    LONGEST_SENTENCE,
+    ClassPosition,
+    ClassStoreError,
+    NoSuchClassError,
+)
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.lecture.facts import FACTS
-from ffnviz.lecture.reading import read_lecture, written_lecture
-from ffnviz.lecture.scene import Lecture
-from ffnviz.lecture.tables import LectureError
+from ffnviz.lecture.lecture import Lecture, LectureError, read_lecture, written_lecture
 from ffnviz.models.config import config
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.lecture import Attendance, classroom_cell
-from ffnviz.server.own_address import own_address
+from ffnviz.server.headers import own_address
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.state import Catalog, from_url, to_url

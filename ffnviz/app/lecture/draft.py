@@ -1,19 +1,41 @@
-"""The draft of a visitor's own lecture: the views they added, in an order of their choice."""
+"""The draft of a visitor's own lecture: the views they added, in an order of their choice.
+
+Unlike the file of a lecture it may be half done. What comes back may be anything: what is no draft
+is ignored, and every view is made legal.
+"""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+import msgspec
 import streamlit as st
 
-from ffnviz.lecture.scene import Lecture, Scene
-from ffnviz.lecture.tables import MOST_SCENES
-from ffnviz.state.state import State
+from ffnviz.app.lecture.story import go
+from ffnviz.app.session import Session
+from ffnviz.lecture.chosen import OWN
+from ffnviz.lecture.facts import FACTS
+from ffnviz.lecture.lecture import (
+    LONGEST_FILE,
+    MOST_SCENES,
+    NO_ANSWER,
+    DraftScene,
+    DraftTable,
+    Lecture,
+    LectureError,
+    Question,
+    Scene,
+    read_lecture,
+    written_lecture,
+)
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.page import names, small_picture
+from ffnviz.pictures.text import storage_cell
+from ffnviz.state.state import Catalog, State, from_url, to_url
 
 DRAFT = "draft"
 N_FORMS = "desk-times"  # how often another draft has taken the place of one
-DESK = "desk"  # the page in place of which the visitor sees the desk
-PREVIEWING = "desk-previewing"  # whether what is presented is a preview, which leads back to it
 TITLE = "My lecture"
 SAY = "At {token} the network says {says} ({says_share})."  # until somebody writes another sentence
 
@@ -105,3 +127,74 @@ def opened(lecture: Lecture) -> Draft:
     for scene in lecture.scenes:
         result = result.added(scene, [scene.look] if scene.look else [])
     return result
+
+
+NAME = "ffnviz-lecture"
+
+
+def kept_in_browser(session: Session) -> Cell:
+    """The cell that has the browser keep the session's draft, or bring one if there is none."""
+    text = None
+    if DRAFT in st.session_state:
+        text = written_draft(draft(), session.catalog, shown=_is_shown())
+        if len(text) > LONGEST_FILE:  # the words are more important than the pictures
+            bare = tuple(replace(view, thumbnail="") for view in draft().views)
+            bare_draft = replace(draft(), views=bare)
+            text = written_draft(bare_draft, session.catalog, shown=_is_shown())
+    return storage_cell(NAME, text, LONGEST_FILE, "draft-kept", lambda kept: take_up(session, kept))
+
+
+def take_up(session: Session, text: str) -> None:
+    """Continue with the draft that was kept, and show it if it was shown."""
+    stored, shown = read_draft(text, session.catalog)
+    reset_form()
+    keep(stored)
+    if shown and OWN not in st.session_state:
+        with suppress(LectureError):  # it was changed since, and is not done
+            written = written_lecture(stored.lecture, session.catalog)
+            st.session_state[OWN] = read_lecture(written, session.catalog, FACTS)
+            scene, ours = session.view_options.scene, session.view_options.lecture
+            if scene is not None and not ours and "text" not in session.came_with:
+                go(session, scene)  # until now the address meant a scene of the server's
+
+
+def _is_shown() -> bool:
+    return OWN in st.session_state and st.session_state[OWN].title == draft().title
+
+
+def written_draft(lecture: Draft, catalog: Catalog, *, shown: bool = False) -> str:
+    """The draft as a text; empty if there is nothing in it."""
+    if not lecture.views:
+        return ""
+    scenes = tuple(
+        DraftScene(
+            scene.title, scene.say, scene.state.page, to_url(scene.state, catalog),
+            scene.look, scene.notes, scene.short, view.pictures, view.thumbnail,
+            *((asked.ask, asked.options, asked.answer) if (asked := scene.question) else ()),
+        )
+        for view in lecture.views for scene in [view.scene]
+    )  # fmt: skip
+    table = DraftTable(lecture.title, scenes, lecture.minutes, lecture.short_minutes, shown)
+    return msgspec.json.encode(table).decode()
+
+
+def read_draft(text: str, catalog: Catalog) -> tuple[Draft, bool]:
+    """The draft that a text holds, and whether it was shown as a lecture; an empty one if none."""
+    try:
+        table = msgspec.json.decode(text, type=DraftTable)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return Draft(), False
+    result = Draft(table.title, minutes=table.minutes, short_minutes=table.short_minutes)
+    for each in table.scenes:
+        thumbnail = small_picture(each.thumbnail)
+        result = result.added(_scene(each, catalog), names(each.pictures), thumbnail)
+    return result, table.shown
+
+
+def _scene(table: DraftScene, catalog: Catalog) -> Scene:
+    question = None
+    if table.options is not None:
+        answer = table.answer if table.answer < max(1, len(table.options)) else NO_ANSWER
+        question = Question(table.ask, table.options, answer)
+    state = from_url(table.page, table.view, catalog)
+    return Scene(table.title, state, table.say, table.look, question, table.notes, table.short)

@@ -6,7 +6,7 @@ from ffnviz.analysis.measuring import Progress
 from ffnviz.export.document import TooLargeError
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.html_file import lecture_html
-from ffnviz.lecture.reading import read_lecture
+from ffnviz.lecture.lecture import read_lecture
 from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.text import saving_cell, text_cell

@@ -7,13 +7,12 @@ from ffnviz.app.lecture.draft import add_view, draft
 from ffnviz.app.lecture.story import LEFT, ask, start
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import OWN, lecture_of
-from ffnviz.lecture.scene import Lecture
-from ffnviz.lecture.tables import LectureError
+from ffnviz.lecture.lecture import Lecture, LectureError
 from ffnviz.models.config import config
 from ffnviz.parts.part import Page
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.view_options import ViewOptions
+from ffnviz.state.state import ViewOptions
 
 OUTCOME = "lecture-outcome"
 HOW = (

@@ -4,24 +4,23 @@ from dataclasses import replace
 
 import streamlit as st
 
-from ffnviz.app.lecture.draft import DESK, PREVIEWING
 from ffnviz.app.session import Session
 from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.facts import computed
-from ffnviz.lecture.scene import Lecture, Scene
-from ffnviz.lecture.tables import LectureError
+from ffnviz.lecture.lecture import Lecture, LectureError, Scene
 from ffnviz.models.token_slice import usual_token
 from ffnviz.pictures.cell import Cell, Part
 from ffnviz.pictures.lecture import Question, StoryScene, story_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
-from ffnviz.state.state import State
-from ffnviz.state.view_options import ViewOptions
+from ffnviz.state.state import State, ViewOptions
 
 LEFT = "left_scene"  # where the visitor left the lecture: the ViewOptions
 BEFORE = "before_lecture"  # what the visitor looked at when they began it: a State
 BEGUN = "lecture_begun"
+DESK = "desk"  # the page in place of which the visitor sees the desk
+PREVIEWING = "desk-previewing"  # whether what is presented is a preview, which leads back to it
 
 
 def followed_lecture(session: Session) -> Lecture:

@@ -2,11 +2,13 @@
 
 It begins with a sentence that was computed here, so that something is there at once, and from which
 whatever is the same for every sentence is taken. What a new one changes, live_journey.js computes.
+
+What is said and shown of each is the Neurons page's own cell; a live page has the first rows of it.
 """
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import date
 from importlib.metadata import version
 from pathlib import Path
@@ -15,11 +17,10 @@ from typing import Any
 import numpy as np
 
 from ffnviz.analysis.measuring import Progress
-from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity import threshold_for
 from ffnviz.export.bundle import LIVE, plain_script, texts
 from ffnviz.export.document import Contents, document
-from ffnviz.export.journey import NOTES, PICTURES, journey_of
-from ffnviz.export.live.examples import examples_table
+from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of
 from ffnviz.export.live.packing import (
     NotForALivePageError,
     PackedNetwork,
@@ -31,9 +32,59 @@ from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.network import Network
 from ffnviz.parts import sentences
 from ffnviz.parts.guess import of_bytes, what_it_read
+from ffnviz.parts.neurons.activations import strongest_examples
+from ffnviz.parts.neurons.choose import index_with_notes
 from ffnviz.pictures.cell import to_spans
+from ffnviz.pictures.payload import as_numbers
 from ffnviz.pictures.wording import Sentence
 from ffnviz.state.run import Run, TracedModel
+
+ROWS = 6  # sentences of a neuron; the server's page has up to twelve
+
+
+@dataclass(frozen=True)
+class ExamplesTable:
+    """What play_journey.js reads."""
+
+    header: dict[str, Any]  # "heads", and "passages": before, at and after the marked token
+    # by "network block", each a row a neuron: "examples", places among the passages from 1 and 0
+    # for none; "example values", in hundredths; "example heads", (d_ff, 1)
+    arrays: Arrays
+
+
+def examples_table(run: Run) -> ExamplesTable | None:
+    """That of all blocks of a run's networks; None if one of them has no index."""
+    heads: dict[str, tuple[int, Any]] = {}
+    passages: dict[tuple[str, ...], int] = {}
+    arrays: Arrays = {}
+    for traced in run.both:
+        sizes = traced.network.sizes
+        for block in range(sizes.n_blocks):
+            chosen = replace(run, subject=traced, state=replace(
+                run.state, network=traced.card.id, block=block, neuron=None,
+            ))  # fmt: skip
+            index = index_with_notes(chosen).index
+            if index is None:
+                return None
+            places = np.zeros((sizes.d_ff, ROWS), np.int64)
+            values = np.zeros((sizes.d_ff, ROWS), np.int64)
+            said = np.zeros((sizes.d_ff, 1), np.int64)
+            for neuron in range(sizes.d_ff):
+                shown = strongest_examples(chosen, index, neuron)[0].data
+                said[neuron], _ = heads.setdefault(str(shown["head"]), (len(heads), shown["head"]))
+                for at, (value, *text) in enumerate(shown["rows"][:ROWS]):
+                    places[neuron, at] = passages.setdefault(tuple(text), len(passages) + 1)
+                    values[neuron, at] = int(value.replace(".", ""))
+            name = f"{traced.card.id} {block}"
+            arrays[f"{name} examples"] = places
+            arrays[f"{name} example values"] = as_numbers(values, int(values.max()) + 1)
+            arrays[f"{name} example heads"] = as_numbers(said, len(heads))
+    for name, places in arrays.items():
+        if name.endswith(" examples"):
+            arrays[name] = as_numbers(places, len(passages) + 1)
+    header = {"heads": [head for _, head in heads.values()], "passages": list(passages)}
+    return ExamplesTable(header, arrays)
+
 
 Spans = list[list[str]]
 N_MANY = 1_000  # stands for any number of more than one

@@ -2,6 +2,10 @@
 
 Each line of a .txt is a text; of a .jsonl or .parquet file, each row of one column. What cannot be
 read is counted and named, and never ends a run: one of many hours must survive a bad line.
+
+The larger a network, the smaller its pieces, or a run that is killed loses an hour of each worker's
+work and reports nothing for as long. They follow from the corpus, the network and its device, never
+from the workers: which texts share a batch decides the last bits of their values.
 """
 
 import io
@@ -9,7 +13,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import IO
 
@@ -29,8 +33,9 @@ from ffnviz.jobs.indexing.files import (
     size_of,
     start_of,
     table_of,
+    why,
 )
-from ffnviz.jobs.indexing.stores import why
+from ffnviz.models.card import Sizes
 from ffnviz.models.text_encoding import LONGEST_MARK, MARK, UTF_8, encoding_of, lines_of
 
 PIECE_BYTES = 2**21  # of a file; about half a million tokens
@@ -245,3 +250,44 @@ def _rows(piece: Piece, column: str, problems: Counter[str]) -> Iterator[object]
 
 def _short(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or why(error)).splitlines()[0][:120]
+
+
+WEIGHTS = 2**23  # of a network that counts a piece as `pieces_of` cuts it in a minute or two
+LEAST_BYTES = 2**14  # some thousand tokens: adding up a piece costs as much as some of them
+
+
+def piece_bytes(sizes: Sizes, device: str) -> int:
+    """The bytes of a text file that make one piece.
+
+    The more weights the blocks have, the longer a CPU takes; a GPU is as fast as hundreds of them.
+    """
+    if device != "cpu":
+        return PIECE_BYTES
+    attention, ffn = 4 * sizes.d_model**2, 2 * sizes.d_model * sizes.d_ff
+    weights = sizes.n_blocks * (attention + ffn)
+    return min(PIECE_BYTES, max(LEAST_BYTES, PIECE_BYTES * WEIGHTS // weights))
+
+
+def cut(pieces: Sequence[Piece], most: int) -> tuple[Piece, ...]:
+    """The corpus in pieces of at most so many bytes, numbered anew.
+
+    A packed file stays whole, for it is read from its start, and so does a row group of a .parquet.
+    """
+    cut_pieces: list[Piece] = []
+    for piece in pieces:
+        if piece.end is None or piece.kind == ".parquet":
+            cut_pieces.append(replace(piece, number=len(cut_pieces)))
+            continue
+        for start, end in stretches(piece.start, piece.end, most):
+            cut_pieces.append(replace(piece, number=len(cut_pieces), start=start, end=end))
+    return tuple(cut_pieces)
+
+
+def largest_first(pieces: Sequence[Piece]) -> list[Piece]:
+    """The pieces with the largest first, so that no process works on alone at the end.
+
+    A packed file comes before all, for it is read from end to end by one of them.
+    """
+    return sorted(
+        pieces, key=lambda piece: (piece.end is None, (piece.end or 0) - piece.start), reverse=True
+    )

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from ffnviz.lecture.classroom.errors import ClassStoreError, NoSuchClassError
+from ffnviz.lecture.classroom.live_class import ClassStoreError, NoSuchClassError
 from ffnviz.lecture.classroom.store import ClassStore
 
 BEAT_S = 20.0  # between two signs of life

@@ -1,11 +1,135 @@
 """A class as a value: the lecturer's position, the answers, the sentences."""
 
+import hashlib
+import hmac
 import json
-from collections.abc import Iterable, Sequence
+import secrets
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from ffnviz.lecture.classroom.limits import MOST_OPTIONS
+from ffnviz.state.state import tidied
+
+MUST_FOLLOW = "Who takes part must follow the class first."
+GONE = "The server cannot reach what keeps its classes. Try again in a moment."
+
+
+class ClassStoreError(RuntimeError):
+    """The store of classes cannot be used; the message says why."""
+
+
+class NoSuchClassError(LookupError):
+    """There is no class of that code, or it is over, or a student does not follow it."""
+
+    def __init__(self, why: str = "There is no class of this code, or it is over.") -> None:
+        super().__init__(why)
+
+
+class NotTheLecturerError(PermissionError):
+    """Somebody without the right secret asked for what only the lecturer may do."""
+
+
+MOST_PEOPLE = 1_200
+LONGEST_SENTENCE = 500
+MOST_OPTIONS = 6
+LIVES_S = 3 * 3_600.0  # after the last action
+AWAY_AFTER_S = 60.0  # after their last sign of life, students count as gone
+
+
+def sentence_text(typed: str) -> str:
+    """What a student typed, as every sentence is read, of bounded length: ___ is a mask."""
+    return tidied(typed)[:LONGEST_SENTENCE]
+
+
+SIGNS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"  # none that looks like another
+LENGTH = 6
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A class that has just been opened."""
+
+    code: str  # what students type
+    secret: str  # what the lecturer's browser keeps; stores keep only its hash
+
+    @staticmethod
+    def new() -> "Opened":
+        """A new class's code, one of 31⁶, and its secret of 192 random bits."""
+        code = "".join(secrets.choice(SIGNS) for _ in range(LENGTH))
+        return Opened(code, secrets.token_urlsafe(24))
+
+
+def check_lecturer(secret: str, secret_hash: str) -> None:
+    """Raises NotTheLecturerError if the secret is not the one with that hash."""
+    if not is_secret(secret, secret_hash):
+        raise NotTheLecturerError("Only the lecturer may do this.")
+
+
+def sum_of(secret: str) -> str:
+    """The hash of a secret, which is all that a store keeps of it."""
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def is_secret(secret: str, secret_hash: str) -> bool:
+    """Whether the secret has that hash, compared in constant time."""
+    return hmac.compare_digest(sum_of(secret), secret_hash)
+
+
+class FullClassError(RuntimeError):
+    """The class is full."""
+
+    def __init__(self) -> None:
+        super().__init__(f"At most {MOST_PEOPLE} can follow a class.")
+
+
+class ClosedClassError(PermissionError):
+    """The lecturer has closed the door."""
+
+
+class TicketError(PermissionError):
+    """A student's ticket is not of this class, or from before everybody was removed."""
+
+    def __init__(self) -> None:
+        super().__init__("This page has no ticket for the class.")
+
+
+def ticket_of(secret_hash: str, lists: int, student: str) -> str:
+    """The ticket that lets a student into a class; only the store can compute it.
+
+    `secret_hash` is that of the lecturer's secret, `lists` how often everybody was removed so far.
+    """
+    return hmac.new(secret_hash.encode(), f"{lists}:{student}".encode(), "sha256").hexdigest()
+
+
+def pass_door(
+    student: str,
+    ticket: str,
+    secret_hash: str,
+    door: tuple[bool, int],
+    known: bool,
+    admit: Callable[[], None],
+) -> None:
+    """Let a student in, or say why not.
+
+    Args:
+        student: an id.
+        ticket: the student's.
+        secret_hash: as for `ticket_of`.
+        door: whether it is closed, and `lists`.
+        known: whether the student was there before.
+        admit: called if not; may raise.
+
+    Raises:
+        TicketError: if the ticket is not this student's.
+        ClosedClassError: if nobody else is let in.
+    """
+    closed, lists = door
+    if not hmac.compare_digest(ticket.encode(), ticket_of(secret_hash, lists, student).encode()):
+        raise TicketError
+    if not known:
+        if closed:
+            raise ClosedClassError("The lecturer has closed the door of this class.")
+        admit()
 
 
 @dataclass(frozen=True)

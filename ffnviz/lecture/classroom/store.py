@@ -6,11 +6,14 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from ffnviz.lecture.classroom.errors import ClassStoreError
-from ffnviz.lecture.classroom.live_class import ClassPosition, LiveClass, Sentence
-from ffnviz.lecture.classroom.secret import Opened
-from ffnviz.lecture.classroom.sqlite_file import usual_path
-from ffnviz.lecture.classroom.store_sqlite import SqliteStore
+from ffnviz.lecture.classroom.live_class import (
+    ClassPosition,
+    ClassStoreError,
+    LiveClass,
+    Opened,
+    Sentence,
+)
+from ffnviz.lecture.classroom.store_sqlite import SqliteStore, usual_path
 from ffnviz.models.config import config, install
 
 REDIS = ("redis", "rediss", "unix")  # what its addresses begin with

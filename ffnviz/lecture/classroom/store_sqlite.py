@@ -1,21 +1,219 @@
 """Classes kept in one SQLite file, which all processes of a machine read and write.
 
 Nothing of a class is left in it once the class is over: deleted rows are overwritten.
+
+It has a write-ahead log (WAL), so readers wait for nobody.
 """
 
+import asyncio
 import json
+import os
 import sqlite3
+import stat
+import tempfile
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
-from ffnviz.lecture.classroom import sqlite_people
-from ffnviz.lecture.classroom.door import pass_door, ticket_of
-from ffnviz.lecture.classroom.errors import MUST_FOLLOW, NoSuchClassError
-from ffnviz.lecture.classroom.limits import LIVES_S, MOST_OPTIONS, sentence_text
-from ffnviz.lecture.classroom.live_class import NOWHERE, ClassPosition, LiveClass, Sentence, counted
-from ffnviz.lecture.classroom.secret import Opened, check_lecturer, is_secret, sum_of
-from ffnviz.lecture.classroom.sqlite_file import ClassFile
+from ffnviz.lecture.classroom.live_class import (
+    AWAY_AFTER_S,
+    LIVES_S,
+    MOST_OPTIONS,
+    MOST_PEOPLE,
+    MUST_FOLLOW,
+    NOWHERE,
+    ClassPosition,
+    ClassStoreError,
+    FullClassError,
+    LiveClass,
+    NoSuchClassError,
+    Opened,
+    Sentence,
+    check_lecturer,
+    counted,
+    is_secret,
+    pass_door,
+    sentence_text,
+    sum_of,
+    ticket_of,
+)
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS class (code TEXT PRIMARY KEY, secret TEXT, touched REAL, revision INT,
+    moved INT, place TEXT, revealed TEXT, lecture TEXT);
+CREATE TABLE IF NOT EXISTS person (code TEXT, who TEXT, seen REAL, PRIMARY KEY (code, who));
+CREATE TABLE IF NOT EXISTS vote (code TEXT, scene INT, who TEXT, option INT,
+    PRIMARY KEY (code, scene, who));
+CREATE TABLE IF NOT EXISTS sentence (code TEXT, number INT, who TEXT, text TEXT, hidden INT,
+    PRIMARY KEY (code, who));
+CREATE TABLE IF NOT EXISTS door (code TEXT PRIMARY KEY, closed INT, lists INT);
+"""
+BUSY_MS = 5_000
+MAPPED = 16 * 2**20  # bytes of the file that are read without copying
+LOOK_EVERY_S = 0.2  # between two looks whether the file has changed, a few microseconds each
+AGAIN_S = 1.0  # between two tries to connect
+
+
+def usual_path() -> Path:
+    """A file in a folder of this user alone, where a restarted server finds it.
+
+    Raises:
+        ClassStoreError: if the folder is somebody else's.
+    """
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    folder = Path(tempfile.gettempdir()) / f"ffnviz-{user}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    status = folder.lstat()
+    if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
+        raise ClassStoreError(f"{folder} is not this user's folder.")
+    folder.chmod(0o700)
+    return folder / "classes.sqlite"
+
+
+class ClassFile:
+    """The SQLite file, with a connection for each thread."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._own = threading.local()
+        self._change = threading.Lock()
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection.
+
+        Raises:
+            ClassStoreError: if the file cannot be used, also within the block.
+        """
+        try:
+            if not hasattr(self._own, "db"):
+                self._own.db = self._connected()
+            yield self._own.db
+        except sqlite3.Error as error:
+            raise ClassStoreError(f"{self.path} cannot be used ({error}).") from error
+
+    @contextmanager
+    def changing(self) -> Iterator[sqlite3.Connection]:
+        """This thread's connection in a transaction.
+
+        Threads take turns: SQLite waits by trying again later and later, so that of a thousand
+        votes at once some took seconds.
+        """
+        with self._change, self.reading() as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+            db.execute("COMMIT")
+
+    def empty_the_log(self) -> None:
+        """Remove deleted rows from the write-ahead log, too, unless somebody is reading it."""
+        with self.reading() as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+    async def changes(self) -> AsyncIterator[str | None]:
+        """None whenever another connection has changed the file."""
+        while True:
+            try:
+                # Its own connection, as none notices changes that it made itself.
+                with closing(self._connected()) as db:
+                    seen = -1
+                    while True:
+                        version = int(db.execute("PRAGMA data_version").fetchone()[0])
+                        if version != seen:
+                            seen = version
+                            yield None
+                        await asyncio.sleep(LOOK_EVERY_S)
+            except sqlite3.Error:
+                await asyncio.sleep(AGAIN_S)
+
+    def _connected(self) -> sqlite3.Connection:
+        try:
+            new = not self.path.exists()
+            db = sqlite3.connect(self.path, isolation_level=None, timeout=BUSY_MS / 1_000)
+            if new:
+                self.path.chmod(0o600)
+        except OSError as error:
+            raise sqlite3.OperationalError(str(error)) from error
+        db.row_factory = sqlite3.Row
+        for pragma in ("journal_mode = WAL", "synchronous = OFF", "secure_delete = ON",
+                       f"mmap_size = {MAPPED}", f"busy_timeout = {BUSY_MS}"):  # fmt: skip
+            db.execute(f"PRAGMA {pragma}")
+        db.executescript(TABLES)
+        return db
+
+
+def door(db: sqlite3.Connection, code: str) -> tuple[bool, int]:
+    """Whether nobody else is let in, and how often everybody was removed."""
+    row = db.execute("SELECT closed, lists FROM door WHERE code = ?", (code,)).fetchone()
+    return (bool(row["closed"]), int(row["lists"])) if row else (False, 0)
+
+
+def set_door(db: sqlite3.Connection, code: str, closed: bool) -> None:
+    """Close or open the door."""
+    db.execute(
+        "INSERT INTO door VALUES (?, ?, 0) ON CONFLICT DO UPDATE SET closed = excluded.closed",
+        (code, int(closed)),
+    )
+
+
+def remove_all(db: sqlite3.Connection, code: str) -> None:
+    """Remove everybody, with their answers and sentences."""
+    db.execute(
+        "INSERT INTO door VALUES (?, 0, 1) ON CONFLICT DO UPDATE SET lists = lists + 1", (code,)
+    )
+    for table in ("person", "vote", "sentence"):
+        db.execute(f"DELETE FROM {table} WHERE code = ?", (code,))  # noqa: S608  # names of ours
+
+
+def people(db: sqlite3.Connection, code: str, now: float) -> int:
+    """The number of students who are there."""
+    seen = "SELECT count(*) FROM person WHERE code = ? AND seen >= ?"
+    return int(db.execute(seen, (code, now - AWAY_AFTER_S)).fetchone()[0])
+
+
+def last_seen(db: sqlite3.Connection, code: str, student: str) -> float | None:
+    """When a student was last seen; None if they never came."""
+    seen = "SELECT seen FROM person WHERE code = ? AND who = ?"
+    row = db.execute(seen, (code, student)).fetchone()
+    return None if row is None else float(row["seen"])
+
+
+def let_in(db: sqlite3.Connection, code: str, student: str, now: float) -> None:
+    """Note that a student is there.
+
+    Raises:
+        FullClassError: if the class is full.
+    """
+    seen = last_seen(db, code, student)
+    is_new = seen is None or seen < now - AWAY_AFTER_S
+    if is_new and people(db, code, now) >= MOST_PEOPLE:
+        raise FullClassError
+    db.execute(
+        "INSERT INTO person VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen",
+        (code, student, now),
+    )
+    if is_new:
+        _add_revision(db, code)
+
+
+def see(db: sqlite3.Connection, code: str, students: Iterable[str], at: float, now: float) -> None:
+    """Note when students were last seen."""
+    before = people(db, code, now)
+    db.executemany(
+        "UPDATE person SET seen = ? WHERE code = ? AND who = ?",
+        [(at, code, student) for student in students],
+    )
+    if people(db, code, now) != before:
+        _add_revision(db, code)
+
+
+def _add_revision(db: sqlite3.Connection, code: str) -> None:
+    db.execute("UPDATE class SET revision = revision + 1 WHERE code = ?", (code,))
 
 
 class SqliteStore:
@@ -56,7 +254,7 @@ class SqliteStore:
         votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
         sentences = "SELECT count(*) FROM sentence WHERE code = ? AND hidden = ?"
         with self._file.reading() as db:
-            row, (closed, lists) = self._row(db, code), sqlite_people.door(db, code)
+            row, (closed, lists) = self._row(db, code), door(db, code)
             return LiveClass(
                 code,
                 row["revision"],
@@ -64,7 +262,7 @@ class SqliteStore:
                 ClassPosition.from_text(row["place"]),
                 frozenset(json.loads(row["revealed"])),
                 counted(db.execute(votes, (code,))),
-                sqlite_people.people(db, code, self.clock()),
+                people(db, code, self.clock()),
                 db.execute(sentences, (code, 0)).fetchone()[0],
                 closed,
                 db.execute(sentences, (code, 1)).fetchone()[0],
@@ -126,20 +324,20 @@ class SqliteStore:
         """Close the door to all who were not there before, or open it."""
         with self._file.changing() as db:
             self._row_for_lecturer(db, code, secret)
-            sqlite_people.set_door(db, code, closed)
+            set_door(db, code, closed)
             self._touch(db, code)
 
     def remove_all(self, code: str, secret: str) -> None:
         """Remove everybody, with their answers and sentences, and void their tickets."""
         with self._file.changing() as db:
             self._row_for_lecturer(db, code, secret)
-            sqlite_people.remove_all(db, code)
+            remove_all(db, code)
             self._touch(db, code)
 
     def ticket(self, code: str, student: str) -> str:
         """What lets a student in; only a page's session gives it to them."""
         with self._file.reading() as db:
-            row, (_, lists) = self._row(db, code), sqlite_people.door(db, code)
+            row, (_, lists) = self._row(db, code), door(db, code)
             return ticket_of(row["secret"], lists, student)
 
     def come(
@@ -148,21 +346,21 @@ class SqliteStore:
         """Let a student in, unless the door is closed to them."""
         with self._file.changing() as db:
             secret_hash = self._row(db, code)["secret"]
-            known = sqlite_people.last_seen(db, code, student) is not None
-            pass_door(student, ticket, secret_hash, sqlite_people.door(db, code), known, admit)
-            sqlite_people.let_in(db, code, student, self.clock())
+            known = last_seen(db, code, student) is not None
+            pass_door(student, ticket, secret_hash, door(db, code), known, admit)
+            let_in(db, code, student, self.clock())
 
     def stay(self, code: str, students: Iterable[str]) -> None:
         """Note that students who came are still there."""
         with self._file.changing() as db:
             self._row(db, code)
-            sqlite_people.see(db, code, students, self.clock(), self.clock())
+            see(db, code, students, self.clock(), self.clock())
 
     def leave(self, code: str, student: str) -> None:
         """Free the place of a student who has left; they may come back."""
         with self._file.changing() as db:
             self._row(db, code)
-            sqlite_people.see(db, code, [student], 0.0, self.clock())
+            see(db, code, [student], 0.0, self.clock())
 
     def vote(self, code: str, student: str, scene: int, option: int) -> None:
         """Note a student's answer, which may be changed until all are revealed."""
@@ -220,7 +418,7 @@ class SqliteStore:
     def _row_for_student(self, db: sqlite3.Connection, code: str, student: str) -> sqlite3.Row:
         """The class, if that student is in it."""
         row = self._row(db, code)
-        if sqlite_people.last_seen(db, code, student) is None:
+        if last_seen(db, code, student) is None:
             raise NoSuchClassError(MUST_FOLLOW)
         return row
 

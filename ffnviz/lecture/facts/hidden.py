@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ffnviz.analysis.sparsity.awake import record_of
+from ffnviz.analysis.sparsity import record_of
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass

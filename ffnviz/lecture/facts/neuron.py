@@ -6,12 +6,12 @@ from numpy.typing import NDArray
 from ffnviz.analysis.neurons.intervention import neuron_values
 from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.sparsity.awake import active, threshold_for
+from ffnviz.analysis.sparsity import active, threshold_for
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.models.edit import Edit
 from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.activations import strongest_passages
 from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand
-from ffnviz.parts.neurons.examples import strongest_passages
 from ffnviz.pictures.wording import neuron_name, percent, quoted, signed
 from ffnviz.state.run import Run
 

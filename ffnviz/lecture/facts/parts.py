@@ -7,10 +7,10 @@ import numpy as np
 from ffnviz.analysis.cost import Shape, multiply_adds, overtaking_length, parameters, shape_of
 from ffnviz.analysis.journey import FfnPath, Vector, ffn_path
 from ffnviz.analysis.lab.linearity import Linearity, try_linearity
+from ffnviz.analysis.lens import Contributions, contributions
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import predict
-from ffnviz.analysis.vocabulary.lens import Contributions, contributions
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.dimensions.flow import position_wise
 from ffnviz.parts.dimensions.wider import BEND_ALONE, TOYS, answers_of

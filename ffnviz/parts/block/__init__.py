@@ -1,9 +1,8 @@
 """The page Block: encoder and decoder blocks, an RNN beside one, and a stack to ablate."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.block import against_rnn, beside, decoder, strip, whole
-from ffnviz.parts.part import Part
-from ffnviz.parts.views import View, part_of_views
+from ffnviz.parts.block import against_rnn, beside, strip, whole
+from ffnviz.parts.part import Part, View, part_of_views
 
 OURS = (Capability.OURS,)
 
@@ -11,7 +10,7 @@ PARTS = (
     part_of_views("The block", "block", "every step from a token in to out", "kind_view", {
         "encoder": View("encoder", whole.sheet, whole.SETTINGS,
                         (Capability.ATTENTION, Capability.IN_ORDER)),
-        "decoder": View("decoder", decoder.sheet, decoder.SETTINGS, OURS),
+        "decoder": View("decoder", whole.decoder_sheet, whole.DECODER_SETTINGS, OURS),
         "beside": View("attention beside FFN", beside.sheet,
                        needs=(Capability.OURS, Capability.PLAIN_FFN)),
     }),

@@ -16,13 +16,12 @@ from ffnviz.analysis.gradients import vector_jacobian
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.number_format import short
-from ffnviz.jobs.serial_lock import SERIAL_LOCK
+from ffnviz.jobs.run_queue import SERIAL_LOCK
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.network import Network
 from ffnviz.models.torch_shortcuts import draws_from
 from ffnviz.models.trace import ForwardPass
-from ffnviz.parts.results import measured_on
-from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, measured_on, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import (

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.lab.decoder import DecoderBlock, DecoderBlockRecord
 from ffnviz.analysis.needs import Capability, encoder_of
-from ffnviz.analysis.sparsity.awake import active, threshold_for
+from ffnviz.analysis.sparsity import active, threshold_for
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.network import Network
 from ffnviz.models.torch_shortcuts import no_draws

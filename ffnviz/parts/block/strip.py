@@ -15,7 +15,7 @@ from ffnviz.analysis.gradients import vector_jacobian
 from ffnviz.analysis.lab.residual import draw_by_glorot
 from ffnviz.analysis.needs import Capability, encoder_of
 from ffnviz.analysis.number_format import short
-from ffnviz.jobs.serial_lock import SERIAL_LOCK
+from ffnviz.jobs.run_queue import SERIAL_LOCK
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.network import Network

@@ -1,9 +1,8 @@
 """Dimensions: expand and compress, one idea per part."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.dimensions import cost, flow, folds, forms, growth, memory, separate, warp, wider
-from ffnviz.parts.part import Part
-from ffnviz.parts.views import View, part_of_views
+from ffnviz.parts.dimensions import cost, flow, folds, forms, memory, separate, warp, wider
+from ffnviz.parts.part import Part, View, part_of_views
 
 OUR_FFN = (Capability.OURS, Capability.PLAIN_FFN)
 
@@ -16,7 +15,7 @@ PARTS = (
     }),
     part_of_views("Cost", "cost", "weights, work, memory: what costs most", "cost_view", {
         "parts": View("breakdown", cost.sheet, cost.SETTINGS),
-        "growth": View("growth", growth.sheet, needs=(Capability.OURS,)),
+        "growth": View("growth", cost.growth_sheet, needs=(Capability.OURS,)),
         "memory": View("memory", memory.sheet, memory.SETTINGS, OUR_FFN, further=True),
     }),
     Part(wider.sheet, "Why wider?", "wider", wider.SETTINGS,

@@ -12,8 +12,7 @@ from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
-from ffnviz.parts.results import measured_on
-from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
+from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, measured_on, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import code_cell, text_cell

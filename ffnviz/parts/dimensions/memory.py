@@ -8,8 +8,7 @@ from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.timing.memory import Memory, chunk_sizes, memory
-from ffnviz.parts.results import measured_on
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, measured_on, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, figure, line_trace, log_axis, ring

@@ -18,8 +18,7 @@ from ffnviz.analysis.neurons.memory import row_norms
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.network import Network
 from ffnviz.models.views import FfnView
-from ffnviz.parts.sheet import Choice, Control, Sheet, row
-from ffnviz.parts.token_choice import token_choice, token_setting
+from ffnviz.parts.sheet import Choice, Control, Sheet, row, token_choice, token_setting
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import (

@@ -15,7 +15,7 @@ from ffnviz.analysis.lab.experiment import FFN_NEEDS, Subject
 from ffnviz.analysis.lab.tolerances import ffn_bound
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.number_format import short
-from ffnviz.analysis.sparsity.awake import active, threshold_for
+from ffnviz.analysis.sparsity import active, threshold_for
 from ffnviz.models.encoder.attention import SelfAttention
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.network import NotForThisNetwork

@@ -1,6 +1,6 @@
 """The page Journey: one sentence's way through the FFN of one block, on one screen."""
 
-from ffnviz.analysis.sparsity.awake import threshold_for
+from ffnviz.analysis.sparsity import threshold_for
 from ffnviz.parts import sentences
 from ffnviz.parts.journey.ffn import FFN, ffn_of_the_token
 from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron

@@ -4,7 +4,7 @@ from ffnviz.analysis.journey import ORDERS, neuron_order
 from ffnviz.analysis.needs import missing
 from ffnviz.analysis.neurons.intervention import neuron_values
 from ffnviz.analysis.neurons.memory import WRITES_NEEDS, whole_first, written_words
-from ffnviz.analysis.sparsity.awake import Awake, awake, threshold_for
+from ffnviz.analysis.sparsity import Awake, awake, threshold_for
 from ffnviz.parts import sentences
 from ffnviz.parts.neuron_shown import first_neuron, leading_neuron
 from ffnviz.parts.part import NEURONS

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.analysis.sparsity.awake import awake
+from ffnviz.analysis.sparsity import awake
 from ffnviz.models.trace import BlockTrace, ForwardPass
 from ffnviz.pictures.plot import Array, Figure, bare_axis, figure, some_named
 

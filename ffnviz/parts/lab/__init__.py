@@ -2,23 +2,17 @@
 
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, NEEDS
 from ffnviz.parts.lab import (
-    convolution,
-    dropout,
     fit,
-    hand,
     influence,
-    interaction,
     linear,
     local_map,
     positions,
     residual,
-    sharing,
     summary,
     trained,
     without_phi,
 )
-from ffnviz.parts.part import Part
-from ffnviz.parts.views import View, part_of_views
+from ffnviz.parts.part import Part, View, part_of_views
 
 PARTS = (
     Part(summary.sheet, "All claims", "claims", (), FFN_NEEDS,
@@ -26,8 +20,8 @@ PARTS = (
     part_of_views("Position-wise", "positions", "each token goes through by itself",
                   "positions_view", {
         "moved": View("tokens moved", positions.sheet, positions.SETTINGS, FFN_NEEDS),
-        "sharing": View("shared weights", sharing.sheet, needs=FFN_NEEDS),
-        "convolution": View("as a convolution", convolution.sheet, needs=FFN_NEEDS),
+        "sharing": View("shared weights", positions.sharing_sheet, needs=FFN_NEEDS),
+        "convolution": View("as a convolution", positions.convolution_sheet, needs=FFN_NEEDS),
         "hears": View("beside other layers", influence.sheet, influence.SETTINGS, NEEDS,
                       further=True),
     }),
@@ -37,16 +31,18 @@ PARTS = (
         "token": View("one token, one matrix", local_map.sheet, local_map.SETTINGS, further=True),
         "frozen": View("the block frozen", linear.frozen_sheet, linear.FROZEN_SETTINGS, NEEDS,
                        further=True),
-        "together": View("two changes", interaction.sheet, interaction.SETTINGS, further=True),
+        "together": View("two changes", influence.interaction_sheet,
+                         influence.INTERACTION_SETTINGS, further=True),
     }),
     part_of_views("Fit a function", "fit", "a curve, drawn by a few neurons", "fit_view", {
         "trained": View("trained", fit.sheet, fit.SETTINGS, FFN_NEEDS),
-        "hand": View("by hand", hand.sheet, hand.SETTINGS),
+        "hand": View("by hand", fit.hand_sheet, fit.HAND_SETTINGS),
     }),
     part_of_views("Residual and LayerNorm", "residual", "what each layer adds, and its scale",
                   "residual_view", {
         "stream": View("the residual stream", residual.sheet, residual.SETTINGS, NEEDS),
-        "dropout": View("dropout", dropout.sheet, dropout.SETTINGS, NEEDS, further=True),
+        "dropout": View("dropout", residual.dropout_sheet, residual.DROPOUT_SETTINGS, NEEDS,
+                        further=True),
     }),
     Part(trained.sheet, "What a network needs", "trained", (),
          line="small ones, trained with and without it"),

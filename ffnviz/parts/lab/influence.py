@@ -1,6 +1,17 @@
-"""Input influence: which inputs each output depends on, in every kind of layer."""
+"""Input influence: which inputs each output depends on, in every kind of layer.
+
+I = F(x + u + v) − F(x + u) − F(x + v) + F(x), the second difference of an FFN along two directions.
+It is 0 for any affine map; for small steps it is Σ_n φ″(z_n) (u · k_n) (v · k_n) v_n.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
 
 from ffnviz.analysis.lab.influence import (
     DEEPEST,
@@ -15,17 +26,237 @@ from ffnviz.analysis.lab.influence import (
     Influence,
     input_influence,
 )
+from ffnviz.analysis.lab.local_map import Terms, derivative, terms_of
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
+from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.network import Network
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.lab.positions import Map, maps
+from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import axis, lines
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting, number_setting
+from ffnviz.state.settings import Values, choice_setting, count_setting, number_setting
+
+# Pairs of sentences that differ in one thing, each with the word at which it is read.
+PAIRS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
+    "singular → plural": (
+        ("The dog ran away.", "dog", "The dogs ran away.", "dogs"),
+        ("She saw the tree.", "tree", "She saw the trees.", "trees"),
+        ("He took the book home.", "book", "He took the books home.", "books"),
+        ("The girl sat down.", "girl", "The girls sat down.", "girls"),
+    ),
+    "present → past": (
+        ("I walk to the house.", "walk", "I walked to the house.", "walked"),
+        ("They look at the sea.", "look", "They looked at the sea.", "looked"),
+        ("We live in the town.", "live", "We lived in the town.", "lived"),
+        ("You call the boy.", "call", "You called the boy.", "called"),
+    ),
+    "he → she": (
+        ("Then he came in.", "he", "Then she came in.", "she"),
+        ("It was his hat.", "his", "It was her hat.", "her"),
+        ("The man was old.", "man", "The woman was old.", "woman"),
+        ("The boy was ill.", "boy", "The girl was ill.", "girl"),
+    ),
+}
+STEPS = np.geomspace(1e-4, 4, 93)
+MOST_NAMED = 12  # neurons that are named
+
+Array = NDArray[np.float64]
+Changed = Callable[[Tensor], Tensor]
+
+
+@torch.no_grad()
+def direction(model: Network, block: int, name: str) -> Tensor:
+    """The mean difference of an FFN's inputs over the pairs of that name, (d_model,) in float64."""
+
+    def read(text: str, word: str) -> Tensor:
+        trace, last = model.trace(text), text.index(word) + len(word) - 1
+        at = next(k for k, token in enumerate(trace.tokens) if token.start <= last < token.end)
+        return trace.blocks[block].ffn.input[at].cpu().double()
+
+    return torch.stack([read(*pair[2:]) - read(*pair[:2]) for pair in PAIRS[name]]).mean(dim=0)
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """The interaction I of two directions, relative to ‖F(x)‖.
+
+    Attributes:
+        steps: a, by which both are multiplied, (n,).
+        with_phi: ‖I‖ at each, (n,).
+        without: the same of W₁ and W₂ alone, (n,).
+        second: a² times the norm of the second derivative along both, (n,).
+        until: the largest a up to which no neuron switches at any of the four places.
+        neurons: those that write most of I at the chosen a, at most FIRST.
+        lengths: ‖their part of I‖, as many.
+        chosen: ‖I‖ at the chosen a.
+        chosen_without: likewise without φ.
+    """
+
+    steps: Array
+    with_phi: Array
+    without: Array
+    second: Array
+    until: float
+    neurons: NDArray[np.int64]
+    lengths: Array
+    chosen: float
+    chosen_without: float
+
+
+def difference(f: Changed, x: Tensor, u: Tensor, v: Tensor) -> Tensor:
+    """f(x + u + v) − f(x + u) − f(x + v) + f(x), of rows."""
+    result: Tensor = f(x + u + v) - f(x + u) - f(x + v) + f(x)
+    return result
+
+
+def interaction(terms: Terms, x: Tensor, u: Tensor, v: Tensor, step: float) -> Interaction:
+    """The interaction of two directions at an FFN's input, (d_model,) each."""
+    x, u, v = (each.detach().cpu().double().clone() for each in (x, u, v))
+    plain = replace(terms, phi=ACTIVATIONS["identity"])
+    a = torch.from_numpy(np.append(STEPS, step))[:, None]
+    size = terms.output(x).norm().clamp_min(1e-300)
+    bent, flat = (
+        (difference(each.output, x, a * u, a * v).norm(dim=-1) / size).numpy()
+        for each in (terms, plain)
+    )
+    second = _second(terms, x, u, v).norm() / size
+    # Each neuron's part is its hidden value's interaction times its row of W₂.
+    parts = difference(terms.hidden, x, step * u, step * v)
+    lengths = parts.abs() * terms.writes[: terms.d_ff].norm(dim=-1) / size
+    best = lengths.topk(min(MOST_NAMED, len(lengths)))
+    return Interaction(
+        STEPS, bent[:-1], flat[:-1], float(second) * STEPS**2, _until(terms, x, u, v),
+        best.indices.numpy(), best.values.numpy(), float(bent[-1]), float(flat[-1]),
+    )  # fmt: skip
+
+
+def _second(terms: Terms, x: Tensor, u: Tensor, v: Tensor) -> Tensor:
+    """The second derivative of F along u and v, (d_model,).
+
+    Plain, Σ φ″(z_n) (u · k_n) (v · k_n) v_n; gated, with the value g of each neuron, by the product
+    rule: φ″ g z_u z_v + φ′ (z_u g_v + z_v g_u).
+    """
+    d_ff = terms.d_ff
+    z, g = terms.before_phi(x)
+    along = [each @ terms.reads.mT for each in (u, v)]
+    (zu, gu), (zv, gv) = ((each[:d_ff], each[d_ff:]) for each in along)
+    hidden = second_derivative(terms.phi, z) * zu * zv
+    if terms.gated:
+        hidden = hidden * g + derivative(terms.phi, z) * (zu * gv + zv * gu)
+    written: Tensor = hidden @ terms.writes[:d_ff]
+    return written
+
+
+def second_derivative(phi: Activation, z: Tensor) -> Tensor:
+    """φ″ at each z, any shape to the same shape; 0 where PyTorch has no second derivative."""
+    with torch.inference_mode(False), torch.enable_grad():
+        at = z.detach().clone().requires_grad_()
+        (slope,) = torch.autograd.grad(phi.function(at).sum(), at, create_graph=True)
+        if not slope.requires_grad:
+            return torch.zeros_like(z)
+        (curved,) = torch.autograd.grad(slope.sum(), at, materialize_grads=True)
+    return curved
+
+
+def _until(terms: Terms, x: Tensor, u: Tensor, v: Tensor) -> float:
+    """The smallest a > 0 at which a pre-activation changes sign at x + au, x + av or x + au + av.
+
+    Pre-activations are linear in a, so each changes sign at most once.
+    """
+    z = terms.before(x)[: terms.d_ff]
+    slopes = (torch.stack([u, v, u + v]) @ terms.reads[: terms.d_ff].mT).flatten()
+    at = -z.repeat(3) / slopes
+    return float(at[at > 0].min()) if bool((at > 0).any()) else float("inf")
+
+
+NAMES = {name.split()[0]: name for name in PAIRS}
+FIRST, *OTHERS = NAMES.items()
+U = choice_setting("change_u", NAMES).with_control("u")
+V = choice_setting("change_v", dict([*OTHERS, FIRST])).with_control("v")  # by default, another
+STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
+STEP = number_setting("change", 1.0, STOPS[0], STOPS[-1]).with_control(
+    "length of both, a", STOPS, lambda stop: f"{stop:g}×"
+)
+INTERACTION_SETTINGS = (STEP, U, V)
+LEAST = 1e-17  # on a logarithmic axis
+
+
+def interaction_sheet(run: Run, values: Values) -> Sheet:
+    """The interaction against the length of the steps, and the neurons that make it."""
+    u, v, step = values[U], values[V], values[STEP]
+    x = run.trace.blocks[run.state.block].ffn.input[run.token]
+    result = run.subject.per_sentence(
+        ("interaction", run.state.block, run.token, u, v, step),
+        lambda: interaction(
+            terms_of(run.model.ffn(run.state.block)), x, _along(run, u), _along(run, v), step
+        ),
+    )
+    return Sheet([row(the_curves(run, result, step), its_neurons(run, result), widths=(1.4, 1))])
+
+
+def _along(run: Run, name: str) -> Tensor:
+    block = run.state.block
+    return run.subject.per_network(
+        f"direction {name} {block}", lambda: direction(run.model, block, NAMES[name])
+    )
+
+
+def the_curves(run: Run, result: Interaction, step: float) -> Cell:
+    """The interaction's norm ‖I‖ against the length a of the steps."""
+    sentence: Sentence = [
+        "At ", quoted(run.labels[run.token]), " the two changes together do ",
+        number(percent(result.chosen)), " of the FFN's output that neither does alone; without φ, "
+        f"{short(result.chosen_without)}",
+    ]  # fmt: skip
+    if run.card.phi.exact_zeros and not run.card.gated:
+        until = f"{short(result.until)}×"
+        sentence.append(f", and as good as nothing up to {until}, where a neuron switches")
+    sentence.append(".")
+    series = {
+        f"with {run.card.phi.label}": (result.with_phi, f"@{run.card.colour}", "solid"),
+        **({"φ″ says": (result.second, "@text", "dot")} if result.second.any() else {}),
+        "without φ": (result.without, "@muted", "dash"),
+    }
+    figure = lines(
+        result.steps,
+        {name: (np.maximum(values, LEAST), *style) for name, (values, *style) in series.items()},
+        axis("length a of both steps", type="log", exponentformat="power", dtick=1),
+        axis("‖I‖ / ‖F(x)‖", type="log", exponentformat="power", dtick=4, range=[-17.2, 1]),
+        margin={"l": 84, "r": 20, "t": 60, "b": 56},
+        shapes=[{"type": "line", "x0": step, "x1": step, "y0": 0, "y1": 1, "yref": "paper",
+                 "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+    )  # fmt: skip
+    for trace in figure["data"]:
+        trace["mode"] = "lines"
+    return chart_cell(
+        Head(sentence, "interaction", run.card.colour), figure,
+        "How much two changes of the FFN's input do only together, against their length.",
+        height=600,
+    )  # fmt: skip
+
+
+def its_neurons(run: Run, result: Interaction) -> Cell:
+    """The neurons that write most of the interaction."""
+    names = [neuron_name(run.state.block, int(neuron)) for neuron in result.neurons]
+    sentence: Sentence = [
+        "Most of it is written by neuron ", number(names[0]),
+        f", {percent(float(result.lengths[0]))} of the output's length: both changes reach its φ.",
+    ]  # fmt: skip
+    panel = Bars("", names, 100 * result.lengths, run.card.colour, result.neurons)
+    return bars_cell(
+        Head(sentence, "interaction-neurons", run.card.colour), [panel],
+        alt="The neurons that write most of the interaction.",
+        of="part of I, % of the output's length", named="neuron",
+        on_choose=partial(open_neuron, run),
+    )  # fmt: skip
+
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
 N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",)).with_control(

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from ffnviz.analysis.lab.local_map import Place, Way, look_at, terms_of, way
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.neuron_shown import open_neuron
-from ffnviz.parts.sheet import Control, Sheet, row
-from ffnviz.parts.token_choice import token_choice, token_setting
+from ffnviz.parts.sheet import Control, Sheet, row, token_choice, token_setting
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import (

@@ -6,16 +6,159 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.lab.positions import WAYS, Positions, try_positions
+from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
+from ffnviz.analysis.lab.positions import WAYS, Positions, Sharing, try_positions, try_sharing
 from ffnviz.analysis.number_format import short
-from ffnviz.parts.experiments import cached_for_block, verdicts_of
+from ffnviz.parts.experiments import cached_for_block, experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, bare_axis, figure, panel_title, some_named
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    axis,
+    bare_axis,
+    figure,
+    panel_title,
+    row_axis,
+    some_named,
+)
+from ffnviz.pictures.text import code_cell
+from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
+
+
+def sharing_sheet(run: Run, _: Values) -> Sheet:
+    """One word in several contexts and two blocks' weights, over the verdicts."""
+    shared = try_sharing(experiment_subject(run))
+    pictures = row(one_word(run, shared), *other_block(run, shared))
+    return Sheet([pictures, row(verdicts_of(run, "lab-sharing", shared.findings))])
+
+
+def one_word(run: Run, sharing: Sharing) -> Cell:
+    """How far apart the same word's inputs and outputs are."""
+    word = run.labels[run.token]
+    names = [f"at token {place + 1}" for place in sharing.places[1:]]
+    where = "at its other places"
+    if sharing.alone:
+        names, where = ["alone"], "in a sentence of its own"
+    sentence: Sentence = [
+        quoted(word), f" at token {run.token + 1} and {where}: its FFN output differs by ",
+        number(percent(max(sharing.outputs))),
+        f" of its norm, its input by {percent(max(sharing.inputs))}.",
+    ]  # fmt: skip
+    panels = [
+        Bars("FFN input", names, np.array(sharing.inputs), "muted"),
+        Bars("FFN output", names, np.array(sharing.outputs), run.card.colour),
+    ]
+    return bars_cell(
+        Head(sentence, "lab-word", run.card.colour),
+        panels,
+        alt="How far the same word's inputs and outputs lie apart in its contexts.",
+        of="distance from the chosen one / norm",
+    )
+
+
+def other_block(run: Run, sharing: Sharing) -> list[Cell]:
+    """How different two blocks' weights are; nothing if there is only one block."""
+    if sharing.other is None:
+        return []
+    mine, other = run.state.block + 1, sharing.other + 1
+    sentence: Sentence = [
+        f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is ",
+        number(f"{sharing.cosines[0]:.2f}"),
+        f", its distance {percent(sharing.blocks[0])} of its norm (two random matrices: 141%).",
+    ]  # fmt: skip
+    panels = [
+        Bars("distance / norm", sharing.matrices, np.array(sharing.blocks), run.card.colour),
+        Bars("cosine", sharing.matrices, np.array(sharing.cosines), "muted"),
+    ]
+    alt = "How far two blocks' weights lie apart, and their cosines."
+    return [bars_cell(Head(sentence, "lab-blocks", run.card.colour), panels, alt=alt, of="")]
+
+
+LEAST_OFF = 1e-18
+
+
+def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
+    """A dot a number, its name beside it; an exact zero stands at the far left and says so.
+
+    Args:
+        rungs: name, value and colour of each, from top to bottom.
+        what: what the numbers are.
+    """
+    values = np.array([max(LEAST_OFF, value) for _, value, _ in rungs])
+    y = np.arange(len(rungs))
+    texts = [
+        f"  <b>{'exactly 0' if value == 0 else short(value)}</b> {name}" for name, value, _ in rungs
+    ]
+    right = float(np.log10(values.max())) + 14
+    return figure(
+        [{
+            "type": "scatter", "mode": "markers+text", "name": what, "x": values, "y": y,
+            "text": texts, "textposition": "middle right", "textfont": {"size": 17},
+            "marker": {"size": 18, "color": [colour for _, _, colour in rungs]},
+            "cliponaxis": False, "hoverinfo": "none",
+        }],
+        axis(f"{what}, logarithmic", type="log", range=[-18.4, max(4.0, right)],
+             tickvals=np.array([10.0**k for k in range(-18, 3, 4)]),
+             ticktext=["0"] + [f"10<sup>{k}</sup>" for k in range(-14, 3, 4)]),
+        row_axis(len(rungs), showticklabels=False),
+        margin={"l": 24, "r": 16, "t": 10, "b": 56},
+        showlegend=False,
+    )  # fmt: skip
+
+
+CODE = """\
+first  = nn.Conv1d({d_model}, {d_ff}, kernel_size=1)
+second = nn.Conv1d({d_ff}, {d_model}, kernel_size=1)
+first.weight.data  = ffn.expand.weight[..., None]    # ({d_ff}, {d_model}) is ({d_ff}, {d_model}, 1)
+second.weight.data = ffn.compress.weight[..., None]  # and the biases likewise
+
+x = trace.blocks[{block}].ffn.input[None]  # (B, L, d) = (1, {n}, {d_model})
+y = first(x.mT)                        # (B, d, L): {into} → {hidden}
+y = second(phi(y)).mT                  # {hidden} → {out}, back to (B, L, d)
+"""
+
+
+def convolution_sheet(run: Run, _: Values) -> Sheet:
+    """The difference over the verdicts and the code."""
+    result = cached_for_block(run, ("convolution",), try_convolution)
+    refused: Sentence = []
+    if result.refused:
+        refused = ["Without the transposes PyTorch says: ", quoted(result.refused)]
+    sizes, (into, hidden, out) = run.model.sizes, result.shapes
+    code = CODE.format(
+        d_model=sizes.d_model, d_ff=sizes.d_ff, n=len(result.difference), block=run.state.block,
+        into=into, hidden=hidden, out=out,
+    ).rstrip()  # fmt: skip
+    verdicts = verdicts_of(run, "lab-convolution", result.findings, refused)
+    below = row(verdicts, code_cell("code", code), widths=(1, 1.2))
+    return Sheet([row(how_close(run, result)), below])
+
+
+def how_close(run: Run, result: AsConvolution) -> Cell:
+    """The largest difference, beside what rounding allows and the size of the outputs."""
+    largest = float(result.difference.max())
+    sentence: Sentence = [
+        "The same weights as convolutions give the same outputs: they differ by at most ",
+        number("exactly 0" if largest == 0 else short(largest)), ".",
+    ]  # fmt: skip
+    rungs = [
+        ("largest difference", largest, f"@{run.card.colour}"),
+        ("rounding may make", float(result.allowed.max()), "@muted"),
+        ("largest output", result.size, "@text"),
+    ]
+    return chart_cell(
+        Head(sentence, "lab-ladder", run.card.colour),
+        ladder(rungs, "in float64"),
+        "The difference, what rounding allows, and the outputs, on a logarithmic scale.",
+        key="lab-convolution",
+        height=270,
+    )
+
 
 MANY = 3  # maps in a row leave room for few words
 FAINTEST = "0.14"  # of what is not zero, however little it is

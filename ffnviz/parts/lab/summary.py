@@ -10,10 +10,9 @@ from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, missing
 from ffnviz.analysis.prediction import predict, predict_without_ffn
-from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.sparsity import awake, threshold_for
 from ffnviz.parts.experiments import as_claim, experiment_subject, tally
-from ffnviz.parts.results import measured_on
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, measured_on, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.plot import LIGHT, Array, isolated, shortened
 from ffnviz.pictures.text import saving_cell

@@ -6,9 +6,8 @@ import numpy as np
 
 from ffnviz.analysis.lab.trained import QUESTIONS, Answered, compare_trainings
 from ffnviz.analysis.trainings import FAMILIES, RATES, search, trainings
-from ffnviz.parts.experiments import verdicts_of
+from ffnviz.parts.experiments import EACH, difference, trainings_chart, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.parts.trainings import EACH, difference, trainings_chart
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import axis, lines

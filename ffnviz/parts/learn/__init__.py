@@ -1,7 +1,7 @@
 """The page Learn: small networks trained while one watches."""
 
 from ffnviz.parts.learn import bet, train
-from ffnviz.parts.views import View, part_of_views
+from ffnviz.parts.part import View, part_of_views
 
 PARTS = (
     part_of_views("Train", "train", "a network that knows nothing learns", "train_view", {

@@ -8,9 +8,11 @@ import numpy as np
 from ffnviz.analysis.lab.trained import QUESTIONS, compare_trainings
 from ffnviz.jobs.learning import Guessing, Moment, Plan, Reading, learn
 from ffnviz.models.config import ASSETS
-from ffnviz.parts.course import Course, Status
+from ffnviz.parts.experiments import EACH, difference, trainings_chart
 from ffnviz.parts.learn.moments import (
     AT,
+    Course,
+    Status,
     as_read,
     bar,
     chosen,
@@ -19,7 +21,6 @@ from ffnviz.parts.learn.moments import (
     watched,
 )
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
-from ffnviz.parts.trainings import EACH, difference, trainings_chart
 from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell

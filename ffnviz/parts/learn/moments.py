@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.journey import words_of
-from ffnviz.jobs.learning import Moment
+from ffnviz.jobs.learning import Learned, Moment, Reading
 from ffnviz.models.config import config
 from ffnviz.models.encoder.tokenizer import MASK
-from ffnviz.parts.course import Course, Status
 from ffnviz.parts.sheet import Answer, Button, Control, Upload, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.page import Progress, learn_bar_cell
@@ -23,6 +23,32 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 from ffnviz.training.learn.learner import STEPS_A_RECORD
 from ffnviz.training.learn.text import LONGEST, OwnTextError, sentences_in
+
+
+class Status(Enum):
+    """The status of a training."""
+
+    NEW = "new"
+    WAITS = "waits"
+    RUNS = "runs"
+    PAUSED = "paused"
+    ENDED = "ended"
+
+
+@dataclass(frozen=True)
+class Course:
+    """A training so far."""
+
+    status: Status
+    moments: Sequence[Moment] = ()  # records of the networks, the first before their first step
+    reading: Reading = field(default_factory=Reading)  # what is read
+    file: str = ""  # the name of the visitor's own text that is read, or will be
+    steps: int = 0  # of the plan
+    before: int = 0  # how many trainings of others must end before it begins
+    learned: Learned | None = None  # the networks where they stopped, if they have
+    problem: str = ""  # why it ended before its time, in words
+    recorded: bool = False  # whether it is one that comes with the package
+    networks: tuple[str, ...] = ()  # the names of the variants that are trained; empty before
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.jobs.learning import Plan, learn
-from ffnviz.parts.course import Course
 from ffnviz.parts.learn.moments import (
     AT,
+    Course,
     Curve,
     as_read,
     bar,

@@ -2,12 +2,11 @@
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.parts.neurons import (
+    activations,
     arithmetic,
     browse,
     capacity,
     compare,
-    distribution,
-    examples,
     fact,
     features,
     insert,
@@ -16,12 +15,9 @@ from ffnviz.parts.neurons import (
     paths,
     superposition,
     switch,
-    tags,
-    two_memories,
     writes,
 )
-from ffnviz.parts.part import Part
-from ffnviz.parts.views import View, part_of_views
+from ffnviz.parts.part import Part, View, part_of_views
 
 WORDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 INDEX = (Capability.INDEX,)
@@ -29,9 +25,9 @@ INDEX = (Capability.INDEX,)
 PARTS = (
     part_of_views("Top activations", "wakes", "the sentences that activate it most",
                   "activations_view", {
-        "examples": View("examples", examples.sheet),
-        "tags": View("tags and positions", tags.sheet, needs=INDEX),
-        "values": View("distribution", distribution.sheet, needs=INDEX, further=True),
+        "examples": View("examples", activations.sheet),
+        "tags": View("tags and positions", activations.tags_sheet, needs=INDEX),
+        "values": View("distribution", activations.distribution_sheet, needs=INDEX, further=True),
         "features": View("features", features.sheet, features.SETTINGS, (Capability.SAE,),
                          further=True),
         "packed": View("superposition", superposition.sheet, superposition.SETTINGS, further=True),
@@ -39,7 +35,7 @@ PARTS = (
     part_of_views("What it writes", "writes", "words it makes likelier", "writes_view", {
         "neuron": View("one neuron", writes.sheet, needs=WORDS),
         "paths": View("later neurons", paths.sheet, needs=(Capability.PRE_NORM,), further=True),
-        "memories": View("attention and FFN", two_memories.sheet, two_memories.SETTINGS,
+        "memories": View("attention and FFN", writes.memories_sheet, writes.MEMORIES_SETTINGS,
                          (*WORDS, Capability.OURS), further=True),
     }),
     Part(arithmetic.sheet, "The arithmetic", "working", arithmetic.SETTINGS,

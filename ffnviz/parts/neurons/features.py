@@ -22,8 +22,8 @@ from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.models.config import config
 from ffnviz.models.sae import Sae, SaeError, read_sae
+from ffnviz.parts.neurons.activations import active_on
 from ffnviz.parts.neurons.choose import error_cell, go_to_block, passage
-from ffnviz.parts.neurons.examples import active_on
 from ffnviz.parts.neurons.others import what_others_say
 from ffnviz.parts.neurons.writes import word_panels
 from ffnviz.parts.sheet import (

@@ -20,7 +20,7 @@ from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.analysis.neurons.intervention import MaskedBatch, ProbeLoss, losses_of, masked_batches
 from ffnviz.analysis.neurons.probes import Probe, read_probes
 from ffnviz.analysis.prediction import likeliest, predict
-from ffnviz.analysis.sparsity.awake import active, threshold_for
+from ffnviz.analysis.sparsity import active, threshold_for
 from ffnviz.models.activations import Activation
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass

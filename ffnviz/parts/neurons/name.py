@@ -34,7 +34,7 @@ from ffnviz.analysis.neurons.names import (
 )
 from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.analysis.neurons.probes import Probe, read_probes, split
-from ffnviz.analysis.sparsity.awake import active
+from ffnviz.analysis.sparsity import active
 from ffnviz.models.network import Network
 from ffnviz.models.spelling import as_read
 from ffnviz.parts.neuron_shown import neuron_shown

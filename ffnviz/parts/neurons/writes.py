@@ -1,21 +1,258 @@
-"""What a neuron writes: the words it promotes and suppresses, and the neurons most like it."""
+"""What a neuron writes: the words it promotes and suppresses, and the neurons most like it.
 
+Attention's keys and values come from the sentence's tokens, one for each head, and its weights are
+a softmax (Vaswani et al. 2017, eq. 1; Sukhbaatar et al. 2019, arXiv:1907.01470). The FFN's keys and
+values are columns of W₁ and rows of W₂, and its weights are φ (Geva et al. 2021, eq. 2).
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from ffnviz.analysis.needs import Capability, encoder_of, own_attention
 from ffnviz.analysis.neurons.memory import (
     RankedWords,
     Similar,
+    promoted_ids,
     similar,
     value_norms,
     written_words,
 )
-from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.models.network import Network
+from ffnviz.models.trace import ForwardPass, Trace
+from ffnviz.parts.neuron_shown import neuron_shown, open_neuron
 from ffnviz.parts.neurons.choose import neuron_controls
-from ffnviz.parts.sheet import Sheet, row
+from ffnviz.parts.sheet import Sheet, row, token_choice, token_setting
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.wording import Sentence, neuron_name, number, percent
-from ffnviz.state.actions import ChooseNeuron
-from ffnviz.state.run import Run
-from ffnviz.state.settings import Values
+from ffnviz.pictures.text import table_cell, text_cell
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
+from ffnviz.state.actions import ChooseNeuron, OpenNeuron
+from ffnviz.state.run import Run, token_labels
+from ffnviz.state.settings import Values, text_setting
+
+NEEDS = (Capability.OURS,)
+
+
+@dataclass(frozen=True, eq=False)
+class Memory:
+    """What one memory writes at one token, entry by entry.
+
+    Attributes:
+        match: q · k / √d_head, or x · k + b, (…).
+        weight: softmax or φ of it; in a gated FFN times the value projection, (…).
+        written: weight times value, (…, d_model).
+        bias: added once, (d_model,).
+    """
+
+    match: Tensor
+    weight: Tensor
+    written: Tensor
+    bias: Tensor
+
+    @property
+    def output(self) -> Tensor:
+        """The sum of all entries and the bias, (d_model,)."""
+        return self.written.flatten(0, -2).sum(dim=0) + self.bias
+
+    def strongest(self, k: int) -> NDArray[np.int64]:
+        """Indices of the entries with the largest ‖weight · value‖, (k, dimensions)."""
+        lengths = self.written.norm(dim=-1)
+        best = lengths.flatten().topk(min(k, lengths.numel())).indices
+        # NumPy's: PyTorch's own imports a compiler first, which takes two seconds.
+        return np.stack(np.unravel_index(best.cpu().numpy(), lengths.shape), axis=-1)
+
+
+@torch.no_grad()
+def attention_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
+    """Attention's entries at a token, (n_heads, T); the trace is of all tokens.
+
+    Raises:
+        NotForThisNetwork: if the network is not made of our own modules.
+    """
+    module = encoder_of(model).blocks[block].attention
+    record = own_attention(trace.blocks[block])
+    n_heads, _, d_head = record.keys.shape
+    match = (record.keys @ record.queries[:, token, :, None])[..., 0] / d_head**0.5
+    weight = record.weights[:, token]  # (n_heads, T)
+    heads = module.project_out.weight.view(-1, n_heads, d_head)  # (d_model, n_heads, d_head)
+    values = torch.einsum("htd,mhd->htm", record.values, heads)
+    bias = dict(module.project_out.named_parameters()).get("bias", 0 * values[0, 0])
+    return Memory(match, weight, weight[..., None] * values, bias)
+
+
+@torch.no_grad()
+def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
+    """The FFN's entries at a token, (d_ff,)."""
+    record, view = trace.blocks[block].ffn, model.ffn(block)
+    weight = record.hidden[token]
+    bias = 0 * view.values[0] if view.output_bias is None else view.output_bias
+    return Memory(record.pre_activation[token], weight, weight[:, None] * view.values, bias)
+
+
+@torch.no_grad()
+def keys_moved(
+    before: ForwardPass, after: ForwardPass, block: int, pairs: NDArray[np.int64]
+) -> NDArray[np.float64]:
+    """‖k′ − k‖ / ‖k‖ for attention's keys on pairs of tokens of two sentences, (n, 2) -> (n,).
+
+    The keys of a token are those of all heads, side by side; both traces are of all tokens.
+    """
+    first, second = (
+        own_attention(trace.blocks[block]).keys.transpose(0, 1).flatten(1).cpu().double()[tokens]
+        for trace, tokens in zip((before, after), pairs.T, strict=True)
+    )
+    return np.asarray((second - first).norm(dim=1) / first.norm(dim=1))
+
+
+ENTRIES = 8  # of each memory
+N_WORDS = 3
+CHANGED = token_setting("changed")
+INSTEAD = text_setting("instead", "dog", longest=40).with_control("to")
+MEMORIES_SETTINGS = (CHANGED, INSTEAD)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The sentence with another word.
+
+    Attributes:
+        trace: its trace.
+        token: the place of the chosen token in it.
+        pairs: the tokens that correspond, in the sentence and in the changed one, (n, 2).
+        at: the token that was changed, in the sentence.
+    """
+
+    trace: Trace
+    token: int
+    pairs: NDArray[np.int64]
+    at: int
+
+
+def memories_sheet(run: Run, values: Values) -> Sheet:
+    """The strongest entries of both memories, beside how far another word moves the keys."""
+    attention = attention_memory(run.model, run.whole, run.state.block, run.place)
+    ffn = ffn_memory(run.model, run.whole, run.state.block, run.place)
+    at = token_to_change(run, values, attention)
+    if at is None:
+        alone = "The sentence has one token: there is no other word to change."
+        same = Changed(run.whole, run.place, np.zeros((0, 2), dtype=np.int64), run.place)
+        left = the_list(run, attention, ffn, same), text_cell("alone", alone, tone="info")
+        return Sheet([row(*left, widths=(1.5, 1))], [])
+    changed = with_another_word(run, at, values[INSTEAD])
+    pictures = the_list(run, attention, ffn, changed), the_keys(run, values[INSTEAD], changed)
+    others = [place for place in range(len(run.whole.tokens)) if place != run.place]
+    choice = token_choice("Change", CHANGED, token_labels(run.whole.tokens), others, at)
+    return Sheet([row(*pictures, widths=(1.5, 1))], [choice, INSTEAD])
+
+
+def token_to_change(run: Run, values: Values, attention: Memory) -> int | None:
+    """The token to change, by default the one attention reads most; None if there is no other."""
+    others = [
+        at
+        for at, token in enumerate(run.whole.tokens)
+        if at != run.place and token.end > token.start
+    ]
+    wanted = values[CHANGED] - 1
+    if wanted in others:
+        return wanted
+    read = attention.written.norm(dim=-1).sum(dim=0)
+    return max(others, key=lambda at: float(read[at]), default=None)
+
+
+def with_another_word(run: Run, at: int, word: str) -> Changed:
+    """The trace of the sentence with another word for one token."""
+    token, text, n = run.whole.tokens[at], run.subject.text, len(run.whole.tokens)
+    stretch = text[token.start : token.end]
+    blank = stretch[: len(stretch) - len(stretch.lstrip())]  # a token may begin with its blank
+    trace = run.model.trace(text[: token.start] + blank + word + text[token.end :])
+    more = len(trace.tokens) - n  # where the word is more tokens, or none
+    pairs = [(place, place if place <= at else place + more) for place in range(n)]
+    kept = [pair for pair in pairs if pair[1] < len(trace.tokens) and (more >= 0 or pair[0] != at)]
+    place = run.place if run.place < at else run.place + more
+    return Changed(trace, min(max(place, 0), len(trace.tokens) - 1), np.array(kept), at)
+
+
+def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell:
+    """The strongest entries of both, the longest first."""
+    block, labels = run.state.block, token_labels(run.whole.tokens)
+    changed_places = dict(changed.pairs.tolist())
+    # Of each entry: the length of what it writes, its row in the table, and its neuron, if any.
+    entries: list[tuple[float, list[str | float], int | None]] = []
+
+    def add(memory: Memory, then: Memory, heads: bool) -> None:
+        best = memory.strongest(ENTRIES)
+        written = memory.written[tuple(best.T)]
+        promoted = promoted_ids(run.model, written, N_WORDS)
+        for key, vector, ids in zip(map(tuple, best.tolist()), written, promoted, strict=True):
+            last, length = key[-1], float(vector.norm())
+            name = f"“{labels[last]}”, head {key[0] + 1}" if heads else neuron_name(block, last)
+            same = (*key[:-1], changed_places.get(last, -1) if heads else last)
+            entries.append((length, [
+                "attention" if heads else "FFN", name, round(float(memory.match[key]), 2),
+                round(float(memory.weight[key]), 2),
+                ", ".join(run.model.tokenizer.label(int(word)) for word in ids), round(length, 2),
+                "—" if same[-1] < 0 else round(float(then.weight[same]), 2),
+            ], None if heads else last))  # fmt: skip
+
+    place = run.model, changed.trace, block, changed.token
+    add(attention, attention_memory(*place), True)
+    add(ffn, ffn_memory(*place), False)
+    entries.sort(key=lambda entry: -entry[0])
+    sentence = [*_strongest(run, attention, ffn), f", and it writes {entries[0][1][4]}."]
+
+    def opened(at: int) -> OpenNeuron | None:
+        neuron = entries[at][2]
+        return None if neuron is None else open_neuron(run, neuron)
+
+    return table_cell(
+        "memories", Head(sentence, "two-memories", run.card.colour),
+        ("memory", "key", "match", "weight", "writes", "length", "weight then"),
+        [each for _, each, _ in entries], opened,
+    )  # fmt: skip
+
+
+def the_keys(run: Run, word: str, changed: Changed) -> Cell:
+    """How far the other word moves attention's key of each token, and the FFN's keys."""
+    block, labels = run.state.block, token_labels(run.whole.tokens)
+    moved = keys_moved(run.whole, changed.trace, block, changed.pairs)
+    names = [labels[here] for here in changed.pairs[:, 0]]
+    most = int(moved.argmax()) if len(moved) else 0
+    d_ff = run.model.sizes.d_ff
+    sentence: Sentence = [
+        "With ", quoted(word), " for ", quoted(labels[changed.at]), ", attention's key of ",
+        quoted(names[most]), " moves by ", number(percent(float(moved[most]))),
+        f"; the FFN's {d_ff:,} keys are weights, and stay where they are.",
+    ]  # fmt: skip
+    shown = np.sort(np.argsort(-moved)[:20])
+    panel = Bars("", [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"],
+                 np.array([*100 * moved[shown], 0.0]),
+                 [*[run.card.colour] * len(shown), "muted"])  # fmt: skip
+    return bars_cell(
+        Head(sentence, "keys-moved", run.card.colour), [panel],
+        alt="How far attention's keys move when a word changes, and that the FFN's do not.",
+        of="key moved, % of its length", named="key of",
+    )  # fmt: skip
+
+
+def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
+    """Which entry writes most, and how well its key matches."""
+    (head, token), (neuron,) = attention.strongest(1)[0].tolist(), ffn.strongest(1)[0].tolist()
+    if attention.written[head, token].norm() < ffn.written[neuron].norm():
+        match = ffn.match[neuron]
+        name: Sentence = [number(f"neuron {neuron_name(run.state.block, neuron)}")]
+    else:
+        match = attention.match[head, token]
+        label = token_labels(run.whole.tokens)[token]
+        name = [number(f"head {head + 1}"), " of attention at ", quoted(label)]
+    return [
+        "Both sum weight · value over keys. The strongest here is ", *name,
+        f": its key matches with {signed(float(match))}",
+    ]  # fmt: skip
+
 
 WORDS = 14
 NEURONS = 10

@@ -1,16 +1,17 @@
 """The page Timing: where the time and the memory go."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.results import REPEATS
-from ffnviz.parts.timing import devices, products, stages
-from ffnviz.parts.views import View, part_of_views
+from ffnviz.parts.part import View, part_of_views
+from ffnviz.parts.sheet import REPEATS
+from ffnviz.parts.timing import stages
 
 OURS = (Capability.OURS,)
 
 PARTS = (
     part_of_views("Stage by stage", "stages", "where the time of a pass goes", "stages_view", {
         "here": View("on this device", stages.sheet, (REPEATS,)),
-        "devices": View("CPU and GPU", devices.sheet, (REPEATS,), OURS),
-        "products": View("matmul throughput", products.sheet, (REPEATS,), OURS, further=True),
+        "devices": View("CPU and GPU", stages.devices_sheet, (REPEATS,), OURS),
+        "products": View("matmul throughput", stages.products_sheet, (REPEATS,), OURS,
+                         further=True),
     }),
 )  # fmt: skip

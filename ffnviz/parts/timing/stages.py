@@ -3,26 +3,174 @@
 Both limits are those of the roofline model (Williams, Waterman & Patterson 2009, section 3).
 """
 
+import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 import torch
 from torch import nn
 
 from ffnviz.analysis.measuring import Progress, in_turn, subprogress
 from ffnviz.analysis.needs import Capability, encoder_of, ours
-from ffnviz.analysis.timing.stages import StageTimes, time_ffns, time_stages
-from ffnviz.analysis.timing.throughput import BEST_SIZE
+from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_ffns, time_stages
+from ffnviz.analysis.timing.throughput import BEST_SIZE, Throughput, throughput
 from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.model import Model
-from ffnviz.parts.results import REPEATS, measured_on
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import REPEATS, Measured, Measurement, Row, Sheet, Soon, measured_on, row
 from ffnviz.pictures import time_charts as figures
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
+
+ONE_CORE = "CPU, 1 core"
+EXPLAINED: Sentence = [
+    ("What a GPU would change.", "strong"),
+    " A matrix product consists of very many independent multiply-adds. A CPU core does a few "
+    "dozen at once, a GPU thousands. But starting a stage on the GPU takes a few microseconds, "
+    "however small the stage. So a short sentence in a small network may gain nothing, while "
+    "a batch of long ones gains most. “Cost”, on the page Dimensions, shows the CPU's side of "
+    "this: compare batch 1 with batch 32.",
+]
+GAIN_MOST = """The stages that gain most are those with the most multiply-adds: expand, compress, \
+and the output over the whole vocabulary. φ and the additions only move memory."""
+
+
+def devices_sheet(run: Run, values: Values) -> Sheet:
+    """The comparison, or why there is none."""
+    if len(run.devices) < 2:
+        reason = f"{run.about_gpu} So only the CPU can be measured: see the view “on this device”."
+        return Sheet([
+            row(text_cell("no-gpu", reason, tone="info")),
+            row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
+        ], controls=[])  # fmt: skip
+    setup = (run.card.id, len(run.labels), values[REPEATS])  # of so many tokens
+    title = "What each stage takes on the CPU and on the GPU"
+    before = [row([text_cell("about-gpu", run.about_gpu), Soon("devices", title, 660)])]
+
+    def after(measured: Measured[dict[str, StageTimes]]) -> list[Row]:
+        under = [f"{run.about_gpu} ", *measured_on(measured)]
+        return [row(compared(run, measured.result, under))]
+
+    return Sheet([
+        Measurement("devices", setup, both, after, (values[REPEATS],), before=before)
+    ])  # fmt: skip
+
+
+def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
+    """The stages on one core of the CPU, on all of them, and on the GPU, under these names."""
+    models = {device: ours(load()) for device, load in run.devices.items()}
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    kinds = [(ONE_CORE, "cpu", 1)]
+    if cores and cores > 1:
+        kinds.append((f"CPU, all {cores} cores", "cpu", cores))
+    kinds += [("GPU", device, 1) for device in models if device != "cpu"]
+    results = {}
+    for place, (name, device, n_threads) in enumerate(kinds):
+        with threads(n_threads):
+            trace = models[device].trace(run.state.sentence)
+            share = subprogress(progress, place, len(kinds))
+            results[name] = time_stages(models[device], trace, repeats, share)
+    return results
+
+
+@contextmanager
+def threads(n: int) -> Iterator[None]:
+    """PyTorch computes with n threads within, and afterwards with as many as before."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(n)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def compared(run: Run, results: dict[str, StageTimes], under: Sentence) -> Cell:
+    """Bars side by side, and the speed-up of the whole against the best of the CPU."""
+    times = {
+        name: {stage: s.median for stage, s in setup.times.items()} | {WHOLE: setup.whole.median}
+        for name, setup in results.items()
+    }
+    whole = {name: setup[WHOLE] for name, setup in times.items()}
+    *on_cpu, on_gpu = whole
+    best = min(on_cpu, key=whole.__getitem__)
+    ratio = whole[best] / whole[on_gpu]
+    where = {ONE_CORE: "one core", on_gpu: "the GPU"}
+    *first, last = (
+        f"{took:.2f} ms on {where.get(name, name.removeprefix('CPU, '))}"
+        for name, took in whole.items()
+    )
+    sentence: Sentence = [
+        f"The whole pass takes {', '.join(first)} and {last}: the GPU is ",
+        number(f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.1f} times as slow"),
+        f" as {'one core' if best == ONE_CORE else 'all cores'} of the CPU.",
+    ]  # fmt: skip
+    colours = [*("@muted", "@text")[: len(on_cpu)], f"@{run.card.colour}"]
+    return chart_cell(
+        Head(sentence, "devices", run.card.colour, under=under),
+        figures.side_by_side(times, colours),
+        "The median time of each stage on one core of the CPU, on all of them, and on the GPU.",
+        height=660,
+    )
+
+
+def products_sheet(run: Run, values: Values) -> Sheet:
+    """The share of the best that each product reaches, with when and where it was measured."""
+    setup = (run.card.id, len(run.labels), run.device, values[REPEATS])  # of so many tokens
+
+    def after(measured: Measured[Throughput]) -> list[Row]:
+        best = (
+            f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached "
+            f"{_rate(measured.result.best_per_second)} in its fastest run. "
+        )
+        under = [best, *measured_on(measured)]
+        return [row(product_bars(run, measured.result, under))]
+
+    title = "How many multiply-adds a second each matrix product reaches"
+    before = [row(Soon("products", title, 660))]
+    return Sheet(
+        [Measurement("products", setup, measure_products, after, (values[REPEATS],), before)]
+    )
+
+
+def measure_products(run: Run, progress: Progress, repeats: int) -> Throughput:
+    """The products of the block on the screen, on the sentence."""
+    return throughput(ours(run.model), run.trace, run.state.block, repeats, progress)
+
+
+def product_bars(run: Run, result: Throughput, under: Sentence) -> Cell:
+    """A bar a product."""
+    products = result.products
+    shares = np.array([p.per_second for p in products]) / result.best_per_second
+    expand = next(p for p in products if p.name.startswith("W₁"))
+    sentence: Sentence = [
+        f"W₁ runs at {_rate(expand.per_second)}, ",
+        number(percent(expand.per_second / result.best_per_second)),
+        " of what this machine reaches in a large square product.",
+    ]  # fmt: skip
+    return chart_cell(
+        Head(sentence, "products", run.card.colour, under=under),
+        figures.products(
+            [p.name for p in products],
+            [p.shape for p in products],
+            shares,
+            [f"{p.per_second / 1e9:,.1f} G/s" for p in products],
+            [p.name.startswith(("W₁", "W₂")) for p in products],
+            run.card.colour,
+        ),
+        "The share of the machine's best that each matrix product reaches.",
+        height=660,
+    )
+
+
+def _rate(per_second: float) -> str:
+    size, name = (1e12, "trillion") if per_second >= 1e12 else (1e9, "billion")
+    return f"{per_second / size:.1f} {name} multiply-adds per second"
+
 
 NEEDS = (Capability.OURS,)
 READ = 16_000_000  # numbers: 64 MB, more than most caches hold

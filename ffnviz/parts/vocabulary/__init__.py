@@ -1,9 +1,8 @@
 """Vocabulary: from the last vector to words."""
 
 from ffnviz.analysis.needs import Capability
-from ffnviz.parts.part import Part
-from ffnviz.parts.views import View, part_of_views
-from ffnviz.parts.vocabulary import attribution, generate, lens, softmax
+from ffnviz.parts.part import Part, View, part_of_views
+from ffnviz.parts.vocabulary import generate, lens, softmax
 from ffnviz.parts.vocabulary.softmax import CUTS
 
 HEAD = (Capability.WORD_HEAD,)
@@ -15,7 +14,7 @@ PARTS = (
                       (*HEAD, Capability.WRITES)),
     }),
     Part(lens.sheet, "Logit lens", "lens", (), HEAD, line="the prediction, block by block"),
-    Part(attribution.sheet, "Direct logit attribution", "parts",
-         (attribution.WORD,), (*HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM),
+    Part(lens.attribution_sheet, "Direct logit attribution", "parts",
+         (lens.WORD,), (*HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM),
          line="what each block adds to a word's logit", further=True),
 )  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.analysis.measuring import Progress
-from ffnviz.analysis.vocabulary.writing import (
+from ffnviz.analysis.writing import (
     Generation,
     Strategy,
     begin,

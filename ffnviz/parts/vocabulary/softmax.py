@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.analysis.vocabulary.writing import Distribution, Strategy, distribution, entropy, pick
+from ffnviz.analysis.writing import Distribution, Strategy, distribution, entropy, pick
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell

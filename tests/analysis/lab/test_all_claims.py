@@ -13,7 +13,7 @@ from ffnviz.analysis.lab.trained import QUESTIONS
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.parts.lab import PARTS
-from ffnviz.parts.moved import MOVED
+from ffnviz.parts.places import MOVED
 from tests.analysis.lab.broken import subject
 
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from ffnviz.analysis.lab.fitting import FUNCTIONS
-from ffnviz.parts.lab.hand import SMOOTH, bound, by_adam, errors, samples, units_through
+from ffnviz.parts.lab.fit import SMOOTH, bound, by_adam, hand_errors, samples, units_through
 
 
 def test_units_go_through_their_corners_and_straight_between() -> None:
@@ -23,7 +23,7 @@ def test_units_go_through_their_corners_and_straight_between() -> None:
 
 def test_errors_are_those_in_closed_form() -> None:
     flat = units_through([(-2.0, 0.0), (2.0, 0.0)])
-    found = errors(torch.abs, flat)
+    found = hand_errors(torch.abs, flat)
     assert found.at == pytest.approx(math.sqrt(np.mean(samples() ** 2)))
     assert found.between == pytest.approx(math.sqrt(4 / 3), rel=0.01)
     assert found.outside == pytest.approx(math.sqrt(19 / 3), rel=0.01)
@@ -43,7 +43,7 @@ def test_a_line_through_the_function_is_within_the_bound(name: str, n: int) -> N
 
 
 def test_adam_meets_the_points_with_enough_units_and_knows_nothing_outside() -> None:
-    few, many = (errors(FUNCTIONS["wave"], by_adam(FUNCTIONS["wave"], n)) for n in (1, 12))
+    few, many = (hand_errors(FUNCTIONS["wave"], by_adam(FUNCTIONS["wave"], n)) for n in (1, 12))
     assert many.at < 1e-3 < few.at
     assert many.between > 10 * many.at
     assert many.outside > many.between

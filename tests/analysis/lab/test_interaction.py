@@ -8,7 +8,7 @@ from torch import Tensor
 from ffnviz.analysis.lab.local_map import terms_of
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.parts.lab.interaction import PAIRS, Interaction, direction, interaction
+from ffnviz.parts.lab.influence import PAIRS, Interaction, direction, interaction
 from tests.analysis.networks import ours
 
 

@@ -12,7 +12,7 @@ from ffnviz.analysis.neurons.index_tables import overview
 from ffnviz.analysis.neurons.intervention import masked_batches
 from ffnviz.analysis.neurons.neuron_index import BlockIndex, build_index
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.sparsity import awake, threshold_for
 from ffnviz.app.lecture.class_sentences import read_pool
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.tokenizer import Tokenizer

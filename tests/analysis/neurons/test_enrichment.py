@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
-from ffnviz.parts.neurons.tags import holm, hypergeometric_tail, tag_counts
+from ffnviz.parts.neurons.activations import holm, hypergeometric_tail, tag_counts
 
 
 def exact(both: int, n_all: int, n_tag: int, n_fired: int) -> float:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from ffnviz.analysis.lens import contributions
 from ffnviz.analysis.neurons.intervention import (
     ProbeLoss,
     change,
@@ -13,7 +14,6 @@ from ffnviz.analysis.neurons.intervention import (
     masked_loss,
 )
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.vocabulary.lens import contributions
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer

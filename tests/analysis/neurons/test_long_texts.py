@@ -17,7 +17,7 @@ from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.cli import main
 from ffnviz.models.encoder.model import load
 from ffnviz.models.external.opening import from_module
-from ffnviz.parts.neurons.tags import at_which_positions
+from ffnviz.parts.neurons.activations import at_which_positions
 from tests.models.external.families import GPT2, build
 from tests.models.external.tokenizers import byte_level
 from tests.parts.sheets import words

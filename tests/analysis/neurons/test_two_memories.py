@@ -6,7 +6,7 @@ import torch
 
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.parts.neurons.two_memories import attention_memory, ffn_memory, keys_moved
+from ffnviz.parts.neurons.writes import attention_memory, ffn_memory, keys_moved
 from tests.analysis.networks import ours
 
 KINDS: dict[str, dict[str, object]] = {

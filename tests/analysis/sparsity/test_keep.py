@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from ffnviz.analysis.prediction import logits_with_ffn_output, predict
-from ffnviz.analysis.sparsity.awake import with_activation
+from ffnviz.analysis.sparsity import with_activation
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.parts.sparsity.keep import (

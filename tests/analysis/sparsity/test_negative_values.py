@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from ffnviz.analysis.neurons.intervention import strongest_neuron
-from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.sparsity import awake, threshold_for
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import EncoderTrace, initial_encoder

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from ffnviz.analysis.journey import ORDERS, ffn_path, neuron_order
-from ffnviz.analysis.sparsity.awake import awake, threshold_for
+from ffnviz.analysis.sparsity import awake, threshold_for
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.model import Model, load
 

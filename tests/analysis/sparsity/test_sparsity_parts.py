@@ -8,14 +8,14 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ffnviz.analysis.sparsity.awake import awake, record_of, share_against_threshold
+from ffnviz.analysis.sparsity import awake, record_of, share_against_threshold
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.trace import Trace
-from ffnviz.parts.sparsity.bend import curve, landing, value_range
-from ffnviz.parts.sparsity.training import reached
+from ffnviz.parts.sparsity.activations import curve, landing, value_range
+from ffnviz.parts.sparsity.awake import reached
 from tests.analysis.small import small_model
 
 TEXT = "The cat sat on the [MASK]."

@@ -10,7 +10,7 @@ import torch
 
 from ffnviz.analysis.timing.stages import StageTimes, time_stages
 from ffnviz.models.encoder.model import Model, load
-from ffnviz.parts.timing import devices
+from ffnviz.parts.timing import stages
 from tests.run_factory import run_of
 
 
@@ -30,9 +30,9 @@ def test_one_core_all_cores_and_the_gpu_each_have_their_run(
         seen.append((traced, torch.get_num_threads()))
         return measure(traced, *given)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(devices, "time_stages", watched)
+    monkeypatch.setattr(stages, "time_stages", watched)
     before, told = torch.get_num_threads(), list[float]()
-    found = devices.both(run, told.append, 2)
+    found = stages.both(run, told.append, 2)
     assert list(found) == ["CPU, 1 core", "CPU, all 2 cores", "GPU"]
     assert [n for _, n in seen] == [1, 2, 1]
     assert [traced is model for traced, _ in seen] == [True, True, False]
@@ -48,6 +48,6 @@ def copy_of(model: Model) -> Callable[[], Model]:
 
 def test_threads_are_given_back_when_a_measurement_fails() -> None:
     before = torch.get_num_threads()
-    with pytest.raises(ConnectionError), devices.threads(before + 1):
+    with pytest.raises(ConnectionError), stages.threads(before + 1):
         raise ConnectionError
     assert torch.get_num_threads() == before

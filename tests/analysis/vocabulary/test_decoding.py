@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 
-from ffnviz.analysis.vocabulary.writing import Strategy, distribution, entropy, pick
+from ffnviz.analysis.writing import Strategy, distribution, entropy, pick
 
 LOGITS = hnp.arrays(np.float32, st.integers(1, 30), elements=st.floats(-20, 20, width=32))
 FOUR = np.log(np.array([0.5, 0.25, 0.15, 0.1]))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.vocabulary.lens import contributions, largest_gain, read_early
+from ffnviz.analysis.lens import contributions, largest_gain, read_early
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model

@@ -6,14 +6,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ffnviz.analysis.vocabulary.writing import (
-    Generation,
-    Strategy,
-    begin,
-    logits_before,
-    no_text,
-    write_word,
-)
+from ffnviz.analysis.writing import Generation, Strategy, begin, logits_before, no_text, write_word
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
 from tests.analysis.small import small_model

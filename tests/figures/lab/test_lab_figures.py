@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
-from ffnviz.parts.lab.convolution import ladder
-from ffnviz.parts.lab.dropout import scattered
 from ffnviz.parts.lab.fit import errors, fitted
 from ffnviz.parts.lab.linear import off_linear
-from ffnviz.parts.lab.positions import Map, maps
+from ffnviz.parts.lab.positions import Map, ladder, maps
+from ffnviz.parts.lab.residual import scattered
 from ffnviz.parts.lab.summary import HandoutRow, handout
 from ffnviz.parts.sparsity.activations import curves_figure, surface_figure
 from ffnviz.pictures.plot import axis, grouped, lines

@@ -3,10 +3,15 @@
 import numpy as np
 import pytest
 
-from ffnviz.parts.sparsity.awake import awake_by_token, threshold_figure
-from ffnviz.parts.sparsity.bend import bend
+from ffnviz.parts.sparsity.activations import bend
+from ffnviz.parts.sparsity.awake import (
+    PUBLISHED_SHARES,
+    awake_by_token,
+    birth,
+    reached_figure,
+    threshold_figure,
+)
 from ffnviz.parts.sparsity.keep import PERCENTS, concentration_figure
-from ffnviz.parts.sparsity.training import PUBLISHED_SHARES, birth, reached_figure
 from ffnviz.pictures.plot import Figure, escaped, token_axis
 from tests.figures.schema import Line, checked
 

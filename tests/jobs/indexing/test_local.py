@@ -14,9 +14,16 @@ from ffnviz.analysis.neurons.counting import IndexPart
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.jobs.indexing import sources
-from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of
-from ffnviz.jobs.indexing.local import ProcessEndedError, run_local
-from ffnviz.jobs.indexing.run import Engine, IndexingReport, counted
+from ffnviz.jobs.indexing.run import (
+    Engine,
+    IndexingJob,
+    IndexingReport,
+    ProcessEndedError,
+    count,
+    counted,
+    gatherer_of,
+    run_local,
+)
 from ffnviz.jobs.indexing.sources import Piece, pieces_of
 
 JOB = IndexingJob("relu", tags=("one", "two"))

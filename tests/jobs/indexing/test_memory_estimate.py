@@ -11,10 +11,12 @@ import torch
 from ffnviz.analysis.neurons.counting import BlockPart, empty
 from ffnviz.analysis.neurons.gathering import TokenClass
 from ffnviz.analysis.neurons.partners import MOST, Sketching
-from ffnviz.jobs.indexing.job import IndexingJob, count, gatherer_of
-from ffnviz.jobs.indexing.memory_estimate import (
+from ffnviz.jobs.indexing.run import (
     PARTS,
+    IndexingJob,
+    count,
     estimated_memory,
+    gatherer_of,
     part_bytes,
     too_much,
     waiting_bytes,

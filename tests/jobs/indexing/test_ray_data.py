@@ -19,13 +19,17 @@ from ray.cluster_utils import Cluster  # noqa: E402
 from ray.data import DataContext  # noqa: E402
 
 from ffnviz.analysis.neurons.counting import IndexPart  # noqa: E402
-from ffnviz.jobs.indexing import ray_data  # noqa: E402
-from ffnviz.jobs.indexing.cluster import ClusterError, check_places, joined  # noqa: E402
-from ffnviz.jobs.indexing.job import IndexingJob  # noqa: E402
-from ffnviz.jobs.indexing.local import run_local  # noqa: E402
-from ffnviz.jobs.indexing.ray_data import run_ray, wrong_here  # noqa: E402
+from ffnviz.jobs.indexing import on_ray  # noqa: E402
+from ffnviz.jobs.indexing.files import Address, Stored, parse_place  # noqa: E402
+from ffnviz.jobs.indexing.on_ray import (  # noqa: E402
+    ClusterError,
+    check_places,
+    joined,
+    run_ray,
+    wrong_here,
+)
+from ffnviz.jobs.indexing.run import IndexingJob, run_local  # noqa: E402
 from ffnviz.jobs.indexing.sources import Piece, pieces_of  # noqa: E402
-from ffnviz.jobs.indexing.stores import Address, Stored, parse_place  # noqa: E402
 from tests.jobs.indexing.conftest import Store  # noqa: E402
 from tests.jobs.indexing.test_local import JOB, whole  # noqa: E402
 
@@ -84,7 +88,7 @@ def test_two_nodes_give_it_and_two_of_which_one_is_killed(
     second = cluster.add_node(**NODE)
     cluster.wait_for_nodes(timeout=30)
     with monkeypatch.context() as patch:
-        patch.setattr(ray_data, "FAN_IN", 2)  # parts are added up on the nodes, too
+        patch.setattr(on_ray, "FAN_IN", 2)  # parts are added up on the nodes, too
         assert whole(pieces, partial(run_ray, workers=2), tmp_path / "kept") == one
     came: list[int] = []
 

@@ -17,13 +17,10 @@ from click.testing import CliRunner, Result
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.cli import main
-from ffnviz.jobs.indexing import sources, stores
-from ffnviz.jobs.indexing.files import Place
-from ffnviz.jobs.indexing.job import IndexingJob, gatherer_of
-from ffnviz.jobs.indexing.local import run_local
-from ffnviz.jobs.indexing.run import counted
+from ffnviz.jobs.indexing import files, sources
+from ffnviz.jobs.indexing.files import Address, Place, StoreError, parse_place
+from ffnviz.jobs.indexing.run import IndexingJob, counted, gatherer_of, run_local
 from ffnviz.jobs.indexing.sources import Piece, pieces_of, texts_of
-from ffnviz.jobs.indexing.stores import Address, StoreError, parse_place
 from tests.jobs.indexing.conftest import Store, serving
 
 
@@ -71,7 +68,7 @@ def test_texts_their_order_and_faults_are_those_of_the_folder(
 ) -> None:
     monkeypatch.setattr(sources, "PIECE_BYTES", piece_bytes)
     monkeypatch.setattr(sources, "LONGEST_LINE", 100)  # one line is longer
-    monkeypatch.setattr(stores, "READ_BYTES", 50)  # a line takes several requests
+    monkeypatch.setattr(files, "READ_BYTES", 50)  # a line takes several requests
     there = at(store.put(books, f"faults-{piece_bytes}"))
     texts, problems = read(there)
     assert (texts, problems) == read(books)
@@ -121,7 +118,7 @@ def test_the_command_takes_a_path_a_file_address_and_a_store(
 def test_a_file_that_vanishes_is_counted_and_a_store_that_does_ends_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(stores.ATTEMPTS, "patiently", 1)
+    monkeypatch.setitem(files.ATTEMPTS, "patiently", 1)
     books = tmp_path / "books"
     books.mkdir()
     (books / "a.txt").write_text("one\n")

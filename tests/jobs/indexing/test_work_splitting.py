@@ -10,8 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from ffnviz.jobs.indexing.sources import PIECE_BYTES, pieces_of, texts_of
-from ffnviz.jobs.indexing.work_splitting import LEAST_BYTES, cut, largest_first, piece_bytes
+from ffnviz.jobs.indexing.sources import (
+    LEAST_BYTES,
+    PIECE_BYTES,
+    cut,
+    largest_first,
+    piece_bytes,
+    pieces_of,
+    texts_of,
+)
 from ffnviz.models.card import Sizes
 
 TWIN = Sizes(512, 2_048, 2, 8_192, 256)

@@ -11,13 +11,13 @@ from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.app.main import build_catalog
-from ffnviz.app.model_selector import special_tokens
+from ffnviz.app.rail import special_tokens
 from ffnviz.app.session import network_sizes
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, config, use
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.parts import PAGES
-from ffnviz.parts.moved import MOVED
+from ffnviz.parts.places import MOVED
 from ffnviz.state import run_factory
 from ffnviz.state.actions import ChooseNetwork, ShowSpecial, reduce
 from ffnviz.state.run_factory import make_run

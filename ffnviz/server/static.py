@@ -1,19 +1,29 @@
-"""Scripts and styles that all visitors fetch: compressed once a process, kept a year by browsers.
+"""All pictures' scripts as one file, and where the page finds it and plotly.js.
+
+Its name changes with what is in it; the page's first script tells it to the adapters. Where that is
+missing, as under `streamlit run`, they load module by module.
+
+Scripts and styles that all visitors fetch: compressed once a process, kept a year by browsers.
 
 Streamlit sends its own as they are, since it would compress them anew for each visitor, and does so
 with plotly.js: a tenth of a second each time.
 """
 
 import gzip
+import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import plotly
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
+
+from ffnviz.export.bundle import module
+from ffnviz.export.document import PLOTLY
 
 FOR_A_YEAR = "public, max-age=31536000, immutable"
 # Some systems take scripts for text/plain; fonts and pictures are compressed already.
@@ -76,3 +86,50 @@ class StaticFiles(Route):
 
     async def _answer(self, request: Request) -> Response:
         return packed_file(self.folder / request.path_params["path"]).answer(request)
+
+
+FILES = "_stcore/bidi-components/ffnviz.pictures"
+
+
+@dataclass(frozen=True)
+class PicturesScript:
+    """The file.
+
+    Attributes:
+        name: its address.
+        file: its text.
+    """
+
+    name: str
+    file: PackedFile
+
+    @property
+    def told(self) -> str:
+        """What says to a page where it and plotly.js are."""
+        addresses = {
+            "ffnvizPictures": self.name,
+            "ffnvizPlotly": f"{PLOTLY.name}?v={plotly.__version__}",
+        }
+        return "".join(
+            f'globalThis.{name} = new URL("./{address}", document.currentScript.src).href;\n'
+            for name, address in addresses.items()
+        )
+
+    def routes(self) -> list[Route]:
+        """Where both are served."""
+
+        async def pictures(request: Request) -> Response:
+            return self.file.answer(request)
+
+        async def charts(request: Request) -> Response:
+            return packed_file(PLOTLY).answer(request)
+
+        return [Route(f"/{self.name}", pictures), Route(f"/{PLOTLY.name}", charts)]
+
+
+@cache
+def pictures_script() -> PicturesScript:
+    """The one of this process."""
+    code = module(FILES).encode()
+    name = f"pictures.{hashlib.sha256(code).hexdigest()[:16]}.js"
+    return PicturesScript(name, PackedFile.of(code, ".js"))

@@ -1,1 +1,0 @@
-"""Measurements for the page Activation."""

@@ -1,1 +1,0 @@
-"""Vocabulary: what the page of this idea measures."""

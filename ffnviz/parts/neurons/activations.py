@@ -1,0 +1,380 @@
+"""A neuron on many sentences: how often it fires, on which tags, and where in the sentence.
+
+What activates a neuron: on this sentence, by its key, and its strongest examples.
+
+The distribution of a neuron's values, the tokens it fires on, and its co-active neurons.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ffnviz.analysis.neurons.gathering import LABELS
+from ffnviz.analysis.neurons.histogram import edges
+from ffnviz.analysis.neurons.intervention import neuron_values
+from ffnviz.analysis.neurons.memory import key_matches
+from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
+from ffnviz.analysis.sparsity import active, threshold_for
+from ffnviz.parts.neuron_shown import neuron_shown
+from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, passage, sheet_of_index
+from ffnviz.parts.neurons.others import what_others_say
+from ffnviz.parts.sheet import Row, Sheet, row
+from ffnviz.pictures import neuron_chart as figures
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.text import Passage, passages_cell
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
+from ffnviz.state.actions import ChooseNeuron, ChooseToken
+from ffnviz.state.run import Run
+from ffnviz.state.settings import Values
+
+OF_EACH_SIDE = 4  # examples at least, of twelve, where there are as many
+
+
+def sheet(run: Run, _: Values) -> Sheet:
+    """The neuron's values and the words that match its key, beside its examples."""
+    neuron, at_hand = neuron_shown(run), index_with_notes(run)
+    examples = [] if at_hand.index is None else strongest_examples(run, at_hand.index, neuron)
+    left = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
+    right = [*what_others_say(run, neuron), *at_hand.notes, *examples]
+    controls = [*neuron_controls(run), *at_hand.controls]
+    return Sheet([row(left, right, widths=(1.15, 1))], controls)
+
+
+def on_this_sentence(run: Run, neuron: int) -> Cell:
+    """The neuron's value on every token."""
+    block, accent = run.state.block, run.card.colour
+    values = neuron_values(run.trace, block, neuron)
+    threshold = threshold_for(run.card.phi)
+    fires = active(values, threshold)
+    sentence = active_on(run, f"Neuron {neuron_name(block, neuron)} fires", values, fires)
+    return chart_cell(
+        Head(sentence, "fires", accent),
+        figures.values(run.labels, values, run.token, accent, threshold),
+        "The neuron's value on each token of the sentence.",
+        key="neuron-values",
+        height=300,
+        on_choose=ChooseToken,
+    )
+
+
+def active_on(
+    run: Run, beginning: str, values: NDArray[np.floating], active: NDArray[np.bool_]
+) -> Sentence:
+    """On how many tokens a neuron or a feature is active, and where it is strongest.
+
+    Args:
+        run: the run shown.
+        beginning: of the sentence, such as "Neuron 2:17 fires".
+        values: on the tokens, (T,).
+        active: where it is active, (T,).
+    """
+    n, most = int(active.sum()), int(np.abs(values).argmax())
+    sentence: Sentence = [f"{beginning} on ", number(f"{n} of {len(values)} tokens")]
+    if n:
+        sentence += [", strongest on ", quoted(run.labels[most]), f": {signed(values[most])}"]
+    return [*sentence, "."]
+
+
+def what_its_key_matches(run: Run, neuron: int) -> Cell:
+    """The words whose embeddings would activate it most."""
+    matches = key_matches(run.model, run.state.block, neuron, 16)
+    half = len(matches.words) // 2
+    colour, provenance = run.card.colour, run.card.provenance
+    counted = provenance is not None and provenance.token_counts is not None
+    sentence: Sentence = [
+        f"Of all {'common ' if counted else ''}words, the embedding of ", number(matches.words[0]),
+        " matches its key best: alone in the stream, it would give a pre-activation of "
+        f"{signed(matches.scores[0])}.",
+    ]  # fmt: skip
+    return bars_cell(
+        Head(sentence, "keymatch", run.card.colour),
+        [
+            Bars("best", matches.words[:half], matches.scores[:half], colour),
+            Bars("next", matches.words[half:], matches.scores[half:], colour),
+        ],
+        key="key-matches",
+        alt="The words whose embeddings match the neuron's key best.",
+        of="pre-activation from the embedding alone",
+    )
+
+
+def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
+    """The sentences in which it is strongest; on either side of zero, if the index has both."""
+    examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
+    nowhere = f" on {index.source}."
+    if not examples:
+        where = " above zero" * (run.card.signed and not index.both_sides)
+        return [_examples(run, [number(f"It never fired{where}"), nowhere], [])]
+    above, below = (
+        [_passage(run, index, example) for example in examples if sign * example.value > 0]
+        for sign in (1, -1)
+    )
+    where = f" in {index.source}; the token that activates it is underlined."
+    if not index.both_sides:
+        return [_examples(run, ["Its strongest examples", where], above)]
+    highest: Sentence = [number("Its highest values"), where]
+    lowest: Sentence = [number("Its lowest values"), ":" if above else where]
+    if not above:
+        highest = [number("It never fired above zero"), nowhere]
+    if not below:
+        lowest = [number("It never fired below zero"), nowhere]
+    return [_examples(run, highest, above), _examples(run, lowest, below, "-below")]
+
+
+def _examples(run: Run, sentence: Sentence, shown: list[Passage], side: str = "") -> Cell:
+    head = Head(sentence, "examples", run.card.colour)
+    return passages_cell(head, shown, f"examples-of-neuron{side}")
+
+
+def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passage]:
+    """Where it is strongest, as passages, the strongest first."""
+    examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
+    return [_passage(run, index, each) for each in examples]
+
+
+def _passage(run: Run, index: NeuronIndex, example: Example) -> Passage:
+    return passage(run, index.texts[example.text], example.token, example.value)
+
+
+QUANTILES = (("half", 0.5), ("90%", 0.9), ("99%", 0.99))
+OF_BOTH_SIDES = (("1%", 0.01), ("half", 0.5), ("99%", 0.99))
+
+
+def distribution_sheet(run: Run, _: Values) -> Sheet:
+    """The histogram beside the kinds of tokens and the neurons that fire with it."""
+    neuron = neuron_shown(run)
+
+    def rows(index: NeuronIndex) -> list[Row]:
+        right = [on_which_tokens(run, index, neuron), fires_with(run, index, neuron)]
+        return [row(histogram(run, index, neuron), right, widths=(1.3, 1))]
+
+    return sheet_of_index(run, rows)
+
+
+def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
+    """The histogram of its values, with quantiles."""
+    block = index.by_number[run.state.block]
+    shares = OF_BOTH_SIDES if run.card.signed else QUANTILES
+    least, most = float(block.least[neuron]), float(block.most[neuron])
+    # A quantile is right to within its bin, and so may lie beyond the last value.
+    ends_at = (least if least < 0 else -np.inf, most if most > 0 else np.inf)
+    marks = [
+        (name, float(np.clip(block.quantile(neuron, share), *ends_at))) for name, share in shares
+    ]
+    tokens, (_, first), (_, last) = f"{index.n_tokens:,} tokens", marks[0], marks[-1]
+    sentence: Sentence = (
+        [f"On 98% of {tokens} its value is between {signed(first)} and "]
+        if run.card.signed else [f"On 99% of {tokens} its value is at most "]
+    )  # fmt: skip
+    sentence += [
+        number(signed(last)), f"; on average it is {signed(block.mean[neuron])}"
+        f" ± {float(block.deviation[neuron]):.2f}",
+    ]  # fmt: skip
+    ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
+    if not ends and (index.both_sides or not run.card.signed):
+        ends = ["and it never fires"]
+    sentence.append(f", {' and '.join(ends)}." if ends else ".")
+    return chart_cell(
+        Head(sentence, "spread", run.card.colour),
+        figures.histogram_figure(edges(), block.histogram[neuron], marks, f"@{run.card.colour}"),
+        "How the neuron's values on all tokens are spread.",
+        key="values-of-neuron",
+        height=635,
+    )
+
+
+def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
+    """The share of each kind of token that activates it."""
+    fired = index.by_number[run.state.block].by_class[:, neuron]
+    shares = fired / np.maximum(index.of_class, 1)
+    most = int(shares.argmax())
+    sentence: Sentence = [
+        "It fires most often on ", number(LABELS[most]), f": on "
+        f"{percent(float(shares[most]))} of {index.of_class[most]:,}.",
+    ] if shares[most] else ["It fires on no kind of token."]  # fmt: skip
+    return bars_cell(
+        Head(sentence, "kinds", run.card.colour),
+        [Bars("", LABELS, 100 * shares, run.card.colour)],
+        key="kinds-of-neuron",
+        alt="The share of each kind of token that activates the neuron.",
+        of="% of tokens of that kind",
+    )
+
+
+def fires_with(run: Run, index: NeuronIndex, neuron: int) -> Cell:
+    """The neurons of the block that fire on the same tokens."""
+    block = index.by_number[run.state.block]
+    significant = block.partners[:, neuron] >= 0
+    partners = block.partners[significant, neuron]
+    cosines = block.alike[significant, neuron].astype(np.float64)
+    names = [neuron_name(run.state.block, partner) for partner in partners]
+    sentence: Sentence = ["No neuron of this block co-activates significantly with it."]
+    if names:
+        sentence = [
+            "Neuron ", number(names[0]), " co-activates most with it: their cosine is "
+            f"{float(block.alike[0, neuron]):.2f}.",
+        ]  # fmt: skip
+    bars = Bars("", [f"neuron {name}" for name in names], cosines, run.card.colour, partners)
+    return bars_cell(
+        Head(sentence, "partners", run.card.colour),
+        [bars],
+        key="partners-of-neuron",
+        alt="The neurons of the block that fire on the same tokens.",
+        of="cosine of co-activation, ± 0.04",
+        on_choose=lambda other: ChooseNeuron(run.neuron(other)),
+    )
+
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class TagCount:
+    """How often a neuron fired on the texts of one tag."""
+
+    tag: str
+    fired: int  # texts with the tag in which it fired
+    n: int  # texts with the tag
+    share_elsewhere: float  # share of the other texts in which it fired, from 0 to 1
+    p: float  # of so many or more by chance (Fisher's exact test, one-sided)
+    corrected: float  # p after Holm's correction for the number of tags
+
+    @property
+    def share(self) -> float:
+        """Share of the tag's texts in which it fired, from 0 to 1."""
+        return self.fired / max(self.n, 1)  # a file of blank lines is a tag without texts
+
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether chance is ruled out at LEVEL."""
+        return self.corrected < LEVEL
+
+
+def tag_counts(index: NeuronIndex, block: int, neuron: int, side: int = 1) -> list[TagCount]:
+    """All tags for one neuron above zero, or for side −1 below, the least likely by chance first.
+
+    The sides are kept apart: on one, a neuron writes the opposite of what it writes on the other.
+    """
+    texts, by_tag = index.by_number[block].sides[side]
+    fired, n_texts = int(texts[neuron]), index.n_texts
+    tags = list(zip(index.tags, by_tag[:, neuron].tolist(), index.with_tag.tolist(), strict=True))
+    tails = [hypergeometric_tail(both, n_texts, n, fired) for _, both, n in tags]
+    counts = [
+        TagCount(tag, both, n, (fired - both) / max(n_texts - n, 1), p, corrected)
+        for (tag, both, n), p, corrected in zip(
+            tags, tails, holm(np.array(tails)).tolist(), strict=True
+        )
+        if n
+    ]
+    return sorted(counts, key=lambda count: (count.p, -count.share, count.tag))
+
+
+def hypergeometric_tail(both: int, n_all: int, n_tag: int, n_fired: int) -> float:
+    """P(X ≥ both), if n_fired were drawn at random from n_all, of which n_tag have the tag.
+
+    Fisher 1935, "The logic of inductive inference".
+    """
+    most = min(n_tag, n_fired)
+    counts = np.arange(max(both, n_fired + n_tag - n_all), most + 1)
+    logs = np.concatenate([[0.0], np.log(np.arange(1, n_all + 1)).cumsum()])  # of factorials
+    log_p = (
+        logs[n_tag] - logs[counts] - logs[n_tag - counts]
+        + logs[n_all - n_tag] - logs[n_fired - counts] - logs[n_all - n_tag - n_fired + counts]
+        - logs[n_all] + logs[n_fired] + logs[n_all - n_fired]
+    )  # fmt: skip
+    return float(min(1.0, np.exp(log_p).sum()))
+
+
+def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Correct p-values for their number: a family has a false one with probability p at most.
+
+    Holm 1979, "A simple sequentially rejective multiple test procedure".
+    """
+    order = np.argsort(p, kind="stable")
+    steps = p[order] * (len(p) - np.arange(len(p)))
+    corrected = np.empty_like(p)
+    corrected[order] = np.minimum(1.0, np.maximum.accumulate(steps))
+    return corrected
+
+
+SHOWN = 16
+MOST_BARS = 128  # of positions; of a longer text, neighbours share one
+
+
+def tags_sheet(run: Run, _: Values) -> Sheet:
+    """The tags beside the positions."""
+    neuron = neuron_shown(run)
+
+    def rows(index: NeuronIndex) -> list[Row]:
+        pictures = on_which_tags(run, index, neuron), at_which_positions(run, index, neuron)
+        return [row(*pictures, widths=(1.3, 1))]
+
+    return sheet_of_index(run, rows)
+
+
+def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
+    """The tags least likely by chance."""
+    block = index.by_number[run.state.block]
+    fired = int(block.fired_texts[neuron])
+    sentence: Sentence = [
+        "It fires in ", number(f"{percent(fired / index.n_texts)} of {index.source}"),
+    ]  # fmt: skip
+    shown: list[tuple[str, TagCount]] = []
+    for side in block.sides:
+        counts = tag_counts(index, run.state.block, neuron, side)
+        beyond = [count for count in counts if count.beyond_chance]
+        sentence += [
+            "; below zero" if side < 0 else ", above zero" if index.both_sides else ", and"
+        ]
+        sentence += [f" more often than by chance with {len(beyond)} of {len(counts)} tags"]
+        if beyond:
+            sentence += [f", above all {beyond[0].tag}"]
+        sign = ("+ " if side > 0 else "− ") * index.both_sides
+        shown += [(sign, count) for count in counts[: SHOWN // len(block.sides)]]
+    return chart_cell(
+        Head([*sentence, "."], "tags", run.card.colour),
+        figures.tags(
+            [f"{sign}{count.tag} ({count.n})" for sign, count in shown],
+            np.array([count.share for _, count in shown]),
+            np.array([count.share_elsewhere for _, count in shown]),
+            [count.corrected for _, count in shown],
+            LEVEL,
+            run.card.colour,
+        ),
+        "For each tag, the share of its sentences that activate the neuron, beside the share of "
+        "the other sentences.",
+        key="tags-of-neuron",
+        height=665,
+    )
+
+
+def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
+    """The share of tokens at each position that activate it."""
+    block = index.by_number[run.state.block]
+    fired = block.by_position[:, neuron]
+    together = -(-len(fired) // MOST_BARS)
+    starts = np.arange(0, len(fired), together)
+    counts = np.add.reduceat(index.at_position, starts)
+    shares = np.add.reduceat(fired.astype(np.int64), starts) / np.maximum(counts, 1)
+    often = counts >= 20  # of fewer tokens a share says little
+    shares, counts = shares[often], counts[often]
+    sentence: Sentence = [
+        "It fires on ", number(percent(float(fired.sum() / index.n_tokens))),
+        f" of {index.n_tokens:,} tokens",
+    ]  # fmt: skip
+    if len(shares) and shares.max() > 0:
+        most = int(shares.argmax())
+        last = min((most + 1) * together, len(fired))
+        at = f"positions {starts[most] + 1} to {last}" if together > 1 else f"position {most + 1}"
+        sentence += [f", most often at {at} ({percent(float(shares[most]))})"]
+    under = [f"Each bar stands for {together} positions."] if together > 1 else []
+    return chart_cell(
+        Head([*sentence, "."], "positions", run.card.colour, under=under),
+        figures.positions(shares, counts, run.card.colour, together),
+        "The share of tokens at each position that activate the neuron.",
+        key="positions-of-neuron",
+        height=665,
+    )
