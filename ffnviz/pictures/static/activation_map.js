@@ -112,7 +112,7 @@ export function mount(tell) {
   const resized = new ResizeObserver((entries) => {
     let changed = false;
     for (const { target, contentRect } of entries) {
-      const map = made.get(target.dataset.name);
+      const map = made.get(/** @type {HTMLElement} */ (target).dataset.name);
       if (!map) continue;
       changed ||= map.width !== contentRect.width;
       map.width = contentRect.width;

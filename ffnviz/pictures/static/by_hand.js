@@ -44,7 +44,9 @@ export function mount(tell) {
   const steps = element("div", { class: "steps" }), done = element("p", { class: "done", role: "status" });
   const another = element("button", { type: "button", class: "another", text: "Another", onclick: () => tell("another") });
   const again = element("button", { type: "button", text: "Empty all", onclick: () => { fill([]); show(); send(); inputs[0].focus(); } });
-  let data = null, gaps = [], inputs = [], tables = [], waiting = 0;
+  let data = null, gaps = [], inputs = [], waiting = 0;
+  /** @type {HTMLTableElement[]} */
+  let tables = [];
 
   // What is no number stays as it was typed, with a word about it: the link has numbers alone.
   const isNoNumber = ({ value }) => value.trim() !== "" && numberOf(value) === null;
@@ -60,7 +62,7 @@ export function mount(tell) {
     let right = 0;
     inputs.forEach((input, at) => {
       const [verdict, words] = judge(gaps, values, at), line = input.closest(".gap");
-      right += verdict === "right";
+      if (verdict === "right") right += 1;
       line.dataset.verdict = verdict;
       input.setAttribute("aria-invalid", String(verdict === "wrong"));
       line.querySelector(".sign").textContent = { right: "✓", follows: "↪", wrong: "✗" }[verdict] ?? "";

@@ -50,7 +50,7 @@ export function mount(tell) {
   const typed = element("input", { type: "text", "aria-label": "Code of the class", placeholder: "Code of the class", maxlength: "40", required: true, autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
   const join = element("form", { class: "join", onsubmit: (event) => {
     event.preventDefault();
-    location.href = new URL(`class?code=${encodeURIComponent(typed.value)}`, base());
+    location.href = new URL(`class?code=${encodeURIComponent(typed.value)}`, base()).href;
   } }, typed, element("button", { type: "submit", text: "Join" }));
   const picture = element("img", { alt: "" }), link = element("a", { class: "link" });
   const large = element("b", { class: "large" });

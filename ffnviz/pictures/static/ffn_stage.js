@@ -7,7 +7,7 @@ import { signedScale } from "./scale.js";
 // Side by side, all stages are equally wide and a stage's height tells how many numbers it holds;
 // one over the other, on a narrow screen, they are equally high and the width tells it. The largest
 // stage is twice as high as wide, or its cells twice as wide as high: 2,048 numbers are 32 by 64.
-export const WIDE = { columns: (n, most) => Math.ceil(Math.sqrt(most / 2)), shape: 1 };
+export const WIDE = { columns: (_n, most) => Math.ceil(Math.sqrt(most / 2)), shape: 1 };
 export const NARROW = { columns: (n, most) => Math.ceil(n / Math.ceil(Math.sqrt(most / 8))), shape: 0.5 };
 
 /**

@@ -7,7 +7,7 @@ import { colourOf } from "./theme.js";
 
 // Typed text between quotation marks of ours: a token that runs from right to left turns only itself.
 function isolated(text) {
-  const [, before, token, after] = /^(“?)(.*?)(”?)$/s.exec(text);
+  const [, before, token, after] = /^(“?)(.*?)(”?)$/s.exec(text) ?? [];
   return [before, element("bdi", { text: token }), after].filter((part) => part !== "");
 }
 

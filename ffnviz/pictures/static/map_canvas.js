@@ -151,9 +151,9 @@ export function makeMap(name, tip, report) {
     title.lastChild.textContent = shown.note;
     area.style.height = `${height * n_tokens}px`;
     drawLabels(height);
-    map.width ??= canvas.clientWidth;
-    const wanted = [...Object.values(values), n_tokens, data.largest, theme, map.width, devicePixelRatio];
-    if (wanted.some((each, at) => each !== painted[at])) paintPixels(canvas, values, n_tokens, colour, map.width);
+    const width = map.width ??= canvas.clientWidth;
+    const wanted = [...Object.values(values), n_tokens, data.largest, theme, width, devicePixelRatio];
+    if (wanted.some((each, at) => each !== painted[at])) paintPixels(canvas, values, n_tokens, colour, width);
     painted = wanted;
     canvas.setAttribute(
       "aria-label",
@@ -167,7 +167,7 @@ export function makeMap(name, tip, report) {
     if (!column.hidden) {
       const share = ((shown.column ?? values.order.indexOf(data.neuron.neuron)) + 0.5) / values.order.length;
       column.style.left = `${100 * share}%`;
-      if (!wasAway && left >= 0) slide(column, (left / 100 - share) * map.width, 0);
+      if (!wasAway && left >= 0) slide(column, (left / 100 - share) * width, 0);
     }
     if (cursor && (cursor.token >= n_tokens || cursor.place >= values.order.length)) {
       cursor = null;

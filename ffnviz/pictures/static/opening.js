@@ -29,7 +29,8 @@ async function read(input, longest, take) {
 }
 
 // UTF-8, or what a mark at the start says; the decoder leaves the mark out.
-function encodingOf([first, second]) {
+function encodingOf(bytes) {
+  const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return "utf-16le";
   return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }

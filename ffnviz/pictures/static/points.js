@@ -45,7 +45,8 @@ export function mount(tell) {
   }
 
   // Takes the point that is there, or puts one; says so to whoever does not see it.
-  function toggle([x, y], there) {
+  function toggle(place, there) {
+    const [x, y] = place;
     const name = (first) => shown.classes[first ? 0 : 1];
     if (there >= 0) {
       status.textContent = `${name(points[there][2])} taken away`;

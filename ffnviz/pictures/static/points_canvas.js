@@ -75,7 +75,7 @@ export function draw(canvas, { score, lines, side }, points, cursor, theme) {
   const scale = scaleOf(width, side), inner = width - 2 * EDGE;
   const at = ([i, j]) => [scale.x((i / (n - 1)) * (side - 1)), scale.y((j / (n - 1)) * (side - 1))];
   const small = new OffscreenCanvas(n, n), half = inner / (n - 1) / 2; // a value stands in the middle of its cell
-  small.getContext("2d").putImageData(shades(score, n, theme), 0, 0);
+  small.getContext("2d")?.putImageData(shades(score, n, theme), 0, 0);
   context.save();
   context.beginPath();
   context.rect(EDGE, EDGE, inner, inner);

@@ -10,6 +10,7 @@ const PATIENCE_MS = 2_000; // for the answer to a move
 export function mount(tell) {
   const values = element("span", { class: "values" }), names = element("div", { class: "names", "aria-hidden": "true" }, values), list = element("ol"), status = element("div", { class: "told", role: "status" });
   const how = element("p", { class: "how", text: "To move a line, hold ⠿ at its end and drag it." });
+  /** @type {{ lines: any[], columns: string[], movable?: boolean }} */
   let data = { lines: [], columns: [] };
   let wanted = "", since = 0; // the order that the server was told last, and when
   const namesOf = (lines) => lines.map(({ name }) => name);

@@ -8,7 +8,8 @@ export const styles = ["reorder.css", "scene_list.css"];
 
 export function mount(tell) {
   const list = element("ol"), status = element("div", { class: "told", role: "status" });
-  let data = { scenes: [] };
+  /** @type {{ scenes: any[], chosen: number }} */
+  let data = { scenes: [], chosen: 0 };
   const order = reordering(list, (from, to) => {
     status.textContent = `${data.scenes[from].title}: now scene ${to + 1} of ${data.scenes.length}`;
     tell("move", { from, to });

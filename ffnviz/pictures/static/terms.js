@@ -39,8 +39,8 @@ export function cut(text, seen) {
 
 // A button may begin or end a line, and a comma must not: what stands at a term without a blank,
 // before it or behind, is kept on its line.
-const clinging = (text) => (typeof text === "string" ? /^[^\s]*/.exec(text)[0] : "");
-const opening = (text) => (typeof text === "string" ? /[(“]?$/.exec(text)[0] : "");
+const clinging = (text) => (typeof text === "string" ? /^[^\s]*/.exec(text)?.[0] ?? "" : "");
+const opening = (text) => (typeof text === "string" ? /[(“]?$/.exec(text)?.[0] ?? "" : "");
 const together = (before, button, next) => {
   const [start, end] = [opening(before), clinging(next)];
   return start || end ? element("span", { class: "kept" }, start, button, end) : button;
@@ -91,8 +91,8 @@ export async function markWithin(root, terms) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const texts = [];
   while (walker.nextNode()) {
-    const { currentNode: node } = walker;
-    if (node.data.trim() && !node.parentElement.closest("math, code, summary, button")) texts.push(node);
+    const node = /** @type {Text} */ (walker.currentNode);
+    if (node.data.trim() && !node.parentElement?.closest("math, code, summary, button")) texts.push(node);
   }
   for (const node of texts) {
     const span = element("span", { text: node.data });

@@ -115,7 +115,7 @@ export function mount(tell) {
       const right = place === answer, chosen = place === voteOf(at, round());
       const [words, count] = button.children;
       words.textContent = right ? `✓ ${text}` : text;
-      count.textContent = counted.every(Boolean) ? `${counted[0][place]} → ${counted[1][place]}` : "";
+      count.textContent = counted.every(Boolean) ? counted.map((each) => each?.[place]).join(" → ") : "";
       button.disabled = !open || leads();
       button.classList.toggle("right", right);
       button.classList.toggle("chosen", chosen);
@@ -143,7 +143,7 @@ export function mount(tell) {
   const spans = (parts) => parts.map(([text, kind]) => element(kind === "typed" ? "bdi" : "span", { class: kind.split("@")[0], text }));
 
   function show() {
-    each(nav, data.believed, (at) => element("button", { type: "button", onclick: () => go(at, "ask") }), (button, words, at) => {
+    each(nav, data.believed, (at) => element("button", { type: "button", onclick: () => go(at, "ask") }), (button, _words, at) => {
       const after = share(at, 1);
       button.textContent = `${at + 1}${!together() && after !== null ? (after === 1 ? " ✓" : " ✗") : ""}`;
       button.disabled = follows();

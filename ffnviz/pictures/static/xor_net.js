@@ -10,6 +10,7 @@ export const styles = ["xor_net.css"];
 const WAIT_MS = 300; // after the last change, before the link has it
 const INPUTS = [[0, 0], [0, 1], [1, 0], [1, 1]];
 const NEAR = 1e-6;
+/** @type {[string, string[]][]} */
 const UNITS = [["z₁ =", ["· a", "· b", ""]], ["z₂ =", ["· a", "· b", ""]], ["y =", ["· h₁", "· h₂", ""]]];
 const NAMES = ["weight of a in z₁", "weight of b in z₁", "bias of z₁", "weight of a in z₂", "weight of b in z₂", "bias of z₂", "weight of h₁ in y", "weight of h₂ in y", "bias of y"];
 const KNOWN = [1, 1, 0, 1, 1, -1, 1, -2, 0];
