@@ -165,14 +165,14 @@ export function makeJourney(recorded, want = null, hide = () => {}) {
   }
 
   const hosts = Object.fromEntries(Object.keys(make.pictures).map((name) => [name, element("div", { class: `picture ${name}` })]));
-  const pictures = Object.entries(hosts).map(([name, host]) => [name, host, mount(host, name, (event, value) => asks[event]?.(value))]);
+  const pictures = Object.entries(hosts).map(([name, host]) => ({ name, host, picture: mount(host, name, (event, value) => asks[event]?.(value)) }));
 
   function show(next) {
     state = next;
     networks.update(data.networks.map(({ id, label }) => [id, label]), state.network);
     blocks.update(Array.from({ length: blocksOf(state.network) }, (_, block) => [block, `block ${block + 1}`]), state.block);
     const stamp = JSON.stringify(state);
-    for (const [name, host, picture] of pictures) {
+    for (const { name, host, picture } of pictures) {
       const shown = make.pictures[name](state);
       host.hidden = shown === null; // a network without a word head says nothing
       if (shown !== null) picture.update({ ...shown, stamp });

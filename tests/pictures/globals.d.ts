@@ -11,6 +11,9 @@ interface Window {
   __streamlit?: { BACKEND_BASE_URL?: string };
 }
 
+/** What Plotly.react makes of an element. */
+type PlotlyElement = HTMLElement & { on?: (event: string, act: (event: any) => void) => void; _fullLayout?: any };
+
 interface WindowEventMap {
   /** The pictures in `detail`, or all, are given another height; see filling.js. */
   room: CustomEvent<Set<Element>>;

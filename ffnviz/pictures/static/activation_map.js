@@ -1,4 +1,4 @@
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { makeMap } from "./map_canvas.js";
 import { grouped, number, short } from "./numbers.js";
@@ -79,7 +79,7 @@ export function mount(tell) {
   function paint() {
     const colour = signedScale(colours, shown.largest);
     const rows = Math.max(...shown.maps.map(({ texts }) => texts.length));
-    const room = roomOf(root.getRootNode().host), n_maps = shown.maps.length;
+    const room = roomOf(rootOf(root).host), n_maps = shown.maps.length;
     const height = rowHeight(rows, room, given(root) / n_maps);
     const own = rowHeight(rows, room, 0), bound = (more) => n_maps * rows * (rowHeight(rows, room, more) - own);
     took(root, n_maps * rows * (height - own), bound(-Infinity), bound(Infinity));

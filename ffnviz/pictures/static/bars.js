@@ -1,4 +1,4 @@
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { reorder, stretch } from "./motion.js";
 import { number, percent } from "./numbers.js";
@@ -68,9 +68,9 @@ export function mount(tell) {
 
   // Fits the lines to the window: they stand further apart, or closer, and where that is not enough the last ones are hidden.
   function fit() {
-    const { host } = root.getRootNode(), page = typeSize(), n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
+    const { host } = rootOf(root), page = typeSize(), n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
     if (!host?.isConnected || !shown || !root.checkVisibility()) return;
-    const lines = new Set([...panels.children].map(({ offsetTop }) => offsetTop)).size || 1;
+    const lines = new Set([...panels.children].map((panel) => /** @type {HTMLElement} */ (panel).offsetTop)).size || 1;
     const clickable = shown.panels.some(({ ids }) => ids), own = Math.max(OWN * page, clickable && touch.matches ? FINGER : 0);
     const room = roomOf(host), lowest = Math.min(own, LOWEST * page);
     let height = own, more = 0;
@@ -92,7 +92,7 @@ export function mount(tell) {
       took(root, more, least, most);
     }
     root.style.setProperty("--row", `${height}px`);
-    const widest = (room === null ? LARGEST : IN_HALL) * page, narrow = (panels.firstChild?.clientWidth ?? 0) / ACROSS;
+    const widest = (room === null ? LARGEST : IN_HALL) * page, narrow = (panels.firstElementChild?.clientWidth ?? 0) / ACROSS;
     root.style.setProperty("--type", `${clampTo(0.9 * page, widest, Math.min(TYPE * height, narrow))}px`);
     for (const list of panels.querySelectorAll("ol")) cut(list);
   }

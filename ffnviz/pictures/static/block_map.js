@@ -34,7 +34,7 @@ export function mount(tell) {
   menu.ontoggle = ({ newState }) => {
     if (newState !== "open") return;
     place(menu, row.children[open]);
-    list.firstElementChild?.focus();
+    list.querySelector("button")?.focus();
   };
 
   return {

@@ -2,7 +2,7 @@ import { makeCard } from "./block_card.js";
 import { drawLanes, svgElement } from "./block_lanes.js";
 import { layOut } from "./block_layout.js";
 import { makeStation } from "./block_station.js";
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { short } from "./numbers.js";
 import { roomOf } from "./spotlight.js";
@@ -93,10 +93,10 @@ export function mount(tell) {
   root.onkeydown = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const move = { ArrowLeft: () => byHand(-1), ArrowRight: () => byHand(1), ArrowUp: () => look(shown.token - 1), ArrowDown: () => look(shown.token + 1) }[event.key];
-    if (!move || event.target.closest(".head")) return;
+    if (!move || /** @type {Element} */ (event.target).closest(".head")) return;
     event.preventDefault();
     move();
-    const held = root.getRootNode().activeElement;
+    const held = rootOf(root).activeElement;
     if (stations.some(({ button }) => button === held)) stations[place()].button.focus({ preventScroll: true });
   };
 
@@ -128,7 +128,7 @@ export function mount(tell) {
   function paint() {
     if (!shown || !width) return;
     const share = innerHeight < SHARE.from ? SHARE.low : SHARE.high;
-    const room = roomOf(root.getRootNode().host), rest = root.scrollHeight - lanesNow; // before a hall the card has its own height
+    const room = roomOf(rootOf(root).host), rest = root.scrollHeight - lanesNow; // before a hall the card has its own height
     const own = within(share * innerHeight), lanes = room && lanesNow ? within(room - rest) : within(own + given(root));
     lanesNow = lanes;
     took(root, lanes - own, LANES.lowest - own, LANES.highest - own);

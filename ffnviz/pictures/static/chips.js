@@ -1,5 +1,5 @@
 import { directionOf } from "./direction.js";
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { stretch } from "./motion.js";
 import { percent } from "./numbers.js";
 import { oneStop } from "./one_stop.js";
@@ -57,9 +57,9 @@ export function mount(tell) {
 
   // No line is cut through its letters, and what is out of sight is counted.
   function fit() {
-    const chip = row.firstElementChild;
+    const all = /** @type {HTMLCollectionOf<HTMLElement>} */ (row.children), [chip] = all;
     if (!chip?.offsetHeight) return;
-    const wraps = () => row.lastElementChild.offsetTop > chip.offsetTop;
+    const wraps = () => all[all.length - 1].offsetTop > chip.offsetTop;
     row.classList.remove("close");
     if (wraps()) row.classList.add("close"); // rather than a second line
     if (wraps()) row.classList.remove("close");
@@ -69,7 +69,7 @@ export function mount(tell) {
     count();
   }
   function count() {
-    const away = [...row.children].filter((chip) => !isSeen(row, chip)).length;
+    const away = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (row.children)].filter((chip) => !isSeen(row, chip)).length;
     more.hidden = !away;
     more.textContent = `+ ${away}`;
     more.title = `${away} more tokens: a click scrolls on`;
@@ -116,7 +116,7 @@ export function mount(tell) {
       rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
     },
     update(data, theme) {
-      const other = shown && String(shown.texts) !== String(data.texts), held = row.contains(root.getRootNode().activeElement);
+      const other = shown && String(shown.texts) !== String(data.texts), held = row.contains(rootOf(root).activeElement);
       [shown, colours] = [data, theme];
       const { texts, shares, chosen, hides, unhides, asks } = data;
       root.classList.toggle("calm", !asks);
@@ -129,10 +129,10 @@ export function mount(tell) {
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), drawChip);
       // In a long text the chosen chip may be out of sight; a person who has scrolled away since is left alone.
-      const there = row.children[chosen]; // none while a token is chosen that is not shown
+      const there = /** @type {HTMLElement | undefined} */ (row.children[chosen]); // none while a token is chosen that is not shown
       if (chosen !== at && there) row.scrollTo(intoView(row, there));
       stop(chosen);
-      if (other && held && chosen !== at) there?.firstChild.focus({ preventScroll: true }); // the sentence is another
+      if (other && held && chosen !== at) there?.querySelector("button")?.focus({ preventScroll: true }); // the sentence is another
       at = chosen;
       if (other !== false) requestAnimationFrame(fit);
       sliding.look();

@@ -1,4 +1,4 @@
-import { element } from "./element.js";
+import { element, penOf } from "./element.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["drawing.css"];
@@ -12,7 +12,7 @@ function draw(canvas, values, at, theme, accent) {
   const width = canvas.clientWidth, ratio = devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(HEIGHT * ratio);
-  const context = canvas.getContext("2d");
+  const context = penOf(canvas);
   context.scale(ratio, ratio);
   const x = (i) => (i / (values.length - 1)) * (width - 2 * EDGE) + EDGE;
   const y = (value) => ((1 - value) / 2) * (HEIGHT - 2 * EDGE) + EDGE;

@@ -96,7 +96,7 @@ export function mount(tell) {
     wanted.forEach((part, at) => {
       if (flow.children[at] !== part) flow.insertBefore(part, flow.children[at] ?? null);
     });
-    while (flow.children.length > wanted.length) flow.lastChild.remove();
+    while (flow.children.length > wanted.length) flow.lastElementChild?.remove();
   }
 
   // How many times as high as wide as usual the stages are, for the height that the picture is given.
@@ -105,8 +105,8 @@ export function mount(tell) {
     if (first !== canvas) {
       if (canvas) measured.unobserve(canvas);
       canvas = first;
-      measured.observe(canvas);
-      wide = canvas.clientWidth || STAGE * flow.clientWidth;
+      if (canvas) measured.observe(canvas);
+      wide = canvas?.clientWidth || STAGE * flow.clientWidth;
     }
     const own = 2 * wide;
     const lowest = Math.min(own, LOWEST), height = Math.min(HIGHEST * own, Math.max(lowest, own + given(root)));

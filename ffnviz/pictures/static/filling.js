@@ -4,6 +4,7 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
+import { rootOf } from "./element.js";
 import { makeSliding } from "./sliding.js";
 import { stripOfTalk } from "./spotlight.js";
 
@@ -31,7 +32,7 @@ function isTalk() {
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
 
-const hostOf = (element) => element.getRootNode().host;
+const hostOf = (element) => rootOf(element).host;
 
 // How many pixels the picture with that element is given.
 const granted = new WeakMap(); // by its host
@@ -56,7 +57,7 @@ export function took(element, pixels, least, most) {
   let changed = false;
   for (const [name, value] of Object.entries(said)) {
     if (value === undefined || host.dataset[name] === String(Math.round(value))) continue;
-    host.dataset[name] = Math.round(value);
+    host.dataset[name] = String(Math.round(value));
     changed = true;
   }
   if (changed) dispatchEvent(new Event("took"));

@@ -2,7 +2,7 @@
 
 import { kept } from "./browser_storage.js";
 import { download } from "./download.js";
-import { element } from "./element.js";
+import { element, rootOf } from "./element.js";
 
 export const styles = ["learn_bar.css"];
 
@@ -43,7 +43,7 @@ export function mount(tell) {
       const lost = status === "new" && remembered(label);
       if (status === "new") stopped = false;
       else if (!stopped) remember(label, true);
-      const asks = BUTTONS[status], held = buttons.querySelector(":focus");
+      const asks = BUTTONS[status], held = [...made.values()].find((button) => button.matches(":focus"));
       for (const [ask, button] of made) {
         const text = ask !== "train" || status === "new" ? LABELS[ask] ?? label : "Start again";
         if (button.textContent !== text) button.textContent = text;
@@ -54,7 +54,7 @@ export function mount(tell) {
       if (held?.hidden) made.get(asks[0]).focus();
       bar.hidden = moments > 1 || !["waits", "runs"].includes(status);
       slider.hidden = moments < 2;
-      const still = slider.getRootNode().activeElement !== slider || Number(slider.value) === last;
+      const still = rootOf(slider).activeElement !== slider || Number(slider.value) === last;
       slider.max = String(most - 1);
       recorded = moments - 1;
       if (still || at !== last) slider.value = String(at);

@@ -1,7 +1,7 @@
 // What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
 
 import { download } from "./download.js";
-import { element } from "./element.js";
+import { element, penOf } from "./element.js";
 import { makeNumbers } from "./numbers_table.js";
 import { place } from "./popover.js";
 import { asCsv } from "./save_table.js";
@@ -15,7 +15,7 @@ export async function asPng(svg) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = element("canvas", { width: image.width * SCALE, height: image.height * SCALE });
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  penOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 

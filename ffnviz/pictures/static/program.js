@@ -32,7 +32,7 @@ export function mount(tell) {
     const columns = `repeat(${data.columns.length}, minmax(0, 1fr))`;
     values.style.gridTemplateColumns = columns;
     each(values, data.columns, () => element("span", { class: "value" }), (name, text) => { name.textContent = text; });
-    list.parentElement.classList.toggle("many", data.columns.length > 2);
+    list.parentElement?.classList.toggle("many", data.columns.length > 2);
     each(list, data.lines, makeLine, (line, { code, values, fault }, at) => {
       const [text, numbers, why, handle] = line.children;
       text.textContent = code;

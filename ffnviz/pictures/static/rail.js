@@ -1,6 +1,6 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
-import { chooseByArrows, element } from "./element.js";
+import { chooseByArrows, element, rootOf } from "./element.js";
 import { oneStop } from "./one_stop.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
@@ -83,12 +83,12 @@ function choice(tell, control) {
       group.setAttribute("aria-label", next.label);
       at = next.stop;
       next.options.forEach((words, stop) => {
-        const option = group.children[stop] ?? group.appendChild(element("button", { type: "button", role: "radio", onclick: () => choose(stop) }));
+        const option = /** @type {HTMLElement} */ (group.children[stop]) ?? group.appendChild(element("button", { type: "button", role: "radio", onclick: () => choose(stop) }));
         write(option, words);
         option.setAttribute("aria-checked", String(stop === at));
         option.tabIndex = stop === Math.max(at, 0) ? 0 : -1;
       });
-      while (group.children.length > next.options.length) group.lastElementChild.remove();
+      while (group.children.length > next.options.length) group.lastElementChild?.remove();
     },
   };
 }
@@ -148,7 +148,7 @@ function box(tell, control) {
       input.placeholder = next.example;
       if (next.longest) input.maxLength = next.longest;
       // What somebody is typing is theirs; a number out of range is mended when they leave the box.
-      if (sender.shown(next.text) && input.getRootNode().activeElement !== input) input.value = next.text;
+      if (sender.shown(next.text) && rootOf(input).activeElement !== input) input.value = next.text;
     },
     destroy() { clearTimeout(later); sender.stop(); },
   };
@@ -163,7 +163,7 @@ function toggle(tell, control) {
       name.textContent = next.label;
       input.checked = next.on;
       input.disabled = next.disabled;
-      input.parentElement.classList.toggle("off", Boolean(next.disabled));
+      input.parentElement?.classList.toggle("off", Boolean(next.disabled));
     },
   };
 }

@@ -3,7 +3,7 @@
 
 import { beginBringing } from "./bringing.js";
 import { classroom } from "./classroom_connection.js";
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { crowd } from "./filling.js";
 import { light, makeRoom } from "./spotlight.js";
 import { makeQuestion } from "./story_question.js";
@@ -115,7 +115,9 @@ export function mount(tell) {
     if (!list.matches(":popover-open")) root.focus({ preventScroll: true });
   }
   root.addEventListener("click", () => { if (data?.presenting && !data.exploring) rest(); });
-  list.addEventListener("toggle", ({ newState }) => { if (newState === "open") scenes.querySelector("[aria-current=true]")?.focus(); });
+  /** @type {() => HTMLElement | null} */
+  const currentScene = () => scenes.querySelector("[aria-current=true]");
+  list.addEventListener("toggle", ({ newState }) => { if (newState === "open") currentScene()?.focus(); });
   const keys = listenToKeys(() => data, () => blank.matches(":popover-open"), () => list.matches(":popover-open"),
     (what) => commands[what]());
 
@@ -156,8 +158,9 @@ export function mount(tell) {
     setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });
     const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
     if (scene !== brought && !data.strayed) {
-      beginBringing(root.getRootNode().host);
-      if (asking && SMALL.matches) root.getRootNode().host.scrollIntoView();
+      const { host } = rootOf(root);
+      beginBringing(host);
+      if (asking && SMALL.matches) host.scrollIntoView();
     }
     brought = scene;
     speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), counts: question.counts(data), ask: data.question && asText(data.question.ask) });

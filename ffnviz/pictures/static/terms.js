@@ -1,7 +1,7 @@
 // Words that a newcomer may not know: underlined with dots where they first stand on the page, and
 // explained there by a click or a key. glossary.json has them all.
 
-import { element } from "./element.js";
+import { element, rootOf } from "./element.js";
 import { read } from "./files.js";
 import { place } from "./popover.js";
 
@@ -116,7 +116,7 @@ export function forgetHead(sentence) {
   heads.delete(sentence);
 }
 
-const hostOf = (node) => node.getRootNode().host ?? node;
+const hostOf = (node) => rootOf(node).host ?? node;
 const follows = (a, b) => (hostOf(a).compareDocumentPosition(hostOf(b)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
 
 async function markAll() {

@@ -13,7 +13,7 @@ export function mount() {
       root.dataset.tone = tone;
       if (tone === "warning") root.setAttribute("role", "alert");
       else root.removeAttribute("role");
-      while (root.children.length > paragraphs.length) root.lastElementChild.remove();
+      while (root.children.length > paragraphs.length) root.lastElementChild?.remove();
       paragraphs.forEach((spans, at) => write(root.children[at] ?? root.appendChild(element("p")), spans, theme));
     },
     destroy() {},

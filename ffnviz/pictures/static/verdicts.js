@@ -54,7 +54,7 @@ export function mount(tell) {
     opened = Math.max(0, Math.min(group, shown.length - 1));
     [...box.children].forEach((section, place) => {
       section.classList.toggle("open", place === opened);
-      section.firstChild.firstChild.setAttribute("aria-expanded", String(place === opened));
+      section.querySelector("h3 button")?.setAttribute("aria-expanded", String(place === opened));
     });
     fit();
   }

@@ -171,7 +171,7 @@ export function mount(tell) {
       keep(data.answers);
       show();
       // Who votes by keyboard goes on where the next thing to do is.
-      if (held) (data.step === "why" ? next : options.firstChild).focus();
+      if (held) (data.step === "why" ? next : options.querySelector("button"))?.focus();
     },
     destroy: stop,
   };
