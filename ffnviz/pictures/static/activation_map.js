@@ -8,6 +8,11 @@ import { roomOf } from "./spotlight.js";
 import { makeTip } from "./tip.js";
 import { typeSize } from "./type_size.js";
 
+/**
+ * @import { Head } from "./head.js"
+ * @import { Numbers } from "./payload.js"
+ */
+
 export const styles = ["tip.css", "activation_map.css"];
 
 // What a map takes of the window's height when its rows fit; long sentences get taller maps.
@@ -65,13 +70,33 @@ function rows({ maps, arrays }) {
   return table;
 }
 
+/**
+ * One map, of a network.
+ *
+ * @typedef {{
+ *   name: string, label: string, colour: string, note: string, texts: string[], token: number,
+ *   d_ff: number, column: number | null
+ * }} OneMap
+ */
+
+/**
+ * What `maps_cell` sends.
+ *
+ * @typedef {{
+ *   maps: OneMap[], neuron: { map: string, neuron: number }, largest: number, beyond: boolean,
+ *   orders: string[], order: string, stays: boolean, head: Head, arrays: Record<string, Numbers>
+ * }} Data
+ */
+
 export function mount(tell) {
   const tip = makeTip();
   const legend = makeLegend();
   const root = element("div", { class: "maps" }, legend.box, ...tip.parts);
   const orders = element("div", { class: "orders", role: "group", "aria-label": "Order of the neurons" });
   const made = new Map(), stop = oneStop(orders);
-  let shown = null, colours = null;
+  /** @type {Data} */
+  let shown;
+  let colours = null;
 
   const report = (event, { map, neuron, token }) =>
     tell(event, event === "cell" ? { map, neuron, token } : { map, neuron });
@@ -124,6 +149,7 @@ export function mount(tell) {
     element: root,
     controls: orders,
     saves: { rows: () => rows(shown) },
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
       paint();

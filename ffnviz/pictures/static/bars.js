@@ -8,6 +8,8 @@ import { roomOf } from "./spotlight.js";
 import { colourOf } from "./theme.js";
 import { typeSize } from "./type_size.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["bars.css"];
 
 // Of a line, in the page's type: as it wants to be, the lowest, and the highest.
@@ -36,8 +38,28 @@ function quiet({ muted, background }) {
   return `rgb(${over.map((one, at) => Math.round(0.66 * one + 0.34 * under[at])).join(", ")})`;
 }
 
+/**
+ * @typedef {{
+ *   title: string, names: string[], values: number[], colour: string | string[],
+ *   ids: number[] | null, marked: number[], said: string[]
+ * }} Panel
+ */
+
+/**
+ * What `bars_cell` sends.
+ *
+ * @typedef {{
+ *   panels: Panel[], of: string, named: string, alt: string, leads: boolean, head: Head,
+ *   moments?: { said: string, panels: Panel[] }[]
+ * }} Data
+ */
+
 export function mount(tell) {
-  let shown = null, whole = null, colours = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
+  /** @type {Data} */
+  let shown;
+  /** @type {Data} */
+  let whole;
+  let colours = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
   const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
   const replay = makeReplay(({ panels: then }) => draw({ ...whole, panels: then }));
   const root = element("figure", { class: "bars" }, panels, unit, replay.box);
@@ -110,6 +132,7 @@ export function mount(tell) {
       rows: () => [["panel", "rank", shown.named, shown.of], ...shown.panels.flatMap(({ title, names, values }) =>
         names.map((name, rank) => [title, rank + 1, name, values[rank]]))],
     },
+    /** @param {Data} data */
     update(data, theme) {
       [whole, colours] = [data, theme];
       if (!data.moments) draw(data);

@@ -6,6 +6,19 @@ import { place } from "./popover.js";
 
 export const styles = ["block_map.css"];
 
+/**
+ * @typedef {{
+ *   name: string, sign: string, title: string, lit: boolean, parts: [string, string][],
+ *   shown: number | null
+ * }} Station
+ */
+
+/**
+ * What `block_map_cell` sends.
+ *
+ * @typedef {{ stations: Station[] }} Data
+ */
+
 export function mount(tell) {
   const row = element("div", { class: "stations" });
   const title = element("h3"), list = element("div", { class: "list" });
@@ -39,6 +52,7 @@ export function mount(tell) {
 
   return {
     element: element("nav", { class: "map", "aria-label": "Where this is in the block" }, row, menu),
+    /** @param {Data} data */
     update(data) {
       ({ stations } = data);
       each(row, stations, make, (button, { name, sign, title: words, lit }) => {

@@ -10,6 +10,11 @@ import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 import { typeSize } from "./type_size.js";
 
+/**
+ * @import { Head, Span } from "./head.js"
+ * @import { Numbers } from "./payload.js"
+ */
+
 export const styles = ["tip.css", "block_picture.css"];
 
 // Of the window's height that the lanes take; a laptop's shows the card below them, too.
@@ -35,6 +40,25 @@ function rows(shown) {
   return table;
 }
 
+/**
+ * @typedef {{
+ *   name: string, kind: string, title: string, note: string, says: Span[], source: string | null,
+ *   doors: string[], largest: number, largest_hidden: number, n_heads: number,
+ *   strips: { sign: string, title: string, norm: number, largest: number }[]
+ * }} Station
+ */
+
+/**
+ * What `block_cell` sends. `playing` is added here.
+ *
+ * @typedef {{
+ *   station: string, token: number, before: string, after: string, variants: [string, string][],
+ *   variant: string, stations: Station[], words: string[], asked: string[], chosen_head: number,
+ *   head: Head, accent: string, playing?: boolean, arrays: Record<string, Numbers>,
+ *   shapes: Record<string, number[]>
+ * }} Data
+ */
+
 export function mount(tell) {
   const tip = makeTip();
   const svg = svgElement("svg", { class: "between", "aria-hidden": "true" });
@@ -45,7 +69,9 @@ export function mount(tell) {
   // What was chosen here, until the page shows it too.
   const wanted = { station: null, heed: null };
   let lanesNow = 0; // the pixels of all lanes
-  let shown = null, colours = null, width = null, waiting = 0, playing = 0;
+  /** @type {Data} */
+  let shown;
+  let colours = null, width = null, waiting = 0, playing = 0;
 
   const place = () => shown.stations.findIndex(({ name }) => name === shown.station);
   const card = makeCard(tip, { step: byHand, play, head: (head) => choose("heed", head), token: (token) => tell("token", token), door: (station, door) => tell("door", { station, door }) });
@@ -172,6 +198,7 @@ export function mount(tell) {
     element: root,
     controls: variants,
     saves: { rows: () => rows(shown) },
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [{ ...data, playing: playing !== 0 }, theme];
       if (wanted.station === data.station || !data.stations.some(({ name: own }) => own === wanted.station)) wanted.station = null;

@@ -10,17 +10,33 @@ import { roomOf } from "./spotlight.js";
 import { theme as colours } from "./theme.js";
 import { typeSize } from "./type_size.js";
 
+/**
+ * @import { Head } from "./head.js"
+ * @import { Numbers } from "./payload.js"
+ */
+
 export const styles = ["chart.css"];
 
 const CONFIG = { displayModeBar: false, scrollZoom: false };
 const touch = matchMedia("(pointer: coarse)");
+
+/**
+ * What `chart_cell` sends.
+ *
+ * @typedef {{
+ *   figure: { data: any[], layout: any }, alt: string, height: number, clickable: boolean,
+ *   head: Head, arrays: Record<string, Numbers>, shapes: Record<string, number[]>
+ * }} Data
+ */
 
 export function mount(tell) {
   /** @type {PlotlyElement} */
   const plot = element("div", { class: "plot", role: "img" });
   const keys = makeKeys(plot, choose);
   const root = element("figure", {}, element("div", { class: "frame" }, plot, ...keys.parts));
-  let shown = null, drawn = false, repaint = null, gone = false;
+  /** @type {Data} */
+  let shown;
+  let drawn = false, repaint = null, gone = false;
   let paintedWidth = null, paintedHeight = null, narrow = null;
   let painting = Promise.resolve(); // Plotly fails in what it purges or draws anew while it draws
 
@@ -99,6 +115,7 @@ export function mount(tell) {
       svg: () => chartAsSvg(forSaving(), titleOf(shown.head), colours()),
       rows: () => { const { data, layout } = forSaving(); return rows(data, layout); },
     },
+    /** @param {Data} data */
     update(data, theme) {
       shown = data;
       repaint = () => paint(data, theme);

@@ -6,6 +6,8 @@ import { oneStop } from "./one_stop.js";
 import { makeSliding } from "./sliding.js";
 import { colourOf } from "./theme.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["chips.css"];
 
 const LOW = 800; // of a window's height
@@ -34,6 +36,16 @@ function isSeen(row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
   return y >= -2 && y + offsetHeight <= row.clientHeight + 2 && x >= -2 && x + offsetWidth <= row.clientWidth + 2;
 }
 
+/**
+ * What measuring.py sends. `stays` is of files and notebooks.
+ *
+ * @typedef {{
+ *   texts: string[], shares: number[], chosen: number, what: string, accent: string,
+ *   hides: string[], asks: boolean, joins: boolean[], unhides: string[], head?: Head,
+ *   stays?: boolean
+ * }} Data
+ */
+
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
   const hide = element("button", { type: "button", class: "hide", onclick: () => (shown.unhides[at] ? tell("unhide", at) : cut(at)) });
@@ -41,7 +53,9 @@ export function mount(tell) {
   const edit = element("button", { type: "button", class: "edit", text: "✎", title: "Edit the sentence ( / )", "aria-label": "Edit the sentence" });
   edit.onclick = () => edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
   const stop = oneStop(row, "[aria-pressed]");
-  let shown = null, at = null, colours = null;
+  /** @type {Data} */
+  let shown;
+  let at = null, colours = null;
   const cut = (token) => { if (shown.hides[token]) tell("hide", token); };
   function choose(token) {
     tell("token", token);
@@ -115,6 +129,7 @@ export function mount(tell) {
     saves: {
       rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
     },
+    /** @param {Data} data */
     update(data, theme) {
       const other = shown && String(shown.texts) !== String(data.texts), held = row.contains(rootOf(root).activeElement);
       [shown, colours] = [data, theme];

@@ -30,11 +30,19 @@ function draw(canvas, values, at, theme, accent) {
 
 const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
 
+/**
+ * What `drawing_cell` sends.
+ *
+ * @typedef {{ label: string, values: number[], accent: string }} Data
+ */
+
 export function mount(tell) {
   const name = element("p");
   const canvas = element("canvas", { tabindex: "0", role: "slider", "aria-valuemin": "-1", "aria-valuemax": "1" });
   const root = element("div", { class: "drawing" }, name, canvas);
-  let shown = null, colours = null, values = [], at = null, busy = false, last = null;
+  /** @type {Data} */
+  let shown;
+  let colours = null, values = [], at = null, busy = false, last = null;
 
   function paint() {
     if (!shown) return;
@@ -88,6 +96,7 @@ export function mount(tell) {
 
   return {
     element: root,
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
       name.textContent = data.label;

@@ -36,12 +36,20 @@ export const rootOf = (node) => /** @type {ShadowRoot & { host: HTMLElement }} *
  */
 export const penOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
-// One child a value: made once, then changed, so that what has the focus keeps it. Where there are
-// fewer values than before, the focus of a child that goes moves to the last that stays.
+/**
+ * One child a value: made once, then changed, so that what has the focus keeps it. Where there are
+ * fewer values than before, the focus of a child that goes moves to the last that stays.
+ *
+ * @template Value
+ * @param {Element} parent
+ * @param {readonly Value[]} values
+ * @param {(index: number) => Element} make
+ * @param {(child: any, value: Value, index: number) => void} change
+ */
 export function each(parent, values, make, change) {
   const focused = rootOf(parent).activeElement;
   const held = [...parent.children].findIndex((child) => child.contains(focused));
-  while (parent.children.length > values.length) parent.lastElementChild.remove();
+  while (parent.children.length > values.length) parent.lastElementChild?.remove();
   values.forEach((value, index) => {
     if (!parent.children[index]) parent.append(make(index));
     change(parent.children[index], value, index);
@@ -51,14 +59,20 @@ export function each(parent, values, make, change) {
   (last?.matches("button") ? last : last?.querySelector("button"))?.focus();
 }
 
-// The arrow keys choose the next of a group's buttons, or the one before, around its ends.
+/**
+ * The arrow keys choose the next of a group's buttons, or the one before, around its ends.
+ *
+ * @param {HTMLElement} group
+ * @param {() => number} chosen
+ * @param {(next: number) => void} choose
+ */
 export function chooseByArrows(group, chosen, choose) {
   group.onkeydown = (event) => {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
     event.preventDefault();
     const next = (chosen() + step + group.children.length) % group.children.length;
-    group.children[next].focus();
+    /** @type {HTMLElement} */ (group.children[next]).focus();
     choose(next);
   };
 }

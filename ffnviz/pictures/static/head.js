@@ -5,6 +5,18 @@ import { makeNote } from "./note.js";
 import { forgetHead, makeTerms, markHead } from "./terms.js";
 import { colourOf } from "./theme.js";
 
+/**
+ * Text, and its kind: "plain", "typed", "number", or "number@" and a colour's name.
+ *
+ * @typedef {[string, string]} Span
+ */
+
+/**
+ * What `Head.to_json` makes.
+ *
+ * @typedef {{ spans: Span[], note: string, accent: string, besides: string, under: Span[] }} Head
+ */
+
 // Typed text between quotation marks of ours: a token that runs from right to left turns only itself.
 function isolated(text) {
   const [, before, token, after] = /^(“?)(.*?)(”?)$/s.exec(text) ?? [];

@@ -16,6 +16,16 @@ const LABELS = { pause: "Pause", step: "One step", go: "Go on", stop: "Cancel" }
 const remembered = (key) => kept("sessionStorage", RUNNING + key) === "yes";
 const remember = (key, value) => kept("sessionStorage", RUNNING + key, value ? "yes" : "no");
 
+/**
+ * What `learn_bar_cell` sends.
+ *
+ * @typedef {{
+ *   status: string, at: number, moments: number, most: number, said: string, label: string,
+ *   why_not: string, file: string | null, can_show: boolean,
+ *   arrays: { file?: Uint8Array<ArrayBuffer> }
+ * }} Data
+ */
+
 export function mount(tell) {
   const buttons = element("span", { class: "buttons" }), said = element("span", { class: "said", role: "status" });
   const bar = element("progress", { "aria-label": "Training" }); // before there is anything to replay
@@ -38,6 +48,7 @@ export function mount(tell) {
   const root = element("div", { class: "learn" }, buttons, bar, slider, said, show, save);
   return {
     element: root,
+    /** @param {Data} data */
     update({ status, at, moments, most, said: words, label, why_not: why, file: name, can_show: shows, arrays }) {
       if (stopped) remember(label, false); // by a hand, which knows it
       const lost = status === "new" && remembered(label);

@@ -35,11 +35,18 @@ function encodingOf(bytes) {
   return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }
 
+/**
+ * What `opening_cell` sends.
+ *
+ * @typedef {{ label: string, accept: string, longest: number }} Data
+ */
+
 export function mount(tell) {
   const file = fileInput({ id: "input" }, (chosen) => tell("file", chosen));
   const label = element("label", { for: "input" });
   return {
     element: element("div", {}, label, file.input),
+    /** @param {Data} data */
     update(data) {
       label.textContent = data.label;
       file.update(data.longest, data.accept);

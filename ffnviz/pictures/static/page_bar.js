@@ -32,6 +32,15 @@ const sign = (path) => {
 const LINK = "M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1";
 const FILE = "M12 4v11M7 11l5 5 5-5M5 20h14";
 
+/**
+ * What measuring.py sends.
+ *
+ * @typedef {{
+ *   title: string, part: string, sentence: string, network: string[], takes: boolean,
+ *   lecture: [string, string][], outcome: string
+ * }} Data
+ */
+
 export function mount(tell) {
   const part = element("span", { class: "part" });
   const name = element("span");
@@ -59,6 +68,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, ...lecture.parts, take, button, status),
+    /** @param {Data} data */
     update(data) {
       name.textContent = data.title;
       part.textContent = data.part ? `: ${data.part}` : "";

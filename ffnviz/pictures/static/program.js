@@ -3,15 +3,29 @@
 import { each, element } from "./element.js";
 import { reordering } from "./reorder.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["reorder.css", "program.css"];
 
 const PATIENCE_MS = 2_000; // for the answer to a move
 
+/**
+ * @typedef {{
+ *   name: string, code: string, values: { text: string, real: string }[], fault: string
+ * }} Line
+ */
+
+/**
+ * What `program_cell` sends.
+ *
+ * @typedef {{ head: Head, columns: string[], movable: boolean, lines: Line[] }} Data
+ */
+
 export function mount(tell) {
   const values = element("span", { class: "values" }), names = element("div", { class: "names", "aria-hidden": "true" }, values), list = element("ol"), status = element("div", { class: "told", role: "status" });
   const how = element("p", { class: "how", text: "To move a line, hold ⠿ at its end and drag it." });
-  /** @type {{ lines: any[], columns: string[], movable?: boolean }} */
-  let data = { lines: [], columns: [] };
+  /** @type {Data} */
+  let data;
   let wanted = "", since = 0; // the order that the server was told last, and when
   const namesOf = (lines) => lines.map(({ name }) => name);
   const order = reordering(list, (from, to) => {
@@ -57,6 +71,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "program" }, how, names, list, status),
+    /** @param {Data} next */
     update(next) {
       // While lines are moved quickly, answers to earlier moves come in.
       const late = wanted && namesOf(next.lines).join(" ") !== wanted && performance.now() - since < PATIENCE_MS;

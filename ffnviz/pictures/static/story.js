@@ -11,6 +11,8 @@ import { listenToKeys } from "./story_keys.js";
 import { makeSpeaker } from "./story_speaker.js";
 import { colourOf } from "./theme.js";
 
+/** @import { Span } from "./head.js" */
+
 export const styles = ["story.css"];
 
 const RESTS_MS = 2_000;
@@ -37,6 +39,18 @@ const span = ([text, wanted], theme) => {
   return element("span", { class: kind, text, style: { color: colour ? colourOf(colour, theme) : "" } });
 };
 const asText = (spans) => spans.map(([text]) => text).join("");
+
+/** @typedef {{ ask: Span[], options: string[], answer: number | null }} Question */
+
+/**
+ * What `story_cell` sends.
+ *
+ * @typedef {{
+ *   lecture: string, at: number, titles: string[], path: number[], sentence: string, say: Span[],
+ *   look: string, question: Question | null, notes: Span[], coming: string, minutes: number,
+ *   presenting: boolean, exploring: boolean, strayed: boolean, accent: string
+ * }} Data
+ */
 
 export function mount(tell) {
   const where = element("span", { class: "where" }), title = element("h2"), sentence = element("span", { class: "typed" });
@@ -66,7 +80,9 @@ export function mount(tell) {
     dispatchEvent(new Event("resize"));
   });
   resized.observe(root);
-  let data = null, theme = null, at = null; // where the speaker has asked to be
+  /** @type {Data} */
+  let data;
+  let theme = null, at = null; // where the speaker has asked to be
   let talked = false; // whether the scene was part of a talk when it was painted last
   let brought = ""; // the scene, told or not, whose picture was brought into the window last
 
@@ -168,6 +184,7 @@ export function mount(tell) {
 
   return {
     element: root,
+    /** @param {Data} next */
     update(next, palette) {
       const moved = data?.at !== next.at || data?.lecture !== next.lecture;
       [data, theme] = [next, palette];

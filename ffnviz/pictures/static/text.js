@@ -3,12 +3,21 @@
 import { element } from "./element.js";
 import { write } from "./head.js";
 
+/** @import { Span } from "./head.js" */
+
 export const styles = ["text.css"];
+
+/**
+ * What `text_cell` sends.
+ *
+ * @typedef {{ paragraphs: Span[][], tone: string }} Data
+ */
 
 export function mount() {
   const root = element("div", { class: "text" });
   return {
     element: root,
+    /** @param {Data} data */
     update({ paragraphs, tone }, theme) {
       root.dataset.tone = tone;
       if (tone === "warning") root.setAttribute("role", "alert");

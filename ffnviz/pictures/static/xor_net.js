@@ -5,6 +5,8 @@ import { element } from "./element.js";
 import { numberOf } from "./by_hand.js";
 import { makeUnanswered } from "./unanswered.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["xor_net.css"];
 
 const WAIT_MS = 300; // after the last change, before the link has it
@@ -34,13 +36,21 @@ function verdict(weights, relu, results) {
   return `${right} of 4 right.`;
 }
 
+/**
+ * What `xor_cell` sends.
+ *
+ * @typedef {{ head: Head, weights: number[], relu: boolean, most: number }} Data
+ */
+
 export function mount(tell) {
   const phi = element("button", { type: "button", class: "phi", "aria-pressed": "true", onclick: () => { data = { ...data, relu: !data.relu }; show(); tell("phi", data.relu); } });
   const said = element("p", { class: "said", role: "status" });
   const head = element("tr", {}, ...["a, b", "z₁", "z₂", "h₁", "h₂", "y", "wanted"].map((text) => element("th", { scope: "col", text })));
   const body = element("tbody", {}, ...INPUTS.map(([a, b]) => element("tr", {}, element("th", { scope: "row", text: `${a}, ${b}` }), ...Array.from({ length: 6 }, () => element("td")))));
   const inputs = [];
-  let data = null, weights = [], waiting = 0;
+  /** @type {Data} */
+  let data;
+  let weights = [], waiting = 0;
   const unanswered = makeUnanswered(String);
 
   function change() {
@@ -85,6 +95,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "xor" }, element("div", { class: "both" }, element("div", {}, ...lines), element("table", {}, element("thead", {}, head), body)), said),
+    /** @param {Data} next */
     update(next) {
       data = next;
       const overtaken = unanswered.overtakes(data.weights);
