@@ -29,6 +29,8 @@ LATER := tests/jobs tests/training tests/server tests/hostile
 PY := .venv/bin/python
 # Bytecode is made when a module is first imported: of all that is installed, most never is.
 INSTALL := $(PY) -m pip --disable-pip-version-check install --no-compile
+# What it keeps is thrown away with the environment; it asks nobody for a newer version.
+DENO := DENO_DIR=.venv/deno DENO_NO_UPDATE_CHECK=1 $(PY) -m deno
 APP := .venv/.app-installed
 HF := .venv/.hf-installed
 DEV := .venv/.dev-installed
@@ -61,6 +63,8 @@ lint: style  ## style and types
 style: $(DEV)
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+	$(DENO) lint --quiet ffnviz tests
+	$(DENO) check --quiet --no-remote --no-npm ffnviz
 
 format: $(DEV)  ## put the code into the style that lint asks for
 	$(PY) -m ruff check --fix .

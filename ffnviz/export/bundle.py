@@ -24,7 +24,9 @@ _IMPORT = re.compile(r'^import \{([^}]*)\} from "(?:\.|\.\./ffnviz\.\w+)/([\w.]+
 _LAZY = re.compile(r'import\("\./([\w.]+)"\)')
 _EXPORT = re.compile(r"^export (const|let|async function|function) (\w+)", re.MULTILINE)
 _MODULE_SYNTAX = re.compile(r"^(?:import|export)\b.*$", re.MULTILINE)
-_COMMENT = re.compile(r"^ *//[^\n]*\n|^/\*\*$.*?\*/\n", re.MULTILINE | re.DOTALL)
+_BLOCK = r"/\*\*(?:(?!\*/).)*\*/"
+# Lines of their own, and types within an expression.
+_COMMENT = re.compile(rf"^ *//[^\n]*\n|^ *{_BLOCK}\n|{_BLOCK} ", re.MULTILINE | re.DOTALL)
 # Behind code, without a quote that could make it part of a text; and what stands before code.
 _REMARK = re.compile(r"(?<=[;,{}()\]:])[ \t]+// [^'\"`\n]*$", re.MULTILINE)
 _INDENT = re.compile(r"^[ \t]+|^\n", re.MULTILINE)

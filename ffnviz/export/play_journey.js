@@ -39,7 +39,7 @@ function makeData(journey, arrays, shapes) {
   const leadingOf = (state) => (state.neuron ? null : views[nameOf(state)].leading[state.token]);
   const neuronOf = (state) => state.neuron ?? { network: state.network, index: leadingOf(state)?.neuron ?? strongest(row(`${nameOf(state)} hidden`, state.token)) };
 
-  const listed = (kind, { off, ...state }) => views[nameOf(state)][off ? `${kind}_off` : kind][state.token];
+  const listed = (kind, state) => views[nameOf(state)][state.off ? `${kind}_off` : kind][state.token];
 
   function ffn(state) {
     const name = nameOf(state), shown = listed("ffn", state), neuron = neuronOf(state);
@@ -118,16 +118,15 @@ function makeChoice(label, choose) {
  *
  * @param recorded the header that journey.py made, with `arrays` and `shapes`
  * @param hide called with a token whose word is to be hidden; a file has none
- * @param want called with what is chosen of a state, to show it; if missing, the data have all that can be chosen
+ * @param {((part: object) => void) | null} want called with what is chosen of a state, to show it; if missing, the data have all that can be chosen
  */
 export function makeJourney(recorded, want = null, hide = () => {}) {
-  let data = null, make = null;
+  let data = recorded, make = makeData(data, data.arrays, data.shapes);
   let state = { ...recorded.start };
   function take(next) {
     data = next;
     make = makeData(data, data.arrays, data.shapes);
   }
-  take(recorded);
   const blocksOf = (network) => data.networks.find(({ id }) => id === network).n_blocks;
   // A state with another part; a network with fewer blocks shows its last.
   function changed(before, part) {
@@ -166,14 +165,14 @@ export function makeJourney(recorded, want = null, hide = () => {}) {
   }
 
   const hosts = Object.fromEntries(Object.keys(make.pictures).map((name) => [name, element("div", { class: `picture ${name}` })]));
-  const pictures = Object.entries(hosts).map(([name, host]) => [name, host, mount(host, name, (event, value) => asks[event]?.(value))]);
+  const pictures = Object.entries(hosts).map(([name, host]) => ({ name, host, picture: mount(host, name, (event, value) => asks[event]?.(value)) }));
 
   function show(next) {
     state = next;
     networks.update(data.networks.map(({ id, label }) => [id, label]), state.network);
     blocks.update(Array.from({ length: blocksOf(state.network) }, (_, block) => [block, `block ${block + 1}`]), state.block);
     const stamp = JSON.stringify(state);
-    for (const [name, host, picture] of pictures) {
+    for (const { name, host, picture } of pictures) {
       const shown = make.pictures[name](state);
       host.hidden = shown === null; // a network without a word head says nothing
       if (shown !== null) picture.update({ ...shown, stamp });

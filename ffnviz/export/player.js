@@ -12,7 +12,7 @@ const PLAYS = {
 };
 
 function unpacked(id) {
-  const packed = Uint8Array.from(atob(document.getElementById(id).textContent), (letter) => letter.charCodeAt(0));
+  const packed = Uint8Array.from(atob(/** @type {HTMLElement} */ (document.getElementById(id)).textContent), (letter) => letter.charCodeAt(0));
   return new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
 }
 
@@ -26,10 +26,8 @@ async function makePlotly() {
 async function play() {
   const data = unpack(new Uint8Array(await unpacked("data").arrayBuffer()));
   plotlyFrom(makePlotly);
-  readFrom(async (name) => {
-    if (!Object.hasOwn(data.files, name)) throw new Error(`${name} is not in this file.`);
-    return data.files[name];
-  });
+  readFrom((name) => (Object.hasOwn(data.files, name)
+    ? Promise.resolve(data.files[name]) : Promise.reject(new Error(`${name} is not in this file.`))));
   const { play: start } = await PLAYS[data.plays]();
   start(document.body, data);
 }

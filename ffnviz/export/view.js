@@ -35,7 +35,7 @@ async function makePlotly() {
 
 // A notebook is dark where its text is light; no two name their themes alike. A cell may be drawn before it is on the page.
 function readTheme(host) {
-  const [r, g, b] = getComputedStyle(host.isConnected ? host : document.body).color.match(/[\d.]+/g).map(Number);
+  const [r, g, b] = getComputedStyle(host.isConnected ? host : document.body).color.match(/[\d.]+/g)?.map(Number) ?? [];
   setDark(0.299 * r + 0.587 * g + 0.114 * b > 128);
 }
 

@@ -15,6 +15,17 @@ const rowOf = (values, at, width) => values.subarray(at * width, (at + 1) * widt
 const norm = (row) => Math.sqrt(row.reduce((sum, value) => sum + value * value, 0));
 const withNumber = (note, text) => note.replace(/[\d.,]*\d/, text);
 
+/**
+ * What is shown; a token that is null is the usual one.
+ *
+ * @typedef {object} State
+ * @property {string} sentence
+ * @property {string} network
+ * @property {number} block
+ * @property {number | null} token
+ * @property {{ network: string, block: number, index: number }[]} silenced the neurons that are switched off
+ */
+
 // The nearest half of each value, for what is sent as one by the page.
 function halved(values) {
   const SPLIT = 2 ** 13 + 1, SMALLEST = 2 ** -14, STEP = 2 ** -24; // Veltkamp's splitting: 11 digits stay
@@ -224,7 +235,7 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
     /**
      * The data for a state, which makeData in play_journey.js draws; null for a text of no token.
      *
-     * @param state { sentence, network, block, token, silenced }: null for the usual token; neurons { network, block, index }
+     * @param {State} state
      */
     read({ sentence, network, block, token: wanted, silenced }) {
       readText(sentence, silenced);

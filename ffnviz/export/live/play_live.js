@@ -86,7 +86,7 @@ export function play(body, recorded) {
   let wanted = { ...recorded.start, sentence: recorded.sentence }; // what is shown, or will be
   let asked = null, chosen = null; // the state that is to be computed, if any; the token that was clicked, if one was
   let ends = null, words = []; // of the tokens shown: where each ends, and what can be hidden
-  const { arrays, shapes, files, packed, tokenizer, ...header } = recorded;
+  const { arrays, shapes, files: _files, packed, tokenizer, ...header } = recorded;
   const kept = Object.fromEntries(Object.entries(arrays).filter(([name]) => STATIC.test(name)));
   const box = element("input", {
     type: "text", class: "typed-sentence", value: recorded.sentence, autocomplete: "off", spellcheck: "false",
@@ -102,7 +102,7 @@ export function play(body, recorded) {
     asked = null;
     return journey.show(wanted = state);
   }, hide);
-  const engine = makeEngine(document.getElementById("worker").textContent, show, fail);
+  const engine = makeEngine(/** @type {HTMLElement} */ (document.getElementById("worker")).textContent, show, fail);
 
   function ask(state) {
     wanted = asked = state;

@@ -116,19 +116,27 @@ function plainProduct(f) {
 }
 
 /**
+ * y = x Wᵀ + b, all of them places in the memory.
+ *
+ * @typedef {(x: number, w: number, b: number, y: number, T: number, nIn: number, nOut: number) => void} Product
+ */
+
+/**
  * A memory of so many numbers, and the product over it.
  *
- * @param size how many float32 numbers
+ * @param {number} size how many float32 numbers
  * @param allowed whether WebAssembly may be used; a page's policy or its age may forbid it all the same
- * @returns { f, kind, product(x, w, b, y, T, nIn, nOut) }: the numbers; "simd" or "plain"; y = x Wᵀ + b
+ * @returns {{ f: Float32Array, kind: "simd" | "plain", product: Product }} the numbers; how they are
+ *   multiplied, and what does it
  */
 export function makeMemory(size, allowed = true) {
   try {
     if (allowed) {
       const compiled = new WebAssembly.Module(moduleBytes());
       const memory = new WebAssembly.Memory({ initial: Math.ceil((size * BYTES) / 65_536) });
-      const { product } = new WebAssembly.Instance(compiled, { page: { memory } }).exports;
-      const inBytes = (...[x, w, b, y, ...sizes]) => product(BYTES * x, BYTES * w, BYTES * b, BYTES * y, ...sizes);
+      const { product } = /** @type {{ product: Product }} */ (new WebAssembly.Instance(compiled, { page: { memory } }).exports);
+      /** @type {Product} */
+      const inBytes = (x, w, b, y, T, nIn, nOut) => product(BYTES * x, BYTES * w, BYTES * b, BYTES * y, T, nIn, nOut);
       return { f: new Float32Array(memory.buffer), kind: "simd", product: inBytes };
     }
   } catch (error) {

@@ -2,23 +2,24 @@
 // The page itself is asked for again each time, and taken from what is kept where nobody answers;
 // weights have their checksum in their names, so those that are kept are the right ones.
 
-const OWN = `ffnviz-live ${self.registration.scope} `; // other folders of the same host have other names
+const worker = /** @type {ServiceWorkerScope} */ (/** @type {unknown} */ (self));
+const OWN = `ffnviz-live ${worker.registration.scope} `; // other folders of the same host have other names
 const KEPT = `${OWN}{kept}`; // another version has another
 
-self.addEventListener("install", (event) => {
+worker.addEventListener("install", (event) => {
   const keep = async () => {
     await (await caches.open(KEPT)).add("./");
-    await self.skipWaiting();
+    await worker.skipWaiting();
   };
   event.waitUntil(keep());
 });
 
 // Of other versions nothing is kept.
-self.addEventListener("activate", (event) => {
+worker.addEventListener("activate", (event) => {
   const forget = async () => {
     const names = await caches.keys();
     await Promise.all(names.filter((name) => name.startsWith(OWN) && name !== KEPT).map((name) => caches.delete(name)));
-    await self.clients.claim();
+    await worker.clients.claim();
   };
   event.waitUntil(forget());
 });
@@ -38,6 +39,6 @@ async function answer(request) {
   }
 }
 
-self.addEventListener("fetch", (event) => {
-  if (event.request.method === "GET" && event.request.url.startsWith(self.registration.scope)) event.respondWith(answer(event.request));
+worker.addEventListener("fetch", (event) => {
+  if (event.request.method === "GET" && event.request.url.startsWith(worker.registration.scope)) event.respondWith(answer(event.request));
 });

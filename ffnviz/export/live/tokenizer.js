@@ -7,6 +7,7 @@ const WORDS = /'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\p{White_Space}\p{L
 const MASK = /\p{White_Space}*\[mask\]/gu; // once in lower case; blanks before it are its own
 const MOST_KEPT = 10_000; // words whose tokens are kept
 
+// deno-lint-ignore no-control-regex -- str.isspace takes the four separators for blanks
 const BLANK = /^[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]$/;
 const BLANKS = /[ \t\n\v\f\r]+/g;
 const GAP = /_{3,}/g;
@@ -76,7 +77,11 @@ export function makeTokenizer({ vocabulary, merges, mask_id: maskId, labels, spe
     return tokens;
   }
 
-  // The text as it is read, a blank before it, and for each UTF-16 unit where in the typed text it ends.
+  /**
+   * The text as it is read, a blank before it, and for each UTF-16 unit where in the typed text it ends.
+   *
+   * @returns {[string, number[]]}
+   */
   function asRead(signs) {
     const parts = [" "], ends = [0];
     let last = 0;

@@ -1,9 +1,10 @@
 // Where the networks' weights come from: texts in the page, or files beside it, which are kept in the
 // browser once they are there. Whether they are whole, the worker says.
 
+/** @type {() => Promise<unknown>} */
 const pageIsRead = () => new Promise((resolve) => {
   if (document.readyState === "loading") addEventListener("DOMContentLoaded", resolve, { once: true });
-  else resolve();
+  else resolve(null);
 });
 
 // A text of the page; it goes, as the worker has it then.

@@ -6,6 +6,7 @@ import { makeLiveJourney } from "./live_journey.js";
 import { grouped } from "./numbers.js";
 import { makeTokenizer } from "./tokenizer.js";
 
+const worker = /** @type {WorkerScope} */ (/** @type {unknown} */ (self));
 const networks = {};
 let journey = null;
 
@@ -42,12 +43,12 @@ const ANSWERS = {
   read: ({ state }) => ({ data: journey.read(state) }),
 };
 
-self.onmessage = ({ data: { number, ask, ...message } }) => {
+worker.onmessage = ({ data: { number, ask, ...message } }) => {
   try {
     const answer = ANSWERS[ask](message);
     const moved = Object.values(answer.data?.arrays ?? {}).map(({ buffer }) => buffer);
-    self.postMessage({ number, ...answer }, moved);
+    worker.postMessage({ number, ...answer }, moved);
   } catch ({ message: fault, name }) {
-    self.postMessage({ number, fault: name === "RangeError" ? `This device has too little memory for it (${fault}).` : fault });
+    worker.postMessage({ number, fault: name === "RangeError" ? `This device has too little memory for it (${fault}).` : fault });
   }
 };

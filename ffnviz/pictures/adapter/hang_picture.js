@@ -17,7 +17,7 @@ const hung = new WeakMap(); // by the shadow root that Streamlit gives a compone
 // styles, so it is done when a picture is hung, and when Streamlit calls without new data.
 export function readTheme(host) {
   const colour = getComputedStyle(host).getPropertyValue("--st-background-color").trim();
-  const hex = /^#([0-9a-f]{6})/i.exec(colour)?.[1].match(/../g).map((two) => parseInt(two, 16));
+  const hex = /^#([0-9a-f]{6})/i.exec(colour)?.[1].match(/../g)?.map((two) => parseInt(two, 16));
   const [r, g, b] = hex ?? colour.match(/[\d.]+/g)?.map(Number) ?? [];
   if (b !== undefined) setDark(0.299 * r + 0.587 * g + 0.114 * b < 128);
 }

@@ -8,6 +8,7 @@ import { mount } from "../ffnviz.pictures/sheet.js";
 const hung = new WeakMap(); // by the element that Streamlit gives the component
 
 // The sentence's box is Streamlit's; the tokens stand in its place until it is edited.
+/** @type {() => HTMLInputElement | null} */
 const box = () => document.querySelector(".st-key-text input");
 // What the keyboard of a telephone is to know of it.
 const KEYBOARD = { enterkeyhint: "done", autocorrect: "off", autocapitalize: "off", spellcheck: "false" };
@@ -18,8 +19,14 @@ function edit() {
   input?.setSelectionRange(input.value.length, input.value.length);
   input?.scrollTo({ left: input.scrollWidth });
 }
-const word = () => document.querySelector('[data-cell="chips"]')?.shadowRoot?.querySelector('[aria-pressed][tabindex="0"]');
-const turn = () => { if (box()) box().dir = directionOf(box().value); };
+const word = () => {
+  const pressed = document.querySelector('[data-cell="chips"]')?.shadowRoot?.querySelector('[aria-pressed][tabindex="0"]');
+  return /** @type {HTMLElement | null | undefined} */ (pressed);
+};
+function turn() {
+  const input = box();
+  if (input) input.dir = directionOf(input.value);
+}
 let done = false; // whether Enter was pressed, and the focus is not on the words yet
 document.addEventListener("focusin", ({ target }) => { if (target === box()) done = false; });
 document.addEventListener("input", ({ target }) => {
@@ -30,18 +37,19 @@ document.addEventListener("input", ({ target }) => {
 
 // From the box to the chosen word, as soon as that can be seen; the focus is never on the page itself.
 function goToWords() {
-  const typed = box();
-  if (!done || !word() || typed !== document.activeElement || !typed.value.trim()) return;
+  const typed = box(), first = word();
+  if (!done || !first || !typed || typed !== document.activeElement || !typed.value.trim()) return;
   done = false;
   typed.blur();
-  word().focus({ preventScroll: true });
+  first.focus({ preventScroll: true });
   if (document.activeElement !== document.body) return;
   typed.focus();
   done = true;
 }
 document.addEventListener("edit-sentence", edit);
 document.addEventListener("keydown", (event) => {
-  const { key, target } = event, typing = event.composedPath()[0].matches?.("input, textarea, select, [contenteditable]");
+  const { key, target } = event, [inner] = event.composedPath();
+  const typing = inner instanceof Element && inner.matches("input, textarea, select, [contenteditable]");
   if (key === "/" && !typing && box()) {
     event.preventDefault();
     edit();

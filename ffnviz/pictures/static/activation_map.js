@@ -1,4 +1,4 @@
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { makeMap } from "./map_canvas.js";
 import { grouped, number, short } from "./numbers.js";
@@ -7,6 +7,11 @@ import { signedScale, signedScaleCss } from "./scale.js";
 import { roomOf } from "./spotlight.js";
 import { makeTip } from "./tip.js";
 import { typeSize } from "./type_size.js";
+
+/**
+ * @import { Head } from "./head.js"
+ * @import { Numbers } from "./payload.js"
+ */
 
 export const styles = ["tip.css", "activation_map.css"];
 
@@ -65,13 +70,33 @@ function rows({ maps, arrays }) {
   return table;
 }
 
+/**
+ * One map, of a network.
+ *
+ * @typedef {{
+ *   name: string, label: string, colour: string, note: string, texts: string[], token: number,
+ *   d_ff: number, column: number | null
+ * }} OneMap
+ */
+
+/**
+ * What `maps_cell` sends.
+ *
+ * @typedef {{
+ *   maps: OneMap[], neuron: { map: string, neuron: number }, largest: number, beyond: boolean,
+ *   orders: string[], order: string, stays: boolean, head: Head, arrays: Record<string, Numbers>
+ * }} Data
+ */
+
 export function mount(tell) {
   const tip = makeTip();
   const legend = makeLegend();
   const root = element("div", { class: "maps" }, legend.box, ...tip.parts);
   const orders = element("div", { class: "orders", role: "group", "aria-label": "Order of the neurons" });
   const made = new Map(), stop = oneStop(orders);
-  let shown = null, colours = null;
+  /** @type {Data} */
+  let shown;
+  let colours = null;
 
   const report = (event, { map, neuron, token }) =>
     tell(event, event === "cell" ? { map, neuron, token } : { map, neuron });
@@ -79,7 +104,7 @@ export function mount(tell) {
   function paint() {
     const colour = signedScale(colours, shown.largest);
     const rows = Math.max(...shown.maps.map(({ texts }) => texts.length));
-    const room = roomOf(root.getRootNode().host), n_maps = shown.maps.length;
+    const room = roomOf(rootOf(root).host), n_maps = shown.maps.length;
     const height = rowHeight(rows, room, given(root) / n_maps);
     const own = rowHeight(rows, room, 0), bound = (more) => n_maps * rows * (rowHeight(rows, room, more) - own);
     took(root, n_maps * rows * (height - own), bound(-Infinity), bound(Infinity));
@@ -112,7 +137,7 @@ export function mount(tell) {
   const resized = new ResizeObserver((entries) => {
     let changed = false;
     for (const { target, contentRect } of entries) {
-      const map = made.get(target.dataset.name);
+      const map = made.get(/** @type {HTMLElement} */ (target).dataset.name);
       if (!map) continue;
       changed ||= map.width !== contentRect.width;
       map.width = contentRect.width;
@@ -124,6 +149,7 @@ export function mount(tell) {
     element: root,
     controls: orders,
     saves: { rows: () => rows(shown) },
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
       paint();

@@ -1,4 +1,4 @@
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { reorder, stretch } from "./motion.js";
 import { number, percent } from "./numbers.js";
@@ -7,6 +7,8 @@ import { makeReplay } from "./replay.js";
 import { roomOf } from "./spotlight.js";
 import { colourOf } from "./theme.js";
 import { typeSize } from "./type_size.js";
+
+/** @import { Head } from "./head.js" */
 
 export const styles = ["bars.css"];
 
@@ -36,8 +38,28 @@ function quiet({ muted, background }) {
   return `rgb(${over.map((one, at) => Math.round(0.66 * one + 0.34 * under[at])).join(", ")})`;
 }
 
+/**
+ * @typedef {{
+ *   title: string, names: string[], values: number[], colour: string | string[],
+ *   ids: number[] | null, marked: number[], said: string[]
+ * }} Panel
+ */
+
+/**
+ * What `bars_cell` sends.
+ *
+ * @typedef {{
+ *   panels: Panel[], of: string, named: string, alt: string, leads: boolean, head: Head,
+ *   moments?: { said: string, panels: Panel[] }[]
+ * }} Data
+ */
+
 export function mount(tell) {
-  let shown = null, whole = null, colours = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
+  /** @type {Data} */
+  let shown;
+  /** @type {Data} */
+  let whole;
+  let colours = null, count = Infinity, fitted = ""; // how many lines are seen, and for what that was found
   const panels = element("div", { class: "panels", role: "group" }), unit = element("p", { class: "unit" });
   const replay = makeReplay(({ panels: then }) => draw({ ...whole, panels: then }));
   const root = element("figure", { class: "bars" }, panels, unit, replay.box);
@@ -68,9 +90,9 @@ export function mount(tell) {
 
   // Fits the lines to the window: they stand further apart, or closer, and where that is not enough the last ones are hidden.
   function fit() {
-    const { host } = root.getRootNode(), page = typeSize(), n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
+    const { host } = rootOf(root), page = typeSize(), n = Math.max(1, ...(shown?.panels ?? []).map(({ names }) => names.length));
     if (!host?.isConnected || !shown || !root.checkVisibility()) return;
-    const lines = new Set([...panels.children].map(({ offsetTop }) => offsetTop)).size || 1;
+    const lines = new Set([...panels.children].map((panel) => /** @type {HTMLElement} */ (panel).offsetTop)).size || 1;
     const clickable = shown.panels.some(({ ids }) => ids), own = Math.max(OWN * page, clickable && touch.matches ? FINGER : 0);
     const room = roomOf(host), lowest = Math.min(own, LOWEST * page);
     let height = own, more = 0;
@@ -92,7 +114,7 @@ export function mount(tell) {
       took(root, more, least, most);
     }
     root.style.setProperty("--row", `${height}px`);
-    const widest = (room === null ? LARGEST : IN_HALL) * page, narrow = (panels.firstChild?.clientWidth ?? 0) / ACROSS;
+    const widest = (room === null ? LARGEST : IN_HALL) * page, narrow = (panels.firstElementChild?.clientWidth ?? 0) / ACROSS;
     root.style.setProperty("--type", `${clampTo(0.9 * page, widest, Math.min(TYPE * height, narrow))}px`);
     for (const list of panels.querySelectorAll("ol")) cut(list);
   }
@@ -110,6 +132,7 @@ export function mount(tell) {
       rows: () => [["panel", "rank", shown.named, shown.of], ...shown.panels.flatMap(({ title, names, values }) =>
         names.map((name, rank) => [title, rank + 1, name, values[rank]]))],
     },
+    /** @param {Data} data */
     update(data, theme) {
       [whole, colours] = [data, theme];
       if (!data.moments) draw(data);

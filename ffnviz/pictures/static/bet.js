@@ -6,10 +6,21 @@ import { each, element } from "./element.js";
 
 export const styles = ["bet.css"];
 
+/**
+ * What `bet_cell` sends.
+ *
+ * @typedef {{
+ *   ask: string, options: string[], bet: number | null, scene: number, begun: boolean,
+ *   outcome: number | null
+ * }} Data
+ */
+
 export function mount(tell) {
   const ask = element("span", { class: "ask" }), status = element("span", { class: "status", role: "status" });
   const options = element("span", { class: "options", role: "group", "aria-label": "Your bet" });
-  let data = null, opened = null; // `opened`: the question whose bets were shown to the class
+  /** @type {Data} */
+  let data;
+  let opened = null; // `opened`: the question whose bets were shown to the class
   const stop = onClass(() => { if (data) show(); });
 
   const own = () => (follows() ? voteOf(data.scene) : data.bet);
@@ -52,6 +63,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "bet" }, ask, options, status),
+    /** @param {Data} next */
     update(next) {
       data = next;
       show();

@@ -1,7 +1,7 @@
 // What an attention does on this sentence: arcs over the words for one head, and a map for each.
 
 import { svgElement, weightsOf } from "./block_lanes.js";
-import { each, element } from "./element.js";
+import { each, element, penOf } from "./element.js";
 import { percent } from "./numbers.js";
 import { oneStop } from "./one_stop.js";
 import { colourOf } from "./theme.js";
@@ -22,7 +22,7 @@ function paintMap(canvas, { weight, n, sources }, head, accent, background) {
     }
   }
   [canvas.width, canvas.height] = [sources, n];
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  penOf(canvas).putImageData(image, 0, 0);
 }
 
 /**

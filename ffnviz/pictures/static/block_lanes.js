@@ -64,7 +64,7 @@ function arcs(svg, layout, part, station, shown, colours) {
       if (size > LEAST) found.push({ token, source, size, mine: token === shown.token });
     }
   }
-  found.sort((a, b) => b.mine - a.mine || b.size - a.size);
+  found.sort((a, b) => Number(b.mine) - Number(a.mine) || b.size - a.size);
   for (const { token, source, size, mine } of found.slice(0, MOST_ARCS).reverse()) {
     svg.append(svgElement("path", {
       d: curve(layout, [part.start, layout.middle(source, across)], [part.end, layout.middle(token)]),

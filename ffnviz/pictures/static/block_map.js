@@ -6,6 +6,19 @@ import { place } from "./popover.js";
 
 export const styles = ["block_map.css"];
 
+/**
+ * @typedef {{
+ *   name: string, sign: string, title: string, lit: boolean, parts: [string, string][],
+ *   shown: number | null
+ * }} Station
+ */
+
+/**
+ * What `block_map_cell` sends.
+ *
+ * @typedef {{ stations: Station[] }} Data
+ */
+
 export function mount(tell) {
   const row = element("div", { class: "stations" });
   const title = element("h3"), list = element("div", { class: "list" });
@@ -34,11 +47,12 @@ export function mount(tell) {
   menu.ontoggle = ({ newState }) => {
     if (newState !== "open") return;
     place(menu, row.children[open]);
-    list.firstElementChild?.focus();
+    list.querySelector("button")?.focus();
   };
 
   return {
     element: element("nav", { class: "map", "aria-label": "Where this is in the block" }, row, menu),
+    /** @param {Data} data */
     update(data) {
       ({ stations } = data);
       each(row, stations, make, (button, { name, sign, title: words, lit }) => {

@@ -2,13 +2,18 @@ import { makeCard } from "./block_card.js";
 import { drawLanes, svgElement } from "./block_lanes.js";
 import { layOut } from "./block_layout.js";
 import { makeStation } from "./block_station.js";
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { short } from "./numbers.js";
 import { roomOf } from "./spotlight.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 import { typeSize } from "./type_size.js";
+
+/**
+ * @import { Head, Span } from "./head.js"
+ * @import { Numbers } from "./payload.js"
+ */
 
 export const styles = ["tip.css", "block_picture.css"];
 
@@ -35,6 +40,25 @@ function rows(shown) {
   return table;
 }
 
+/**
+ * @typedef {{
+ *   name: string, kind: string, title: string, note: string, says: Span[], source: string | null,
+ *   doors: string[], largest: number, largest_hidden: number, n_heads: number,
+ *   strips: { sign: string, title: string, norm: number, largest: number }[]
+ * }} Station
+ */
+
+/**
+ * What `block_cell` sends. `playing` is added here.
+ *
+ * @typedef {{
+ *   station: string, token: number, before: string, after: string, variants: [string, string][],
+ *   variant: string, stations: Station[], words: string[], asked: string[], chosen_head: number,
+ *   head: Head, accent: string, playing?: boolean, arrays: Record<string, Numbers>,
+ *   shapes: Record<string, number[]>
+ * }} Data
+ */
+
 export function mount(tell) {
   const tip = makeTip();
   const svg = svgElement("svg", { class: "between", "aria-hidden": "true" });
@@ -45,7 +69,9 @@ export function mount(tell) {
   // What was chosen here, until the page shows it too.
   const wanted = { station: null, heed: null };
   let lanesNow = 0; // the pixels of all lanes
-  let shown = null, colours = null, width = null, waiting = 0, playing = 0;
+  /** @type {Data} */
+  let shown;
+  let colours = null, width = null, waiting = 0, playing = 0;
 
   const place = () => shown.stations.findIndex(({ name }) => name === shown.station);
   const card = makeCard(tip, { step: byHand, play, head: (head) => choose("heed", head), token: (token) => tell("token", token), door: (station, door) => tell("door", { station, door }) });
@@ -93,10 +119,10 @@ export function mount(tell) {
   root.onkeydown = (event) => {
     if (event.altKey || event.ctrlKey || event.metaKey) return;
     const move = { ArrowLeft: () => byHand(-1), ArrowRight: () => byHand(1), ArrowUp: () => look(shown.token - 1), ArrowDown: () => look(shown.token + 1) }[event.key];
-    if (!move || event.target.closest(".head")) return;
+    if (!move || /** @type {Element} */ (event.target).closest(".head")) return;
     event.preventDefault();
     move();
-    const held = root.getRootNode().activeElement;
+    const held = rootOf(root).activeElement;
     if (stations.some(({ button }) => button === held)) stations[place()].button.focus({ preventScroll: true });
   };
 
@@ -128,7 +154,7 @@ export function mount(tell) {
   function paint() {
     if (!shown || !width) return;
     const share = innerHeight < SHARE.from ? SHARE.low : SHARE.high;
-    const room = roomOf(root.getRootNode().host), rest = root.scrollHeight - lanesNow; // before a hall the card has its own height
+    const room = roomOf(rootOf(root).host), rest = root.scrollHeight - lanesNow; // before a hall the card has its own height
     const own = within(share * innerHeight), lanes = room && lanesNow ? within(room - rest) : within(own + given(root));
     lanesNow = lanes;
     took(root, lanes - own, LANES.lowest - own, LANES.highest - own);
@@ -172,6 +198,7 @@ export function mount(tell) {
     element: root,
     controls: variants,
     saves: { rows: () => rows(shown) },
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [{ ...data, playing: playing !== 0 }, theme];
       if (wanted.station === data.station || !data.stations.some(({ name: own }) => own === wanted.station)) wanted.station = null;

@@ -1,6 +1,6 @@
 // One station of a block: a button with its name, and a map of what it hands on, a lane a token.
 
-import { element } from "./element.js";
+import { element, penOf } from "./element.js";
 import { number } from "./numbers.js";
 import { signedScale } from "./scale.js";
 
@@ -19,7 +19,7 @@ function paintMap(canvas, values, n, colour, narrow) {
     for (let k = 0; k < columns; k++) pixels[narrow ? k * n + token : token * columns + k] = colour(values[token * columns + k]);
   }
   [canvas.width, canvas.height] = [image.width, image.height];
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  penOf(canvas).putImageData(image, 0, 0);
 }
 
 /**

@@ -3,6 +3,8 @@
 
 import { element } from "./element.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["by_hand.css"];
 
 const LONG = 8; // rows of a table, with which there is no room for large type
@@ -40,11 +42,35 @@ function makeTable({ name, columns, rows }) {
   return element("table", {}, ...parts, element("tbody", {}, ...rows.map((row) => cells("td", row))));
 }
 
+/**
+ * @typedef {{
+ *   name: string, right: number, slips: [number, string][], tolerance: number,
+ *   reads: [number, number][], plus: number, relu: boolean,
+ *   uses: [number, number | null, number | null][]
+ * }} Gap
+ */
+
+/** @typedef {{ name: string, rows: string[][], columns: string[] }} Table */
+
+/**
+ * What `by_hand_cell` sends.
+ *
+ * @typedef {{
+ *   head: Head, exercise: string, longest: number,
+ *   steps: { equation: string, tables: Table[], gaps: Gap[] }[], another: boolean,
+ *   typed: string[]
+ * }} Data
+ */
+
 export function mount(tell) {
   const steps = element("div", { class: "steps" }), done = element("p", { class: "done", role: "status" });
   const another = element("button", { type: "button", class: "another", text: "Another", onclick: () => tell("another") });
   const again = element("button", { type: "button", text: "Empty all", onclick: () => { fill([]); show(); send(); inputs[0].focus(); } });
-  let data = null, gaps = [], inputs = [], tables = [], waiting = 0;
+  /** @type {Data} */
+  let data;
+  let gaps = [], inputs = [], waiting = 0;
+  /** @type {HTMLTableElement[]} */
+  let tables = [];
 
   // What is no number stays as it was typed, with a word about it: the link has numbers alone.
   const isNoNumber = ({ value }) => value.trim() !== "" && numberOf(value) === null;
@@ -60,7 +86,7 @@ export function mount(tell) {
     let right = 0;
     inputs.forEach((input, at) => {
       const [verdict, words] = judge(gaps, values, at), line = input.closest(".gap");
-      right += verdict === "right";
+      if (verdict === "right") right += 1;
       line.dataset.verdict = verdict;
       input.setAttribute("aria-invalid", String(verdict === "wrong"));
       line.querySelector(".sign").textContent = { right: "✓", follows: "↪", wrong: "✗" }[verdict] ?? "";
@@ -117,6 +143,7 @@ export function mount(tell) {
   const root = element("div", { class: "by-hand" }, steps, element("div", { class: "foot" }, done, another, again));
   return {
     element: root,
+    /** @param {Data} next */
     update(next) {
       const other = next.exercise !== data?.exercise;
       data = next;

@@ -2,7 +2,7 @@ import { inRows, filled } from "./chart_fill.js";
 import { fit, heightFor, isNarrow } from "./chart_fit.js";
 import { makeKeys } from "./chart_keys.js";
 import { chartAsSvg, rows, SIZE } from "./chart_save.js";
-import { element } from "./element.js";
+import { element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { titleOf } from "./head.js";
 import { plotly } from "./plotly.js";
@@ -10,16 +10,33 @@ import { roomOf } from "./spotlight.js";
 import { theme as colours } from "./theme.js";
 import { typeSize } from "./type_size.js";
 
+/**
+ * @import { Head } from "./head.js"
+ * @import { Numbers } from "./payload.js"
+ */
+
 export const styles = ["chart.css"];
 
 const CONFIG = { displayModeBar: false, scrollZoom: false };
 const touch = matchMedia("(pointer: coarse)");
 
+/**
+ * What `chart_cell` sends.
+ *
+ * @typedef {{
+ *   figure: { data: any[], layout: any }, alt: string, height: number, clickable: boolean,
+ *   head: Head, arrays: Record<string, Numbers>, shapes: Record<string, number[]>
+ * }} Data
+ */
+
 export function mount(tell) {
+  /** @type {PlotlyElement} */
   const plot = element("div", { class: "plot", role: "img" });
   const keys = makeKeys(plot, choose);
   const root = element("figure", {}, element("div", { class: "frame" }, plot, ...keys.parts));
-  let shown = null, drawn = false, repaint = null, gone = false;
+  /** @type {Data} */
+  let shown;
+  let drawn = false, repaint = null, gone = false;
   let paintedWidth = null, paintedHeight = null, narrow = null;
   let painting = Promise.resolve(); // Plotly fails in what it purges or draws anew while it draws
 
@@ -48,9 +65,11 @@ export function mount(tell) {
   const forSaving = () => figureOf(shown, colours(), SIZE.width, SIZE.height, SIZE.type);
 
   // A column may change its width while its chart is drawn or later, as when a scroll bar comes.
-  const room = () => roomOf(root.getRootNode().host);
+  const room = () => roomOf(rootOf(root).host);
   // The quiet line below takes its room from the chart, so that the page is as high with it as without.
-  const under = () => root.querySelector(":scope > .under")?.offsetHeight ?? 0;
+  /** @type {() => HTMLElement | null} */
+  const line = () => root.querySelector(":scope > .under");
+  const under = () => line()?.offsetHeight ?? 0;
   const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root));
   const height = () => heights()[0];
   const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
@@ -84,7 +103,7 @@ export function mount(tell) {
     [drawn, narrow] = [true, isNarrow(paintedWidth)];
     await Plotly.react(plot, data, layout, CONFIG);
     if (gone) return;
-    if (first) plot.on("plotly_click", ({ points: [point] }) => choose(point.customdata));
+    if (first) plot.on?.("plotly_click", ({ points: [point] }) => choose(point.customdata));
     if (shown !== view) return;
     if (otherRoom()) return draw(view, theme);
     keys.update();
@@ -96,6 +115,7 @@ export function mount(tell) {
       svg: () => chartAsSvg(forSaving(), titleOf(shown.head), colours()),
       rows: () => { const { data, layout } = forSaving(); return rows(data, layout); },
     },
+    /** @param {Data} data */
     update(data, theme) {
       shown = data;
       repaint = () => paint(data, theme);

@@ -36,7 +36,7 @@ function mapsNeed({ figure: { data, layout }, shapes }) {
 // [height, taken, least] of a chart: its height, how many of the `more` pixels that it was given it takes, and
 // the fewest that it could. A higher window has higher charts, less what stands `under` them; a phone
 // scrolls anyway; a chart that stands alone takes all the room there is.
-export function heightFor(view, width, room = null, under = 0, more = 0) {
+export function heightFor(view, width, room, under = 0, more = 0) {
   const { height } = view;
   if (room !== null && !isPhone(width)) return [Math.round(room), 0, 0];
   if (isPhone(width)) return [height, 0, 0];

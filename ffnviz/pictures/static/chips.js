@@ -1,10 +1,12 @@
 import { directionOf } from "./direction.js";
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { stretch } from "./motion.js";
 import { percent } from "./numbers.js";
 import { oneStop } from "./one_stop.js";
 import { makeSliding } from "./sliding.js";
 import { colourOf } from "./theme.js";
+
+/** @import { Head } from "./head.js" */
 
 export const styles = ["chips.css"];
 
@@ -34,6 +36,16 @@ function isSeen(row, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
   return y >= -2 && y + offsetHeight <= row.clientHeight + 2 && x >= -2 && x + offsetWidth <= row.clientWidth + 2;
 }
 
+/**
+ * What measuring.py sends. `stays` is of files and notebooks.
+ *
+ * @typedef {{
+ *   texts: string[], shares: number[], chosen: number, what: string, accent: string,
+ *   hides: string[], asks: boolean, joins: boolean[], unhides: string[], head?: Head,
+ *   stays?: boolean
+ * }} Data
+ */
+
 export function mount(tell) {
   const row = element("div", { class: "row", role: "group", "aria-label": "Tokens of the sentence" });
   const hide = element("button", { type: "button", class: "hide", onclick: () => (shown.unhides[at] ? tell("unhide", at) : cut(at)) });
@@ -41,7 +53,9 @@ export function mount(tell) {
   const edit = element("button", { type: "button", class: "edit", text: "✎", title: "Edit the sentence ( / )", "aria-label": "Edit the sentence" });
   edit.onclick = () => edit.dispatchEvent(new CustomEvent("edit-sentence", { bubbles: true, composed: true }));
   const stop = oneStop(row, "[aria-pressed]");
-  let shown = null, at = null, colours = null;
+  /** @type {Data} */
+  let shown;
+  let at = null, colours = null;
   const cut = (token) => { if (shown.hides[token]) tell("hide", token); };
   function choose(token) {
     tell("token", token);
@@ -57,9 +71,9 @@ export function mount(tell) {
 
   // No line is cut through its letters, and what is out of sight is counted.
   function fit() {
-    const chip = row.firstElementChild;
+    const all = /** @type {HTMLCollectionOf<HTMLElement>} */ (row.children), [chip] = all;
     if (!chip?.offsetHeight) return;
-    const wraps = () => row.lastElementChild.offsetTop > chip.offsetTop;
+    const wraps = () => all[all.length - 1].offsetTop > chip.offsetTop;
     row.classList.remove("close");
     if (wraps()) row.classList.add("close"); // rather than a second line
     if (wraps()) row.classList.remove("close");
@@ -69,7 +83,7 @@ export function mount(tell) {
     count();
   }
   function count() {
-    const away = [...row.children].filter((chip) => !isSeen(row, chip)).length;
+    const away = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (row.children)].filter((chip) => !isSeen(row, chip)).length;
     more.hidden = !away;
     more.textContent = `+ ${away}`;
     more.title = `${away} more tokens: a click scrolls on`;
@@ -115,8 +129,9 @@ export function mount(tell) {
     saves: {
       rows: () => [["token number", "token", "share"], ...shown.texts.map((text, token) => [token + 1, text, shown.shares[token]])],
     },
+    /** @param {Data} data */
     update(data, theme) {
-      const other = shown && String(shown.texts) !== String(data.texts), held = row.contains(root.getRootNode().activeElement);
+      const other = shown && String(shown.texts) !== String(data.texts), held = row.contains(rootOf(root).activeElement);
       [shown, colours] = [data, theme];
       const { texts, shares, chosen, hides, unhides, asks } = data;
       root.classList.toggle("calm", !asks);
@@ -129,10 +144,10 @@ export function mount(tell) {
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), drawChip);
       // In a long text the chosen chip may be out of sight; a person who has scrolled away since is left alone.
-      const there = row.children[chosen]; // none while a token is chosen that is not shown
+      const there = /** @type {HTMLElement | undefined} */ (row.children[chosen]); // none while a token is chosen that is not shown
       if (chosen !== at && there) row.scrollTo(intoView(row, there));
       stop(chosen);
-      if (other && held && chosen !== at) there?.firstChild.focus({ preventScroll: true }); // the sentence is another
+      if (other && held && chosen !== at) there?.querySelector("button")?.focus({ preventScroll: true }); // the sentence is another
       at = chosen;
       if (other !== false) requestAnimationFrame(fit);
       sliding.look();

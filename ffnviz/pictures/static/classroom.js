@@ -27,6 +27,16 @@ let asked = false; // whether this page has said what class it led before
 const AGAIN_MS = 8_000; // a page that was told of a move and has not followed is told again
 let told = 0, toldAt = 0; // the last of the lecturer's moves that the server was told to follow, and when
 
+/**
+ * What `classroom_cell` sends.
+ *
+ * @typedef {{
+ *   role: string, code: string, secret: string, link: string, qr: string, who: string,
+ *   ticket: string, alone: boolean, followed: number, longest: number, just_opened: boolean,
+ *   brain: boolean
+ * }} Data
+ */
+
 export function mount(tell) {
   const button = (text, what, more = {}) => element("button", { type: "button", text, onclick: what, ...more });
   const about = element("span", { class: "about", role: "status" });
@@ -50,7 +60,7 @@ export function mount(tell) {
   const typed = element("input", { type: "text", "aria-label": "Code of the class", placeholder: "Code of the class", maxlength: "40", required: true, autocomplete: "off", autocapitalize: "characters", spellcheck: "false" });
   const join = element("form", { class: "join", onsubmit: (event) => {
     event.preventDefault();
-    location.href = new URL(`class?code=${encodeURIComponent(typed.value)}`, base());
+    location.href = new URL(`class?code=${encodeURIComponent(typed.value)}`, base()).href;
   } }, typed, element("button", { type: "submit", text: "Join" }));
   const picture = element("img", { alt: "" }), link = element("a", { class: "link" });
   const large = element("b", { class: "large" });
@@ -58,7 +68,9 @@ export function mount(tell) {
     picture, element("div", { class: "how" }, element("p", { text: "Follow on your phone or laptop. No account, no name." }), large, link,
       button("Close", () => board.hidePopover())));
   const root = element("section", { class: "classroom", "aria-label": "Class" }, about, code, show, brain, wall, look, door, remove, end, alone, join, leave, form, board);
-  let data = null, again = 0;
+  /** @type {Data} */
+  let data;
+  let again = 0;
   let read = null; // how many sentences had come when the class brain last looked
 
   // What cannot be undone needs two presses.
@@ -151,6 +163,7 @@ export function mount(tell) {
 
   return {
     element: root,
+    /** @param {Data} next */
     update(next) {
       data = next;
       if (data.role === "lecturer") {

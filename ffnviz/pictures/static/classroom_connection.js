@@ -3,10 +3,32 @@
 const AGAIN_MS = [500, 1_000, 2_000, 5_000]; // between two tries to reach a server that is gone
 const listeners = new Set();
 
-// `lost` says that the server was gone for a while: the page's own session is gone with it.
-// `stale` says that the page's session has to be asked for another ticket.
-// `removals` counts how often everybody was removed, with their answers.
-// `showCode` shows the code of a class that this page leads.
+/**
+ * What the server tells; what the lecturer alone is told is null for all others.
+ *
+ * @typedef {object} LiveClass
+ * @property {number | null} revision grows with every change of any kind
+ * @property {number} moved grows when the lecturer goes elsewhere
+ * @property {number | null} scene where the lecturer is
+ * @property {number[]} revealed the scenes whose answers were shown
+ * @property {Record<string, number[]>} counts answers by scene and option
+ * @property {number} people how many follow
+ * @property {number | null} sentences how many are on the wall
+ * @property {number | null} waiting how many were sent in and are not on the wall
+ * @property {boolean} closed whether nobody else is let in
+ */
+
+/**
+ * `lost` says that the server was gone for a while: the page's own session is gone with it.
+ * `stale` says that the page's session has to be asked for another ticket.
+ * `removals` counts how often everybody was removed, with their answers.
+ * `showCode` shows the code of a class that this page leads.
+ *
+ * @type {{
+ *   role: string, code: string, alone: boolean, now: LiveClass | null, problem: string, over: boolean,
+ *   lost: boolean, stale: boolean, removals: number, showCode: (() => void) | null
+ * }}
+ */
 export const classroom = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false, removals: 0, showCode: null };
 let secret = "", connection = null, tries = 0;
 
@@ -52,8 +74,8 @@ export async function read(what) {
 export const together = () => Boolean(classroom.role && classroom.now && !classroom.over && !classroom.alone);
 export const follows = () => together() && classroom.role === "student";
 export const leads = () => together() && classroom.role === "lecturer";
-export const countsOf = (number) => (together() ? classroom.now.counts[number] ?? null : null);
-export const isRevealed = (number) => together() && classroom.now.revealed.includes(number);
+export const countsOf = (number) => (together() ? classroom.now?.counts[number] ?? null : null);
+export const isRevealed = (number) => together() && Boolean(classroom.now?.revealed.includes(number));
 const votes = new Map(); // class and number → a student's vote
 const nameOf = (number) => `${classroom.code} ${number}`;
 export const voteOf = (number) => votes.get(nameOf(number)) ?? null;
@@ -97,10 +119,11 @@ async function listen(controller) {
     return;
   }
   tries = 0;
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  const body = /** @type {ReadableStream} */ (answer.body);
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   for (let rest = "", part = await reader.read(); !part.done; part = await reader.read()) {
     const blocks = (rest + part.value).split("\n\n");
-    rest = blocks.pop();
+    rest = blocks.pop() ?? "";
     blocks.forEach(heard);
   }
 }

@@ -7,6 +7,12 @@ export const styles = ["code.css"];
 
 const DONE_MS = 1_500;
 
+/**
+ * What `code_cell` sends.
+ *
+ * @typedef {{ code: string, tokens: [string, string][] }} Data
+ */
+
 export function mount() {
   const code = element("code"), pre = element("pre", { tabindex: "0" }, code);
   const fit = fitList(pre, () => [1, 1]);
@@ -19,6 +25,7 @@ export function mount() {
   };
   return {
     element: element("div", { class: "code" }, pre, copy),
+    /** @param {Data} data */
     update(data) {
       text = data.code;
       code.replaceChildren(...data.tokens.map(([part, kind]) => (kind ? element("span", { class: kind, text: part }) : part)));

@@ -1,4 +1,4 @@
-import { element } from "./element.js";
+import { element, penOf } from "./element.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["drawing.css"];
@@ -12,7 +12,7 @@ function draw(canvas, values, at, theme, accent) {
   const width = canvas.clientWidth, ratio = devicePixelRatio || 1;
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(HEIGHT * ratio);
-  const context = canvas.getContext("2d");
+  const context = penOf(canvas);
   context.scale(ratio, ratio);
   const x = (i) => (i / (values.length - 1)) * (width - 2 * EDGE) + EDGE;
   const y = (value) => ((1 - value) / 2) * (HEIGHT - 2 * EDGE) + EDGE;
@@ -30,11 +30,19 @@ function draw(canvas, values, at, theme, accent) {
 
 const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
 
+/**
+ * What `drawing_cell` sends.
+ *
+ * @typedef {{ label: string, values: number[], accent: string }} Data
+ */
+
 export function mount(tell) {
   const name = element("p");
   const canvas = element("canvas", { tabindex: "0", role: "slider", "aria-valuemin": "-1", "aria-valuemax": "1" });
   const root = element("div", { class: "drawing" }, name, canvas);
-  let shown = null, colours = null, values = [], at = null, busy = false, last = null;
+  /** @type {Data} */
+  let shown;
+  let colours = null, values = [], at = null, busy = false, last = null;
 
   function paint() {
     if (!shown) return;
@@ -88,6 +96,7 @@ export function mount(tell) {
 
   return {
     element: root,
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
       name.textContent = data.label;

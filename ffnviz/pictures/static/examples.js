@@ -3,6 +3,12 @@ import { place } from "./popover.js";
 
 export const styles = ["examples.css"];
 
+/**
+ * What `examples_cell` sends.
+ *
+ * @typedef {{ groups: { title: string, sentences: string[] }[], why: Record<string, string> }} Data
+ */
+
 export function mount(tell) {
   const list = element("nav", { "aria-label": "Example sentences", popover: "auto", id: "examples" });
   const button = element("button", { type: "button", class: "open", text: "Examples", popovertarget: "examples" });
@@ -15,6 +21,7 @@ export function mount(tell) {
   const make = (place) => (place === 0 ? element("span") : element("button", { type: "button", onclick: choose }));
   return {
     element: element("div", { class: "examples" }, button, list),
+    /** @param {Data} data */
     update({ groups, why }) {
       each(list, groups, () => element("div"), (group, { title, sentences }) => {
         each(group, [title, ...sentences], make, (child, text) => {

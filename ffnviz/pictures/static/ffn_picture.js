@@ -6,6 +6,11 @@ import { short } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 
+/**
+ * @import { Head } from "./head.js"
+ * @import { Numbers } from "./payload.js"
+ */
+
 export const styles = ["tip.css", "ffn_picture.css"];
 
 const NARROW_BELOW = 480; // as in ffn_picture.css
@@ -68,6 +73,23 @@ function makeTurns(tell, button, flow) {
   };
 }
 
+/**
+ * @typedef {{
+ *   name: string, title: string, shape: string, note: string, neurons: boolean, door: string,
+ *   largest: number, beyond: boolean
+ * }} Stage
+ */
+
+/**
+ * What `ffn_cell` sends. A file that computes nothing has no `off`.
+ *
+ * @typedef {{
+ *   stages: Stage[], steps: { symbol: string, words: string }[], neuron: number | null,
+ *   token: string, at: number, tokens: number, off?: boolean, head: Head, accent: string,
+ *   arrays: Record<string, Numbers>
+ * }} Data
+ */
+
 export function mount(tell) {
   const tip = makeTip();
   const turn = element("button", { type: "button", title: "Goes through all tokens: the vectors are others, W₁ and W₂ the same" });
@@ -79,7 +101,9 @@ export function mount(tell) {
   off.onclick = () => tell("off", !shown.off);
   const root = element("div", { class: "picture" }, flow, ...tip.parts);
   const stages = new Map(), steps = [];
-  let shown = null, colours = null, width = null, willPlay = false;
+  /** @type {Data} */
+  let shown;
+  let colours = null, width = null, willPlay = false;
   let canvas = null, wide = 0; // a stage's, and its width
 
   const layout = () => (width < NARROW_BELOW ? NARROW : WIDE);
@@ -96,7 +120,7 @@ export function mount(tell) {
     wanted.forEach((part, at) => {
       if (flow.children[at] !== part) flow.insertBefore(part, flow.children[at] ?? null);
     });
-    while (flow.children.length > wanted.length) flow.lastChild.remove();
+    while (flow.children.length > wanted.length) flow.lastElementChild?.remove();
   }
 
   // How many times as high as wide as usual the stages are, for the height that the picture is given.
@@ -105,8 +129,8 @@ export function mount(tell) {
     if (first !== canvas) {
       if (canvas) measured.unobserve(canvas);
       canvas = first;
-      measured.observe(canvas);
-      wide = canvas.clientWidth || STAGE * flow.clientWidth;
+      if (canvas) measured.observe(canvas);
+      wide = canvas?.clientWidth || STAGE * flow.clientWidth;
     }
     const own = 2 * wide;
     const lowest = Math.min(own, LOWEST), height = Math.min(HIGHEST * own, Math.max(lowest, own + given(root)));
@@ -155,6 +179,7 @@ export function mount(tell) {
       rows: () => [["stage", "entry", "value"], ...shown.stages.flatMap(({ name, title }) =>
         Array.from(shown.arrays[name], (value, entry) => [title, entry, short(value)]))],
     },
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
       off.setAttribute("aria-pressed", String(data.off));

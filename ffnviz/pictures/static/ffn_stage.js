@@ -1,13 +1,13 @@
 // One stage of the FFN picture: a cell a number, and the pointer and keys on it.
 
-import { element } from "./element.js";
+import { element, penOf } from "./element.js";
 import { number } from "./numbers.js";
 import { signedScale } from "./scale.js";
 
 // Side by side, all stages are equally wide and a stage's height tells how many numbers it holds;
 // one over the other, on a narrow screen, they are equally high and the width tells it. The largest
 // stage is twice as high as wide, or its cells twice as wide as high: 2,048 numbers are 32 by 64.
-export const WIDE = { columns: (n, most) => Math.ceil(Math.sqrt(most / 2)), shape: 1 };
+export const WIDE = { columns: (_n, most) => Math.ceil(Math.sqrt(most / 2)), shape: 1 };
 export const NARROW = { columns: (n, most) => Math.ceil(n / Math.ceil(Math.sqrt(most / 8))), shape: 0.5 };
 
 /**
@@ -21,7 +21,8 @@ export const NARROW = { columns: (n, most) => Math.ceil(n / Math.ceil(Math.sqrt(
 export function makeStage(name, tip, choose, enter) {
   const canvas = element("canvas", { tabindex: "0", role: "application" });
   const title = element("b"), door = element("button", { type: "button", class: "door", onclick: () => enter(name) });
-  const caption = element("figcaption", {}, title, element("span", { class: "shape" }));
+  const shape = element("span", { class: "shape" });
+  const caption = element("figcaption", {}, title, shape);
   const note = element("small");
   const mark = element("span", { class: "mark" });
   const cursor = element("span", { class: "cursor", hidden: "" });
@@ -43,7 +44,7 @@ export function makeStage(name, tip, choose, enter) {
     for (let at = 0; at < values.length; at++) pixels[at] = colour(values[entryOf(at)]);
     canvas.width = columns;
     canvas.height = rows;
-    canvas.getContext("2d").putImageData(image, 0, 0);
+    penOf(canvas).putImageData(image, 0, 0);
   }
 
   const entryOf = (at) => (order ? order[at] : at);
@@ -126,7 +127,7 @@ export function makeStage(name, tip, choose, enter) {
       (stage.door ? door : title).textContent = stage.title;
       if (stage.door && !door.isConnected) title.replaceChildren(door);
       door.title = `To “${stage.door}”`;
-      caption.lastChild.textContent = stage.shape;
+      shape.textContent = stage.shape;
       note.textContent = stage.beyond ? `${stage.note}; scale to ±${number(stage.largest)}` : stage.note;
       if (place !== null && place >= values.length) leave();
       if (place !== null) tellCursor();

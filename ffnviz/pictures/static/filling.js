@@ -4,6 +4,7 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
+import { rootOf } from "./element.js";
 import { makeSliding } from "./sliding.js";
 import { stripOfTalk } from "./spotlight.js";
 
@@ -31,7 +32,7 @@ function isTalk() {
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
 
-const hostOf = (element) => element.getRootNode().host;
+const hostOf = (element) => rootOf(element).host;
 
 // How many pixels the picture with that element is given.
 const granted = new WeakMap(); // by its host
@@ -41,8 +42,12 @@ export const given = (element) => granted.get(hostOf(element)) ?? 0;
 // height; call what it returns to end that.
 export function onRoom(element, act) {
   const heard = ({ detail }) => { if (!detail || detail.has(hostOf(element))) act(); };
-  for (const event of ["resize", "room"]) addEventListener(event, heard);
-  return () => { for (const event of ["resize", "room"]) removeEventListener(event, heard); };
+  addEventListener("resize", heard);
+  addEventListener("room", heard);
+  return () => {
+    removeEventListener("resize", heard);
+    removeEventListener("room", heard);
+  };
 }
 
 // How many of them it took, and the fewest and most that it can.
@@ -52,7 +57,7 @@ export function took(element, pixels, least, most) {
   let changed = false;
   for (const [name, value] of Object.entries(said)) {
     if (value === undefined || host.dataset[name] === String(Math.round(value))) continue;
-    host.dataset[name] = Math.round(value);
+    host.dataset[name] = String(Math.round(value));
     changed = true;
   }
   if (changed) dispatchEvent(new Event("took"));
@@ -199,14 +204,15 @@ function grants(rows, below, before) {
     return { columns, own, least: highest("low") - own, most: highest("high") - own, lowest: highest("lowest") };
   });
   const gaps = number(getComputedStyle(rows).rowGap) * Math.max(0, lines.length - 1);
-  let left = heightLeft(rows, below) - gaps - sum(lines, ({ own }) => own);
+  const all = heightLeft(rows, below) ?? 0;
+  let left = all - gaps - sum(lines, ({ own }) => own);
   const first = shareOut(lines, left);
   left -= sum([...first.values()], (share) => share);
   const lower = lines.map((line) => ({ own: line.own, least: line.lowest - line.own - line.least, most: 0 }));
   const second = [...shareOut(lower, Math.min(0, left)).values()];
   const can = ({ own, lowest, most }, at) => lowest <= before[at] + 1 && before[at] <= own + most + 1;
   const heights = before && lines.every(can) ? before : lines.map(({ own }, at) => own + [...first.values()][at] + second[at]);
-  return { heights, over: sum(heights, (height) => height) + gaps - heightLeft(rows, below), shares: lines.flatMap(({ columns }, at) => columns.flatMap((column) =>
+  return { heights, over: sum(heights, (height) => height) + gaps - all, shares: lines.flatMap(({ columns }, at) => columns.flatMap((column) =>
     shareOutIn(column, heights[at]).map(([{ host }, pixels]) => [host, Math.round(pixels)]))) };
 }
 

@@ -13,6 +13,12 @@ async function fillGlossary(box) {
     ...entries.flatMap(({ title, text }) => [element("dt", { text: title }), element("dd", { text })])));
 }
 
+/**
+ * What `footer_cell` sends.
+ *
+ * @typedef {{ next: string, knows: string[] }} Data
+ */
+
 export function mount(tell) {
   const next = element("button", { type: "button", class: "next", onclick: () => tell("next", true) });
   const knows = makeHelp("What does the network know?", () => {});
@@ -20,6 +26,7 @@ export function mount(tell) {
   return {
     element: element("nav", { class: "footer", "aria-label": "Where to go from here" },
       ...helps.flatMap(({ button, box }) => [button, box]), next),
+    /** @param {Data} data */
     update(data) {
       next.textContent = `${data.next} →`;
       knows.button.hidden = data.knows.length === 0;

@@ -5,6 +5,8 @@ import { element, each } from "./element.js";
 import { colourOf } from "./theme.js";
 import { makeUnanswered } from "./unanswered.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["handles.css"];
 
 const [WIDTH, HEIGHT] = [640, 420];
@@ -15,6 +17,15 @@ const ROUND = { ".handle": "11", ".sample": "5" };
 
 const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
 
+/**
+ * What `handles_cell` sends.
+ *
+ * @typedef {{
+ *   head: Head, label: string, side: number, accent: string, corners: [number, number][],
+ *   curve: [number[], number[]], samples: [number[], number[]]
+ * }} Data
+ */
+
 export function mount(tell) {
   const outside = svgElement("g"), curve = svgElement("path", { fill: "none", "stroke-width": 6 });
   const line = svgElement("path", { fill: "none", "stroke-width": 3 });
@@ -23,7 +34,9 @@ export function mount(tell) {
   const hint = element("p", { "aria-hidden": "true" });
   svg.append(outside, curve, line, samples, handles);
   const root = element("figure", { class: "handles" }, svg, hint);
-  let shown = null, colours = null, corners = [], held = null;
+  /** @type {Data} */
+  let shown;
+  let colours = null, corners = [], held = null;
   const unanswered = makeUnanswered(String);
 
   const last = () => shown.side - 1;
@@ -127,6 +140,7 @@ export function mount(tell) {
   return {
     element: root,
     saves: { rows: () => [["corner", "column", "row"], ...corners.map(([column, row], at) => [at + 1, column, row])] },
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
       const overtaken = unanswered.overtakes(data.corners);

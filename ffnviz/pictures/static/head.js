@@ -5,9 +5,21 @@ import { makeNote } from "./note.js";
 import { forgetHead, makeTerms, markHead } from "./terms.js";
 import { colourOf } from "./theme.js";
 
+/**
+ * Text, and its kind: "plain", "typed", "number", or "number@" and a colour's name.
+ *
+ * @typedef {[string, string]} Span
+ */
+
+/**
+ * What `Head.to_json` makes.
+ *
+ * @typedef {{ spans: Span[], note: string, accent: string, besides: string, under: Span[] }} Head
+ */
+
 // Typed text between quotation marks of ours: a token that runs from right to left turns only itself.
 function isolated(text) {
-  const [, before, token, after] = /^(“?)(.*?)(”?)$/s.exec(text);
+  const [, before, token, after] = /^(“?)(.*?)(”?)$/s.exec(text) ?? [];
   return [before, element("bdi", { text: token }), after].filter((part) => part !== "");
 }
 

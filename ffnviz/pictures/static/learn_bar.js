@@ -2,7 +2,7 @@
 
 import { kept } from "./browser_storage.js";
 import { download } from "./download.js";
-import { element } from "./element.js";
+import { element, rootOf } from "./element.js";
 
 export const styles = ["learn_bar.css"];
 
@@ -15,6 +15,16 @@ const LABELS = { pause: "Pause", step: "One step", go: "Go on", stop: "Cancel" }
 
 const remembered = (key) => kept("sessionStorage", RUNNING + key) === "yes";
 const remember = (key, value) => kept("sessionStorage", RUNNING + key, value ? "yes" : "no");
+
+/**
+ * What `learn_bar_cell` sends.
+ *
+ * @typedef {{
+ *   status: string, at: number, moments: number, most: number, said: string, label: string,
+ *   why_not: string, file: string | null, can_show: boolean,
+ *   arrays: { file?: Uint8Array<ArrayBuffer> }
+ * }} Data
+ */
 
 export function mount(tell) {
   const buttons = element("span", { class: "buttons" }), said = element("span", { class: "said", role: "status" });
@@ -38,12 +48,13 @@ export function mount(tell) {
   const root = element("div", { class: "learn" }, buttons, bar, slider, said, show, save);
   return {
     element: root,
+    /** @param {Data} data */
     update({ status, at, moments, most, said: words, label, why_not: why, file: name, can_show: shows, arrays }) {
       if (stopped) remember(label, false); // by a hand, which knows it
       const lost = status === "new" && remembered(label);
       if (status === "new") stopped = false;
       else if (!stopped) remember(label, true);
-      const asks = BUTTONS[status], held = buttons.querySelector(":focus");
+      const asks = BUTTONS[status], held = [...made.values()].find((button) => button.matches(":focus"));
       for (const [ask, button] of made) {
         const text = ask !== "train" || status === "new" ? LABELS[ask] ?? label : "Start again";
         if (button.textContent !== text) button.textContent = text;
@@ -54,7 +65,7 @@ export function mount(tell) {
       if (held?.hidden) made.get(asks[0]).focus();
       bar.hidden = moments > 1 || !["waits", "runs"].includes(status);
       slider.hidden = moments < 2;
-      const still = slider.getRootNode().activeElement !== slider || Number(slider.value) === last;
+      const still = rootOf(slider).activeElement !== slider || Number(slider.value) === last;
       slider.max = String(most - 1);
       recorded = moments - 1;
       if (still || at !== last) slider.value = String(at);

@@ -18,8 +18,15 @@ function stored(name, text) {
   }
 }
 
+/**
+ * What `storage_cell` sends.
+ *
+ * @typedef {{ name: string, asks: boolean, text: string | null }} Data
+ */
+
 export function mount(tell) {
-  let data = null;
+  /** @type {Data} */
+  let data;
 
   function bring() {
     const text = stored(data.name);
@@ -34,6 +41,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { hidden: "" }),
+    /** @param {Data} next */
     update(next) {
       data = next;
       if (data.asks) {

@@ -1,6 +1,6 @@
 // One activation map: a canvas of tokens by neurons, its marks, and the pointer and keys on it.
 
-import { element } from "./element.js";
+import { element, penOf } from "./element.js";
 import { slide } from "./motion.js";
 import { grouped, number } from "./numbers.js";
 import { colourOf } from "./theme.js";
@@ -40,7 +40,7 @@ function paintPixels(canvas, values, n_tokens, colour, cssWidth) {
   }
   canvas.width = width;
   canvas.height = n_tokens;
-  canvas.getContext("2d").putImageData(image, 0, 0);
+  penOf(canvas).putImageData(image, 0, 0);
 }
 
 /**
@@ -51,7 +51,7 @@ function paintPixels(canvas, values, n_tokens, colour, cssWidth) {
  * @param report called with "neuron" or "cell" and the cell
  */
 export function makeMap(name, tip, report) {
-  const title = element("div", { class: "title" }, element("b"), element("span"));
+  const label = element("b"), note = element("span"), title = element("div", { class: "title" }, label, note);
   const labels = element("div", { class: "labels", "aria-hidden": "true" });
   const canvas = element("canvas", { tabindex: "0", role: "application", "data-name": name });
   const row = element("div", { class: "row-mark" });
@@ -59,7 +59,7 @@ export function makeMap(name, tip, report) {
   const mark = element("div", { class: "cursor", hidden: "" });
   const area = element("div", { class: "area" }, canvas, row, column, mark);
   const box = element("section", { "data-map": name }, title, labels, area);
-  const map = { box, canvas, width: null };
+  const map = { box, canvas, width: /** @type {number | null} */ (null) };
   let data = null, values = null, cursor = null, byKeyboard = false;
   let labelled = "", painted = []; // what labels and canvas show
 
@@ -146,14 +146,14 @@ export function makeMap(name, tip, report) {
     data = { ...next, texts: shown.texts, token: shown.token, label: shown.label };
     values = { hidden: data.arrays[`${name}.hidden`], order: data.arrays[`${name}.order`], neurons: data.arrays[`${name}.neurons`] };
     const n_tokens = data.texts.length, accent = colourOf(shown.colour ?? name, theme);
-    title.firstChild.textContent = shown.label;
-    title.firstChild.style.color = accent;
-    title.lastChild.textContent = shown.note;
+    label.textContent = shown.label;
+    label.style.color = accent;
+    note.textContent = shown.note;
     area.style.height = `${height * n_tokens}px`;
     drawLabels(height);
-    map.width ??= canvas.clientWidth;
-    const wanted = [...Object.values(values), n_tokens, data.largest, theme, map.width, devicePixelRatio];
-    if (wanted.some((each, at) => each !== painted[at])) paintPixels(canvas, values, n_tokens, colour, map.width);
+    const width = map.width ??= canvas.clientWidth;
+    const wanted = [...Object.values(values), n_tokens, data.largest, theme, width, devicePixelRatio];
+    if (wanted.some((each, at) => each !== painted[at])) paintPixels(canvas, values, n_tokens, colour, width);
     painted = wanted;
     canvas.setAttribute(
       "aria-label",
@@ -167,7 +167,7 @@ export function makeMap(name, tip, report) {
     if (!column.hidden) {
       const share = ((shown.column ?? values.order.indexOf(data.neuron.neuron)) + 0.5) / values.order.length;
       column.style.left = `${100 * share}%`;
-      if (!wasAway && left >= 0) slide(column, (left / 100 - share) * map.width, 0);
+      if (!wasAway && left >= 0) slide(column, (left / 100 - share) * width, 0);
     }
     if (cursor && (cursor.token >= n_tokens || cursor.place >= values.order.length)) {
       cursor = null;

@@ -45,7 +45,7 @@ export function reorder(list, names) {
   return () => {
     if (calm.matches) return;
     staying.forEach((row, at) => {
-      const by = row && places.has(row) && !row.hidden ? places.get(row) - at : 0;
+      const by = row && !row.hidden ? (places.get(row) ?? at) - at : 0;
       if (by) row.animate([{ transform: `translateY(${100 * by}%)` }, { transform: "none" }], MOVE);
     });
   };

@@ -5,6 +5,8 @@ import { number } from "./numbers.js";
 import { oneStop } from "./one_stop.js";
 import { colourOf } from "./theme.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["neuron_card.css"];
 
 const LOW = 800; // pixels, of a window
@@ -16,6 +18,15 @@ function makeValue(show) {
       element("span", { class: "track", "aria-hidden": "true" }, element("i")),
       element("b")));
 }
+
+/**
+ * What `neuron_card_cell` sends. `action` and `stays` are of files.
+ *
+ * @typedef {{
+ *   title: string, texts: string[], values: number[], token: number, words: string[], head: Head,
+ *   action?: string, stays?: boolean
+ * }} Data
+ */
 
 export function mount(tell) {
   const title = element("span");
@@ -29,13 +40,15 @@ export function mount(tell) {
     element("h3", {}, title, meet), writes, values);
   const fit = fitList(values, () => [innerHeight > LOW ? 0.24 : 0.2, 2.2]);
   const stop = oneStop(values);
-  let shown = null;
+  /** @type {Data} */
+  let shown;
   return {
     element: element("article", {}, card),
     saves: {
       rows: () => [["neuron", "token number", "token", "hidden"], ...shown.values.map((value, token) =>
         [shown.title, token + 1, shown.texts[token], value])],
     },
+    /** @param {Data} data */
     update(data, theme) {
       shown = data;
       meet.hidden = Boolean(data.stays) && !data.action; // in a file there is no other page to go to

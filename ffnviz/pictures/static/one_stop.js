@@ -1,5 +1,7 @@
 // Many buttons, one stop of the Tab key: the arrow keys go from one to the next, and Tab goes on.
 
+import { rootOf } from "./element.js";
+
 const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
 
 /**
@@ -28,7 +30,7 @@ export function oneStop(group, selector = "button") {
     all[Math.max(0, Math.min(all.length - 1, at + (turned ? -STEPS[key] : STEPS[key])))].focus();
   });
   return (first = 0) => {
-    const all = buttons(), focused = group.getRootNode().activeElement;
+    const all = buttons(), focused = rootOf(group).activeElement;
     for (const button of all) button.tabIndex = -1;
     stopAt(all.includes(focused) ? focused : all[first] ?? all[0] ?? null);
   };

@@ -29,16 +29,24 @@ async function read(input, longest, take) {
 }
 
 // UTF-8, or what a mark at the start says; the decoder leaves the mark out.
-function encodingOf([first, second]) {
+function encodingOf(bytes) {
+  const [first, second] = bytes;
   if (first === 0xff && second === 0xfe) return "utf-16le";
   return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
 }
+
+/**
+ * What `opening_cell` sends.
+ *
+ * @typedef {{ label: string, accept: string, longest: number }} Data
+ */
 
 export function mount(tell) {
   const file = fileInput({ id: "input" }, (chosen) => tell("file", chosen));
   const label = element("label", { for: "input" });
   return {
     element: element("div", {}, label, file.input),
+    /** @param {Data} data */
     update(data) {
       label.textContent = data.label;
       file.update(data.longest, data.accept);

@@ -9,7 +9,7 @@ const DONE_MS = 1_500;
 // Only addresses that a browser trusts may write to its clipboard themselves; on others a selection
 // is copied, as by a person.
 async function copy(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
+  if (navigator.clipboard) return await navigator.clipboard.writeText(text);
   const area = element("textarea", { style: { position: "fixed", opacity: "0" } });
   document.body.append(area);
   area.value = text;
@@ -24,12 +24,22 @@ const sign = (path) => {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("viewBox", "0 0 24 24");
   svg.setAttribute("aria-hidden", "true");
-  svg.append(document.createElementNS(svg.namespaceURI, "path"));
-  svg.firstChild.setAttribute("d", path);
+  const line = document.createElementNS("http://www.w3.org/2000/svg", "path");
+  line.setAttribute("d", path);
+  svg.append(line);
   return svg;
 };
 const LINK = "M10 14a4 4 0 0 0 6 0l4-4a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-4 4a4 4 0 0 0 6 6l1-1";
 const FILE = "M12 4v11M7 11l5 5 5-5M5 20h14";
+
+/**
+ * What measuring.py sends.
+ *
+ * @typedef {{
+ *   title: string, part: string, sentence: string, network: string[], takes: boolean,
+ *   lecture: [string, string][], outcome: string
+ * }} Data
+ */
 
 export function mount(tell) {
   const part = element("span", { class: "part" });
@@ -58,6 +68,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "bar" }, element("h1", {}, name, part), sentence, ...lecture.parts, take, button, status),
+    /** @param {Data} data */
     update(data) {
       name.textContent = data.title;
       part.textContent = data.part ? `: ${data.part}` : "";

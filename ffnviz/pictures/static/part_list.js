@@ -6,6 +6,12 @@ import { place } from "./popover.js";
 
 export const styles = ["part_list.css"];
 
+/**
+ * What `part_list_cell` sends.
+ *
+ * @typedef {{ label: string, parts: [string, string][], chosen: number, away: string[] }} Data
+ */
+
 export function mount(tell) {
   const open = element("button", { type: "button", class: "open" });
   const list = element("div", { class: "list", role: "radiogroup", popover: "auto" });
@@ -20,6 +26,7 @@ export function mount(tell) {
   chooseByArrows(list, () => chosen, choose);
   return {
     element: element("nav", { class: "parts" }, open, list, away),
+    /** @param {Data} data */
     update(data) {
       ({ chosen } = data);
       list.setAttribute("aria-label", data.label);

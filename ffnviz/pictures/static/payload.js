@@ -1,5 +1,7 @@
 // Reading what ffnviz/pictures/payload.py packed: a header, and arrays of numbers.
 
+/** @typedef {Float32Array | Uint16Array | Int32Array | Uint8Array} Numbers */
+
 const HALF = (() => {
   const table = new Float32Array(65536);
   for (let bits = 0; bits < 65536; bits++) {

@@ -1,7 +1,7 @@
 // What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
 
 import { download } from "./download.js";
-import { element } from "./element.js";
+import { element, penOf } from "./element.js";
 import { makeNumbers } from "./numbers_table.js";
 import { place } from "./popover.js";
 import { asCsv } from "./save_table.js";
@@ -15,7 +15,7 @@ export async function asPng(svg) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = element("canvas", { width: image.width * SCALE, height: image.height * SCALE });
-  canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
+  penOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
@@ -40,7 +40,15 @@ export function pictureMenu({ svg, rows }, name, enlarge) {
     setTimeout(() => box.hidePopover(), DONE_MS);
   };
   const item = (text, act) => element("button", {
-    type: "button", text, onclick: () => act().catch((error) => say(`That did not work: ${error.message}`)),
+    type: "button",
+    text,
+    onclick: async () => {
+      try {
+        await act();
+      } catch ({ message }) {
+        say(`That did not work: ${message}`);
+      }
+    },
   });
   const file = (blob, ending) => {
     download(blob, `${name()}.${ending}`);
@@ -55,9 +63,9 @@ export function pictureMenu({ svg, rows }, name, enlarge) {
     rows && element("button", { type: "button", text: "Show the numbers", onclick: () => { box.hidePopover(); numbers.open(said); } }),
     svg && item("Save as PNG", async () => file(await asPng(await svg()), "png")),
     svg && item("Save as SVG", async () => file(new Blob([await svg()], { type: "image/svg+xml" }), "svg")),
-    rows && item("Save the numbers as CSV", async () => file(new Blob([asCsv(rows())], { type: "text/csv;charset=utf-8" }), "csv")),
+    rows && item("Save the numbers as CSV", () => file(new Blob([asCsv(rows())], { type: "text/csv;charset=utf-8" }), "csv")),
     // Browsers copy pictures on addresses they trust only: this machine's own, and https.
-    svg && navigator.clipboard?.write && item("Copy the picture", copy),
+    svg && Boolean(navigator.clipboard?.write) && item("Copy the picture", copy),
     status,
   ].filter(Boolean));
   return {

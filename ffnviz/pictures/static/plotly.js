@@ -1,7 +1,10 @@
 // plotly.js itself, fetched once a page, and only where a chart is shown.
 
+/** @type {string[] | null} */
 let addresses = null;
+/** @type {(() => Promise<any>) | null} */
 let from = null;
+/** @type {Promise<any> | null} */
 let loading = null;
 
 // Where plotly.min.js may lie, if not beside this file; the first that answers is taken.
@@ -20,7 +23,9 @@ export function plotly() {
   return loading;
 }
 
-function load([address, ...others]) {
+/** @param {string[]} hrefs */
+function load(hrefs) {
+  const [address, ...others] = hrefs;
   return new Promise((resolve, reject) => {
     const script = document.createElement("script");
     script.src = address;

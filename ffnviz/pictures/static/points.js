@@ -4,11 +4,22 @@ import { element } from "./element.js";
 import { draw, FOUND, scaleOf } from "./points_canvas.js";
 import { makeUnanswered } from "./unanswered.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["points.css"];
 
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 const inOrder = (points) => points.map(String).sort().join(" ");
+
+/**
+ * What `points_cell` sends.
+ *
+ * @typedef {{
+ *   points: [number, number, number][], side: number, most: number, classes: [string, string],
+ *   label: string, head: Head, arrays: { score: Float32Array, lines: Float32Array }
+ * }} Data
+ */
 
 export function mount(tell) {
   const canvas = element("canvas", { tabindex: "0", role: "application" });
@@ -18,7 +29,9 @@ export function mount(tell) {
   const clear = element("button", { type: "button", class: "clear", text: "Clear", onclick: () => change([]) });
   const tools = element("div", { class: "kinds action", role: "group", "aria-label": "Class of the next point" }, ...kinds, clear);
   const root = element("figure", { class: "points" }, tools, canvas, status);
-  let shown = null, colours = null, points = [], chosen = true, cursor = null;
+  /** @type {Data} */
+  let shown;
+  let colours = null, points = [], chosen = true, cursor = null;
   const unanswered = makeUnanswered(inOrder);
 
   function paint() {
@@ -45,7 +58,8 @@ export function mount(tell) {
   }
 
   // Takes the point that is there, or puts one; says so to whoever does not see it.
-  function toggle([x, y], there) {
+  function toggle(place, there) {
+    const [x, y] = place;
     const name = (first) => shown.classes[first ? 0 : 1];
     if (there >= 0) {
       status.textContent = `${name(points[there][2])} taken away`;
@@ -92,6 +106,7 @@ export function mount(tell) {
       rows: () => [["class", "x", "y"], ...points.map(([x, y, first]) =>
         [shown.classes[first ? 0 : 1], ...[x, y].map((place) => Number(((place / (shown.side - 1)) * 2 - 1).toFixed(4)))])],
     },
+    /** @param {Data} data */
     update(data, theme) {
       [shown, colours] = [data, theme];
       if (!unanswered.overtakes(data.points)) points = data.points.map(([x, y, first]) => [x, y, first === 1]);

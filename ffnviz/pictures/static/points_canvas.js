@@ -1,5 +1,7 @@
 // Two classes of points over the score of a network: what is drawn, and where a pointer is on it.
 
+import { penOf } from "./element.js";
+
 const EDGE = 10; // pixels around the square, so that a point on its border is whole
 const SHADE = 0.32;
 export const FOUND = 12; // pixels within which a click means a point that is there
@@ -68,14 +70,14 @@ export function draw(canvas, { score, lines, side }, points, cursor, theme) {
   const width = canvas.clientWidth, ratio = devicePixelRatio || 1, n = Math.sqrt(score.length);
   if (!width) return;
   canvas.width = canvas.height = Math.round(width * ratio);
-  const context = canvas.getContext("2d");
+  const context = penOf(canvas);
   context.scale(ratio, ratio);
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, width);
   const scale = scaleOf(width, side), inner = width - 2 * EDGE;
   const at = ([i, j]) => [scale.x((i / (n - 1)) * (side - 1)), scale.y((j / (n - 1)) * (side - 1))];
   const small = new OffscreenCanvas(n, n), half = inner / (n - 1) / 2; // a value stands in the middle of its cell
-  small.getContext("2d").putImageData(shades(score, n, theme), 0, 0);
+  small.getContext("2d")?.putImageData(shades(score, n, theme), 0, 0);
   context.save();
   context.beginPath();
   context.rect(EDGE, EDGE, inner, inner);
@@ -87,6 +89,7 @@ export function draw(canvas, { score, lines, side }, points, cursor, theme) {
   context.beginPath();
   for (let k = 0; k < lines.length; k += 4) {
     const [x, y, u, v] = lines.subarray(k, k + 4);
+    /** @type {(a: number, b: number) => [number, number]} */
     const to = (a, b) => [EDGE + ((a + 1) / 2) * inner, EDGE + ((1 - b) / 2) * inner];
     context.moveTo(...to(x, y));
     context.lineTo(...to(u, v));

@@ -3,14 +3,29 @@
 import { each, element } from "./element.js";
 import { reordering } from "./reorder.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["reorder.css", "program.css"];
 
 const PATIENCE_MS = 2_000; // for the answer to a move
 
+/**
+ * @typedef {{
+ *   name: string, code: string, values: { text: string, real: string }[], fault: string
+ * }} Line
+ */
+
+/**
+ * What `program_cell` sends.
+ *
+ * @typedef {{ head: Head, columns: string[], movable: boolean, lines: Line[] }} Data
+ */
+
 export function mount(tell) {
   const values = element("span", { class: "values" }), names = element("div", { class: "names", "aria-hidden": "true" }, values), list = element("ol"), status = element("div", { class: "told", role: "status" });
   const how = element("p", { class: "how", text: "To move a line, hold ⠿ at its end and drag it." });
-  let data = { lines: [], columns: [] };
+  /** @type {Data} */
+  let data;
   let wanted = "", since = 0; // the order that the server was told last, and when
   const namesOf = (lines) => lines.map(({ name }) => name);
   const order = reordering(list, (from, to) => {
@@ -31,7 +46,7 @@ export function mount(tell) {
     const columns = `repeat(${data.columns.length}, minmax(0, 1fr))`;
     values.style.gridTemplateColumns = columns;
     each(values, data.columns, () => element("span", { class: "value" }), (name, text) => { name.textContent = text; });
-    list.parentElement.classList.toggle("many", data.columns.length > 2);
+    list.parentElement?.classList.toggle("many", data.columns.length > 2);
     each(list, data.lines, makeLine, (line, { code, values, fault }, at) => {
       const [text, numbers, why, handle] = line.children;
       text.textContent = code;
@@ -56,6 +71,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "program" }, how, names, list, status),
+    /** @param {Data} next */
     update(next) {
       // While lines are moved quickly, answers to earlier moves come in.
       const late = wanted && namesOf(next.lines).join(" ") !== wanted && performance.now() - since < PATIENCE_MS;

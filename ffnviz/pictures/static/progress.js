@@ -17,9 +17,18 @@ export function onProgress(name, show) {
 
 export const progressOf = (name) => latest.get(name) ?? BEGINNING;
 
+/**
+ * What measuring.py sends.
+ *
+ * @typedef {{
+ *   measurements: { name: string, share: number, waits: string, left: number | null }[]
+ * }} Data
+ */
+
 export function mount() {
   return {
     element: element("span", { hidden: "" }),
+    /** @param {Data} data */
     update({ measurements }) {
       latest = new Map(measurements.map(({ name, ...progress }) => [name, progress]));
       for (const [name, show] of listeners) if (latest.has(name)) show(latest.get(name));

@@ -1,16 +1,32 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
-import { chooseByArrows, element } from "./element.js";
+import { chooseByArrows, element, rootOf } from "./element.js";
 import { oneStop } from "./one_stop.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
 import { makeSliding } from "./sliding.js";
+
+/** @import { SavedFile } from "./saving.js" */
 
 export const styles = ["rail.css"];
 
 const ANSWER_MS = 1_000; // a page that has not answered by then is asked again
 const NONE = "choose"; // where nothing is chosen yet
 const TYPED_MS = 400; // after which a box says what was typed so far
+
+/**
+ * What `rail_cell` sends of a control; `text` is that of a box, and `stop` a text where several are chosen.
+ *
+ * @typedef {{ name: string, label: string, help: string, disabled?: boolean, bare?: boolean }} Common
+ * @typedef {Common & { kind: "slider", stops: string[], stop: number }} Slider
+ * @typedef {Common & { kind: "choice" | "menu", options: string[], stop: number }} Choice
+ * @typedef {Common & { kind: "several", options: string[], stop: string }} Several
+ * @typedef {Common & { kind: "text" | "number", text: string, example: string, longest: number | null }} Box
+ * @typedef {Common & { kind: "switch", on: boolean }} Switch
+ * @typedef {Common & { kind: "button" | "measure" | "download", file?: SavedFile }} Button
+ * @typedef {Common & { kind: "upload", accepts: string, longest: number }} Upload
+ * @typedef {{ controls: (Slider | Choice | Several | Box | Switch | Button | Upload)[] }} Data
+ */
 
 // One move at a time is under way: the next is sent when the page shows the last.
 function makeSender(tell, name) {
@@ -52,6 +68,7 @@ function slider(tell, control) {
   const sender = makeSender(tell, control.name);
   const name = element("span"), output = element("output", { "aria-live": "off" });
   const input = element("input", { type: "range", min: "0", step: "1" });
+  /** @type {string[]} */
   let stops = [];
   const say = () => { output.textContent = stops[input.value]; input.setAttribute("aria-valuetext", stops[input.value]); };
   const move = (done) => { say(); sender.move(Number(input.value), done); };
@@ -59,6 +76,7 @@ function slider(tell, control) {
   input.onchange = () => move(true);
   return {
     element: labelled(element("span", { class: "line" }, name, output), input),
+    /** @param {Slider} next */
     update(next) {
       ({ stops } = next);
       name.textContent = next.label;
@@ -78,17 +96,18 @@ function choice(tell, control) {
   chooseByArrows(group, () => at, choose);
   return {
     element: element("span", { class: `control ${control.name.endsWith("_view") ? "views" : ""}` }, name, group),
+    /** @param {Choice} next */
     update(next) {
       name.textContent = next.label;
       group.setAttribute("aria-label", next.label);
       at = next.stop;
       next.options.forEach((words, stop) => {
-        const option = group.children[stop] ?? group.appendChild(element("button", { type: "button", role: "radio", onclick: () => choose(stop) }));
+        const option = /** @type {HTMLElement} */ (group.children[stop]) ?? group.appendChild(element("button", { type: "button", role: "radio", onclick: () => choose(stop) }));
         write(option, words);
         option.setAttribute("aria-checked", String(stop === at));
         option.tabIndex = stop === Math.max(at, 0) ? 0 : -1;
       });
-      while (group.children.length > next.options.length) group.lastElementChild.remove();
+      while (group.children.length > next.options.length) group.lastElementChild?.remove();
     },
   };
 }
@@ -107,6 +126,7 @@ function several(tell, control) {
   }
   return {
     element: element("span", { class: "control" }, name, group),
+    /** @param {Several} next */
     update(next) {
       name.textContent = next.label;
       group.setAttribute("aria-label", next.label);
@@ -124,6 +144,7 @@ function menu(tell, control) {
   select.onchange = () => tell("move", { name: control.name, value: select.selectedIndex, done: true });
   return {
     element: labelled(name, select),
+    /** @param {Choice} next */
     update(next) {
       name.textContent = next.label;
       const known = [...select.options].map(({ text }) => text), texts = [...next.options, ...(next.stop < 0 ? [NONE] : [])];
@@ -141,6 +162,7 @@ function box(tell, control) {
   input.onchange = () => { clearTimeout(later); sender.move(input.value, true); };
   return {
     element: labelled(name, input),
+    /** @param {Box} next */
     update(next) {
       name.textContent = next.label;
       input.type = next.kind === "number" ? "number" : "text";
@@ -148,7 +170,7 @@ function box(tell, control) {
       input.placeholder = next.example;
       if (next.longest) input.maxLength = next.longest;
       // What somebody is typing is theirs; a number out of range is mended when they leave the box.
-      if (sender.shown(next.text) && input.getRootNode().activeElement !== input) input.value = next.text;
+      if (sender.shown(next.text) && rootOf(input).activeElement !== input) input.value = next.text;
     },
     destroy() { clearTimeout(later); sender.stop(); },
   };
@@ -159,11 +181,12 @@ function toggle(tell, control) {
   input.onchange = () => tell("move", { name: control.name, value: input.checked, done: true });
   return {
     element: element("label", { class: "control switch" }, input, name),
+    /** @param {Switch} next */
     update(next) {
       name.textContent = next.label;
       input.checked = next.on;
-      input.disabled = next.disabled;
-      input.parentElement.classList.toggle("off", Boolean(next.disabled));
+      input.disabled = Boolean(next.disabled);
+      input.parentElement?.classList.toggle("off", Boolean(next.disabled));
     },
   };
 }
@@ -174,6 +197,7 @@ function button(tell, control) {
   made.onclick = () => (file ? saveFile(file) : tell(control.kind === "measure" ? "measure" : "press", control.name));
   return {
     element: made,
+    /** @param {Button} next */
     update(next) {
       write(made, next.label);
       made.disabled = Boolean(next.disabled);
@@ -187,6 +211,7 @@ function upload(tell, control) {
   const open = element("button", { type: "button", class: "action", onclick: () => file.input.click() });
   return {
     element: element("span", {}, open, file.input),
+    /** @param {Upload} next */
     update(next) {
       open.textContent = next.label;
       file.update(next.longest, next.accepts);
@@ -202,15 +227,16 @@ export function mount(tell) {
   const made = new Map(); // kind and name → control
   return {
     element: root,
+    /** @param {Data} data */
     update({ controls }) {
-      const wanted = controls.map((control) => [`${control.kind} ${control.name}`, control]);
+      const wanted = controls.map((control) => ({ key: `${control.kind} ${control.name}`, control }));
       for (const [key, control] of made) {
-        if (wanted.some(([other]) => other === key)) continue;
+        if (wanted.some((other) => other.key === key)) continue;
         control.destroy?.();
         control.element.remove();
         made.delete(key);
       }
-      wanted.forEach(([key, control], at) => {
+      wanted.forEach(({ key, control }, at) => {
         if (!made.has(key)) {
           made.set(key, KINDS[control.kind](tell, control));
           made.get(key).element.dataset.kind = control.kind;

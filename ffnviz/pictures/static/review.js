@@ -2,7 +2,7 @@
 
 import { each, element } from "./element.js";
 
-const said = document.getElementById("said"), list = document.getElementById("sentences");
+const [said, list] = ["said", "sentences"].map((id) => /** @type {HTMLElement} */ (document.getElementById(id)));
 const channel = new BroadcastChannel(location.hash.slice(1));
 
 function makeLine() {

@@ -20,6 +20,7 @@ const unquoted = (name) => name.trim().replace(/^["']|["']$/g, "");
 // The rules of a family in the page's style sheets; of sheets of other hosts nothing can be read.
 function* facesOf(family) {
   for (const sheet of document.styleSheets) {
+    /** @type {Iterable<CSSRule>} */
     let rules = [];
     try { rules = sheet.cssRules; } catch { continue; }
     for (const rule of rules) {

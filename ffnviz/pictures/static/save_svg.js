@@ -16,7 +16,7 @@ const tag = (name, attributes, inside = "") =>
   `<${name} ${Object.entries(attributes).map(([key, value]) => `${key}="${escaped(String(value))}"`).join(" ")}>${inside}</${name}>`;
 const round = (value) => Math.round(value * 100) / 100;
 
-const ruler = document.createElement("canvas").getContext("2d");
+const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
 
 // A text in lines that are no wider than so many pixels.
 function inLines(text, width, font) {
@@ -135,5 +135,5 @@ export async function elementAsSvg(element, title, theme) {
   const width = Math.ceil(all.width) + 2 * EDGE;
   const { height, svg } = heading(title, width, fontFamily, theme);
   const parts = [...drawn(element, { left: all.left - EDGE, top: start - height }, all)];
-  return asFile(svg + parts.join(""), width, Math.ceil(height + all.bottom - start + EDGE), fontFamily, theme);
+  return await asFile(svg + parts.join(""), width, Math.ceil(height + all.bottom - start + EDGE), fontFamily, theme);
 }

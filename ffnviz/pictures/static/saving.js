@@ -6,17 +6,30 @@ import { element } from "./element.js";
 
 export const styles = ["saving.css"];
 
-// Saves what `file_data` packed.
+/**
+ * What `file_data` packed.
+ *
+ * @typedef {{ name: string, type: string, base64: string }} SavedFile
+ */
+
+/** @param {SavedFile} file */
 export function saveFile({ name, type, base64 }) {
   const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
   download(new Blob([bytes], { type }), name);
 }
 
+/**
+ * What `saving_cell` sends.
+ *
+ * @typedef {{ label: string, file: SavedFile | null }} Data
+ */
+
 export function mount() {
-  let file = null;
-  const button = element("button", { type: "button", onclick: () => saveFile(file) });
+  let file = /** @type {SavedFile | null} */ (null);
+  const button = element("button", { type: "button", onclick: () => { if (file) saveFile(file); } });
   return {
     element: button,
+    /** @param {Data} data */
     update(data) {
       ({ file } = data);
       button.textContent = data.label;

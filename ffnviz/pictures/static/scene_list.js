@@ -6,9 +6,19 @@ import { reordering } from "./reorder.js";
 
 export const styles = ["reorder.css", "scene_list.css"];
 
+/**
+ * What `scene_list_cell` sends.
+ *
+ * @typedef {{
+ *   scenes: { title: string, where: string, sentence: string, thumbnail: string }[],
+ *   chosen: number
+ * }} Data
+ */
+
 export function mount(tell) {
   const list = element("ol"), status = element("div", { class: "told", role: "status" });
-  let data = { scenes: [] };
+  /** @type {Data} */
+  let data;
   const order = reordering(list, (from, to) => {
     status.textContent = `${data.scenes[from].title}: now scene ${to + 1} of ${data.scenes.length}`;
     tell("move", { from, to });
@@ -23,6 +33,7 @@ export function mount(tell) {
 
   return {
     element: element("nav", { class: "scenes", "aria-label": "Scenes of my lecture" }, list, status),
+    /** @param {Data} next */
     update(next) {
       data = next;
       order.cancel();

@@ -4,11 +4,24 @@ import { each, element } from "./element.js";
 import { percent } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["sentences.css"];
+
+/** @typedef {{ text: string, remark: string, guesses: [string, string, string, number][] }} Line */
+
+/**
+ * What `sentences_cell` sends.
+ *
+ * @typedef {{ lines: Line[], head: Head }} Data
+ */
+
+/** @type {[string, string, string, number | null][]} */
+const NO_GUESS = [["", "", "", null]];
 
 export function mount(tell) {
   const list = element("ol", { tabindex: "0" });
-  let shown = [];
+  let shown = /** @type {Line[]} */ ([]);
 
   function makeLine(at) {
     const open = element("button", { type: "button", class: "open", title: "Open it on the Journey", onclick: () => tell("open", at) }, element("bdi"));
@@ -20,8 +33,9 @@ export function mount(tell) {
     element: element("div", { class: "sentences" }, list),
     saves: {
       rows: () => [["sentence", "network", "guess", "probability"], ...shown.flatMap(({ text, guesses }) =>
-        (guesses.length ? guesses : [["", "", "", null]]).map(([network, , word, share]) => [text, network, word, share]))],
+        (guesses.length ? guesses : NO_GUESS).map(([network, , word, share]) => [text, network, word, share]))],
     },
+    /** @param {Data} data */
     update({ lines }, theme) {
       shown = lines;
       list.setAttribute("aria-label", "Sentences of the class");

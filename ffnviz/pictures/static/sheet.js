@@ -96,7 +96,7 @@ export function mount(parent, tell) {
 
   function layOut(view) {
     const lines = view.rows.map((columns, row) => {
-      const line = rows.children[row] ?? element("div", { class: "line" });
+      const line = /** @type {HTMLElement} */ (rows.children[row]) ?? element("div", { class: "line" });
       line.style.gridTemplateColumns = columns.map(([width]) => `minmax(0, ${width}fr)`).join(" ");
       arrange(line, columns.map(([, keys], at) => {
         const column = line.children[at] ?? element("div", { class: "column" });

@@ -6,8 +6,8 @@ const FADE = "2.2rem";
 /**
  * Has an element that scrolls, sideways or down, fade where there is more of it.
  *
- * @param node that scrolls
- * @return { look, stop }: call `look` when its content is another
+ * @param {HTMLElement} node that scrolls
+ * @returns {{ look: () => void, stop: () => void }} call `look` when its content is another
  */
 export function makeSliding(node) {
   let asked = 0;

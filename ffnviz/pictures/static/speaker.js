@@ -4,7 +4,7 @@ const KEYS = {
   ArrowRight: "forward", PageDown: "forward", " ": "forward", ArrowLeft: "back", PageUp: "back",
   Home: "first", End: "last", b: "blank", e: "explore",
 };
-const by = (id) => document.getElementById(id);
+const by = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const channel = new BroadcastChannel(location.hash.slice(1));
 const act = (what) => channel.postMessage({ act: what });
 let began = Date.now(); // as this window was opened, or the clock set to begin anew
@@ -23,10 +23,10 @@ channel.onmessage = ({ data }) => {
 };
 channel.postMessage({ ready: true });
 
-for (const button of document.querySelectorAll("[data-act]")) button.onclick = () => act(button.dataset.act);
+for (const button of document.querySelectorAll("button")) if (button.dataset.act) button.onclick = () => act(button.dataset.act);
 by("restart").onclick = () => { began = Date.now(); tick(); };
 addEventListener("keydown", (event) => {
-  if (event.target.matches("button") && event.key === " ") return;
+  if (event.target instanceof HTMLButtonElement && event.key === " ") return;
   const what = KEYS[event.key];
   if (!what || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();

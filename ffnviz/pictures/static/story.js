@@ -3,13 +3,15 @@
 
 import { beginBringing } from "./bringing.js";
 import { classroom } from "./classroom_connection.js";
-import { each, element } from "./element.js";
+import { each, element, rootOf } from "./element.js";
 import { crowd } from "./filling.js";
 import { light, makeRoom } from "./spotlight.js";
 import { makeQuestion } from "./story_question.js";
 import { listenToKeys } from "./story_keys.js";
 import { makeSpeaker } from "./story_speaker.js";
 import { colourOf } from "./theme.js";
+
+/** @import { Span } from "./head.js" */
 
 export const styles = ["story.css"];
 
@@ -37,6 +39,18 @@ const span = ([text, wanted], theme) => {
   return element("span", { class: kind, text, style: { color: colour ? colourOf(colour, theme) : "" } });
 };
 const asText = (spans) => spans.map(([text]) => text).join("");
+
+/** @typedef {{ ask: Span[], options: string[], answer: number | null }} Question */
+
+/**
+ * What `story_cell` sends.
+ *
+ * @typedef {{
+ *   lecture: string, at: number, titles: string[], path: number[], sentence: string, say: Span[],
+ *   look: string, question: Question | null, notes: Span[], coming: string, minutes: number,
+ *   presenting: boolean, exploring: boolean, strayed: boolean, accent: string
+ * }} Data
+ */
 
 export function mount(tell) {
   const where = element("span", { class: "where" }), title = element("h2"), sentence = element("span", { class: "typed" });
@@ -66,7 +80,9 @@ export function mount(tell) {
     dispatchEvent(new Event("resize"));
   });
   resized.observe(root);
-  let data = null, theme = null, at = null; // where the speaker has asked to be
+  /** @type {Data} */
+  let data;
+  let theme = null, at = null; // where the speaker has asked to be
   let talked = false; // whether the scene was part of a talk when it was painted last
   let brought = ""; // the scene, told or not, whose picture was brought into the window last
 
@@ -115,7 +131,9 @@ export function mount(tell) {
     if (!list.matches(":popover-open")) root.focus({ preventScroll: true });
   }
   root.addEventListener("click", () => { if (data?.presenting && !data.exploring) rest(); });
-  list.addEventListener("toggle", ({ newState }) => { if (newState === "open") scenes.querySelector("[aria-current=true]")?.focus(); });
+  /** @type {() => HTMLElement | null} */
+  const currentScene = () => scenes.querySelector("[aria-current=true]");
+  list.addEventListener("toggle", ({ newState }) => { if (newState === "open") currentScene()?.focus(); });
   const keys = listenToKeys(() => data, () => blank.matches(":popover-open"), () => list.matches(":popover-open"),
     (what) => commands[what]());
 
@@ -156,8 +174,9 @@ export function mount(tell) {
     setPage({ scene: !data.strayed && !data.exploring, asking, presenting: talk, alone: talk && (data.look !== "" || asking) });
     const scene = `${data.lecture} ${data.at} ${asking} ${data.strayed} ${talk}`;
     if (scene !== brought && !data.strayed) {
-      beginBringing(root.getRootNode().host);
-      if (asking && SMALL.matches) root.getRootNode().host.scrollIntoView();
+      const { host } = rootOf(root);
+      beginBringing(host);
+      if (asking && SMALL.matches) host.scrollIntoView();
     }
     brought = scene;
     speaker.tell({ ...data, veiled: veiled(), say: asText(data.say), notes: asText(data.notes), counts: question.counts(data), ask: data.question && asText(data.question.ask) });
@@ -165,6 +184,7 @@ export function mount(tell) {
 
   return {
     element: root,
+    /** @param {Data} next */
     update(next, palette) {
       const moved = data?.at !== next.at || data?.lecture !== next.lecture;
       [data, theme] = [next, palette];

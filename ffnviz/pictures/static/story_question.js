@@ -11,7 +11,7 @@ const voteOf = (data) => `${nameOf(data)} ${classroom.removals}`; // a vote that
 const nameOf = ({ lecture, at }) => `${classroom.code} ${lecture} ${at}`;
 
 // Whether a class answers this question together.
-const together = ({ at }) => isTogether() && classroom.now.scene === at;
+const together = ({ at }) => isTogether() && classroom.now?.scene === at;
 const countsOf = ({ at }) => classroom.now?.counts[at] ?? null;
 
 export function makeQuestion(changed) {
@@ -37,7 +37,7 @@ export function makeQuestion(changed) {
   function isOpen(data) {
     if (!data.question) return false;
     const name = nameOf(data);
-    if (!answered.has(name) && together(data) && classroom.now.revealed.includes(data.at)) answered.set(name, voted.get(voteOf(data)) ?? null);
+    if (!answered.has(name) && together(data) && classroom.now?.revealed.includes(data.at)) answered.set(name, voted.get(voteOf(data)) ?? null);
     return !answered.has(name);
   }
 

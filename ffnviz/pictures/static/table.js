@@ -4,10 +4,20 @@ import { element } from "./element.js";
 import { fitList } from "./filling.js";
 import { oneStop } from "./one_stop.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["table.css"];
 
 const isNumber = (value) => typeof value === "number";
 const decimals = (value) => (Number.isInteger(value) ? 0 : (String(value).split(".")[1] ?? "").length);
+
+/**
+ * What `table_cell` sends.
+ *
+ * @typedef {{
+ *   columns: string[], rows: (string | number)[][], head: Head, clickable: boolean, drawn: number
+ * }} Data
+ */
 
 export function mount(tell) {
   const head = element("tr"), body = element("tbody");
@@ -15,7 +25,9 @@ export function mount(tell) {
   const frame = element("div", { class: "frame" }, table);
   const stopAtTitle = oneStop(head), stopAtRow = oneStop(body);
   const fit = fitList(frame, () => [0.5, 1]);
-  let shown = { columns: [], rows: [] }, order = [], digits = [];
+  /** @type {Data} */
+  let shown;
+  let order = [], digits = [];
   function cell(value, column) {
     if (!isNumber(value)) return element("td", { text: value });
     return element("td", { text: value.toFixed(digits[column]).replace("-", "−"), class: "number" });
@@ -50,6 +62,7 @@ export function mount(tell) {
   return {
     element: element("div", { class: "table" }, frame),
     saves: { svg: null, rows: () => [shown.columns, ...order.map((at) => shown.rows[at])] },
+    /** @param {Data} data */
     update(data) {
       shown = data;
       order = data.rows.map((_, at) => at);

@@ -1,7 +1,7 @@
 // Words that a newcomer may not know: underlined with dots where they first stand on the page, and
 // explained there by a click or a key. glossary.json has them all.
 
-import { element } from "./element.js";
+import { element, rootOf } from "./element.js";
 import { read } from "./files.js";
 import { place } from "./popover.js";
 
@@ -39,8 +39,8 @@ export function cut(text, seen) {
 
 // A button may begin or end a line, and a comma must not: what stands at a term without a blank,
 // before it or behind, is kept on its line.
-const clinging = (text) => (typeof text === "string" ? /^[^\s]*/.exec(text)[0] : "");
-const opening = (text) => (typeof text === "string" ? /[(“]?$/.exec(text)[0] : "");
+const clinging = (text) => (typeof text === "string" ? /^[^\s]*/.exec(text)?.[0] ?? "" : "");
+const opening = (text) => (typeof text === "string" ? /[(“]?$/.exec(text)?.[0] ?? "" : "");
 const together = (before, button, next) => {
   const [start, end] = [opening(before), clinging(next)];
   return start || end ? element("span", { class: "kept" }, start, button, end) : button;
@@ -91,8 +91,8 @@ export async function markWithin(root, terms) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const texts = [];
   while (walker.nextNode()) {
-    const { currentNode: node } = walker;
-    if (node.data.trim() && !node.parentElement.closest("math, code, summary, button")) texts.push(node);
+    const node = /** @type {Text} */ (walker.currentNode);
+    if (node.data.trim() && !node.parentElement?.closest("math, code, summary, button")) texts.push(node);
   }
   for (const node of texts) {
     const span = element("span", { text: node.data });
@@ -116,7 +116,7 @@ export function forgetHead(sentence) {
   heads.delete(sentence);
 }
 
-const hostOf = (node) => node.getRootNode().host ?? node;
+const hostOf = (node) => rootOf(node).host ?? node;
 const follows = (a, b) => (hostOf(a).compareDocumentPosition(hostOf(b)) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
 
 async function markAll() {

@@ -22,7 +22,7 @@ async function drawn(svg) {
   const share = Math.min(SIZE.width / image.width, SIZE.height / image.height);
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [Math.round(image.width * share), Math.round(image.height * share)];
-  const pen = canvas.getContext("2d");
+  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
   pen.imageSmoothingQuality = "high";
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);
   const addresses = QUALITIES.map((quality) => canvas.toDataURL("image/jpeg", quality));
@@ -34,5 +34,5 @@ export async function thumbnail() {
   const host = chosen();
   if (!host) return "";
   const late = new Promise((done) => { setTimeout(() => done(""), PATIENCE_MS); });
-  return Promise.race([drawn(hosts.get(host)), late]).catch(() => "");
+  return await Promise.race([drawn(hosts.get(host)), late]).catch(() => "");
 }

@@ -2,6 +2,8 @@ import { each, element } from "./element.js";
 import { fitList } from "./filling.js";
 import { oneStop } from "./one_stop.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["verdicts.css"];
 
 const MANY = 8; // claims that leave no room for what one expects: it is said where one points
@@ -38,6 +40,19 @@ function drawSigns(signs, claims) {
   signs.setAttribute("aria-label", kinds.map((kind) => `${count(kind)} ${kind}`).join(", "));
 }
 
+/**
+ * @typedef {{
+ *   claim: string, kind: string, sign: string, verdict: string, expected: string,
+ *   measured: string, check: string, said: string, limits: string, label: string
+ * }} Claim
+ */
+
+/**
+ * What `verdicts_cell` sends.
+ *
+ * @typedef {{ groups: [string, Claim[]][], dense: boolean, head: Head }} Data
+ */
+
 export function mount(tell) {
   const box = element("div", { class: "groups" });
   const all = element("div", { class: "all", tabindex: "0", role: "region", "aria-label": "Claims and verdicts" }, box);
@@ -48,13 +63,13 @@ export function mount(tell) {
     element("div", {}, element("ul"), element("button", { type: "button", class: "leads", onclick: () => tell("group", group) })));
   const stop = oneStop(box, "h3 button");
   const fit = fitList(all, () => (root.classList.contains("titled") ? [0.6, 1.6] : [0.24, 1]));
-  let shown = [], opened = 0;
+  let shown = /** @type {Data["groups"]} */ ([]), opened = 0;
   // Of groups with titles one is open.
   function open(group) {
     opened = Math.max(0, Math.min(group, shown.length - 1));
     [...box.children].forEach((section, place) => {
       section.classList.toggle("open", place === opened);
-      section.firstChild.firstChild.setAttribute("aria-expanded", String(place === opened));
+      section.querySelector("h3 button")?.setAttribute("aria-expanded", String(place === opened));
     });
     fit();
   }
@@ -64,6 +79,7 @@ export function mount(tell) {
       rows: () => [["experiment", "said", "claim", "expected", "verdict", "measured", "test"], ...shown.flatMap(([title, claims]) =>
         claims.map(({ said, claim, expected, verdict, measured, check }) => [title, said, claim, expected, verdict, measured, check]))],
     },
+    /** @param {Data} data */
     update({ groups, dense }) {
       shown = groups;
       const titled = groups.some(([title]) => title);

@@ -7,6 +7,8 @@ import { each, element } from "./element.js";
 import { oneStop } from "./one_stop.js";
 import { stretch } from "./motion.js";
 
+/** @import { Head, Span } from "./head.js" */
+
 export const styles = ["vote_question.css"];
 
 const KNOWN = "ffnviz-shown-answers"; // in this tab: a lecturer who reloads keeps the gains
@@ -31,6 +33,18 @@ function keep(answers) {
   kept("sessionStorage", KNOWN, JSON.stringify([...known]));
 }
 
+/** @typedef {{ did: Span[], rows: [string, string, number | null][] }} Experiment */
+
+/**
+ * What `vote_cell` sends.
+ *
+ * @typedef {{
+ *   at: number, ask: Span[], options: string[], answers: (number | null)[], step: string,
+ *   experiment: Experiment | null, missing: string, why: string, leads: string, head: Head,
+ *   believed: string[], votes: [number | null, number | null][], scene: number
+ * }} Data
+ */
+
 export function mount(tell) {
   const nav = element("div", { class: "all", role: "group", "aria-label": "Questions" }), oneOf = oneStop(nav, "button:enabled");
   const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group", "aria-label": "Your vote" });
@@ -41,7 +55,8 @@ export function mount(tell) {
   const both = element("div", { class: "both" }, element("div", { class: "own" }, options, status, why, element("div", { class: "buttons" }, back, next, further)), seen);
   const summary = element("table", {}), total = element("p", { class: "total" });
   const gains = element("details", { class: "gains" }, element("summary", { text: "Before, after, and the gain" }), total, summary);
-  let data = null;
+  /** @type {Data} */
+  let data;
   const stop = onClass(() => { if (data) show(); });
 
   const sceneOf = (at, round) => data.scene + 2 * at + round;
@@ -115,7 +130,7 @@ export function mount(tell) {
       const right = place === answer, chosen = place === voteOf(at, round());
       const [words, count] = button.children;
       words.textContent = right ? `✓ ${text}` : text;
-      count.textContent = counted.every(Boolean) ? `${counted[0][place]} → ${counted[1][place]}` : "";
+      count.textContent = counted.every(Boolean) ? counted.map((each) => each?.[place]).join(" → ") : "";
       button.disabled = !open || leads();
       button.classList.toggle("right", right);
       button.classList.toggle("chosen", chosen);
@@ -143,7 +158,7 @@ export function mount(tell) {
   const spans = (parts) => parts.map(([text, kind]) => element(kind === "typed" ? "bdi" : "span", { class: kind.split("@")[0], text }));
 
   function show() {
-    each(nav, data.believed, (at) => element("button", { type: "button", onclick: () => go(at, "ask") }), (button, words, at) => {
+    each(nav, data.believed, (at) => element("button", { type: "button", onclick: () => go(at, "ask") }), (button, _words, at) => {
       const after = share(at, 1);
       button.textContent = `${at + 1}${!together() && after !== null ? (after === 1 ? " ✓" : " ✗") : ""}`;
       button.disabled = follows();
@@ -164,6 +179,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "vote" }, nav, ask, both, gains),
+    /** @param {Data} next_ */
     update(next_) {
       const moved = data && (data.at !== next_.at || data.step !== next_.step);
       const held = moved && options.querySelector(":focus");
@@ -171,7 +187,7 @@ export function mount(tell) {
       keep(data.answers);
       show();
       // Who votes by keyboard goes on where the next thing to do is.
-      if (held) (data.step === "why" ? next : options.firstChild).focus();
+      if (held) (data.step === "why" ? next : options.querySelector("button"))?.focus();
     },
     destroy: stop,
   };

@@ -6,6 +6,8 @@ import { element } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { onProgress, progressOf } from "./progress.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["waiting.css"];
 
 const FIGURE = { data: [], layout: {} };
@@ -17,13 +19,24 @@ function inWords(left) {
   return left < 1 ? " Nearly done." : ` About ${Math.round(left)} s left.`;
 }
 
+/**
+ * What `waiting_cell` sends.
+ *
+ * @typedef {{
+ *   name: string, label: string, doing: string, busy: boolean, height: number, other: string,
+ *   head?: Head
+ * }} Data
+ */
+
 export function mount(tell) {
   const bar = element("progress", { max: "1" }), words = element("span", { role: "status" }), time = element("span", { class: "time" });
   const begin = element("button", { type: "button", class: "action", onclick: () => tell("measure", true) });
   const cancel = element("button", { type: "button", class: "action", text: "Cancel", onclick: () => tell("cancel", true) });
   const box = element("div", { class: "box" }, words, bar, time, cancel, begin);
   const frame = element("div", { class: "frame" }, box), root = element("figure", { class: "waiting" }, frame);
-  let shown = null, stop = () => {};
+  /** @type {Data} */
+  let shown;
+  let stop = () => {};
 
   function say({ share, waits, left }) {
     if (box.hidden) return;
@@ -46,6 +59,7 @@ export function mount(tell) {
 
   return {
     element: root,
+    /** @param {Data} data */
     update(data) {
       if (data.name !== shown?.name) {
         stop();

@@ -18,6 +18,12 @@ export async function fillWelcome(box) {
   box.append(terms.box);
 }
 
+/**
+ * What `welcome_cell` sends.
+ *
+ * @typedef {{ bare: boolean, story: string }} Data
+ */
+
 export function mount(tell) {
   const story = element("button", { type: "button", class: "story", onclick: () => { shut(); tell("story", true); } });
   const text = element("div", { class: "text" });
@@ -36,6 +42,7 @@ export function mount(tell) {
   return {
     element: element("div", {}, line),
     // Whoever follows a link that says what to show is shown that, and nothing before it.
+    /** @param {Data} data */
     async update({ bare, story: words }) {
       story.textContent = words;
       story.hidden = !words;

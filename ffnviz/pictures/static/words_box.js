@@ -4,9 +4,20 @@
 import { each, element } from "./element.js";
 import { place } from "./popover.js";
 
+/** @import { Span } from "./head.js" */
+
 export const styles = ["words_box.css"];
 
 const WAIT_MS = 700; // after the last key
+
+/**
+ * What `words_cell` sends.
+ *
+ * @typedef {{
+ *   label: string, text: string, longest: number, reads: Span[],
+ *   choices: [string, string, string][] | null
+ * }} Data
+ */
 
 export function mount(tell) {
   const area = element("textarea", { id: "words", rows: "3" }), label = element("label", { for: "words" });
@@ -16,7 +27,9 @@ export function mount(tell) {
   const box = element("div", { popover: "auto", class: "box", role: "dialog", "aria-label": "Numbers" }, search, state, list);
   const insert = element("button", { type: "button", class: "insert", text: "Insert a number" });
   insert.popoverTargetElement = box;
-  let data = null, sent = null, waiting = 0;
+  /** @type {Data} */
+  let data;
+  let sent = null, waiting = 0;
 
   function send() {
     clearTimeout(waiting);
@@ -61,6 +74,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "words" }, element("div", { class: "line" }, label, insert), area, reads, box),
+    /** @param {Data} next */
     update(next) {
       const asked = data && !data.choices;
       data = next;

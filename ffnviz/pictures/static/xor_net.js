@@ -5,11 +5,14 @@ import { element } from "./element.js";
 import { numberOf } from "./by_hand.js";
 import { makeUnanswered } from "./unanswered.js";
 
+/** @import { Head } from "./head.js" */
+
 export const styles = ["xor_net.css"];
 
 const WAIT_MS = 300; // after the last change, before the link has it
 const INPUTS = [[0, 0], [0, 1], [1, 0], [1, 1]];
 const NEAR = 1e-6;
+/** @type {[string, string[]][]} */
 const UNITS = [["z₁ =", ["· a", "· b", ""]], ["z₂ =", ["· a", "· b", ""]], ["y =", ["· h₁", "· h₂", ""]]];
 const NAMES = ["weight of a in z₁", "weight of b in z₁", "bias of z₁", "weight of a in z₂", "weight of b in z₂", "bias of z₂", "weight of h₁ in y", "weight of h₂ in y", "bias of y"];
 const KNOWN = [1, 1, 0, 1, 1, -1, 1, -2, 0];
@@ -33,13 +36,21 @@ function verdict(weights, relu, results) {
   return `${right} of 4 right.`;
 }
 
+/**
+ * What `xor_cell` sends.
+ *
+ * @typedef {{ head: Head, weights: number[], relu: boolean, most: number }} Data
+ */
+
 export function mount(tell) {
   const phi = element("button", { type: "button", class: "phi", "aria-pressed": "true", onclick: () => { data = { ...data, relu: !data.relu }; show(); tell("phi", data.relu); } });
   const said = element("p", { class: "said", role: "status" });
   const head = element("tr", {}, ...["a, b", "z₁", "z₂", "h₁", "h₂", "y", "wanted"].map((text) => element("th", { scope: "col", text })));
   const body = element("tbody", {}, ...INPUTS.map(([a, b]) => element("tr", {}, element("th", { scope: "row", text: `${a}, ${b}` }), ...Array.from({ length: 6 }, () => element("td")))));
   const inputs = [];
-  let data = null, weights = [], waiting = 0;
+  /** @type {Data} */
+  let data;
+  let weights = [], waiting = 0;
   const unanswered = makeUnanswered(String);
 
   function change() {
@@ -84,6 +95,7 @@ export function mount(tell) {
 
   return {
     element: element("div", { class: "xor" }, element("div", { class: "both" }, element("div", {}, ...lines), element("table", {}, element("thead", {}, head), body)), said),
+    /** @param {Data} next */
     update(next) {
       data = next;
       const overtaken = unanswered.overtakes(data.weights);

@@ -3,7 +3,9 @@
 // Gains: one touch a page.
 // For: Streamlit 1.64 to 1.67.
 
+/** @type {() => HTMLElement | null} */
+const button = () => document.querySelector('[data-testid="stSidebarCollapseButton"] button');
 addEventListener("click", ({ target }) => {
-  if (!matchMedia("(max-width: 768px)").matches || !target.closest?.('[data-testid="stSidebarNavLink"]')) return;
-  setTimeout(() => document.querySelector('[data-testid="stSidebarCollapseButton"] button')?.click());
+  if (!matchMedia("(max-width: 768px)").matches || !(target instanceof Element && target.closest('[data-testid="stSidebarNavLink"]'))) return;
+  setTimeout(() => button()?.click());
 });

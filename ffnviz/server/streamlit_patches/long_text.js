@@ -6,23 +6,24 @@
 
 const KEPT = "ffnviz-long-text";
 const inLink = () => new URLSearchParams(location.search).get("text") ?? "";
+/** @type {() => HTMLInputElement | null} */
 const box = () => document.querySelector(".st-key-text input");
 const isRest = (text) => text && text.length > inLink().length && text.startsWith(inLink());
 
 addEventListener("pagehide", () => {
-  const text = box()?.value;
+  const text = box()?.value ?? "";
   if (isRest(text)) sessionStorage.setItem(KEPT, text);
   else sessionStorage.removeItem(KEPT);
 });
 
 const kept = sessionStorage.getItem(KEPT);
-if (isRest(kept) && performance.getEntriesByType("navigation")[0]?.type === "reload") {
+const [loaded] = /** @type {PerformanceNavigationTiming[]} */ (performance.getEntriesByType("navigation"));
+if (isRest(kept) && loaded?.type === "reload") {
   const watch = new MutationObserver(() => {
     const input = box();
     if (input?.value !== inLink()) return;
     watch.disconnect();
-    const { set } = Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value");
-    set.call(input, kept); // past React, which then hears of it as of any typing
+    Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, "value")?.set?.call(input, kept); // past React, which then hears of it as of any typing
     input.dispatchEvent(new Event("input", { bubbles: true }));
   });
   watch.observe(document, { childList: true, subtree: true, attributes: true, attributeFilter: ["value"] });

@@ -27,7 +27,9 @@ function look() {
 // It lies over the page, whose keys it would take; once it was closed it does not come again.
 function dismiss() {
   for (const dialog of document.querySelectorAll("[role=dialog]")) {
-    if (dialog.textContent.includes("Connection error")) dialog.querySelector("button[aria-label=Close]")?.click();
+    /** @type {HTMLButtonElement | null} */
+    const close = dialog.querySelector("button[aria-label=Close]");
+    if (dialog.textContent.includes("Connection error")) close?.click();
   }
 }
 setInterval(look, EVERY_MS);
