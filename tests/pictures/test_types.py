@@ -16,10 +16,10 @@ from ffnviz.app.rail import rail_cell
 from ffnviz.lecture.classroom.live_class import ClassPosition, LiveClass
 from ffnviz.parts.sheet import Button, Choice, Download, NumberBox, Switch, Upload
 from ffnviz.pictures.bars import Bars, replay_cell
-from ffnviz.pictures.block_map import MapStation, block_map_cell
-from ffnviz.pictures.by_hand import Gap, Step, Table, by_hand_cell
+from ffnviz.pictures.block_picture import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.part_list import part_list_cell
+from ffnviz.pictures.exercises import Gap, Step, Table, by_hand_cell
+from ffnviz.pictures.page import part_list_cell
 from ffnviz.state.actions import Set
 from ffnviz.state.settings import Setting, Values
 from tests.browser import shown
