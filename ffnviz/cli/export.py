@@ -49,7 +49,8 @@ R = TypeVar("R")
 )  # fmt: skip
 @click.option(
     "--live", is_flag=True,
-    help="Of a sentence: the networks go along, so that any other can be typed in the file.",
+    help="Of a sentence or a lecture: the networks go along, so that any other sentence can be "
+    "typed in the file.",
 )  # fmt: skip
 @click.option(
     "--folder", type=click.Path(file_okay=False, path_type=Path), help="With --live: a folder for "
@@ -81,11 +82,13 @@ def export(
     """
     if worksheet and lecture is None:
         raise click.BadParameter("a worksheet is made of a --lecture.", param_hint="--worksheet")
-    if live and lecture is not None:
-        raise click.BadParameter("it is of a sentence, not of a --lecture.", param_hint="--live")
-    if folder is not None and (not live or out is not None):
-        raise click.BadParameter("it is for --live, in place of --out.", param_hint="--folder")
-    kinds = {"live": live, "worksheet": worksheet, "lecture": lecture is not None, "journey": True}
+    if live and worksheet:
+        raise click.BadParameter("nothing is typed on paper.", param_hint="--live")
+    if folder is not None and (not live or out is not None or lecture is not None):
+        raise click.BadParameter(
+            "it is for --live, in place of --out, and for a sentence.", param_hint="--folder"
+        )
+    kinds = {"worksheet": worksheet, "lecture": lecture is not None, "live": live, "journey": True}
     kind = next(kind for kind, is_meant in kinds.items() if is_meant)
     out = out or Path(f"ffnviz-{kind}.html")
     if folder is None:
@@ -94,7 +97,7 @@ def export(
         with reported(OtherPageError):
             check_folder(folder)
     if lecture is not None:
-        _save(_lecture(lecture, device, worksheet), out, "")
+        _save(_lecture(lecture, device, worksheet, live), out, "")
         return
     if not text.strip():
         raise click.BadParameter("it is empty. Give a sentence.", param_hint="--text")
@@ -114,14 +117,16 @@ def export(
     _save(journey.html, out, f", {journey.n_tokens} tokens")
 
 
-@reported(LectureError, ModelFolderError, TooLargeError, RuntimeError)
-def _lecture(path: Path, device: torch.device, worksheet: bool) -> str:
+@reported(LectureError, ModelFolderError, NotForALivePageError, TooLargeError, RuntimeError)
+def _lecture(path: Path, device: torch.device, worksheet: bool, live: bool) -> str:
     """The HTML of a lecture, whose scenes show the twins, as the app does, or its worksheet."""
     catalog = build_catalog()
     lecture = lecture_file(path, catalog)
     if worksheet:
         return worksheet_html(lecture, catalog, device.type)
-    return with_bar("scenes", lambda step: lecture_html(lecture, catalog, device.type, step))
+    return with_bar(
+        "scenes", lambda step: lecture_html(lecture, catalog, device.type, step, live=live)
+    )
 
 
 @reported(NotForALivePageError)

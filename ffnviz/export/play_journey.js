@@ -120,7 +120,7 @@ function makeChoice(label, choose) {
  * @param hide called with a token whose word is to be hidden; a file has none
  * @param {((part: object) => void) | null} want called with what is chosen of a state, to show it; if missing, the data have all that can be chosen
  */
-export function makeJourney(recorded, want = null, hide = () => {}) {
+export function makeJourney(recorded, want = null, edits = {}) {
   let data = recorded, make = makeData(data, data.arrays, data.shapes);
   let state = { ...recorded.start };
   function take(next) {
@@ -144,7 +144,7 @@ export function makeJourney(recorded, want = null, hide = () => {}) {
     order: (order) => go({ order }),
     cell: ({ map, neuron, token }) => go({ neuron: { network: map, index: neuron }, token: ownToken(map, token) }),
     off: (off) => go({ off }),
-    hide,
+    ...edits,
     meet: ({ token }) => {
       if (token === null) toggle();
       else go({ token: ownToken((state.neuron ?? state).network, token) });

@@ -1,4 +1,5 @@
-// A lecture without a server: its scenes one after the other, by buttons or keys.
+// A lecture without a server: its scenes one after the other, by buttons or keys. Where the networks
+// are in the file, the sentence of a scene of the first page can be changed.
 
 import { aboutFrom } from "./about.js";
 import { each, element } from "./element.js";
@@ -42,12 +43,43 @@ function makeQuestion(answered) {
   };
 }
 
-export function play(body, data) {
+/**
+ * Makes what a scene of the first page hangs in: a box for another sentence, and either's pictures.
+ *
+ * @param live of play_live.js's makeLive, whose `told` is to call `swap`
+ */
+function makeLiveScene(live) {
+  const holder = element("div"), typed = element("div", {}, element("div", { class: "choices" }, ...live.choices), live.element);
+  const back = element("button", { type: "button", text: "The scene's sentence", title: "The words above are about it" });
+  // Shows a scene's own sentence.
+  function show(sentence, start, recorded) {
+    live.from({ ...start, off: false, silenced: [], sentence });
+    back.onclick = () => show(sentence, start, recorded);
+    back.disabled = true;
+    holder.replaceChildren(recorded.element);
+    recorded.show(start);
+  }
+  function swap() {
+    if (typed.isConnected) return;
+    back.disabled = false;
+    holder.replaceChildren(typed);
+  }
+  return { element: element("div", {}, element("div", { class: "choices" }, live.box, back), live.notice, holder), show, swap };
+}
+
+export async function play(body, data) {
   const { scenes } = data;
   const answers = new Map(); // scene → the option that was chosen, or null
   const hung = new Map(); // scene → what shows its pictures, made when first seen
   const journeys = new Map();
-  let at = 0;
+  let at = 0, swap = () => {};
+  const live = data.live && (await import("./play_live.js")).makeLive(
+    { ...data.live, arrays: under(data.arrays, "live "), shapes: under(data.shapes, "live ") }, () => swap());
+  const liveScene = live && makeLiveScene(live);
+  if (live) {
+    swap = liveScene.swap;
+    live.start();
+  }
 
   const where = element("span", { class: "where", role: "status" }), title = element("h2"), say = element("p", { class: "say" });
   const back = element("button", { type: "button", text: "← Back", onclick: () => step("back") });
@@ -71,6 +103,7 @@ export function play(body, data) {
   function hang(scene) {
     if (scene.journey !== null) {
       const journey = journeyOf(scene.journey);
+      if (live) return { element: liveScene.element, show: () => liveScene.show(scene.about[0], scene.start, journey) };
       return { element: journey.element, show: () => journey.show(scene.start) };
     }
     if (!scene.pictures.length) {
@@ -126,8 +159,9 @@ export function play(body, data) {
   }
   // What moves within a picture does not turn the scene.
   addEventListener("keydown", (event) => {
-    const { key, defaultPrevented, altKey, ctrlKey, metaKey } = event;
+    const { key, defaultPrevented, altKey, ctrlKey, metaKey, target } = event;
     if (!KEYS[key] || defaultPrevented || altKey || ctrlKey || metaKey) return;
+    if (target instanceof HTMLInputElement && !key.startsWith("Page")) return; // it moves in the text
     event.preventDefault();
     step(KEYS[key]);
   });

@@ -29,7 +29,7 @@ async function play() {
   readFrom((name) => (Object.hasOwn(data.files, name)
     ? Promise.resolve(data.files[name]) : Promise.reject(new Error(`${name} is not in this file.`))));
   const { play: start } = await PLAYS[data.plays]();
-  start(document.body, data);
+  await start(document.body, data);
 }
 
 play().catch(({ message }) => {

@@ -1,6 +1,7 @@
 """A lecture as one HTML file: its scenes, each with its picture and its computed numbers."""
 
-from collections.abc import Callable
+import base64
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -8,6 +9,8 @@ from ffnviz.analysis.measuring import Progress
 from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, made_by, start_of
+from ffnviz.export.live.packing import NotForALivePageError
+from ffnviz.export.live.page import live_contents
 from ffnviz.export.runs import cells_shown
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, Scene
@@ -47,6 +50,7 @@ def lecture_html(
     device: str = "cpu",
     progress: Progress = lambda _: None,
     largest: int = LARGEST,
+    live: bool = False,
 ) -> str:
     """The file's text; scenes of the Journey can be clicked if there is room for that.
 
@@ -55,16 +59,21 @@ def lecture_html(
         catalog: what its scenes can show.
         device: where the networks run, as PyTorch names it.
         progress: called with the share that is done.
-        largest: bytes that the file may have.
+        largest: bytes that the file may have, beside the networks.
+        live: whether the networks go along, so that a Journey's sentence can be changed.
 
     Raises:
         TooLargeError: if the scenes have no room even as still pictures.
+        NotForALivePageError: if a live page cannot compute the networks, or has no use for them.
         RuntimeError: if a page cannot be computed.
     """
 
     def run_of(state: State) -> Run:
         return make_run(state, device, catalog.networks)
 
+    if live:
+        with_networks = _live(_contents(lecture, catalog, run_of, progress, True), lecture, run_of)
+        return document(with_networks)
     for clickable in (True, False):
         contents = _contents(lecture, catalog, run_of, progress, clickable)
         for font in (True, False):
@@ -96,6 +105,33 @@ def _contents(
     modules = ("play_lecture", *pictures)
     title = f"{lecture.title} · ffnviz"
     return Contents(title, modules, header, file.arrays, "chart" in pictures)
+
+
+def _live(contents: Contents, lecture: Lecture, run_of: RunOf) -> Contents:
+    """The same with the networks of its first Journey, and what computes another sentence."""
+    state = next((scene.state for scene in lecture.scenes if scene.state.page == "journey"), None)
+    if state is None:
+        raise NotForALivePageError(
+            "No scene of this lecture shows the first page, where a sentence can be changed. Save "
+            "it without --live."
+        )
+    run = run_of(state)
+    page, packed = live_contents([traced.network for traced in run.both], run.trace.text)
+    files: Mapping[str, str] = page.header["files"]
+    header = {
+        **contents.header,
+        "files": {**contents.header["files"], **files},
+        "live": {name: value for name, value in page.header.items() if name != "files"},
+    }
+    arrays = {f"live {name}": values for name, values in page.arrays.items()}
+    return replace(
+        contents,
+        pictures=tuple(dict.fromkeys((*contents.pictures, *page.pictures))),
+        header=header,
+        arrays={**contents.arrays, **arrays},
+        worker=page.worker,
+        later={f"weights-{n.index['name']}": base64.b64encode(n.weights).decode() for n in packed},
+    )
 
 
 def _scene(

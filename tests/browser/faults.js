@@ -1,7 +1,8 @@
-// What a page must not have at any size: text over text, text cut off, headings squeezed to a column
-// of words, sideways scrolling, small type. Returns a sentence a fault.
+// What a page must not have at any size: text over text, text cut off or through, headings squeezed to
+// a column of words, sideways scrolling, small type, and on a laptop or a projector plots that are too
+// low to read and lines of code that wrap. Returns a sentence a fault.
 ({ smallest }) => {
-  const NARROWEST = 150;
+  const NARROWEST = 150, LOWEST = 120, LAPTOP = 1280; // pixels
   const SLACK = 2; // pixels that rounding may make
   const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
 
@@ -44,6 +45,16 @@
     return false;
   }
 
+  // Whether a box that scrolls shows a part of a line's height: of the page itself the window may.
+  function isCutThrough({ top, bottom }, node) {
+    for (let at = parentOf(node); at && !at.matches("[data-testid=stMain], body"); at = parentOf(at)) {
+      if (getComputedStyle(at).overflowY === "visible") continue;
+      const box = at.getBoundingClientRect(), inside = (y) => y > box.top + 3 && y < box.bottom - 3;
+      if (inside(top) !== inside(bottom) && (inside(top) ? box.bottom - top < 0.8 * (bottom - top) : bottom - box.top < 0.8 * (bottom - top))) return true;
+    }
+    return false;
+  }
+
   const found = new Set(), texts = [];
   const short = (text) => JSON.stringify(text.trim().slice(0, 40));
   for (const node of everything(document.body)) {
@@ -66,6 +77,7 @@
         if (!part || fades(node) || (!svg && (style.textOverflow === "ellipsis" || rect.right > innerWidth))) return;
         const fromLeft = svg && part.left > rect.left + SLACK;
         if (fromLeft || part.right < rect.right - SLACK) found.add(`cut: ${short(child.data)}`);
+        if (!svg && innerWidth >= LAPTOP && isCutThrough(rect, node)) found.add(`cut through: ${short(child.data)}`);
       });
       const { b } = svg ? node.getScreenCTM() : { b: 0 };
       if (Math.abs(b) > 0.01) continue; // turned: its box is larger than its letters
@@ -91,6 +103,19 @@
     if (!node.matches("h1, h2, h3, .sentence") || !node.checkVisibility()) continue;
     const { width, height } = node.getBoundingClientRect();
     if (node.innerText.trim().length > 20 && width < NARROWEST && height > 1 && node.clientWidth > 1) found.add(`narrow: ${short(node.textContent)} has ${Math.round(width)} px`);
+  }
+  for (const node of innerWidth >= LAPTOP ? everything(document.body) : []) {
+    if (!node.checkVisibility()) continue;
+    const drawn = node._fullLayout;
+    if (drawn) for (const { plotinfo } of Object.values(drawn._plots ?? {}).map((plotinfo) => ({ plotinfo }))) {
+      const { _length: high } = plotinfo.yaxis;
+      if (high < LOWEST) found.add(`low: a plot of ${Math.round(high)} px`);
+    }
+    if (node.matches("pre") && node.clientHeight > 0) {
+      const lines = node.textContent.replace(/\n$/, "").split("\n").length, { lineHeight, paddingTop, paddingBottom } = getComputedStyle(node);
+      const rows = (node.scrollHeight - parseFloat(paddingTop) - parseFloat(paddingBottom)) / parseFloat(lineHeight);
+      if (rows > lines + 0.6) found.add(`wrapped: ${short(node.textContent)}`);
+    }
   }
   const main = document.querySelector('[data-testid="stMain"]') ?? document.documentElement; // of a page that is a file
   if (main.scrollWidth > main.clientWidth) found.add(`sideways: ${main.scrollWidth} of ${main.clientWidth} px`);

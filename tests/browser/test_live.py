@@ -13,6 +13,8 @@ from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity import awake
 from ffnviz.export.live.page import ROWS, live_page
 from ffnviz.export.runs import exported_run
+from ffnviz.lecture.chosen import BUILT_IN, lecture_file
+from ffnviz.lecture.html_file import lecture_html
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.parts.neurons.activations import strongest_examples
@@ -21,6 +23,7 @@ from ffnviz.pictures.wording import percent, signed
 from tests.browser.axe import violations
 from tests.browser.test_export import LABELS, offline
 from tests.browser.test_parts import FAULTS, FRAMES
+from tests.lecture.lecture_runs import catalog
 
 TEXT = "She opened the [MASK] and looked out."
 SENTENCES = (
@@ -237,4 +240,46 @@ def test_damage_is_noticed_and_said(
         expect(page.get_by_role("textbox", name="Sentence")).to_be_disabled()
         page.get_by_role("button", name="GELU", exact=True).click()  # what was saved is still shown
         painted(page, sentence=TEXT, network="gelu")
+    assert faults == []
+
+
+def test_a_hidden_word_comes_back(page: Page) -> None:
+    typed(page, "The ship belonged to an English captain.")
+    for word in ("ship", "captain"):
+        page.locator(".chips").get_by_role("button", name=re.compile(rf"^{word}\b")).click()
+        page.get_by_role("button", name="Hide this word").click()
+        painted(page, token={"ship": 1, "captain": 6}[word])
+    box = page.get_by_role("textbox", name="Sentence")
+    expect(box).to_have_value("The [MASK] belonged to an English [MASK].")
+    page.get_by_role("button", name="Unhide “captain”").click()
+    expect(box).to_have_value("The [MASK] belonged to an English captain.")
+    page.locator(".chips").get_by_role("button", name=re.compile(r"^\[MASK\]")).click()
+    page.get_by_role("button", name="Unhide “ship”").click()
+    expect(box).to_have_value("The ship belonged to an English captain.")
+
+
+def test_in_a_lecture_the_sentence_can_be_changed(
+    browser: Browser, twins: dict[str, Model], tmp_path: Path
+) -> None:
+    rooms, file = catalog(), tmp_path / "lecture.html"
+    file.write_text(lecture_html(lecture_file(BUILT_IN["ffn"], rooms), rooms, live=True), "utf-8")
+    assert file.stat().st_size < LARGEST
+    with offline(browser) as (page, faults):
+        page.set_viewport_size({"width": 1280, "height": 720})
+        page.goto(file.as_uri())
+        page.get_by_role("button", name="Show the answer").click()
+        own = page.get_by_role("textbox", name="Sentence").input_value()
+        below = page.locator(".picture.chips").bounding_box()
+        text = typed(page, "I don't [MASK] it.")
+        assert page.locator(".picture.chips").bounding_box() == below, "nothing moves"
+        token = [each.text for each in twins["relu"].trace(text).tokens].index("[MASK]")
+        check(page, twins["relu"], text, 1, token)
+        page.get_by_role("textbox", name="Sentence").press("ArrowLeft")
+        expect(page.locator(".where")).to_have_text("1 of 20")
+        page.get_by_role("button", name="The scene's sentence").click()
+        painted(page, sentence=own)
+        typed(page, "A cat")
+        page.keyboard.press("PageDown")
+        page.keyboard.press("PageUp")
+        expect(page.get_by_role("textbox", name="Sentence")).to_have_value(own)
     assert faults == []

@@ -119,7 +119,8 @@ def test_the_place_is_looked_at_before_anything_is_computed(
         (["--lecture", "not-there.toml"], "not-there.toml' does not exist"),
         (["--text", "A cat.", "--worksheet"], "a worksheet is made of a --lecture"),
         (["--folder", "site"], "it is for --live, in place of --out"),
-        (["--live", "--lecture"], "it is of a sentence, not of a --lecture"),
+        (["--live", "--lecture", "--worksheet"], "nothing is typed on paper"),
+        (["--live", "--lecture", "--folder", "site"], "in place of --out, and for a sentence"),
         (["--model", "no-such-folder/x/y"], "no-such-folder"),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 import ffnviz
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.export.document import LARGEST, TooLargeError
+from ffnviz.export.live.packing import NotForALivePageError
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.html_file import SHOWN, STILL, lecture_html
 from ffnviz.lecture.lecture import Lecture, read_lecture
@@ -107,3 +108,10 @@ def test_without_room_the_journey_stands_still_and_says_so(
     assert [each["name"] for each in header["scenes"][0]["pictures"]] == ["activation_map"]
     with pytest.raises(TooLargeError, match="Take fewer scenes"):
         lecture_html(one, rooms, largest=50_000)
+
+
+def test_a_lecture_without_the_first_page_has_no_use_for_the_networks(rooms: Catalog) -> None:
+    first, *others = read_lecture(FILE, rooms, FACTS).scenes
+    assert first.state.page == "journey"
+    with pytest.raises(NotForALivePageError, match="No scene of this lecture shows the first page"):
+        lecture_html(Lecture("Without", tuple(others)), rooms, live=True)

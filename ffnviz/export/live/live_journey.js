@@ -7,7 +7,7 @@ import { aligned, labelsOf, readInBytes, splitWords, usualToken } from "./tokeni
 const SLOT = /\ue000(\w+)\ue001/g;
 const MOST = 3; // words that are said to be read in pieces
 const GUESSES = 10; // as analysis/prediction.py has them
-const [QUANTILE, TOWERING] = [0.995, 4]; // as pictures/colour_scale.py has them
+const [QUANTILE, TOWERING] = [0.995, 4]; // as pictures/activation_map.py has them
 
 const SAME_SCALE = [["x"], ["pre", "hidden"], ["out", "stream", "total"]]; // as parts/journey/ffn.py has the stages
 
@@ -36,7 +36,7 @@ function halved(values) {
   });
 }
 
-// The magnitude that the ends of a colour scale stand for: scale_end in pictures/colour_scale.py.
+// The magnitude that the ends of a colour scale stand for: scale_end in pictures/activation_map.py.
 function scaleEnd(values, width) {
   const largestOf = (row) => row.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const rows = Array.from({ length: values.length / width }, (_, at) => largestOf(rowOf(values, at, width))), largest = Math.max(...rows);
@@ -54,7 +54,7 @@ function quantile(values) {
 }
 const endOf = (all) => Math.max(...all.map(([values, width]) => scaleEnd(values, width)));
 
-// Two of the orders of analysis/journey/ordering.py; the third is that of the weights.
+// Two of the orders of analysis/journey.py; the third is that of the weights.
 function ordersOf(hidden, T) {
   const dFf = hidden.length / T, strongest = new Float32Array(dFf), token = new Uint16Array(dFf).fill(T);
   for (let t = 0; t < T; t++) for (let n = 0; n < dFf; n++) {
@@ -103,7 +103,7 @@ function ofPrediction(templates, kind, label, guesses) {
 
 const ofLeading = (templates, word, added) => filled(templates.leading, { word, added: added > 0 ? `+${fixed(added, 2)}` : signed(added) });
 
-// Words that are no token: of_pieces in figures/guess.py.
+// Words that are no token: of_pieces in parts/guess.py.
 function ofPieces(words) {
   const spans = words.slice(0, MOST).flatMap(({ word, pieces }, place) => {
     const seen = pieces.filter(Boolean);

@@ -1,5 +1,5 @@
 // The first page without a server, for whatever is typed: it begins with a recorded sentence, and a
-// worker that has the networks makes the data of every other.
+// worker that has the networks makes the data of every other. A lecture's scenes have it, too.
 
 import { aboutFrom } from "./about.js";
 import { element } from "./element.js";
@@ -82,7 +82,41 @@ function makeEngine(script, answered, failed) {
   };
 }
 
-export function play(body, recorded) {
+// The words that were hidden, by what stands before or after each mask: `remembered` in state/state.py.
+function makeHiddenWords() {
+  const MASK = Array.from("[MASK]"), known = new Map();
+  const places = (signs, start, end) => [["before", signs.slice(0, start)], ["after", signs.slice(end)]]
+    .map(([side, around]) => `${side} ${around.join("")}`).filter((place) => /[\p{L}\p{N}]/u.test(place.slice(6)));
+  const startsOf = (signs) => signs.flatMap((_, at) => (MASK.every((sign, n) => signs[at + n] === sign) ? [at] : []));
+  function behind(signs, end) {
+    const start = end - MASK.length;
+    if (!startsOf(signs).includes(start)) return "";
+    return places(signs, start, end).map((place) => known.get(place)).find(Boolean) ?? "";
+  }
+  return {
+    behind,
+    // The signs once a stretch is replaced; the masks that were there go on hiding what they hid.
+    replaced(signs, start, end, by) {
+      const after = [...signs.slice(0, start), ...by, ...signs.slice(end)];
+      const keep = (at, word) => places(after, at, at + MASK.length).forEach((place) => known.set(place, word));
+      for (const at of startsOf(signs)) {
+        const word = behind(signs, at + MASK.length);
+        if (word && (at < start || at >= end)) keep(at >= end ? at + by.length - (end - start) : at, word);
+      }
+      if (by === MASK) keep(start, signs.slice(start, end).join(""));
+      return after.join("");
+    },
+    MASK,
+  };
+}
+
+/**
+ * Makes the first page of whatever is typed into its box.
+ *
+ * @param recorded the header that page.py made, with `arrays` and `shapes`
+ * @param told called with a sentence once its pictures are there
+ */
+export function makeLive(recorded, told) {
   let wanted = { ...recorded.start, sentence: recorded.sentence }; // what is shown, or will be
   let asked = null, chosen = null; // the state that is to be computed, if any; the token that was clicked, if one was
   let ends = null, words = []; // of the tokens shown: where each ends, and what can be hidden
@@ -101,7 +135,8 @@ export function play(body, recorded) {
     if (!journey.has(state)) return ask(state);
     asked = null;
     return journey.show(wanted = state);
-  }, hide);
+  }, { hide, unhide });
+  const hidden = makeHiddenWords();
   const engine = makeEngine(/** @type {HTMLElement} */ (document.getElementById("worker")).textContent, show, fail);
 
   function ask(state) {
@@ -122,10 +157,17 @@ export function play(body, recorded) {
   addEventListener("edit-sentence", () => box.focus());
 
   function hide(token) {
-    const word = words[token], signs = Array.from(wanted.sentence);
-    if (!word || asked) return;
-    box.value = [...signs.slice(0, word.start), "[MASK]", ...signs.slice(word.end)].join("");
-    chosen = word.token;
+    const word = words[token];
+    if (word) replace(word.start, word.end, hidden.MASK, word.token);
+  }
+  function unhide(token) {
+    const word = hidden.behind(Array.from(wanted.sentence), ends[token]);
+    if (word) replace(ends[token] - hidden.MASK.length, ends[token], Array.from(word), token);
+  }
+  function replace(start, end, by, token) {
+    if (asked) return;
+    box.value = hidden.replaced(Array.from(wanted.sentence), start, end, by);
+    chosen = token;
     ask({ ...wanted, sentence: tidied(box.value), token: chosen });
   }
 
@@ -135,11 +177,12 @@ export function play(body, recorded) {
     ({ ends, words } = data);
     const cards = Object.fromEntries(Object.entries(recorded.cards).map(([each, card]) => [each, { ...card, texts }]));
     const sizes = { ...shapes, ...data.shapes };
-    const { sentence, silenced } = state, all = { ...kept, ...data.arrays };
+    const { sentence, silenced } = state, all = { ...kept, ...data.arrays }, signs = Array.from(sentence);
+    view.chips.unhides = ends.map((end) => hidden.behind(signs, end));
     journey.take({ ...recorded, sentence, silenced, cards, views: { [name]: view }, arrays: all, shapes: sizes });
     if (state === asked) [wanted, asked] = [{ ...state, token }, null];
     journey.show({ ...state, token });
-    document.title = `${sentence} · ffnviz`;
+    told(sentence);
     say(said);
     if (silenced.length) sayOff(silenced);
   }
@@ -157,18 +200,47 @@ export function play(body, recorded) {
     say([[`Nothing new can be computed here: ${why} What is shown is the sentence that was saved with the page. Load it again, or save it anew.`]]);
   }
 
-  aboutFrom(() => [wanted.sentence, `ffnviz · ${journey.about()}`]);
-  body.append(
-    element("header", { class: "top" }, element("h1", { class: "name", text: "ffnviz" }), box, ...journey.choices),
+  return {
+    box,
     notice,
-    element("main", {}, journey.element),
+    choices: journey.choices,
+    element: journey.element,
+    about: () => [wanted.sentence, `ffnviz · ${journey.about()}`],
+    show: () => journey.show(wanted),
+    // What is typed next goes on from this state, of which nothing is drawn.
+    from(state) {
+      wanted = { ...recorded.start, ...state };
+      asked = chosen = ends = null;
+      box.value = state.sentence;
+    },
+    // Loads the networks.
+    async start() {
+      const total = packed.reduce((sum, { size }) => sum + size, 0), bar = element("progress", { max: String(total), value: "0", "aria-label": "The networks" });
+      const weights = makeWeights(recorded.kept, (n) => { bar.value += n; });
+      say([[LOADING]]);
+      if (recorded.kept) notice.append(" ", bar, ` ${Math.round(total / 1e6)} MB`);
+      try {
+        await engine.start(packed, weights, header, tokenizer);
+      } catch ({ message }) {
+        return fail(message);
+      }
+      if (!asked) say([]);
+      return undefined;
+    },
+    // Computes what is shown, of which the recorded sentence has only a part.
+    read() { if (!asked) ask(wanted); },
+  };
+}
+
+export function play(body, recorded) {
+  const page = makeLive(recorded, (sentence) => { document.title = `${sentence} · ffnviz`; });
+  aboutFrom(page.about);
+  body.append(
+    element("header", { class: "top" }, element("h1", { class: "name", text: "ffnviz" }), page.box, ...page.choices),
+    page.notice,
+    element("main", {}, page.element),
     element("footer", {}, ...recorded.says.map((text) => element("p", { text }))),
   );
-  journey.show(wanted);
-
-  const total = packed.reduce((sum, { size }) => sum + size, 0), bar = element("progress", { max: String(total), value: "0", "aria-label": "The networks" });
-  const weights = makeWeights(recorded.kept, (n) => { bar.value += n; });
-  say([[LOADING]]);
-  if (recorded.kept) notice.append(" ", bar, ` ${Math.round(total / 1e6)} MB`);
-  engine.start(packed, weights, header, tokenizer).then(() => { if (!asked) ask(wanted); }, ({ message }) => fail(message));
+  page.show();
+  page.start().then(page.read);
 }

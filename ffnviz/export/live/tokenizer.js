@@ -141,7 +141,7 @@ export function makeTokenizer({ vocabulary, merges, mask_id: maskId, labels, spe
   };
 }
 
-// What is said of tokens, as state/run.py, models/token_slice.py and analysis/pieces.py have it.
+// What is said of tokens, as state/run.py, models/token_slice.py and parts/guess.py have it.
 
 const NO_GLYPH = /^[\p{Cc}\p{Cf}\ufe00-\ufe0f]$/u;
 const LETTER = /^[\p{L}\p{Nl}\p{No}]$/u; // of a word: [^\W\d_] in Python
@@ -193,7 +193,7 @@ export function readInBytes(tokens) {
 }
 
 // For each token the other network's that reads the same: one of no character of its own takes that of
-// the one before. aligned_tokens in models/token_alignment.py, where both have one tokenizer.
+// the one before. aligned_tokens in state/run.py, where both have one tokenizer.
 export function aligned(tokens) {
   const places = [];
   tokens.forEach(({ text }, at) => {
@@ -203,7 +203,7 @@ export function aligned(tokens) {
   return places;
 }
 
-// A mask, a word with its apostrophes, or a single punctuation mark: _PIECES in analysis/journey/hiding.py.
+// A mask, a word with its apostrophes, or a single punctuation mark: _PIECES in analysis/journey.py.
 function piecesToHide(within) {
   const word = "[\\p{L}\\p{N}_]+", blank = BLANK.source.slice(2, -2);
   return new RegExp(`(\\[MASK\\])|${word}(?:[${within}]+${word})*|[^\\p{L}\\p{N}_${blank}]`, "giu");

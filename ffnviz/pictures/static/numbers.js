@@ -23,7 +23,7 @@ export function fixed(value, digits) {
   return value < 0 ? `-${text}` : text;
 }
 
-// A value to two decimals with a real minus sign, as figures/wording.py writes it.
+// A value to two decimals with a real minus sign, as pictures/wording.py writes it.
 export function signed(value) {
   const text = fixed(value, 2);
   return text === "-0.00" ? "0.00" : text.replace("-", "−");
