@@ -1,3 +1,4 @@
+import { channels } from "./canvas.js";
 import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { reorder, stretch } from "./motion.js";
@@ -33,8 +34,7 @@ function scaleOf(panels) {
 
 // The grey of lesser bars, lighter than that of text, which would be louder than the accent.
 function quiet({ muted, background }) {
-  const parts = (colour) => [1, 3, 5].map((at) => Number.parseInt(colour.slice(at, at + 2), 16));
-  const [over, under] = [muted, background].map(parts);
+  const [over, under] = [muted, background].map(channels);
   return `rgb(${over.map((one, at) => Math.round(0.66 * one + 0.34 * under[at])).join(", ")})`;
 }
 

@@ -1,7 +1,8 @@
 // What the chosen station does to the chosen token: in words, and as vectors.
 
 import { makeHeads } from "./block_heads.js";
-import { each, element, penOf } from "./element.js";
+import { penOf } from "./canvas.js";
+import { each, element } from "./element.js";
 import { grouped, number } from "./numbers.js";
 import { colourOf } from "./theme.js";
 

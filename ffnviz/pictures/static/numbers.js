@@ -1,4 +1,14 @@
-// How numbers are written.
+// How numbers are written, and two sums that many do with them.
+
+/**
+ * @param {number} value
+ * @param {number} lowest
+ * @param {number} highest
+ */
+export const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
+
+/** @param {number[]} numbers */
+export const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
 // Two decimals; what would round to nothing in powers of ten, since only a true zero reads "0".
 export function number(value) {

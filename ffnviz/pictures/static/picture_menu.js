@@ -1,7 +1,8 @@
 // What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
 
+import { penOf } from "./canvas.js";
 import { download } from "./download.js";
-import { element, penOf } from "./element.js";
+import { element } from "./element.js";
 import { makeNumbers } from "./numbers_table.js";
 import { place } from "./popover.js";
 import { asCsv } from "./save_table.js";

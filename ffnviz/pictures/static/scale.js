@@ -1,6 +1,6 @@
 // Signed values as colours: violet below zero, green above, zero itself the background.
 
-const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+import { channels } from "./canvas.js";
 
 const tables = new WeakMap(); // by theme
 
