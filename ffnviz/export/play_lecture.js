@@ -1,6 +1,6 @@
 // A lecture without a server: its scenes one after the other, by buttons or keys.
 
-import { aboutFrom } from "./about.js";
+import { aboutFrom } from "./save_svg.js";
 import { each, element } from "./element.js";
 import { makeJourney } from "./play_journey.js";
 import { mount } from "./shell.js";
