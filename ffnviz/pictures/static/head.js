@@ -5,6 +5,8 @@ import { read } from "./files.js";
 import { forgetHead, makeTerms, markHead, markWithin } from "./terms.js";
 import { colourOf } from "./theme.js";
 
+/** @import { Palette } from "./theme.js" */
+
 /**
  * Text, and its kind: "plain", "typed", "number", or "number@" and a colour's name.
  *
@@ -23,9 +25,14 @@ function isolated(text) {
   return [before, element("bdi", { text: token }), after].filter((part) => part !== "");
 }
 
+/** @param {Head} head */
 const textOf = ({ spans }) => spans.map(([text, kind]) => (kind === "spare" ? "" : text)).join("");
 
-// The same for a saved picture, which stands alone.
+/**
+ * The same for a saved picture, which stands alone.
+ *
+ * @param {Head} head
+ */
 export const titleOf = (head) => [textOf(head), head.besides].filter(Boolean).join(" ");
 
 // Keeps what is below a sentence where it is when the sentence gets shorter; a narrower or wider window begins anew.
@@ -45,7 +52,13 @@ function steadied(sentence) {
   return () => seen.disconnect();
 }
 
-// Writes a sentence, and only where it has changed.
+/**
+ * Writes a sentence, and only where it has changed.
+ *
+ * @param {Element} line
+ * @param {Span[]} spans
+ * @param {Palette} theme
+ */
 export function write(line, spans, theme) {
   line.classList.toggle("tokens-named", spans.some(([, kind]) => kind === "typed")); // tokens: another may be longer
   each(line, spans, () => element("span"), (span, [text, wanted]) => {
@@ -61,7 +74,7 @@ export function write(line, spans, theme) {
 /**
  * Makes a head.
  *
- * @param controls the picture's own, to stand beside the sentence; none if missing
+ * @param {Element | undefined} controls the picture's own, to stand beside the sentence; none if missing
  * @param menu what can be done with the picture; none if missing
  */
 export function makeHead(controls, menu) {
@@ -69,11 +82,17 @@ export function makeHead(controls, menu) {
   const forgetHeights = [steadied(sentence), steadied(under)];
   const note = makeNote(), terms = makeTerms();
   const signs = element("div", { class: "signs" }, ...[note.button, menu?.open].filter(Boolean));
-  const line = element("header", { class: controls ? "more" : "" }, ...[signs, sentence, controls].filter(Boolean));
+  const line = element("header", { class: controls ? "more" : "" }, .../** @type {Element[]} */ ([signs, sentence, controls].filter(Boolean)));
   const head = element("div", { class: "head" }, ...[line, note.box, ...(menu?.boxes ?? []), terms.box].filter(Boolean));
   return {
     element: head,
     under,
+    /**
+     * Says what a picture's data say.
+     *
+     * @param {Head} data
+     * @param {Palette} theme
+     */
     update(data, theme) {
       const said = textOf(data) || data.note;
       note.update(data.note, said);

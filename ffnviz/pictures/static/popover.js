@@ -2,6 +2,12 @@
 
 import { element } from "./element.js";
 
+/**
+ * Puts it there, where it fits into the window.
+ *
+ * @param {HTMLElement} box
+ * @param {Element} button
+ */
 export function place(box, button) {
   const under = button.getBoundingClientRect();
   const left = Math.min(under.left, innerWidth - 8 - box.offsetWidth);
@@ -16,8 +22,8 @@ export function place(box, button) {
 /**
  * Makes both.
  *
- * @param label the button's words
- * @param fill called with the box when it is first opened, and until something stands in it
+ * @param {string} label the button's words
+ * @param {(box: HTMLElement) => void | Promise<void>} fill called with the box when it is first opened, and until something stands in it
  */
 export function makeHelp(label, fill) {
   const box = element("div", { popover: "auto", class: "box", role: "region", "aria-label": label, tabindex: "-1" });

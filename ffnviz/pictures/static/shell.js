@@ -169,7 +169,7 @@ export function mount(host, name, tell) {
     update(next, nextStamp = next.stamp) {
       if (gone) return;
       const same = next === data;
-      if (!same) data = next instanceof Uint8Array ? unpack(next) : next;
+      if (!same) data = next instanceof Uint8Array ? unpack(/** @type {Uint8Array<ArrayBuffer>} */ (next)) : next;
       stamp = nextStamp ?? data.stamp;
       if (made && same) says();
       else if (made) paint();
