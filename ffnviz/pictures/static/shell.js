@@ -14,6 +14,33 @@ import { shows, showsNoMore } from "./spotlight.js";
 import { onThemeChange, theme, themeSheet } from "./theme.js";
 import { savedBy, savedNoMore } from "./thumbnail.js";
 
+/** @import { Palette } from "./theme.js" */
+
+/**
+ * Told of what a person did: its name, and a value.
+ *
+ * @typedef {(event: string, value?: unknown) => void} Tell
+ */
+
+/**
+ * What is saved of a picture: a table whose first row names its columns, and a file's text, which is
+ * its element's as it stands on the page if missing, and none if null.
+ *
+ * @typedef {{ rows(): unknown[][], svg?: (() => Promise<string>) | null }} Saves
+ */
+
+/**
+ * A picture; `controls` go into its head.
+ *
+ * @typedef {object} Picture
+ * @property {HTMLElement} element
+ * @property {HTMLElement} [controls]
+ * @property {Saves} [saves]
+ * @property {(data: any, theme: Palette) => void | Promise<void>} update
+ * @property {() => void} [destroy]
+ */
+
+/** @type {Record<string, () => Promise<{ styles: string[], mount(tell: Tell): Picture }>>} */
 const PICTURES = {
   activation_map: () => import("./activation_map.js"),
   bars: () => import("./bars.js"),
@@ -58,7 +85,9 @@ const PICTURES = {
 export const names = Object.keys(PICTURES);
 
 // Each style sheet is made once and shared by all pictures that adopt it.
+/** @type {Map<string, CSSStyleSheet>} */
 const sheets = new Map();
+/** @param {string} name */
 async function sheet(name) {
   const text = await read(name);
   if (!sheets.has(name)) {
@@ -66,9 +95,10 @@ async function sheet(name) {
     made.replaceSync(text);
     sheets.set(name, made);
   }
-  return sheets.get(name);
+  return /** @type {CSSStyleSheet} */ (sheets.get(name));
 }
 
+/** @param {string} name */
 async function load(name) {
   const picture = await PICTURES[name]();
   const named = ["shell.css", "head.css", "terms.css", ...picture.styles, "finger.css", "forced_colors.css"];
@@ -88,12 +118,13 @@ function sentenceOf({ head, title, tone, paragraphs }) {
  * `controls` go into its head, which keeps its height; `update(data, theme)` may return a promise. What has `saves` can be
  * saved: `rows()` gives its numbers as a table, `svg()` another picture than its element.
  *
- * @param host an element without children, or a shadow root
- * @param name one of `names`
- * @param tell called with what happened ("neuron") and a value
+ * @param {HTMLElement | ShadowRoot} host an element without children, or a shadow root
+ * @param {string} name one of `names`
+ * @param {Tell} tell called with what happened ("neuron") and a value
  */
 export function mount(host, name, tell) {
-  const root = host instanceof ShadowRoot ? host : host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const shadow = host instanceof ShadowRoot ? host : host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const root = /** @type {ShadowRoot & { host: HTMLElement }} */ (shadow);
   // Until the picture is there, something says that it is not painted yet.
   const waiting = element("span", { "data-painted": "" });
   const fault = element("p", { class: "fault", role: "alert" });
