@@ -5,7 +5,7 @@
  *
  * @param {HTMLCanvasElement} canvas
  */
-export const penOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /**
  * Gives a canvas the device's pixels; what it returns draws in those of CSS.
@@ -14,12 +14,12 @@ export const penOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas
  * @param {number} width of the canvas on the page
  * @param {number} height
  */
-export function sharpPen(canvas, width, height) {
+export function sharpContext(canvas, width, height) {
   const ratio = devicePixelRatio || 1;
   [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-  const pen = penOf(canvas);
-  pen.scale(ratio, ratio);
-  return pen;
+  const context = contextOf(canvas);
+  context.scale(ratio, ratio);
+  return context;
 }
 
 /**
@@ -30,7 +30,7 @@ export function sharpPen(canvas, width, height) {
  */
 export function putImage(canvas, image) {
   [canvas.width, canvas.height] = [image.width, image.height];
-  penOf(canvas).putImageData(image, 0, 0);
+  contextOf(canvas).putImageData(image, 0, 0);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { sharpPen } from "./canvas.js";
+import { sharpContext } from "./canvas.js";
 import { element } from "./element.js";
 import { within } from "./numbers.js";
 import { colourOf } from "./theme.js";
@@ -11,7 +11,7 @@ const EDGE = 8; // of the canvas, in which no point lies
 
 // Draws the curve and the point that the arrow keys move.
 function draw(canvas, values, at, theme, accent) {
-  const width = canvas.clientWidth, context = sharpPen(canvas, width, HEIGHT);
+  const width = canvas.clientWidth, context = sharpContext(canvas, width, HEIGHT);
   const x = (i) => (i / (values.length - 1)) * (width - 2 * EDGE) + EDGE;
   const y = (value) => ((1 - value) / 2) * (HEIGHT - 2 * EDGE) + EDGE;
   context.strokeStyle = theme.line;

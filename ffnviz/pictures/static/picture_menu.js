@@ -1,6 +1,6 @@
 // What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
 
-import { penOf } from "./canvas.js";
+import { contextOf } from "./canvas.js";
 import { download } from "./saving.js";
 import { element } from "./element.js";
 import { place } from "./popover.js";
@@ -15,7 +15,7 @@ export async function asPng(svg) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = element("canvas", { width: image.width * SCALE, height: image.height * SCALE });
-  penOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
+  contextOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 

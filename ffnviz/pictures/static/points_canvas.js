@@ -1,6 +1,6 @@
 // Two classes of points over the score of a network: what is drawn, and where a pointer is on it.
 
-import { channels, sharpPen } from "./canvas.js";
+import { channels, sharpContext } from "./canvas.js";
 
 const EDGE = 10; // pixels around the square, so that a point on its border is whole
 const SHADE = 0.32;
@@ -67,7 +67,7 @@ function point(context, x, y, first, theme) {
 export function draw(canvas, { score, lines, side }, points, cursor, theme) {
   const width = canvas.clientWidth, n = Math.sqrt(score.length);
   if (!width) return;
-  const context = sharpPen(canvas, width, width);
+  const context = sharpContext(canvas, width, width);
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, width);
   const scale = scaleOf(width, side), inner = width - 2 * EDGE;

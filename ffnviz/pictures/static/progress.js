@@ -4,13 +4,13 @@ import { element } from "./element.js";
 
 export const styles = [];
 
-/** @typedef {{ share: number, waits: string, left: number | null }} Far */
+/** @typedef {{ share: number, waits: string, left: number | null }} Progress */
 
-/** @type {Far} */
+/** @type {Progress} */
 const BEGINNING = { share: 0, waits: "", left: null };
-/** @type {Set<[string, (far: Far) => void]>} */
+/** @type {Set<[string, (progress: Progress) => void]>} */
 const listeners = new Set(); // [name of a measurement, what shows it]
-/** @type {Map<string, Far>} */
+/** @type {Map<string, Progress>} */
 let latest = new Map(); // name → its last progress, which may come before there is anything to show it
 
 /**
@@ -18,10 +18,10 @@ let latest = new Map(); // name → its last progress, which may come before the
  * returned function is called.
  *
  * @param {string} name
- * @param {(far: Far) => void} show
+ * @param {(progress: Progress) => void} show
  */
 export function onProgress(name, show) {
-  /** @type {[string, (far: Far) => void]} */
+  /** @type {[string, (progress: Progress) => void]} */
   const listener = [name, show];
   listeners.add(listener);
   return () => listeners.delete(listener);

@@ -1,6 +1,7 @@
 // A picture on the page as an SVG that stands alone: its title, what it shows, and everything in it
 // where it is on the screen. Text stays text, so that it can be found, copied and edited.
 
+import { contextOf } from "./canvas.js";
 import { allowed } from "./save_table.js";
 
 const SVG = "http://www.w3.org/2000/svg";
@@ -14,7 +15,7 @@ const tag = (name, attributes, inside = "") =>
   `<${name} ${Object.entries(attributes).map(([key, value]) => `${key}="${escaped(String(value))}"`).join(" ")}>${inside}</${name}>`;
 const round = (value) => Math.round(value * 100) / 100;
 
-const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+const ruler = contextOf(document.createElement("canvas"));
 
 // A text in lines that are no wider than so many pixels.
 function inLines(text, width, font) {

@@ -1,5 +1,7 @@
 // A small picture of what the page shows: its lit picture, or else its largest.
 
+import { contextOf } from "./canvas.js";
+
 const SIZE = { width: 192, height: 108 };
 const LONGEST = 12_000; // characters of its address: a lecture of many scenes is kept by the browser
 const QUALITIES = [0.75, 0.5, 0.3];
@@ -30,7 +32,7 @@ async function drawn(svg) {
   const share = Math.min(SIZE.width / image.width, SIZE.height / image.height);
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [Math.round(image.width * share), Math.round(image.height * share)];
-  const pen = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+  const pen = contextOf(canvas);
   pen.imageSmoothingQuality = "high";
   pen.drawImage(image, 0, 0, canvas.width, canvas.height);
   const addresses = QUALITIES.map((quality) => canvas.toDataURL("image/jpeg", quality));
