@@ -294,7 +294,7 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
 
 SAVED = """async (host) => {
     const { elementAsSvg } = await import("./save_svg.js");
-    const { aboutFrom } = await import("./about.js");
+    const { aboutFrom } = await import("./save_svg.js");
     const { theme } = await import("./theme.js");
     const root = document.getElementById(host).shadowRoot.querySelector(".hung");
     aboutFrom(() => ["A <b>sentence</b>."]);
