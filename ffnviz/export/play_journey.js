@@ -1,6 +1,6 @@
 // The Journey without a server: whatever can be chosen lies in the file, and choosing draws it.
 
-import { aboutFrom } from "./about.js";
+import { aboutFrom } from "./save_svg.js";
 import { each, element } from "./element.js";
 import { signed } from "./numbers.js";
 import { mount } from "./shell.js";

@@ -1,7 +1,7 @@
 // A lecture without a server: its scenes one after the other, by buttons or keys. Where the networks
 // are in the file, the sentence of a scene of the first page can be changed.
 
-import { aboutFrom } from "./about.js";
+import { aboutFrom } from "./save_svg.js";
 import { each, element } from "./element.js";
 import { makeJourney } from "./play_journey.js";
 import { mount } from "./shell.js";

@@ -187,7 +187,7 @@ def test_an_accent_is_of_the_palette_or_its_own_or_that_of_text(
     found = plain.page.evaluate(
         """async (name) => {
             const { colourOf, theme, themeSheet } = await import("./theme.js");
-            const { colour } = await import("./chart_fill.js");
+            const { colour } = await import("./chart.js");
             await themeSheet();
             return [colourOf(name, theme()), colour(`@${name}`, theme()),
                     colour(`@${name}/0.2`, theme()), colour("rgb(1, 2, 3)", theme())];
@@ -294,7 +294,7 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
 
 SAVED = """async (host) => {
     const { elementAsSvg } = await import("./save_svg.js");
-    const { aboutFrom } = await import("./about.js");
+    const { aboutFrom } = await import("./save_svg.js");
     const { theme } = await import("./theme.js");
     const root = document.getElementById(host).shadowRoot.querySelector(".hung");
     aboutFrom(() => ["A <b>sentence</b>."]);

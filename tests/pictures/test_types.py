@@ -20,6 +20,7 @@ from ffnviz.pictures.block_picture import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.exercises import Gap, Step, Table, by_hand_cell
 from ffnviz.pictures.page import part_list_cell
+from ffnviz.pictures.sheet_message import Browser, laid_out, message
 from ffnviz.state.actions import Set
 from ffnviz.state.settings import Setting, Values
 from tests.browser import shown
@@ -113,6 +114,17 @@ def test_what_is_sent_is_what_the_script_reads(picture: str) -> None:
     assert [fault for each in all_sent for fault in faults(each, declared, picture)] == []
     never_sent = declared.types.keys() - set[str]().union(*all_sent)
     assert never_sent == ADDED.get(picture, set())
+
+
+def test_a_sheet_is_what_its_script_reads() -> None:
+    cell, other = cells()["points"][0], cells()["text"][0]
+    header, arrays = message(Browser(handled={"a": 3}), [cell, other], "stamp")
+    where = laid_out([[(0.5, [cell])]], above=[other])
+    of_the_page = {"pale": ["text"], "place": "Learn loss", "emptied": False}
+    declared, _ = types_in("sheet")["View"]
+    assert arrays
+    for more in ({}, of_the_page):
+        assert faults({**header, **where, **more, "arrays": arrays}, declared, "sheet") == []
 
 
 @pytest.mark.parametrize("lecturer", [True, False])

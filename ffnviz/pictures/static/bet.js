@@ -2,7 +2,9 @@
 // and shown to all once the lecturer begins.
 
 import { complain, countsOf, follows, isRevealed, leads, onClass, send, voteOf, vote } from "./classroom_connection.js";
-import { each, element } from "./element.js";
+import { element, setText } from "./element.js";
+import { sum } from "./numbers.js";
+import { drawOptions } from "./question.js";
 
 export const styles = ["bet.css"];
 
@@ -38,23 +40,20 @@ export function mount(tell) {
     if (closed()) return "";
     if (follows()) return bet === null ? "Your bet counts, without your name." : "Your bet is in; you may change it until the training begins.";
     if (!leads()) return "";
-    const n = (counts ?? []).reduce((a, b) => a + b, 0);
+    const n = sum(counts ?? []);
     return `${n} ${n === 1 ? "bet" : "bets"} of the class.`;
   }
 
   function show() {
     const counts = closed() ? countsOf(data.scene) : null, bet = own();
-    if (ask.textContent !== data.ask) ask.textContent = data.ask;
-    each(options, data.options, () => element("button", { type: "button" }, element("span"), element("small")), (button, text, at) => {
-      button.firstChild.textContent = at === data.outcome ? `✓ ${text}` : text;
+    setText(ask, data.ask);
+    const make = () => element("button", { type: "button" }, element("span"), element("small"));
+    const state = { right: data.outcome, chosen: bet, isOpen: !closed(), choose: place };
+    drawOptions(options, data.options, make, state, (button, at) => {
       button.lastChild.textContent = counts ? String(counts[at]) : "";
-      button.disabled = closed();
-      button.classList.toggle("chosen", at === bet);
-      button.setAttribute("aria-pressed", String(at === bet));
-      button.onclick = () => place(at);
     });
     const words = said();
-    if (status.textContent !== words) status.textContent = words;
+    setText(status, words);
     if (leads() && data.begun && opened !== data.scene && !isRevealed(data.scene)) {
       opened = data.scene;
       send("reveal", { scene: data.scene }).catch(({ message }) => complain(message));

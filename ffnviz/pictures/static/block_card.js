@@ -1,7 +1,8 @@
 // What the chosen station does to the chosen token: in words, and as vectors.
 
 import { makeHeads } from "./block_heads.js";
-import { each, element, penOf } from "./element.js";
+import { contextOf } from "./canvas.js";
+import { each, element } from "./element.js";
 import { grouped, number } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
@@ -10,7 +11,7 @@ function paintStrip(canvas, values, largest, colours) {
   const width = canvas.clientWidth, height = canvas.clientHeight, ratio = devicePixelRatio || 1;
   if (!width || !height) return;
   [canvas.width, canvas.height] = [Math.round(width * ratio), Math.round(height * ratio)];
-  const context = penOf(canvas), columns = canvas.width, middle = canvas.height / 2;
+  const context = contextOf(canvas), columns = canvas.width, middle = canvas.height / 2;
   context.fillStyle = colours.line;
   context.fillRect(0, Math.round(middle), columns, 1);
   const size = Math.max(1, columns / values.length), unit = (middle - 1) / (largest || 1);

@@ -1,15 +1,14 @@
 // What an attention does on this sentence: arcs over the words for one head, and a map for each.
 
 import { svgElement, weightsOf } from "./block_lanes.js";
-import { each, element, penOf } from "./element.js";
+import { channels, putImage } from "./canvas.js";
+import { each, element } from "./element.js";
 import { percent } from "./numbers.js";
 import { oneStop } from "./one_stop.js";
 import { colourOf } from "./theme.js";
 
 const ARCS = { share: 0.14, lowest: 110, highest: 200, least: 0.004, thickest: 16 };
 const MARGIN = 34; // left and right, for half a word
-
-const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
 // A row a token, a column what it looks at; the root shows what is small.
 function paintMap(canvas, { weight, n, sources }, head, accent, background) {
@@ -21,8 +20,7 @@ function paintMap(canvas, { weight, n, sources }, head, accent, background) {
       image.data[at + 3] = 255;
     }
   }
-  [canvas.width, canvas.height] = [sources, n];
-  penOf(canvas).putImageData(image, 0, 0);
+  putImage(canvas, image);
 }
 
 /**

@@ -1,6 +1,7 @@
 // One station of a block: a button with its name, and a map of what it hands on, a lane a token.
 
-import { element, penOf } from "./element.js";
+import { putImage } from "./canvas.js";
+import { element } from "./element.js";
 import { number } from "./numbers.js";
 import { signedScale } from "./scale.js";
 
@@ -18,8 +19,7 @@ function paintMap(canvas, values, n, colour, narrow) {
   for (let token = 0; token < n; token++) {
     for (let k = 0; k < columns; k++) pixels[narrow ? k * n + token : token * columns + k] = colour(values[token * columns + k]);
   }
-  [canvas.width, canvas.height] = [image.width, image.height];
-  penOf(canvas).putImageData(image, 0, 0);
+  putImage(canvas, image);
 }
 
 /**

@@ -1,7 +1,7 @@
 // Numbers to fill in beside what they are made of. Each is judged as it is typed: what comes of a
 // broken rule was computed before, so a wrong number that one of them gives says which it was.
 
-import { element } from "./element.js";
+import { element, setText } from "./element.js";
 
 /** @import { Head } from "./head.js" */
 
@@ -92,10 +92,10 @@ export function mount(tell) {
       line.querySelector(".sign").textContent = { right: "✓", follows: "↪", wrong: "✗" }[verdict] ?? "";
       const said = verdict === "right" ? "right" : isNoNumber(input) ? "Type a number, such as −3 or 0.5." : words;
       const remark = line.querySelector(".said");
-      if (remark.textContent !== said) remark.textContent = said;
+      setText(remark, said);
     });
     const all = right === gaps.length ? `All ${right} right.` : `${right} of ${gaps.length} right.`;
-    if (done.textContent !== all) done.textContent = all;
+    setText(done, all);
     done.classList.toggle("all", right === gaps.length);
     another.hidden = !data.another || right < gaps.length;
   }

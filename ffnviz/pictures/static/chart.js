@@ -1,4 +1,3 @@
-import { inRows, filled } from "./chart_fill.js";
 import { fit, heightFor, isNarrow } from "./chart_fit.js";
 import { makeKeys } from "./chart_keys.js";
 import { chartAsSvg, rows, SIZE } from "./chart_save.js";
@@ -7,7 +6,7 @@ import { given, onRoom, took } from "./filling.js";
 import { titleOf } from "./head.js";
 import { plotly } from "./plotly.js";
 import { roomOf } from "./spotlight.js";
-import { theme as colours } from "./theme.js";
+import { colourOf, theme as colours } from "./theme.js";
 import { typeSize } from "./type_size.js";
 
 /**
@@ -129,4 +128,30 @@ export function mount(tell) {
       painting.catch(() => {}).then(() => { if (drawn) window.Plotly.purge(plot); });
     },
   };
+}
+
+// From the figure that Python describes to the one that Plotly draws.
+
+// "@relu" is a colour of the palette, "@relu/0.3" transparent; a network's own "@#rrggbb" likewise.
+export function colour(name, theme) {
+  const [, known, alpha] = /^@(.*?)(?:\/([\d.]+))?$/s.exec(name) ?? [];
+  if (known === undefined) return name;
+  const opacity = Math.min(1, alpha === undefined ? 1 : Number(alpha));
+  return colourOf(known, theme) + Math.round(255 * opacity).toString(16).padStart(2, "0");
+}
+
+// The figure with its arrays, and with colours for their names; text stays as it is.
+function filled(value, arrays, theme, isColour = false) {
+  if (typeof value === "string") return isColour ? colour(value, theme) : value;
+  if (Array.isArray(value)) return value.map((inner) => filled(inner, arrays, theme, isColour));
+  if (value === null || typeof value !== "object") return value;
+  if (Object.keys(value).length === 1 && "array" in value) return arrays[value.array];
+  return Object.fromEntries(Object.entries(value).map(([name, inner]) =>
+    [name, filled(inner, arrays, theme, /colou?r(scale)?$/i.test(name))]));
+}
+
+// A table of numbers as the rows that Plotly wants.
+function inRows(array, [n, width]) {
+  if (width === undefined) return array;
+  return Array.from({ length: n }, (_, row) => array.subarray(row * width, (row + 1) * width));
 }

@@ -1,6 +1,7 @@
 // The browser's end of a class: what the server tells all who follow, and what they send.
 
 const AGAIN_MS = [500, 1_000, 2_000, 5_000]; // between two tries to reach a server that is gone
+/** @type {Set<() => void>} */
 const listeners = new Set();
 
 /**
@@ -30,7 +31,9 @@ const listeners = new Set();
  * }}
  */
 export const classroom = { role: "", code: "", alone: false, now: null, problem: "", over: false, lost: false, stale: false, removals: 0, showCode: null };
-let secret = "", connection = null, tries = 0;
+let secret = "", tries = 0;
+/** @type {AbortController | null} */
+let connection = null;
 
 // The page's own folder: pages stand side by side in it.
 export const base = () => new URL("./", location.href).href;
@@ -38,7 +41,8 @@ export const base = () => new URL("./", location.href).href;
 // Who this is: a random text and a ticket for the class, which the page's session was given; no name. This
 // tab alone keeps them, so that who loads the page again is the same.
 const KEPT = "ffnviz-ticket";
-let given = null;
+/** @type {{ code: string, who: string, ticket: string }} */
+let given;
 
 function mine() {
   const kept = JSON.parse(sessionStorage.getItem(KEPT) ?? "null");
@@ -47,6 +51,11 @@ function mine() {
   return given;
 }
 
+/**
+ * Calls back with whatever is new, until the returned function is called.
+ *
+ * @param {() => void} listener
+ */
 export function onClass(listener) {
   listeners.add(listener);
   return () => listeners.delete(listener);
@@ -54,8 +63,15 @@ export function onClass(listener) {
 const changed = () => listeners.forEach((listener) => listener());
 
 const headers = (more = {}) => (secret ? { ...more, "X-Ffnviz-Lecturer": secret } : more);
+/** @param {string} what */
 const address = (what) => new URL(`class/${classroom.code}/${what}`, base());
 
+/**
+ * Sends the class something.
+ *
+ * @param {string} what
+ * @param {object} sent
+ */
 export async function send(what, sent) {
   const answer = await fetch(address(what), {
     method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify({ who: classroom.role === "student" ? mine().who : "", ...sent }),
@@ -63,7 +79,11 @@ export async function send(what, sent) {
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
 }
 
-// What the class keeps for its lecturer.
+/**
+ * What the class keeps for its lecturer.
+ *
+ * @param {string} what
+ */
 export async function read(what) {
   const answer = await fetch(address(what), { headers: headers(), cache: "no-store" });
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
@@ -74,23 +94,37 @@ export async function read(what) {
 export const together = () => Boolean(classroom.role && classroom.now && !classroom.over && !classroom.alone);
 export const follows = () => together() && classroom.role === "student";
 export const leads = () => together() && classroom.role === "lecturer";
+/** @param {number} number */
 export const countsOf = (number) => (together() ? classroom.now?.counts[number] ?? null : null);
+/** @param {number} number */
 export const isRevealed = (number) => together() && Boolean(classroom.now?.revealed.includes(number));
+/** @type {Map<string, number>} */
 const votes = new Map(); // class and number → a student's vote
+/** @param {number} number */
 const nameOf = (number) => `${classroom.code} ${number}`;
+/** @param {number} number */
 export const voteOf = (number) => votes.get(nameOf(number)) ?? null;
 
+/**
+ * @param {number} number
+ * @param {number} option
+ */
 export function vote(number, option) {
   votes.set(nameOf(number), option);
   return send("vote", { scene: number, option });
 }
 
-// Shows what went wrong in the line of the class, until something new is received.
+/**
+ * Shows what went wrong in the line of the class, until something new is received.
+ *
+ * @param {string} message
+ */
 export function complain(message) {
   classroom.problem = message;
   changed();
 }
 
+/** @param {string} block */
 function heard(block) {
   if (/^event: over/m.test(block)) {
     classroom.over = true;
@@ -104,6 +138,7 @@ function heard(block) {
   changed();
 }
 
+/** @param {AbortController} controller */
 async function listen(controller) {
   const used = secret ? null : mine();
   const [url, sent] = secret ? [address("events"), headers()] : [`${address("events")}?who=${used.who}`, { "X-Ffnviz-Ticket": used.ticket }];
@@ -128,6 +163,7 @@ async function listen(controller) {
   }
 }
 
+/** @param {AbortController} controller */
 async function keepListening(controller) {
   while (!controller.signal.aborted && !classroom.over) {
     await listen(controller).catch(() => { classroom.lost ||= classroom.now !== null && !controller.signal.aborted; });
@@ -137,7 +173,15 @@ async function keepListening(controller) {
   }
 }
 
-// Takes part in a class, or in none; called again with the same arguments it changes nothing.
+/**
+ * Takes part in a class, or in none; called again with the same arguments it changes nothing.
+ *
+ * @param {string} role
+ * @param {string} code
+ * @param {string} key the lecturer's secret
+ * @param {string} who
+ * @param {string} ticket
+ */
 export function attend(role, code, key, who, ticket) {
   given = { code, who, ticket };
   if (classroom.role === role && classroom.code === code && secret === key) return;

@@ -1,4 +1,6 @@
-import { element, penOf } from "./element.js";
+import { sharpContext } from "./canvas.js";
+import { element } from "./element.js";
+import { within } from "./numbers.js";
 import { colourOf } from "./theme.js";
 
 export const styles = ["drawing.css"];
@@ -9,11 +11,7 @@ const EDGE = 8; // of the canvas, in which no point lies
 
 // Draws the curve and the point that the arrow keys move.
 function draw(canvas, values, at, theme, accent) {
-  const width = canvas.clientWidth, ratio = devicePixelRatio || 1;
-  canvas.width = Math.round(width * ratio);
-  canvas.height = Math.round(HEIGHT * ratio);
-  const context = penOf(canvas);
-  context.scale(ratio, ratio);
+  const width = canvas.clientWidth, context = sharpContext(canvas, width, HEIGHT);
   const x = (i) => (i / (values.length - 1)) * (width - 2 * EDGE) + EDGE;
   const y = (value) => ((1 - value) / 2) * (HEIGHT - 2 * EDGE) + EDGE;
   context.strokeStyle = theme.line;
@@ -27,8 +25,6 @@ function draw(canvas, values, at, theme, accent) {
   context.fillStyle = theme.text;
   context.beginPath(); context.arc(x(at), y(values[at]), 6, 0, 7); context.fill();
 }
-
-const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
 
 /**
  * What `drawing_cell` sends.

@@ -23,18 +23,21 @@ export function element(tag, attributes = {}, ...children) {
 }
 
 /**
+ * Writes a text where it is another: who reads the screen aloud says it once.
+ *
+ * @param {Element} node
+ * @param {string} text
+ */
+export function setText(node, text) {
+  if (node.textContent !== text) node.textContent = text;
+}
+
+/**
  * The root that a node stands in; the page itself has no host.
  *
  * @param {Node} node
  */
 export const rootOf = (node) => /** @type {ShadowRoot & { host: HTMLElement }} */ (node.getRootNode());
-
-/**
- * What draws on a canvas.
- *
- * @param {HTMLCanvasElement} canvas
- */
-export const penOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
 
 /**
  * One child a value: made once, then changed, so that what has the focus keeps it. Where there are

@@ -152,7 +152,7 @@ export function mount(tell) {
   // Expand, bend, compress: each stage appears once the one before it is there.
   function play() {
     const hidden = layout() === WIDE ? "inset(0 100% 0 0)" : "inset(0 0 100% 0)";
-    playInTurn([...flow.children].map((part) => (part.matches(".step")
+    playInTurn([...flow.children].map((part) => /** @type {[Element, Keyframe[]]} */ (part.matches(".step")
       ? [part.firstChild, [{ clipPath: hidden }, { clipPath: "inset(0)" }]]
       : [part.querySelector(".grid"), [{ opacity: 0.1 }, { opacity: 1 }]])));
   }

@@ -1,6 +1,7 @@
 // One stage of the FFN picture: a cell a number, and the pointer and keys on it.
 
-import { element, penOf } from "./element.js";
+import { putImage } from "./canvas.js";
+import { element } from "./element.js";
 import { number } from "./numbers.js";
 import { signedScale } from "./scale.js";
 
@@ -42,9 +43,7 @@ export function makeStage(name, tip, choose, enter) {
     const pixels = new Uint32Array(image.data.buffer);
     const colour = signedScale(theme, stage.largest);
     for (let at = 0; at < values.length; at++) pixels[at] = colour(values[entryOf(at)]);
-    canvas.width = columns;
-    canvas.height = rows;
-    penOf(canvas).putImageData(image, 0, 0);
+    putImage(canvas, image);
   }
 
   const entryOf = (at) => (order ? order[at] : at);

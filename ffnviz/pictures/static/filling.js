@@ -32,14 +32,22 @@ function isTalk() {
 const number = (text) => Number.parseFloat(text) || 0;
 const grown = (host) => number(host.dataset.grown);
 
+/** @param {Element} element */
 const hostOf = (element) => rootOf(element).host;
 
 // How many pixels the picture with that element is given.
 const granted = new WeakMap(); // by its host
+/** @param {Element} element */
 export const given = (element) => granted.get(hostOf(element)) ?? 0;
 
-// Has `act` called when the window has another size, or that picture or list is given another
-// height; call what it returns to end that.
+/**
+ * Has `act` called when the window has another size, or that picture or list is given another
+ * height; call what it returns to end that.
+ *
+ * @param {Element} element
+ * @param {() => void} act
+ * @returns {() => void}
+ */
 export function onRoom(element, act) {
   const heard = ({ detail }) => { if (!detail || detail.has(hostOf(element))) act(); };
   addEventListener("resize", heard);
@@ -50,7 +58,14 @@ export function onRoom(element, act) {
   };
 }
 
-// How many of them it took, and the fewest and most that it can.
+/**
+ * How many of them it took, and the fewest and most that it can.
+ *
+ * @param {Element} element
+ * @param {number} pixels
+ * @param {number} [least]
+ * @param {number} [most]
+ */
 export function took(element, pixels, least, most) {
   const host = hostOf(element), said = { grown: pixels, least, most };
   if (!host) return;
@@ -80,10 +95,10 @@ function fitWaiting() {
 /**
  * Gives a list the height that it has room for: it scrolls, or its lines stand further apart.
  *
- * @param list whose height follows --fits, if that is set
- * @param bounds gives how high it wants to be at most, as a share of the window, and how many times
+ * @param {HTMLElement} list whose height follows --fits, if that is set
+ * @param {() => [number, number]} bounds gives how high it wants to be at most, as a share of the window, and how many times
  *   its content's height it may have
- * @return call it when the list's content is another, or it is gone: the latter with true
+ * @returns {(gone?: boolean) => void} call it when the list's content is another, or it is gone: the latter with true
  */
 export function fitList(list, bounds) {
   const fit = () => {

@@ -1,7 +1,7 @@
 // The footer of every part: what comes next, the glossary, and help.
 
 import { each, element } from "./element.js";
-import { makeHelp } from "./help.js";
+import { makeHelp } from "./popover.js";
 import { glossary } from "./terms.js";
 import { fillWelcome } from "./welcome.js";
 

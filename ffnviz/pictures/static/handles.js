@@ -2,6 +2,7 @@
 
 import { svgElement } from "./block_lanes.js";
 import { element, each } from "./element.js";
+import { within } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { makeUnanswered } from "./unanswered.js";
 
@@ -14,8 +15,6 @@ const BESIDE = 0.25; // of the grid's width, on either side of it: what lies out
 const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const REACH = 44; // pixels around a corner that a finger may miss it by; further away it scrolls the page
 const ROUND = { ".handle": "11", ".sample": "5" };
-
-const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
 
 /**
  * What `handles_cell` sends.

@@ -1,8 +1,8 @@
 // The buttons of a training, how far it is, and a slider back through what was recorded.
 
 import { kept } from "./browser_storage.js";
-import { download } from "./download.js";
-import { element, rootOf } from "./element.js";
+import { download } from "./saving.js";
+import { element, rootOf, setText } from "./element.js";
 
 export const styles = ["learn_bar.css"];
 
@@ -57,7 +57,7 @@ export function mount(tell) {
       const asks = BUTTONS[status], held = [...made.values()].find((button) => button.matches(":focus"));
       for (const [ask, button] of made) {
         const text = ask !== "train" || status === "new" ? LABELS[ask] ?? label : "Start again";
-        if (button.textContent !== text) button.textContent = text;
+        setText(button, text);
         button.hidden = !asks.includes(ask);
         button.className = ask === asks[0] ? "first" : "";
         button.disabled = ask === "train" && Boolean(why);

@@ -1,16 +1,15 @@
 // One activation map: a canvas of tokens by neurons, its marks, and the pointer and keys on it.
 
-import { element, penOf } from "./element.js";
+import { putImage } from "./canvas.js";
+import { element } from "./element.js";
 import { slide } from "./motion.js";
-import { grouped, number } from "./numbers.js";
+import { grouped, number, within } from "./numbers.js";
 import { colourOf } from "./theme.js";
 import { typeSize } from "./type_size.js";
 
 // Pixels that a label needs; before a hall its type is larger.
 const labelFrom = () => Math.max(13, 0.82 * typeSize() - 2);
 const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] };
-
-const within = (value, lowest, highest) => Math.min(highest, Math.max(lowest, value));
 
 // The strongest place of a row among those that share one pixel.
 function strongest({ hidden, order }, token, first, last) {
@@ -38,9 +37,7 @@ function paintPixels(canvas, values, n_tokens, colour, cssWidth) {
       pixels[token * width + x] = colour(hidden[token * d_ff + order[place]]);
     }
   }
-  canvas.width = width;
-  canvas.height = n_tokens;
-  penOf(canvas).putImageData(image, 0, 0);
+  putImage(canvas, image);
 }
 
 /**

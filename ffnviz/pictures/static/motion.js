@@ -10,8 +10,9 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
  * Says where a bar begins and how long it is; it gets there from where it was. Its transform moves, which the browser
  * draws without laying the page out.
  *
- * @param bar an element, as wide and as far from the left as its style says
- * @param start,length shares of its track, from 0 to 1
+ * @param {HTMLElement | SVGElement} bar an element, as wide and as far from the left as its style says
+ * @param {number} start
+ * @param {number} length both shares of its track, from 0 to 1
  */
 export function stretch(bar, start, length) {
   const [was, long] = [bar.style.marginLeft, bar.style.width].map((share) => Number.parseFloat(share) / 100);
@@ -21,7 +22,13 @@ export function stretch(bar, start, length) {
   bar.animate([{ transform: before, transformOrigin: "left" }, { transform: "none", transformOrigin: "left" }], MOVE);
 }
 
-/** Lets what has been put in its place get there from so many pixels away. */
+/**
+ * Lets what has been put in its place get there from so many pixels away.
+ *
+ * @param {Element} one
+ * @param {number} x
+ * @param {number} y
+ */
 export function slide(one, x, y) {
   if (!calm.matches && (x || y)) one.animate([{ translate: `${x}px ${y}px` }, { translate: "none" }], MOVE);
 }
@@ -30,23 +37,23 @@ export function slide(one, x, y) {
  * Puts the rows of a list into a new order, so that each goes on showing what it showed; call before they are written.
  * Rows are equally high, so nobody asks the browser where they stand: it would lay the whole page out.
  *
- * @param list of rows of one height, each with its name in data-name
- * @param names that its rows have from now on
- * @return to be called when they are written: rows that stay then move to their places
+ * @param {Element} list of rows of one height, each with its name in data-name
+ * @param {string[]} names that its rows have from now on
+ * @returns {() => void} to be called when they are written: rows that stay then move to their places
  */
 export function reorder(list, names) {
-  const rows = [...list.children];
+  const rows = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (list.children)];
   if (rows.length !== names.length || rows.every((row, at) => row.dataset.name === names[at])) return () => {};
   const named = new Map(rows.map((row) => [row.dataset.name, row]));
   const places = new Map(rows.filter(({ hidden }) => !hidden).map((row, at) => [row, at]));
   const staying = names.map((name) => named.get(name));
   const others = rows.filter((row) => !staying.includes(row));
-  list.append(...staying.map((row) => row ?? others.shift()));
+  list.append(...staying.map((row) => row ?? /** @type {HTMLElement} */ (others.shift())));
   return () => {
     if (calm.matches) return;
     staying.forEach((row, at) => {
       const by = row && !row.hidden ? (places.get(row) ?? at) - at : 0;
-      if (by) row.animate([{ transform: `translateY(${100 * by}%)` }, { transform: "none" }], MOVE);
+      if (by) row?.animate([{ transform: `translateY(${100 * by}%)` }, { transform: "none" }], MOVE);
     });
   };
 }
@@ -54,7 +61,7 @@ export function reorder(list, names) {
 /**
  * Plays parts one after the other, once, within PLAY_MS.
  *
- * @param parts elements in order, each with its keyframes
+ * @param {[Element, Keyframe[]][]} parts elements in order, each with its keyframes
  */
 export function playInTurn(parts) {
   if (calm.matches) return;

@@ -1,6 +1,8 @@
-import { aboutFrom } from "./about.js";
-import { element } from "./element.js";
-import { makeLectureMenu } from "./lecture_menu.js";
+import { aboutFrom } from "./save_svg.js";
+import { each, element } from "./element.js";
+import { makeHelp, place } from "./popover.js";
+import { notes } from "./spotlight.js";
+import { thumbnail } from "./thumbnail.js";
 
 export const styles = ["help.css", "page_bar.css"];
 
@@ -75,11 +77,43 @@ export function mount(tell) {
       sentence.textContent = data.sentence;
       take.hidden = !data.takes;
       lecture.update(data.lecture, data.outcome);
-      // Which page it is now; what came of a click the pictures say, see announce.js.
+      // Which page it is now; what came of a click the pictures say, see shell.js.
       const now = data.part || data.title;
       if (said !== null && now !== said) status.textContent = now;
       said = now;
       aboutFrom(() => [data.sentence, ["ffnviz", ...data.network].join(" · ")].filter(Boolean));
+    },
+  };
+}
+
+// What can be done about a lecture: behind one button, on every page.
+
+const ANSWERED = ["add", "class", "how"]; // what came of these is said where they were asked for
+
+function makeLectureMenu(tell) {
+  const { box, button } = makeHelp("Lecture", () => {});
+  const actions = element("div"), outcome = element("p", { class: "outcome", role: "status" });
+  box.append(outcome, actions);
+  box.addEventListener("toggle", ({ newState }) => { if (newState === "closed") outcome.textContent = ""; });
+  async function act(what) {
+    if (what === "add") outcome.textContent = "Adding …"; // drawing its small picture takes a moment
+    tell("lecture", { what, pictures: notes(), thumbnail: what === "add" ? await thumbnail() : "" });
+  }
+  return {
+    parts: [button, box],
+    update(lecture, came) {
+      button.hidden = lecture.length === 0;
+      if (came) { // a run that follows says it no more
+        outcome.textContent = came;
+        place(box, button);
+      }
+      each(actions, lecture, () => element("button", { type: "button", class: "do" }), (choice, [what, words]) => {
+        choice.textContent = words;
+        choice.onclick = () => {
+          if (!ANSWERED.includes(what)) box.hidePopover();
+          act(what);
+        };
+      });
     },
   };
 }

@@ -2,6 +2,12 @@
 
 /** @typedef {Float32Array | Uint16Array | Int32Array | Uint8Array} Numbers */
 
+/**
+ * Where an array is, in bytes behind the header; `kept`: how many of its numbers came, if not all.
+ *
+ * @typedef {{ dtype: string, shape: number[], offset: number, kept?: number }} Packed
+ */
+
 const HALF = (() => {
   const table = new Float32Array(65536);
   for (let bits = 0; bits < 65536; bits++) {
@@ -16,13 +22,21 @@ const HALF = (() => {
   return table;
 })();
 
+/** @param {Uint16Array<ArrayBuffer>} halves */
 function widen(halves) {
   const values = new Float32Array(halves.length);
   for (let i = 0; i < halves.length; i++) values[i] = HALF[halves[i]];
   return values;
 }
 
-// All entries of an array of which only those that are not zero came, after a bit for each.
+/**
+ * All entries of an array of which only those that are not zero came, after a bit for each.
+ *
+ * @param {ArrayBuffer} buffer
+ * @param {number} start
+ * @param {number} size
+ * @param {number} kept
+ */
 function spread(buffer, start, size, kept) {
   const bits = new Uint8Array(buffer, start, Math.ceil(size / 8));
   const values = widen(new Uint16Array(buffer, start + 4 * Math.ceil(size / 32), kept));
@@ -31,13 +45,21 @@ function spread(buffer, start, size, kept) {
   return all;
 }
 
-// The header, with its arrays by name, and their shapes.
+/**
+ * The header, with its arrays by name, and their shapes.
+ *
+ * @param {Uint8Array<ArrayBuffer>} bytes
+ * @returns {any}
+ */
 export function unpack(bytes) {
   const buffer = bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength);
   const length = new DataView(buffer).getUint32(0, true);
   const header = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
-  const arrays = {}, shapes = {};
-  for (const [name, { dtype, shape, offset, kept }] of Object.entries(header.arrays)) {
+  /** @type {Record<string, Numbers>} */
+  const arrays = {};
+  /** @type {Record<string, number[]>} */
+  const shapes = {};
+  for (const [name, { dtype, shape, offset, kept }] of Object.entries(/** @type {Record<string, Packed>} */ (header.arrays))) {
     const size = shape.reduce((a, b) => a * b, 1);
     const start = 4 + length + offset;
     shapes[name] = shape;

@@ -1,8 +1,8 @@
 // What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
 
-import { download } from "./download.js";
-import { element, penOf } from "./element.js";
-import { makeNumbers } from "./numbers_table.js";
+import { contextOf } from "./canvas.js";
+import { download } from "./saving.js";
+import { element } from "./element.js";
 import { place } from "./popover.js";
 import { asCsv } from "./save_table.js";
 
@@ -15,7 +15,7 @@ export async function asPng(svg) {
   image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(svg)}`;
   await image.decode();
   const canvas = element("canvas", { width: image.width * SCALE, height: image.height * SCALE });
-  penOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
+  contextOf(canvas).drawImage(image, 0, 0, canvas.width, canvas.height);
   return new Promise((resolve) => canvas.toBlob(resolve, "image/png"));
 }
 
@@ -74,6 +74,72 @@ export function pictureMenu({ svg, rows }, name, enlarge) {
     label(words) {
       said = words;
       open.setAttribute("aria-label", `Save or enlarge: ${words}`);
+    },
+  };
+}
+
+// One picture over the whole window, until Escape: for the last row of a hall.
+
+// Shows the picture of that host over everything else, with a cross that ends it.
+export function enlarge(host, root) {
+  const close = element("button", { type: "button", class: "close smaller", text: "×", "aria-label": "Close" });
+  const focused = root.activeElement;
+  function end() {
+    host.hidePopover();
+    host.removeAttribute("popover"); // with it, but closed, a host is not shown at all
+    host.removeAttribute("data-enlarged");
+    close.remove();
+    removeEventListener("keydown", left, true);
+    focused?.focus();
+    dispatchEvent(new Event("resize")); // what draws for a size draws anew
+  }
+  function left(event) {
+    if (event.key !== "Escape") return;
+    event.stopPropagation();
+    end();
+  }
+  close.onclick = end;
+  root.append(close);
+  host.setAttribute("popover", "manual");
+  host.toggleAttribute("data-enlarged", true);
+  host.showPopover();
+  addEventListener("keydown", left, true);
+  close.focus();
+  dispatchEvent(new Event("resize"));
+}
+
+// A picture's numbers as a table to read, the same as in its CSV file.
+
+const MOST = 500; // rows; a file has all of them
+
+const empty = (value) => value === undefined || value === null || value === "" || Number.isNaN(value);
+const written = (value) => (empty(value) ? "" : typeof value === "number" ? String(value).replace("-", "−") : String(value));
+
+/**
+ * Makes the table, which is filled when it is opened.
+ *
+ * @param rows gives a table whose first row names its columns
+ * @param back what has the focus once it is closed
+ */
+function makeNumbers(rows, back) {
+  const table = element("table"), frame = element("div", { class: "frame", tabindex: "0", role: "region", "aria-label": "Numbers" }, table);
+  const more = element("p"), title = element("b", { text: "Numbers" });
+  const close = element("button", { type: "button", class: "close", text: "×", "aria-label": "Close" });
+  const box = element("div", { popover: "auto", class: "numbers", role: "dialog" }, close, title, more, frame);
+  close.onclick = () => box.hidePopover();
+  box.ontoggle = ({ newState }) => { if (newState === "open") frame.focus(); else { table.replaceChildren(); back.focus(); } };
+  return {
+    box,
+    open(said) {
+      const [names, ...all] = rows(), shown = all.slice(0, MOST);
+      const kept = [...names.keys()].filter((column) => all.some((row) => !empty(row[column])));
+      const line = (tag, row, attributes) => element("tr", {}, ...kept.map((column) => element(tag, { ...attributes, text: written(row[column]) })));
+      table.replaceChildren(element("caption", { text: said }), element("thead", {}, line("th", names, { scope: "col" })),
+        element("tbody", {}, ...shown.map((row) => line("td", row, {}))));
+      box.setAttribute("aria-label", `Numbers: ${said}`);
+      more.textContent = all.length > MOST ? `The first ${MOST} of ${all.length.toLocaleString("en")} rows; “Save the numbers as CSV” has all.` : "";
+      more.hidden = !more.textContent;
+      box.showPopover();
     },
   };
 }

@@ -1,12 +1,10 @@
 // Two classes of points over the score of a network: what is drawn, and where a pointer is on it.
 
-import { penOf } from "./element.js";
+import { channels, sharpContext } from "./canvas.js";
 
 const EDGE = 10; // pixels around the square, so that a point on its border is whole
 const SHADE = 0.32;
 export const FOUND = 12; // pixels within which a click means a point that is there
-
-const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
 
 // From places 0 … side − 1 to pixels, and back; the first row is the lowest.
 export function scaleOf(width, side) {
@@ -67,11 +65,9 @@ function point(context, x, y, first, theme) {
 
 // Everything; `cursor` is the place the arrow keys are at, or null.
 export function draw(canvas, { score, lines, side }, points, cursor, theme) {
-  const width = canvas.clientWidth, ratio = devicePixelRatio || 1, n = Math.sqrt(score.length);
+  const width = canvas.clientWidth, n = Math.sqrt(score.length);
   if (!width) return;
-  canvas.width = canvas.height = Math.round(width * ratio);
-  const context = penOf(canvas);
-  context.scale(ratio, ratio);
+  const context = sharpContext(canvas, width, width);
   context.fillStyle = theme.background;
   context.fillRect(0, 0, width, width);
   const scale = scaleOf(width, side), inner = width - 2 * EDGE;

@@ -1,6 +1,6 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
-import { chooseByArrows, element, rootOf } from "./element.js";
+import { chooseByArrows, element, rootOf, setText } from "./element.js";
 import { oneStop } from "./one_stop.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
@@ -57,7 +57,7 @@ function makeSender(tell, name) {
 
 // Its letters say how wide a button is beside others: their own widths are others in each browser. A star is wide.
 function write(button, words) {
-  if (button.textContent !== words) button.textContent = words;
+  setText(button, words);
   button.style.setProperty("--letters", words.length + (words.endsWith("★") ? 3 : 0));
   return button;
 }

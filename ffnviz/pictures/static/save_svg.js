@@ -1,9 +1,8 @@
 // A picture on the page as an SVG that stands alone: its title, what it shows, and everything in it
 // where it is on the screen. Text stays text, so that it can be found, copied and edited.
 
-import { about } from "./about.js";
+import { contextOf } from "./canvas.js";
 import { allowed } from "./save_table.js";
-import { fontRules } from "./save_font.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const EDGE = 24;
@@ -16,7 +15,7 @@ const tag = (name, attributes, inside = "") =>
   `<${name} ${Object.entries(attributes).map(([key, value]) => `${key}="${escaped(String(value))}"`).join(" ")}>${inside}</${name}>`;
 const round = (value) => Math.round(value * 100) / 100;
 
-const ruler = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
+const ruler = contextOf(document.createElement("canvas"));
 
 // A text in lines that are no wider than so many pixels.
 function inLines(text, width, font) {
@@ -137,3 +136,65 @@ export async function elementAsSvg(element, title, theme) {
   const parts = [...drawn(element, { left: all.left - EDGE, top: start - height }, all)];
   return await asFile(svg + parts.join(""), width, Math.ceil(height + all.bottom - start + EDGE), fontFamily, theme);
 }
+
+// The page's own font for a saved picture: text is then drawn in the font that it was measured in,
+// on machines that do not have it too.
+
+const embedded = new Map(); // data: URLs by address
+
+async function dataUrl(address) {
+  const answer = await fetch(address);
+  if (!answer.ok) throw new Error(`a font could not be read (${answer.status})`);
+  const blob = await answer.blob();
+  return new Promise((resolve, reject) => {
+    const reader = new FileReader();
+    reader.onload = () => resolve(reader.result);
+    reader.onerror = () => reject(reader.error);
+    reader.readAsDataURL(blob);
+  });
+}
+
+const unquoted = (name) => name.trim().replace(/^["']|["']$/g, "");
+
+// The rules of a family in the page's style sheets; of sheets of other hosts nothing can be read.
+function* facesOf(family) {
+  for (const sheet of document.styleSheets) {
+    /** @type {Iterable<CSSRule>} */
+    let rules = [];
+    try { rules = sheet.cssRules; } catch { continue; }
+    for (const rule of rules) {
+      if (rule instanceof CSSFontFaceRule && unquoted(rule.style.getPropertyValue("font-family")) === family) {
+        yield { rule, base: sheet.href ?? document.baseURI };
+      }
+    }
+  }
+}
+
+// A style sheet with the fonts of a list such as '"Source Sans", sans-serif'. A font of the system
+// needs none.
+async function fontRules(list, italic) {
+  const family = unquoted(list.split(",")[0]);
+  const made = [...facesOf(family)].map(async ({ rule: { style }, base }) => {
+    const of = (name) => style.getPropertyValue(name);
+    if (of("font-style") === "italic" && !italic) return "";
+    const address = /url\("?([^")]+)"?\)/.exec(of("src"))?.[1];
+    if (!address) return "";
+    const whole = new URL(address, base).href;
+    if (!embedded.has(whole)) embedded.set(whole, dataUrl(whole).catch(() => null));
+    const url = await embedded.get(whole);
+    return url && `@font-face{font-family:"${family}";font-weight:${of("font-weight")};font-style:${of("font-style")};src:url("${url}") format("woff2")}`;
+  });
+  return (await Promise.all(made)).filter(Boolean).join("");
+}
+
+// The sentence and the network that the page shows, to be written below a saved picture's title.
+// They are set by the page's bar, or by an offline file.
+
+let tell = () => [];
+
+// Sets the function that returns these lines.
+export function aboutFrom(lines) {
+  tell = lines;
+}
+
+const about = () => tell();

@@ -1,7 +1,6 @@
 // A button that saves a file. The browser makes it: a link to the server would be answered by
 // whichever of its processes is free, and that one may never have heard of the file.
 
-import { download } from "./download.js";
 import { element } from "./element.js";
 
 export const styles = ["saving.css"];
@@ -36,4 +35,14 @@ export function mount() {
       button.disabled = file === null;
     },
   };
+}
+
+// Has the browser save a file of its own making.
+
+const KEEP_MS = 60_000; // a browser that asks first where to put it reads it later
+
+export function download(blob, name) {
+  const href = URL.createObjectURL(blob);
+  element("a", { href, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(href), KEEP_MS);
 }

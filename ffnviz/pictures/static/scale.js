@@ -1,11 +1,17 @@
 // Signed values as colours: violet below zero, green above, zero itself the background.
 
-const channels = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+import { channels } from "./canvas.js";
+
+/** @import { Palette } from "./theme.js" */
 
 const tables = new WeakMap(); // by theme
 
-// A lookup table of 511 colours from -largest to +largest. The square root lifts small values off
-// the background.
+/**
+ * A lookup table of 511 colours from -largest to +largest. The square root lifts small values off
+ * the background.
+ *
+ * @param {Palette} theme
+ */
 function tableOf(theme) {
   const zero = channels(theme.background);
   const ends = {
@@ -24,7 +30,13 @@ function tableOf(theme) {
   return table;
 }
 
-// The colour of a value.
+/**
+ * The colour of a value.
+ *
+ * @param {Palette} theme
+ * @param {number} largest
+ * @returns {(value: number) => number}
+ */
 export function signedScale(theme, largest) {
   const table = tables.get(theme) ?? tableOf(theme);
   const unit = largest > 0 ? 1 / largest : 0;
@@ -35,6 +47,7 @@ export function signedScale(theme, largest) {
   };
 }
 
+/** @param {Palette} theme */
 export function signedScaleCss(theme) {
   return `linear-gradient(to right, ${theme.negative}, ${theme.negative_mid}, ` +
     `${theme.background}, ${theme.positive_mid}, ${theme.positive})`;

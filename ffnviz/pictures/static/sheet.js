@@ -37,7 +37,11 @@ function dataOf(digest, digests, fresh) {
   return made;
 }
 
-// The data of each cell by its key; null if any of them is not here.
+/**
+ * The data of each cell by its key; null if any of them is not here.
+ *
+ * @param {View} view
+ */
 function take(view) {
   for (const [digest, bytes] of Object.entries(view.arrays)) known.set(digest, unpack(bytes));
   const wanted = Object.entries(view.cells);
@@ -55,10 +59,23 @@ function arrange(parent, children) {
 }
 
 /**
+ * What `message` and `laid_out` make: cells by their keys, with the digests of their arrays, and where
+ * they stand. `heard` says which events of each sheet were handled, `kept` how many cells and arrays
+ * are remembered. A notebook has no `pale`, `place` and `emptied`.
+ *
+ * @typedef {{
+ *   cells: Record<string, [string, string, Record<string, string>]>, new: Record<string, any>,
+ *   heard: Record<string, number>, shows: string, kept: number, above: string[], side: string[],
+ *   below: string[], rows: [number, string[]][][], pale?: string[], place?: string, emptied?: boolean,
+ *   arrays: Record<string, Uint8Array<ArrayBuffer>>
+ * }} View
+ */
+
+/**
  * Hangs a sheet into an element of the page.
  *
- * @param parent an element without children
- * @param tell called with what a person did: { sheet, events: [{ number, cell, name, value }] }
+ * @param {HTMLElement} parent an element without children
+ * @param {(said: object) => void} tell called with what a person did: { sheet, events: [{ number, cell, name, value }] }
  */
 export function mount(parent, tell) {
   const [above, side, rows, below] = ["above", "side", "rows", "below"].map((name) => element("div", { class: name }));
@@ -88,12 +105,14 @@ export function mount(parent, tell) {
   }
 
   // Without a sentence what was there stays where it is, pale, under the line that says so.
+  /** @param {View} view */
   function layOver(view) {
     const kept = cells.get("chips")?.host; // their place, so that nothing moves
     const hosts = [...view.above, ...view.rows.flat().flatMap(([, keys]) => keys)].map((key) => cells.get(key).host);
     arrange(above, kept ? [hosts[0], kept, ...hosts.slice(1)] : hosts);
   }
 
+  /** @param {View} view */
   function layOut(view) {
     const lines = view.rows.map((columns, row) => {
       const line = /** @type {HTMLElement} */ (rows.children[row]) ?? element("div", { class: "line" });
@@ -105,7 +124,9 @@ export function mount(parent, tell) {
       }));
       return line;
     });
-    for (const [place, keys] of [[above, view.above], [side, view.side], [below, view.below]]) arrange(place, keys.map((key) => cells.get(key).host));
+    /** @type {[Element, string[]][]} */
+    const around = [[above, view.above], [side, view.side], [below, view.below]];
+    for (const [place, keys] of around) arrange(place, keys.map((key) => cells.get(key).host));
     // WebKit does not ask again whether :has() holds when something comes later.
     root.toggleAttribute("data-side", view.side.length > 0);
     document.documentElement.dataset.cells = Object.keys(view.cells).join(" ");
@@ -114,11 +135,12 @@ export function mount(parent, tell) {
   }
 
   return {
+    /** @param {View} view */
     update(view) {
       waiting = waiting.filter((each) => each.number > (view.heard[own] ?? 0));
       const taken = take(view);
       if (!taken) return tell({ sheet: own, events: waiting, lost: true });
-      const emptied = view.emptied && view.place === place;
+      const emptied = Boolean(view.emptied && view.place === place);
       root.toggleAttribute("data-emptied", emptied);
       rows.inert = side.inert = emptied;
       for (const [key, { host, picture }] of cells) {

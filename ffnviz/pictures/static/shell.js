@@ -4,18 +4,43 @@
 // nothing of the page around it. What all pictures have in common is here: a shadow root with their
 // style sheets, the theme, the head, and the mark that says what has been painted.
 
-import { tellOutcome } from "./announce.js";
 import { element } from "./element.js";
-import { enlarge } from "./enlarging.js";
 import { read } from "./files.js";
 import { makeHead, titleOf } from "./head.js";
 import { unpack } from "./payload.js";
-import { pictureMenu } from "./picture_menu.js";
+import { enlarge, pictureMenu } from "./picture_menu.js";
 import { elementAsSvg } from "./save_svg.js";
 import { shows, showsNoMore } from "./spotlight.js";
 import { onThemeChange, theme, themeSheet } from "./theme.js";
 import { savedBy, savedNoMore } from "./thumbnail.js";
 
+/** @import { Palette } from "./theme.js" */
+
+/**
+ * Told of what a person did: its name, and a value.
+ *
+ * @typedef {(event: string, value?: unknown) => void} Tell
+ */
+
+/**
+ * What is saved of a picture: a table whose first row names its columns, and a file's text, which is
+ * its element's as it stands on the page if missing, and none if null.
+ *
+ * @typedef {{ rows(): unknown[][], svg?: (() => Promise<string>) | null }} Saves
+ */
+
+/**
+ * A picture; `controls` go into its head.
+ *
+ * @typedef {object} Picture
+ * @property {HTMLElement} element
+ * @property {HTMLElement} [controls]
+ * @property {Saves} [saves]
+ * @property {(data: any, theme: Palette) => void | Promise<void>} update
+ * @property {() => void} [destroy]
+ */
+
+/** @type {Record<string, () => Promise<{ styles: string[], mount(tell: Tell): Picture }>>} */
 const PICTURES = {
   activation_map: () => import("./activation_map.js"),
   bars: () => import("./bars.js"),
@@ -60,7 +85,9 @@ const PICTURES = {
 export const names = Object.keys(PICTURES);
 
 // Each style sheet is made once and shared by all pictures that adopt it.
+/** @type {Map<string, CSSStyleSheet>} */
 const sheets = new Map();
+/** @param {string} name */
 async function sheet(name) {
   const text = await read(name);
   if (!sheets.has(name)) {
@@ -68,9 +95,10 @@ async function sheet(name) {
     made.replaceSync(text);
     sheets.set(name, made);
   }
-  return sheets.get(name);
+  return /** @type {CSSStyleSheet} */ (sheets.get(name));
 }
 
+/** @param {string} name */
 async function load(name) {
   const picture = await PICTURES[name]();
   const named = ["shell.css", "head.css", "terms.css", ...picture.styles, "finger.css", "forced_colors.css"];
@@ -90,12 +118,13 @@ function sentenceOf({ head, title, tone, paragraphs }) {
  * `controls` go into its head, which keeps its height; `update(data, theme)` may return a promise. What has `saves` can be
  * saved: `rows()` gives its numbers as a table, `svg()` another picture than its element.
  *
- * @param host an element without children, or a shadow root
- * @param name one of `names`
- * @param tell called with what happened ("neuron") and a value
+ * @param {HTMLElement | ShadowRoot} host an element without children, or a shadow root
+ * @param {string} name one of `names`
+ * @param {Tell} tell called with what happened ("neuron") and a value
  */
 export function mount(host, name, tell) {
-  const root = host instanceof ShadowRoot ? host : host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const shadow = host instanceof ShadowRoot ? host : host.shadowRoot ?? host.attachShadow({ mode: "open" });
+  const root = /** @type {ShadowRoot & { host: HTMLElement }} */ (shadow);
   // Until the picture is there, something says that it is not painted yet.
   const waiting = element("span", { "data-painted": "" });
   const fault = element("p", { class: "fault", role: "alert" });
@@ -171,7 +200,7 @@ export function mount(host, name, tell) {
     update(next, nextStamp = next.stamp) {
       if (gone) return;
       const same = next === data;
-      if (!same) data = next instanceof Uint8Array ? unpack(next) : next;
+      if (!same) data = next instanceof Uint8Array ? unpack(/** @type {Uint8Array<ArrayBuffer>} */ (next)) : next;
       stamp = nextStamp ?? data.stamp;
       if (made && same) says();
       else if (made) paint();
@@ -190,4 +219,44 @@ export function mount(host, name, tell) {
       made = head = data = null; // whoever keeps the handle keeps no elements
     },
   };
+}
+
+// What came of an action, for those who do not see it: the sentences of the pictures that are now
+// others. What was pressed a screen reader says by itself.
+
+const REST_MS = 400; // after the last picture that changed
+const APART_MS = 8_000; // between two times without an action, as while a network learns
+const MOST = 2; // sentences; the others are read where they stand
+
+const HIDDEN = { position: "fixed", width: "1px", height: "1px", overflow: "hidden", clipPath: "inset(50%)" };
+const region = element("div", { role: "status", "aria-live": "polite", id: "ffnviz-outcome", style: HIDDEN });
+const said = new WeakMap(); // a picture's host → its sentence
+const changed = new Set();
+let acts = 0, spokenOf = 0, spokenAt = 0, waiting = 0;
+for (const event of ["pointerdown", "keydown"]) addEventListener(event, () => { acts += 1; }, true);
+
+const inOrder = (one, other) => (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1);
+
+function speak() {
+  const shown = [...changed].filter((host) => host.isConnected && host.getClientRects().length).sort(inOrder);
+  changed.clear();
+  if (!shown.length) return;
+  region.textContent = shown.slice(0, MOST).map((host) => said.get(host)).join(" ");
+  [spokenOf, spokenAt] = [acts, performance.now()];
+}
+
+/**
+ * Tells what a picture says now. It is spoken if it is new, and somebody has done something since the page came.
+ *
+ * @param host of the picture
+ * @param sentence what it says; "" if nothing
+ */
+function tellOutcome(host, sentence) {
+  if (said.get(host) === sentence) return;
+  said.set(host, sentence);
+  if (!acts || !sentence) return;
+  changed.add(host);
+  if (!region.isConnected) document.body.append(region); // what is in a page before its text is spoken by all readers
+  clearTimeout(waiting);
+  waiting = setTimeout(speak, acts === spokenOf ? Math.max(REST_MS, spokenAt + APART_MS - performance.now()) : REST_MS);
 }

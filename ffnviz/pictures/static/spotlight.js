@@ -8,9 +8,11 @@ const [LEAST, EDGE, AROUND] = [200, 6, 64];
 const TOOLS = 1.45; // of the type's size: the strip at the foot of a talk, as in story.css
 const CROWDED = 1.5; // times, as in page.css, that a scene's words are larger than the type of many pictures
 const PHONE = matchMedia("(max-width: 700px), (pointer: coarse)"); // it has them beside the title
+/** @type {Map<HTMLElement, string>} */
 const hosts = new Map(); // of the pictures that have a head → the name of its note
 let wanted = { note: "", veiled: false, alone: false };
 
+/** @param {HTMLElement} host */
 function mark(host) {
   const { note, veiled, alone } = wanted;
   const lit = note !== "" && hosts.get(host) === note;
@@ -28,7 +30,12 @@ function markAll() {
   requestAnimationFrame(makeRoom);
 }
 
-// A picture says what it shows, and when it is gone.
+/**
+ * A picture says what it shows, and when it is gone.
+ *
+ * @param {HTMLElement} host
+ * @param {string} note
+ */
 export function shows(host, note) {
   if (hosts.get(host) === note) return;
   hosts.set(host, note);
@@ -36,13 +43,16 @@ export function shows(host, note) {
   markAll();
 }
 
+/** @param {HTMLElement} host */
 export function showsNoMore(host) {
   if (hosts.delete(host)) markAll();
 }
 
 // A scene whose picture does not come shows all there are, not nothing.
 const COMES_MS = 2_500;
-let late = null;
+/** @type {number | undefined} */
+let late;
+/** @param {boolean} is */
 function unlit(is) {
   const { documentElement } = document;
   if (documentElement.hasAttribute("data-unlit") === is) return;
@@ -56,6 +66,10 @@ function wait() {
   if (alone && note) late = setTimeout(() => unlit(![...hosts.values()].includes(note) && !document.querySelector("[data-cell^=waiting-], [data-kind=waiting]")), COMES_MS);
 }
 
+/**
+ * @param {string} note
+ * @param {{ veiled?: boolean, alone?: boolean }} how
+ */
 export function light(note, { veiled = false, alone = false } = {}) {
   if (wanted.note === note && wanted.veiled === veiled && wanted.alone === alone) return;
   wanted = { note, veiled, alone };
@@ -72,9 +86,13 @@ export function stripOfTalk() {
   return PHONE.matches ? 0 : TOOLS * typeSize() * (crowded ? CROWDED : 1);
 }
 
-// A picture that stands alone has the rest of the window, an enlarged one what its head leaves: as many pixels of CSS, else null.
+/**
+ * A picture that stands alone has the rest of the window, an enlarged one what its head leaves: as many pixels of CSS, else null.
+ *
+ * @param {HTMLElement | undefined} host
+ */
 export function roomOf(host) {
-  const parts = host?.hasAttribute("data-enlarged") ? [...host.shadowRoot.querySelectorAll(".head, .under")] : null;
+  const parts = host?.hasAttribute("data-enlarged") ? [.../** @type {NodeListOf<HTMLElement>} */ (/** @type {ShadowRoot} */ (host.shadowRoot).querySelectorAll(".head, .under"))] : null;
   if (parts) return Math.max(LEAST, innerHeight - parts.reduce((sum, part) => sum + part.offsetHeight, AROUND));
   return host?.hasAttribute("data-alone") ? Math.max(LEAST, Math.floor(innerHeight - host.getBoundingClientRect().top - EDGE - stripOfTalk())) : null;
 }

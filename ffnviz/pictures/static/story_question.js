@@ -2,7 +2,9 @@
 // counts wait for the answer, unless the lecturer wants them seen: whoever sees them votes with the most.
 
 import { complain, classroom, onClass, send, together as isTogether } from "./classroom_connection.js";
-import { each, element } from "./element.js";
+import { element } from "./element.js";
+import { sum } from "./numbers.js";
+import { drawOptions } from "./question.js";
 
 const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
 const voted = new Map(); // the same, of a student whose class has not been shown the answer
@@ -43,7 +45,7 @@ export function makeQuestion(changed) {
 
   function said(data, open, chosen) {
     const { answer } = data.question, counts = countsOf(data);
-    const n = counts?.reduce((a, b) => a + b, 0) ?? 0;
+    const n = sum(counts ?? []);
     const all = counts ? `${n} ${n === 1 ? "answer" : "answers"}. ` : "";
     if (open && together(data) && classroom.role === "student") {
       return voted.has(voteOf(data)) ? "Your answer is in. You may change it until the lecturer shows the answer." : "Your answer counts, without your name.";
@@ -67,19 +69,13 @@ export function makeQuestion(changed) {
       ask.replaceChildren(...question.ask.map((part) => span(part, theme)));
       root.classList.toggle("open", open);
       const make = () => element("button", { type: "button" }, element("span"), element("b", { class: "count" }), element("i", { "aria-hidden": "true" }));
-      each(options, question.options, make, (button, text, place) => {
-        const [words, count, bar] = button.children;
-        const right = !open && place === question.answer;
-        words.textContent = right ? `✓ ${text}` : text;
+      const state = { right: open ? null : question.answer, chosen, isOpen: open, choose: (place) => choose(data, place) };
+      drawOptions(options, question.options, make, state, (button, place) => {
+        const [, count, bar] = button.children;
         count.textContent = counts ? String(counts[place]) : "";
         bar.hidden = !counts;
         button.classList.toggle("uncounted", !counts);
         bar.style.width = counts ? `${(100 * counts[place]) / most}%` : "0";
-        button.disabled = !open;
-        button.classList.toggle("right", right);
-        button.classList.toggle("chosen", place === chosen);
-        button.setAttribute("aria-pressed", String(place === chosen));
-        button.onclick = () => choose(data, place);
       });
       verdict.textContent = said(data, open, chosen ?? null);
       verdict.hidden = verdict.textContent === "";

@@ -2,13 +2,23 @@
 
 import { read } from "./files.js";
 
+/**
+ * Colours by their names.
+ *
+ * @typedef {Record<string, string>} Palette
+ */
+
 const system = matchMedia("(prefers-color-scheme: dark)");
 const forced = matchMedia("(forced-colors: active)"); // the ground is then the system's, whatever was chosen
 const variables = new CSSStyleSheet(); // every picture adopts this one sheet
 const listeners = new Set();
-let palettes = null;
+/** @type {{ light: Palette, dark: Palette }} */
+let palettes;
+/** @type {boolean | null} */
 let chosen = null; // what setDark said; until then the system's wish counts
-let onScreen = null, printing = false;
+/** @type {boolean | null} */
+let onScreen = null;
+let printing = false;
 
 const isDark = () => (forced.matches && !printing ? system.matches : chosen ?? system.matches);
 export const theme = () => (isDark() ? palettes.dark : palettes.light);
@@ -35,6 +45,7 @@ function changed() {
 system.addEventListener("change", () => { if (chosen === null || forced.matches) changed(); });
 forced.addEventListener("change", changed);
 
+/** @param {boolean} dark */
 export function setDark(dark) {
   if (dark === chosen) return;
   chosen = dark;
@@ -51,13 +62,22 @@ addEventListener("afterprint", () => {
   changed();
 });
 
-// Calls back when the theme has changed, until the returned function is called.
+/**
+ * Calls back when the theme has changed, until the returned function is called.
+ *
+ * @param {() => void} repaint
+ */
 export function onThemeChange(repaint) {
   listeners.add(repaint);
   return () => listeners.delete(repaint);
 }
 
-// A colour by its name in the palette, or as "#rrggbb"; any other name is the colour of text.
+/**
+ * A colour by its name in the palette, or as "#rrggbb"; any other name is the colour of text.
+ *
+ * @param {string} name
+ * @param {Palette} palette
+ */
 export function colourOf(name, palette) {
   if (Object.hasOwn(palette, name)) return palette[name];
   return /^#[0-9a-f]{6}$/i.test(name) ? name : palette.text;

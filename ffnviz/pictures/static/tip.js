@@ -9,7 +9,14 @@ export function makeTip() {
   const status = element("div", { class: "told", role: "status", "aria-live": "polite" });
   return {
     parts: [box, status],
-    // `place` gets the label's and the picture's widths, and gives left and top within the picture.
+    /**
+     * Shows it.
+     *
+     * @param {(own: number, all: number) => { left: number, top: number }} place from the label's and the
+     *   picture's widths to where in the picture
+     * @param {(string | Node)[]} parts
+     * @param {boolean} aloud
+     */
     show(place, parts, aloud) {
       box.replaceChildren(...parts);
       box.hidden = false;
@@ -18,7 +25,11 @@ export function makeTip() {
       const text = box.textContent;
       if (aloud && told !== text) told = status.textContent = text;
     },
-    // What came of a key, which drawing the same cell again does not take back.
+    /**
+     * What came of a key, which drawing the same cell again does not take back.
+     *
+     * @param {string} text
+     */
     say(text) { status.textContent = text; },
     hide() {
       box.hidden = true;

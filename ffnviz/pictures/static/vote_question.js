@@ -3,9 +3,11 @@
 
 import { kept } from "./browser_storage.js";
 import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass } from "./classroom_connection.js";
-import { each, element } from "./element.js";
+import { each, element, setText } from "./element.js";
+import { sum } from "./numbers.js";
 import { oneStop } from "./one_stop.js";
 import { stretch } from "./motion.js";
+import { drawOptions } from "./question.js";
 
 /** @import { Head, Span } from "./head.js" */
 
@@ -14,7 +16,6 @@ export const styles = ["vote_question.css"];
 const KNOWN = "ffnviz-shown-answers"; // in this tab: a lecturer who reloads keeps the gains
 const known = shownBefore(); // question → what is right, once that was shown
 const percent = (share) => `${Math.round(100 * share)}%`;
-const sum = (numbers) => numbers.reduce((a, b) => a + b, 0);
 
 // Hake's gain of two shares of right answers; null where all were right before.
 export const gain = (before, after) => (before >= 1 ? null : (after - before) / (1 - before));
@@ -91,7 +92,7 @@ export function mount(tell) {
     const found = data.believed.map((words, at) => [`${at + 1}. ${words}`, share(at, 0), share(at, 1)]).filter(([, before, after]) => before !== null && after !== null);
     gains.hidden = data.step !== "why" || found.length === 0;
     if (gains.hidden) return;
-    const mean = (which) => sum(found.map((row) => row[which])) / found.length;
+    const mean = (which) => sum(found.map((row) => Number(row[which]))) / found.length;
     const [before, after] = [mean(1), mean(2)], all = gain(before, after);
     total.textContent = `${found.length} ${found.length === 1 ? "question" : "questions"}: ${percent(before)} right before, ${percent(after)} after; gain ${written(all)}.`;
     const line = (tag, texts) => element("tr", {}, ...texts.map((text) => element(tag, { text })));
@@ -126,16 +127,9 @@ export function mount(tell) {
     const { at, step } = data, open = step !== "why", answer = open ? null : data.answers[at];
     const counted = [0, 1].map((which) => (open ? null : votesOn(at, which)));
     const make = () => element("button", { type: "button" }, element("span"), element("small"));
-    each(options, data.options, make, (button, text, place) => {
-      const right = place === answer, chosen = place === voteOf(at, round());
-      const [words, count] = button.children;
-      words.textContent = right ? `✓ ${text}` : text;
-      count.textContent = counted.every(Boolean) ? counted.map((each) => each?.[place]).join(" → ") : "";
-      button.disabled = !open || leads();
-      button.classList.toggle("right", right);
-      button.classList.toggle("chosen", chosen);
-      button.setAttribute("aria-pressed", String(chosen));
-      button.onclick = () => vote(place);
+    const state = { right: answer, chosen: voteOf(at, round()), isOpen: open && !leads(), choose: vote };
+    drawOptions(options, data.options, make, state, (button, place) => {
+      button.lastChild.textContent = counted.every(Boolean) ? counted.map((each) => each?.[place]).join(" → ") : "";
     });
   }
 
@@ -172,7 +166,7 @@ export function mount(tell) {
     why.textContent = data.why;
     why.hidden = !data.why;
     const words = said();
-    if (status.textContent !== words) status.textContent = words;
+    setText(status, words);
     showButtons();
     showGains();
   }

@@ -2,7 +2,7 @@
 // old result, which stays until the new is there.
 
 import { heightFor } from "./chart_fit.js";
-import { element } from "./element.js";
+import { element, setText } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { onProgress, progressOf } from "./progress.js";
 
@@ -41,7 +41,7 @@ export function mount(tell) {
   function say({ share, waits, left }) {
     if (box.hidden) return;
     const doing = waits || shown.doing, text = [shown.other, shown.busy ? doing : ""].filter(Boolean).join(" ");
-    if (words.textContent !== text) words.textContent = text;
+    setText(words, text);
     if (share > 0) bar.value = share;
     else bar.removeAttribute("value");
     bar.setAttribute("aria-label", doing);

@@ -1,7 +1,7 @@
 // Two hidden units and an output with nine weights to choose; what they make of the four inputs is
 // computed with every change.
 
-import { element } from "./element.js";
+import { element, setText } from "./element.js";
 import { numberOf } from "./by_hand.js";
 import { makeUnanswered } from "./unanswered.js";
 
@@ -90,7 +90,7 @@ export function mount(tell) {
       line.className = right ? "right" : "wrong";
     });
     const words = verdict(weights, data.relu, results);
-    if (said.textContent !== words) said.textContent = words;
+    setText(said, words);
   }
 
   return {
