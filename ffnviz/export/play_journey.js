@@ -138,11 +138,12 @@ export function makeJourney(recorded, want = null, edits = {}) {
   const networks = makeChoice("Network", chooseNetwork);
   const blocks = makeChoice("Block", (block) => go({ block }));
 
+  const goTo = ({ map, neuron, token }) => go({ neuron: { network: map, index: neuron }, token: ownToken(map, token) });
   const asks = {
     token: (token) => go({ token }),
-    neuron: (chosen) => go({ neuron: typeof chosen === "number" ? { network: state.network, index: chosen } : { network: chosen.map, index: chosen.neuron } }),
+    neuron: (chosen) => (typeof chosen === "number" ? go({ neuron: { network: state.network, index: chosen } }) : goTo(chosen)),
     order: (order) => go({ order }),
-    cell: ({ map, neuron, token }) => go({ neuron: { network: map, index: neuron }, token: ownToken(map, token) }),
+    cell: goTo,
     off: (off) => go({ off }),
     ...edits,
     meet: ({ token }) => {

@@ -74,15 +74,15 @@ def maps_cell(
     orders: Sequence[str],
     order: str,
     key: str,
-    on_choose: Callable[[str, int], Any],
+    on_choose: Callable[[str, int, int], Any],
     on_order: Callable[[str], Any],
     on_open: Callable[[str, int, int], Any] | None = None,
 ) -> Cell:
     """The maps one over the other, all on one colour scale.
 
-    A click (or Enter, after moving with the arrow keys) hands map name and neuron to `on_choose`
-    before the page runs again. A double click (or Shift + Enter) hands map name, neuron and token
-    to `on_open`, if there is one.
+    A click (or Enter, after moving with the arrow keys) hands map name, neuron and token to
+    `on_choose` before the page runs again; a double click (or Shift + Enter) hands them to
+    `on_open`, if there is one.
 
     Args:
         head: above the picture.
@@ -91,23 +91,22 @@ def maps_cell(
         orders: in what orders neurons can stand.
         order: in which they do.
         key: unique on the sheet.
-        on_choose: gives the action for map name and neuron.
+        on_choose: gives the action for map name, neuron and token.
         on_order: gives the action for one of `orders`.
         on_open: gives the action for map name, neuron and token.
     """
     shapes = {shown.name: shown.hidden.shape for shown in maps}
 
-    def named(click: Any) -> tuple[str, int] | None:
-        name = one_of(entry(click, "map"), list(shapes))
-        chosen = None if name is None else place(entry(click, "neuron"), shapes[name][1])
-        return None if name is None or chosen is None else (name, chosen)
+    def pointed(sent: Any) -> tuple[str, int, int] | None:
+        name = one_of(entry(sent, "map"), list(shapes))
+        if name is None:
+            return None
+        neuron = place(entry(sent, "neuron"), shapes[name][1])
+        row = place(entry(sent, "token"), shapes[name][0])
+        return None if neuron is None or row is None else (name, neuron, row)
 
     def opened(sent: Any) -> Any:
-        chosen = named(sent)
-        if chosen is None or on_open is None:
-            return None
-        row = place(entry(sent, "token"), shapes[chosen[0]][0])
-        return None if row is None else on_open(*chosen, row)
+        return None if on_open is None or (at := pointed(sent)) is None else on_open(*at)
 
     arrays: dict[str, NDArray[Any]] = {}
     maps_json = []
@@ -139,7 +138,7 @@ def maps_cell(
         "head": head.to_json(),
     }
     events = {
-        "neuron": event(lambda chosen: on_choose(*chosen), named),
+        "neuron": event(lambda at: on_choose(*at), pointed),
         "order": event(on_order, one_of, orders),
         "cell": opened,
     }

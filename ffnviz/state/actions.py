@@ -83,6 +83,7 @@ class ChooseNeuron:
     """A neuron is chosen, on whatever page."""
 
     neuron: Neuron
+    token: int | None = None  # that is chosen with it, if any
 
 
 @dataclass(frozen=True)
@@ -154,8 +155,10 @@ def reduce(state: State, action: Action, catalog: Catalog) -> State:
         case ChooseBlock(block, settings):
             chosen = _with_block(state, block, catalog)
             return chosen if chosen is state else reduce(chosen, Set(settings), catalog)
-        case ChooseNeuron(neuron):
-            return replace(state, neuron=neuron) if catalog.has_neuron(neuron) else state
+        case ChooseNeuron(neuron, token):
+            if not catalog.has_neuron(neuron):
+                return state
+            return replace(state, neuron=neuron, token=state.token if token is None else token)
         case ChooseOrder(order):
             return replace(state, order=order) if order in catalog.orders else state
         case OpenPage(page, part, settings):

@@ -68,6 +68,7 @@ def test_clicking_a_cell_of_a_map_shows_that_neuron_on_every_token(
     assert title == f"Neuron 2:{neuron} · {label}"
     assert shown_values(journey) == [as_shown(v) for v in values[:, neuron]]
     assert journey.query()["neuron"] == f"{twin}-{neuron}"
+    assert journey.query()["token"] == str(token + 1), "what the tip names is what a click takes"
 
 
 def test_the_keyboard_moves_over_a_map_and_chooses(

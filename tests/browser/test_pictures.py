@@ -18,7 +18,7 @@ N_UPDATES = 500
 
 # Each picture's button or canvas, where to click on it, and what is told.
 CLICKS = {
-    "activation_map": ('canvas[data-name="gelu"]', "neuron", {"map": "gelu", "neuron": 255}),
+    "activation_map": ('canvas[data-name="gelu"]', "neuron", {"map": "gelu", "neuron": 255, "token": 0}),
     "chips": ("button:has(bdi)", "token", 0),
     "examples": ("nav button", "sentence", "The cat 2."),
     "ffn_picture": ('[data-stage="hidden"] canvas', "neuron", 255),
@@ -227,7 +227,7 @@ def test_in_a_wide_layer_no_neuron_vanishes_or_takes_anothers_name(
             canvas.dispatchEvent(new PointerEvent("click", at));
         }"""
     )
-    assert plain.told() == [["neuron", {"map": "relu", "neuron": loud}]]
+    assert plain.told() == [["neuron", {"map": "relu", "neuron": loud, "token": 1}]]
     stages = plain.hang("ffn", lambda: shown.show_ffn(1, d_ff=d_ff, neuron=loud))
     last = stages.locator('[data-stage="hidden"] canvas')
     last.focus()

@@ -103,7 +103,7 @@ def test_a_click_reaches_python_what_python_sets_is_drawn_and_all_is_given_back(
     page.mouse.click(bounds["x"] + bounds["width"] / 2, bounds["y"] + bounds["height"] / 2)
     kernel.carry()
     assert view.neuron is not None
-    assert heard == [2, view.neuron]
+    assert heard == [2, view.token, view.neuron]
     view.token, view.neuron = 5, 1709
     kernel.draw()
     expect(page.locator("article .card h3")).to_contain_text("1709")

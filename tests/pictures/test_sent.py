@@ -103,9 +103,11 @@ PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
         [{"token": 2}, {"token": "0"}, {}],
     ),
     "activation_map neuron": (
-        maps("on_choose"), "neuron", [({"map": "gelu", "neuron": 3}, ("gelu", 3))],
-        [{"map": "gelu", "neuron": 4}, {"map": "gelu"}, {"map": "/etc", "neuron": 3},
-         {"map": ["gelu"], "neuron": 3}, {"neuron": 3}],
+        maps("on_choose"), "neuron",
+        [({"map": "gelu", "neuron": 3, "token": 1}, ("gelu", 3, 1))],
+        [{"map": "gelu", "neuron": 4, "token": 1}, {"map": "gelu", "neuron": 3}, {"map": "gelu"},
+         {"map": "/etc", "neuron": 3, "token": 1}, {"map": ["gelu"], "neuron": 3, "token": 1},
+         {"map": "gelu", "neuron": 3, "token": 2}, {"neuron": 3}],
     ),
     "activation_map order": (
         maps("on_order"), "order", [("strength", ("strength",))], ["alphabet", ["strength"]],

@@ -42,6 +42,12 @@ def every_token_every_neuron(run: Run) -> Cell:
     def named(network: str, index: int) -> Neuron:
         return Neuron(network, run.block_of(run.traced_model(network)), index)
 
+    def chosen(network: str, index: int, token: int) -> ChooseNeuron:
+        places = run.tokens_of(run.traced_model(network))
+        return ChooseNeuron(
+            named(network, index), places.index(token) if token in places else None
+        )
+
     return maps_cell(
         Head(sentences.of_maps(shares), "maps" if ours else "any-maps", run.card.colour),
         maps,
@@ -49,7 +55,7 @@ def every_token_every_neuron(run: Run) -> Cell:
         ORDERS,
         run.state.order,
         key="maps",
-        on_choose=lambda network, index: ChooseNeuron(named(network, index)),
+        on_choose=chosen,
         on_order=ChooseOrder,
         on_open=lambda network, index, token: OpenNeuron(
             named(network, index), NEURONS, "working", token

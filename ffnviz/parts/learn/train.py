@@ -153,7 +153,7 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
     )  # fmt: skip
     return maps_cell(
         Head(sentence, "learn-map", "relu"), [shown], (NAME, neuron), (), "", f"{NAME}-map",
-        on_choose=lambda _, chosen: Set({NEURON.name: str(chosen), BESIDE.name: "neuron"}),
+        on_choose=lambda _, chosen, __: Set({NEURON.name: str(chosen), BESIDE.name: "neuron"}),
         on_order=lambda _: None,
     )  # fmt: skip
 

@@ -98,8 +98,7 @@ export function mount(tell) {
   let shown;
   let colours = null;
 
-  const report = (event, { map, neuron, token }) =>
-    tell(event, event === "cell" ? { map, neuron, token } : { map, neuron });
+  const report = (event, { map, neuron, token }) => tell(event, { map, neuron, token });
 
   function paint() {
     const colour = signedScale(colours, shown.largest);
