@@ -18,7 +18,8 @@ N_UPDATES = 500
 
 # Each picture's button or canvas, where to click on it, and what is told.
 CLICKS = {
-    "activation_map": ('canvas[data-name="gelu"]', "neuron", {"map": "gelu", "neuron": 255, "token": 0}),
+    "activation_map": ('canvas[data-name="gelu"]', "neuron",
+                       {"map": "gelu", "neuron": 255, "token": 0}),
     "chips": ("button:has(bdi)", "token", 0),
     "examples": ("nav button", "sentence", "The cat 2."),
     "ffn_picture": ('[data-stage="hidden"] canvas', "neuron", 255),
@@ -26,7 +27,7 @@ CLICKS = {
     "points": ("canvas", "points", [[3, 3, 1], [9, 12, 0], [0, 15, 1]]),
     "rail": (".choice button", "move", {"name": "kind", "value": 0, "done": True}),
     "verdicts": (".leads", "group", 0),
-}
+}  # fmt: skip
 
 # Notes in every frame whether the picture is the one from before, and says what it has painted.
 WATCH_FRAMES = """(host) => {

@@ -44,9 +44,7 @@ def every_token_every_neuron(run: Run) -> Cell:
 
     def chosen(network: str, index: int, token: int) -> ChooseNeuron:
         places = run.tokens_of(run.traced_model(network))
-        return ChooseNeuron(
-            named(network, index), places.index(token) if token in places else None
-        )
+        return ChooseNeuron(named(network, index), places.index(token) if token in places else None)
 
     return maps_cell(
         Head(sentences.of_maps(shares), "maps" if ours else "any-maps", run.card.colour),
