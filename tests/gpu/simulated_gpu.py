@@ -1,6 +1,6 @@
 """A GPU in software: tensors that say they are on it, with values in the CPU's memory.
 
-It computes what the CPU computes, to the bit, and refuses what CUDA refuses: operands on two
+It computes what the CPU computes, up to rounding, and refuses what CUDA refuses: operands on two
 devices, NumPy's hands on its memory, and a generator of the CPU's. So a forgotten `.to(device)`
 is an error here as it would be there.
 """

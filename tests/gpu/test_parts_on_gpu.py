@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import pytest
 import torch
 
+from ffnviz.analysis.lab import EXPERIMENTS
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Part
 from ffnviz.state import run_factory
@@ -15,12 +16,16 @@ from tests.parts.sheets import drawn
 
 # Enough for every operator to run once; how often it runs changes nothing here.
 QUICK = {
+    "ffnviz.analysis.lab.EXPERIMENTS": EXPERIMENTS[:3],  # the others have parts of their own
     "ffnviz.analysis.lab.fitting.STEPS": 8,
     "ffnviz.analysis.neurons.capacity.COUNTS": (1, 64),
     "ffnviz.analysis.timing.growth.LENGTHS": (8, 16),
     "ffnviz.analysis.timing.growth.WIDTHS": (512, 1_024),
+    "ffnviz.parts.block.beside.SENTENCES": 10,
     "ffnviz.parts.dimensions.forms.RUNS": 1,
     "ffnviz.parts.dimensions.growth.RUNS": 1,
+    "ffnviz.parts.lab.summary.EXPERIMENTS": EXPERIMENTS[:3],
+    "ffnviz.parts.neurons.fact.EVERY": 40,
 }
 ASKED = {"text": "She [MASK] the dog.", "repeats": "5", "memory_tokens": "256"}
 # What they say is how long something took, so it differs from run to run.

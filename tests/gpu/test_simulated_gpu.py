@@ -68,7 +68,7 @@ def test_an_operation_on_two_devices_is_an_error(
 
 def test_numpy_reads_nothing_there(gpu: torch.device) -> None:
     there = HERE.to(gpu)
-    for read in (np.asarray, np.sum, lambda x: x.numpy()):
+    for read in (np.asarray, np.exp, lambda x: x.numpy()):
         with pytest.raises(TypeError, match=r"\.cpu\(\) copies it"):
             read(there)
 
