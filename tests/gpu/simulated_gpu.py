@@ -5,9 +5,8 @@ devices, NumPy's hands on its memory, and a generator of the CPU's. So a forgott
 is an error here as it would be there.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any, NoReturn
 
 import torch

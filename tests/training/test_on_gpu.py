@@ -47,7 +47,7 @@ def test_a_run_ends_with_the_cpus_weights(
 
 
 def test_a_batch_that_stays_on_the_cpu_is_found(
-    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus
 ) -> None:
     batch = training_batch(corpus, recipe, config.max_tokens, 0, step=0)
     with simulated_gpu() as gpu:
