@@ -26,11 +26,11 @@ class GpuTensor(Tensor):
     """A tensor on the simulated GPU; `held` has its values, and takes part in no gradient."""
 
     held: Tensor
-    __torch_function__ = torch._C._disabled_torch_function_impl
+    __torch_function__ = torch._C._disabled_torch_function_impl  # type: ignore[assignment]
 
     @staticmethod
     def __new__(cls, held: Tensor, requires_grad: bool = False) -> "GpuTensor":
-        made: GpuTensor = Tensor._make_wrapper_subclass(  # type: ignore[attr-defined]
+        made: GpuTensor = Tensor._make_wrapper_subclass(
             cls,
             held.shape,
             strides=held.stride(),
@@ -43,28 +43,29 @@ class GpuTensor(Tensor):
         return made
 
     @classmethod
-    def __torch_dispatch__(
+    def __torch_dispatch__(  # type: ignore[override]
         cls, operator: Any, _: Any, args: tuple[Any, ...] = (), kwargs: Any = None
     ) -> Any:
         return computed(operator, args, kwargs or {})
 
-    def __repr__(self, **_: Any) -> str:
+    def __repr__(self, *, tensor_contents: Any = None) -> str:  # type: ignore[override]
         return f"GpuTensor({self.held})"
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "GpuTensor":
         copy = GpuTensor(self.held.clone(), self.requires_grad)
         if isinstance(self, torch.nn.Parameter):
-            copy._is_param = True  # type: ignore[attr-defined]
+            copy._is_param = True
         memo[id(self)] = copy
         return copy
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return self.held.__reduce_ex__(protocol)  # a file has the values alone
+        # A file has the values alone.
+        return self.held.__reduce_ex__(protocol)  # type: ignore[no-untyped-call]
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise TypeError("NumPy cannot read the simulated GPU's memory: .cpu() copies it.")
 
-    numpy = __array__  # type: ignore[assignment]
+    numpy = __array__
 
     def tolist(self) -> Any:
         return self.held.tolist()
@@ -152,13 +153,13 @@ def _refuse_two_devices(
 
 def _reshape_too(operator: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     """Have the tensor itself take the shape that its `held` has taken; values are not touched."""
-    before = torch._C._meta_in_tls_dispatch_include()  # type: ignore[attr-defined]
-    with no_dispatch():  # type: ignore[no-untyped-call]
-        torch._C._set_meta_in_tls_dispatch_include(True)  # type: ignore[attr-defined]
+    before = torch._C._meta_in_tls_dispatch_include()
+    with no_dispatch():
+        torch._C._set_meta_in_tls_dispatch_include(True)
         try:
             operator(*args, **kwargs)
         finally:
-            torch._C._set_meta_in_tls_dispatch_include(before)  # type: ignore[attr-defined]
+            torch._C._set_meta_in_tls_dispatch_include(before)
 
 
 def _held(each: Any) -> Any:
@@ -175,9 +176,9 @@ def _is_gpu(each: Any) -> bool:
 def simulated_gpu() -> Iterator[torch.device]:
     """Within, PyTorch has one more device."""
     # torch.tensor makes its values on the CPU and copies them: as it does for CUDA.
-    torch._C._set_only_lift_cpu_tensors(True)  # type: ignore[attr-defined]
+    torch._C._set_only_lift_cpu_tensors(True)
     try:
         with _OnGpu():  # type: ignore[no-untyped-call]
             yield GPU
     finally:
-        torch._C._set_only_lift_cpu_tensors(False)  # type: ignore[attr-defined]
+        torch._C._set_only_lift_cpu_tensors(False)

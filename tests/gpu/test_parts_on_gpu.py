@@ -63,10 +63,10 @@ def _quickly(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_a_part_says_on_the_gpu_what_it_says_on_the_cpu(
     page: str, part: str, view: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = drawn(page, part, **ASKED, **view)
+    here = drawn(page, part, True, **ASKED, **view)
     monkeypatch.setattr(run_factory, "find_gpu", lambda: Gpu(NAME, "A GPU was found."))
     with simulated_gpu():
-        there = drawn(page, part, device=NAME, **ASKED, **view)
+        there = drawn(page, part, True, device=NAME, **ASKED, **view)
     assert there.run.model.device.type == NAME
     assert there.said
     if {part, *view.values()} & TIMED:
@@ -88,8 +88,8 @@ def test_a_tensor_that_stays_on_the_cpu_is_found(monkeypatch: pytest.MonkeyPatch
 
     made = torch.tensor
     with simulated_gpu():
-        drawn("journey", device=NAME, **ASKED)
+        drawn("journey", "journey", True, device=NAME, **ASKED)
         run_factory.CACHE.clear()
         monkeypatch.setattr("ffnviz.models.encoder.model.torch.tensor", forgotten)
         with pytest.raises(RuntimeError, match="all tensors to be on the same device"):
-            drawn("journey", device=NAME, **ASKED)
+            drawn("journey", "journey", True, device=NAME, **ASKED)

@@ -122,10 +122,13 @@ def lowest(requirement: str) -> str:
 def install(home: Path, packages: Sequence[str], oldest: bool) -> str:
     """Install packages into an environment; what went wrong in a few words, or nothing."""
     newest = () if oldest else ("--upgrade", "--upgrade-strategy", "eager")
-    command = [str(home / "bin" / "python"), *PIP, "install", "--no-compile", *newest, *packages]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    (home / "install.log").write_text(done.stdout, encoding="utf-8")
-    return f"pip cannot install: see {home / 'install.log'}" if done.returncode else ""
+    pip = [str(home / "bin" / "python"), *PIP, "install", "--no-compile"]
+    with (home / "install.log").open("a", encoding="utf-8") as log:
+        for what in ([*newest, *packages], ["--no-deps", "--editable", str(ROOT)]):
+            done = subprocess.run([*pip, *what], stdout=log, stderr=subprocess.STDOUT)
+            if done.returncode:
+                return f"pip cannot install: see {home / 'install.log'}"
+    return ""
 
 
 def tested(home: Path, tests: Sequence[str]) -> tuple[str, bool]:
@@ -133,7 +136,10 @@ def tested(home: Path, tests: Sequence[str]) -> tuple[str, bool]:
     environment = {
         k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "STREAMLIT_"))
     }
-    command = [str(home / "bin" / "python"), "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests]
+    # What old and new packages warn of each other is no failure of ours; pytest counts it.
+    options = ("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors",
+               "-o", "filterwarnings=default")  # fmt: skip
+    command = [str(home / "bin" / "python"), "-m", "pytest", *options, *tests]
     done = subprocess.run(
         command, cwd=ROOT, env=environment, text=True,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -147,10 +153,14 @@ def tested(home: Path, tests: Sequence[str]) -> tuple[str, bool]:
 
 def installed(home: Path) -> dict[str, str]:
     """The versions of SHOWN in an environment."""
-    command = [str(home / "bin" / "python"), *PIP, "list", "--format", "freeze"]
-    listed = subprocess.run(command, capture_output=True, text=True).stdout
-    pairs = (each.split("==") for each in listed.splitlines() if each.count("==") == 1)
-    return {name: version for name, version in pairs if name in SHOWN}
+    asked = (
+        "from importlib.metadata import distributions; "
+        "print(*(f'{each.name}=={each.version}' for each in distributions()))"
+    )
+    command = [str(home / "bin" / "python"), "-c", asked]
+    listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    pairs = dict(each.lower().split("==", 1) for each in listed)
+    return {name: pairs[name] for name in SHOWN if name in pairs}
 
 
 if __name__ == "__main__":
