@@ -2,7 +2,7 @@
 
 import torch
 
-from ffnviz.models.device import device_name
+from ffnviz.models.device import cpu_has, device_name
 
 BFLOAT16 = ("amx_bf16", "avx512_bf16")  # without, a step took 93 s on an AMD EPYC; with float32, 3
 
@@ -10,7 +10,7 @@ BFLOAT16 = ("amx_bf16", "avx512_bf16")  # without, a step took 93 s on an AMD EP
 def fast_bfloat16(device: torch.device) -> bool:
     """Whether matrices of bfloat16 are multiplied faster than of float32, and their gradients."""
     if device.type == "cpu":
-        return any(torch.cpu.get_capabilities().get(each, False) for each in BFLOAT16)
+        return cpu_has(*BFLOAT16)
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return True

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from ffnviz.analysis.neurons import partners
+from ffnviz.models.device import cpu_has
 
 WAITING = 2**8 - 1  # rows: sums of so many ones are below 2**8
 EXACT = 2**24  # rows until sums are moved to int64
@@ -42,7 +43,7 @@ class Sketching:
     def __init__(self, d_ff: int, device: torch.device) -> None:
         """Begin with empty sketches; those of more than partners.MOST neurons stay empty."""
         self._kept = d_ff if d_ff <= partners.MOST else 0
-        bfloat16 = device.type == "cpu" and torch.cpu.get_capabilities().get("amx_bf16", False)
+        bfloat16 = device.type == "cpu" and cpu_has("amx_bf16")
         self._packs = device.type == "cpu" and not bfloat16
         kind = torch.bfloat16 if bfloat16 else torch.float32
         width = COLUMNS if self._packs else partners.M
