@@ -249,7 +249,8 @@ class Person:
 
 def _fragments(message: ForwardMsg) -> Sequence[str]:
     """The fragments that a run is of; Streamlit 1.64 says it elsewhere."""
-    if hasattr(message.metadata, "run"):
-        told: Sequence[str] = message.metadata.run.fragment_ids
-        return told
-    return message.new_session.fragment_ids_this_run
+    has_run = hasattr(message.metadata, "run")
+    told: Sequence[str] = (
+        message.metadata.run.fragment_ids if has_run else message.new_session.fragment_ids_this_run
+    )
+    return told
