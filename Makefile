@@ -1,7 +1,7 @@
 # ffnviz: everything a person types is a target here; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style format docs site train bench release clean
+.PHONY: help run test lint style format docs site train bench release versions clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -10,7 +10,7 @@ CORPUS ?=
 OPTIONS ?=
 # Two workers, which share out what is left to do; in the browser each has a server of its own.
 PARALLEL ?= -n 2 --dist worksteal
-# What `make release` tries the packages on, as PYTHONS="python3.11 python3.13": else all that it finds.
+# What `make release` and `make versions` try, as PYTHONS="python3.11 python3.13": else all that it finds.
 PYTHONS ?=
 
 # Tests start dozens of processes: bytecode is kept, or each would compile all of it anew.
@@ -98,6 +98,9 @@ release: $(DEV)  ## wheel and sdist in dist/, each tried in a bare environment (
 	        $$(grep ^anywidget== requirements-dev.txt); }
 	CHROMIUM=$$(sh tests/browser/chromium.sh) JUPYTER=$(JUPYTER)/jupyter-lab \
 	    $(PY) -m pytest -m jupyter tests/browser/test_jupyterlab.py
+
+versions: $(DEV)  ## the quick tests with the oldest and the newest packages, on each Python that is here
+	$(PY) -m tests.release.versions $(PYTHONS)
 
 clean:  ## remove the environment and all caches; trained models and checkpoints stay
 	rm -rf .venv *.egg-info site build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis

@@ -4,6 +4,7 @@ import asyncio
 import json
 import random
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import websockets
@@ -199,7 +200,7 @@ class Person:
 
     def _take(self, message: ForwardMsg) -> None:
         kind = message.WhichOneof("type")
-        if kind == "new_session" and not message.metadata.run.fragment_ids:
+        if kind == "new_session" and not _fragments(message):
             self._stop_looking(list(self._looks))
         elif kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             element = message.delta.new_element
@@ -244,3 +245,12 @@ class Person:
         for fragment in fragments:
             if fragment in self._looks:
                 self._looks.pop(fragment).cancel()
+
+
+def _fragments(message: ForwardMsg) -> Sequence[str]:
+    """The fragments that a run is of; Streamlit 1.64 says it elsewhere."""
+    has_run = hasattr(message.metadata, "run")
+    told: Sequence[str] = (
+        message.metadata.run.fragment_ids if has_run else message.new_session.fragment_ids_this_run
+    )
+    return told

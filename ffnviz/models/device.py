@@ -34,6 +34,12 @@ def device_name(device: torch.device) -> str:
     return f"{processor()}, {torch.get_num_threads()} of {os.cpu_count()} cores"
 
 
+def cpu_has(*instructions: str) -> bool:
+    """Whether the processor has any of these, by PyTorch's names; PyTorch 2.5 does not tell."""
+    told: dict[str, bool] = getattr(torch.cpu, "get_capabilities", dict)()
+    return any(told.get(each, False) for each in instructions)
+
+
 def processor() -> str:
     """The processor's name, as the system tells it."""
     cpuinfo = Path("/proc/cpuinfo")

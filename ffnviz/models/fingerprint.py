@@ -30,7 +30,7 @@ def fingerprint(sizes: Sizes, tensors: Iterable[Tensor]) -> str:
         sizes: the network's.
         tensors: all its weights, in their order.
     """
-    digest = _digest_of(sizes)
+    digest = hashlib.sha256(_sizes_bytes(sizes))
     for tensor in tensors:
         values = tensor.detach().reshape(-1)
         digest.update(json.dumps(tensor.shape).encode())
@@ -43,15 +43,15 @@ def former_fingerprint(sizes: Sizes, ffn: Callable[[int], FfnView]) -> str:
 
     It does not tell apart networks that differ only elsewhere.
     """
-    digest = _digest_of(sizes)
+    digest = hashlib.sha256(_sizes_bytes(sizes))
     for block in range(sizes.n_blocks):
         digest.update(_rounded_bytes(ffn(block).keys[:8, :32].detach()))
     return digest.hexdigest()[:16]
 
 
-def _digest_of(sizes: Sizes) -> "hashlib._Hash":
+def _sizes_bytes(sizes: Sizes) -> bytes:
     about = [sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size]
-    return hashlib.sha256(json.dumps(about).encode())
+    return json.dumps(about).encode()
 
 
 def _rounded_bytes(values: Tensor) -> bytes:

@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from ffnviz.models.device import device_name
+from ffnviz.models.device import cpu_has, device_name
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
@@ -29,7 +29,7 @@ BFLOAT16 = ("amx_bf16", "avx512_bf16")  # without, a step took 93 s on an AMD EP
 def fast_bfloat16(device: torch.device) -> bool:
     """Whether matrices of bfloat16 are multiplied faster than of float32, and their gradients."""
     if device.type == "cpu":
-        return any(torch.cpu.get_capabilities().get(each, False) for each in BFLOAT16)
+        return cpu_has(*BFLOAT16)
     if device.type == "cuda":
         return bool(torch.cuda.is_bf16_supported(including_emulation=False))
     return True

@@ -39,12 +39,14 @@ class Drawn:
         return " ".join(words(cell) for cell in self.cells.values())
 
 
-def drawn(page: str, part: str = "", measure: bool = True, **query: str) -> Drawn:
+def drawn(
+    page: str, part: str = "", measure: bool = True, *, device: str = "cpu", **query: str
+) -> Drawn:
     """A part as a URL asks for it; what it measures is measured at once, if wanted."""
     catalog = build_catalog()
     state = from_url(page, {"part": part, **query}, catalog)
     shown = next(each for each in PAGES if each.name == state.page).part(state.part)
-    run_of = partial(make_run, device="cpu", networks=network_sizes())
+    run_of = partial(make_run, device=device, networks=network_sizes())
     state = followed(shown, state, run_of, catalog)
     run = run_of(state)
     values = Values(state.settings)

@@ -80,7 +80,7 @@ def _try(python: str, package: Path, folder: Path) -> None:
         return done.stdout
 
     run(python, "-m", "venv", str(home))
-    run(own, *PIP, "install", str(package), _pinned("pytest"), env=kept)
+    run(own, *PIP, "install", str(package), pinned("pytest"), env=kept)
     run(own, *PIP, "check")
     run(own, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_public_names.py")
     here = ffnviz.load("relu").trace(TEXT).logits[-2].topk(5).indices.tolist()
@@ -93,7 +93,7 @@ def _try(python: str, package: Path, folder: Path) -> None:
                     sys.exit(f"{package.name} on {python}: {path} is empty.")
 
 
-def _pinned(name: str) -> str:
+def pinned(name: str) -> str:
     """The version that this checkout is tested with."""
     pins = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
     return re.findall(rf"^{name}==.*$", pins, re.MULTILINE)[0]  # type: ignore[no-any-return]

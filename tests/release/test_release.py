@@ -49,7 +49,9 @@ def test_without_both_packages_it_says_how_they_are_made(
         release.main(["python3"])
 
 
-def test_each_python_that_is_asked_for_is_tried() -> None:
-    command = ["make", "--dry-run", "release", "PYTHONS=python3.11 python3.13"]
+@pytest.mark.parametrize("target", ["release", "versions"])
+def test_each_python_that_is_asked_for_is_tried(target: str) -> None:
+    command = ["make", "--dry-run", target, "PYTHONS=python3.11 python3.13"]
     told = subprocess.run(command, cwd=Path(__file__).parents[2], capture_output=True, text=True)
-    assert "-m tests.release python3.11 python3.13" in told.stdout
+    module = {"release": "tests.release", "versions": "tests.release.versions"}[target]
+    assert f"-m {module} python3.11 python3.13" in told.stdout

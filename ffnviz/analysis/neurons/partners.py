@@ -20,6 +20,8 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.models.device import cpu_has
+
 M = 512  # signs per token
 SAMPLED = 4  # one token in four
 SHOWN = 8
@@ -109,7 +111,7 @@ class Sketching:
     def __init__(self, d_ff: int, device: torch.device) -> None:
         """Begin with empty sketches; those of more than partners.MOST neurons stay empty."""
         self._kept = d_ff if d_ff <= MOST else 0
-        bfloat16 = device.type == "cpu" and torch.cpu.get_capabilities().get("amx_bf16", False)
+        bfloat16 = device.type == "cpu" and cpu_has("amx_bf16")
         self._packs = device.type == "cpu" and not bfloat16
         kind = torch.bfloat16 if bfloat16 else torch.float32
         width = COLUMNS if self._packs else M

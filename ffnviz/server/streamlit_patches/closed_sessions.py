@@ -21,7 +21,7 @@ def check() -> None:
     from streamlit.runtime.memory_session_storage import MemorySessionStorage
 
     cache: Any = MemorySessionStorage()._cache
-    for name in ("_data", "lru_items", "expire"):
+    for name in ("_data", "items", "expire"):
         expect(hasattr(cache, name), f"MemorySessionStorage._cache has {name}")
     expect(hasattr(Runtime, "_get_async_objs"), "Runtime has _get_async_objs")
 
@@ -41,7 +41,7 @@ def ended_sessions() -> bool:
     """Whether there are sessions closed so long ago that nobody can come back to them."""
     cache = _closed_sessions()
     # Its length is taken after what has expired was thrown away: `_data` still has it.
-    return cache is not None and len(cache._data) > len(cache.lru_items())
+    return cache is not None and len(cache._data) > len(cache.items())
 
 
 @guarded(otherwise=None)

@@ -31,7 +31,9 @@ D_FF = 12
 @pytest.fixture(params=[False, True], ids=["packed", "plain"], autouse=True)
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the processor multiplies bfloat16 so fast that signs are taken as they are."""
-    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"amx_bf16": request.param})
+    monkeypatch.setattr(
+        torch.cpu, "get_capabilities", lambda: {"amx_bf16": request.param}, raising=False
+    )
 
 
 def tokens(n: int, seed: int = 0) -> tuple[NDArray[np.bool_], NDArray[np.int8]]:

@@ -1,0 +1,95 @@
+"""Every part and view on the simulated GPU: nothing is left on the CPU, and all words are equal."""
+
+import re
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from ffnviz.analysis.lab import EXPERIMENTS
+from ffnviz.parts import PAGES
+from ffnviz.parts.part import Part
+from ffnviz.state import run_factory
+from ffnviz.state.run_factory import Gpu
+from tests.gpu.simulated_gpu import NAME, simulated_gpu
+from tests.parts.sheets import drawn
+
+# Enough for every operator to run once; how often it runs changes nothing here.
+QUICK = {
+    "ffnviz.analysis.lab.EXPERIMENTS": EXPERIMENTS[:3],  # the others have parts of their own
+    "ffnviz.analysis.lab.fitting.STEPS": 8,
+    "ffnviz.parts.neurons.capacity.COUNTS": (1, 64),
+    "ffnviz.analysis.timing.growth.LENGTHS": (8, 16),
+    "ffnviz.analysis.timing.growth.WIDTHS": (512, 1_024),
+    "ffnviz.parts.block.beside.SENTENCES": 10,
+    "ffnviz.parts.dimensions.forms.RUNS": 1,
+    "ffnviz.parts.dimensions.cost.RUNS": 1,
+    "ffnviz.parts.lab.summary.EXPERIMENTS": EXPERIMENTS[:3],
+    "ffnviz.parts.neurons.fact.EVERY": 40,
+}
+ASKED = {"text": "She [MASK] the dog.", "repeats": "5", "memory_tokens": "256"}
+# What they say is how long something took, so it differs from run to run.
+TIMED = {"turns", "forms", "growth", "memory", "here", "devices", "products", "convolution"}
+
+
+def views(part: Part) -> list[dict[str, str]]:
+    """The settings that show each view of a part."""
+    found = [
+        {setting.name: each}
+        for setting in part.settings
+        if setting.name.endswith("_view")
+        for each in setting.options
+    ]
+    return found or [{}]
+
+
+ALL = [
+    pytest.param(page.name, part.name, view, id="-".join([page.name, part.name, *view.values()]))
+    for page in PAGES
+    for part in page.parts
+    for view in views(part)
+]
+
+
+@pytest.fixture(autouse=True)
+def _quickly(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name, value in QUICK.items():
+        monkeypatch.setattr(name, value)
+    yield
+    run_factory.CACHE.clear()
+
+
+@pytest.mark.parametrize(("page", "part", "view"), ALL)
+def test_a_part_says_on_the_gpu_what_it_says_on_the_cpu(
+    page: str, part: str, view: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = drawn(page, part, True, **ASKED, **view)
+    monkeypatch.setattr(run_factory, "find_gpu", lambda: Gpu(NAME, "A GPU was found."))
+    with simulated_gpu():
+        there = drawn(page, part, True, device=NAME, **ASKED, **view)
+    assert there.run.model.device.type == NAME
+    assert there.said
+    if {part, *view.values()} & TIMED:
+        return
+    assert list(there.cells) == list(here.cells)
+    assert untimed(there.said) == untimed(here.said)
+
+
+def untimed(said: str) -> str:
+    """The words without when and on what they were measured."""
+    return re.sub(r"Measured at .*", "", said)
+
+
+def test_a_tensor_that_stays_on_the_cpu_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if `.to(device)` were forgotten in one place."""
+
+    def forgotten(ids: list[int], **_: object) -> torch.Tensor:
+        return made(ids)
+
+    made = torch.tensor
+    with simulated_gpu():
+        drawn("journey", "journey", True, device=NAME, **ASKED)
+        run_factory.CACHE.clear()
+        monkeypatch.setattr("ffnviz.models.encoder.model.torch.tensor", forgotten)
+        with pytest.raises(RuntimeError, match="all tensors to be on the same device"):
+            drawn("journey", "journey", True, device=NAME, **ASKED)
