@@ -1,7 +1,7 @@
 # ffnviz: everything a person types is a target here; `make` lists them.
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint style format docs site train bench release versions clean
+.PHONY: help run test check lint style format docs site train bench release versions clean
 
 PYTHON ?= python3
 PORT ?= 8501
@@ -24,6 +24,9 @@ TEST = MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_ARE
 # Run after the others, so that no worker holds all libraries: the browser's tests, and those of Ray
 # and training.
 LATER := tests/jobs tests/training tests/server tests/hostile
+# Of `make check`.
+QUICK := tests/state tests/pictures tests/test_architecture.py tests/test_plain_english.py tests/lecture/test_reading.py \
+         tests/models/test_encoder.py tests/models/test_linear.py tests/models/test_edit.py tests/models/test_tokenizer_mask.py
 
 # Tools run as `python -m …`, so the environment still works after the folder was moved.
 PY := .venv/bin/python
@@ -56,6 +59,10 @@ test: style  ## lint, types, import order, unit tests, page tests, browser tests
 	$(TEST) tests $(LATER:%=--ignore %) --ignore tests/browser || failed=1; \
 	$(TEST) $(LATER) $$browser || failed=1; \
 	wait $$types || failed=1; cat .venv/mypy.log; exit $$failed
+
+check: style  ## for every save: style, types, import order, and the unit tests that take seconds
+	@$(PY) -m mypy > .venv/mypy.log 2>&1 & types=$$!; failed=0; \
+	$(PY) -m pytest -q $(QUICK) || failed=1; wait $$types || failed=1; cat .venv/mypy.log; exit $$failed
 
 lint: style  ## style and types
 	$(PY) -m mypy

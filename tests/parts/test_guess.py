@@ -10,9 +10,9 @@ from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.parts import PAGES
 from ffnviz.parts.guess import of_pieces, of_what_it_read, question, under_guess
 from ffnviz.parts.places import MOVED
-from tests.figures.test_wording import read
 from tests.heads import Heads
 from tests.parts.visits import opened
+from tests.pictures.test_wording import read
 from tests.run_factory import run_of
 
 MODERN = "My laptop ran out of [MASK]"

@@ -9,7 +9,7 @@ from ffnviz.parts.vocabulary.generate import steps
 from ffnviz.parts.vocabulary.lens import early_words_figure
 from ffnviz.parts.vocabulary.softmax import distribution_figure
 from ffnviz.pictures.time_charts import growth, products, side_by_side, stages
-from tests.figures.schema import checked
+from tests.pictures.schema import checked
 
 PARTS = {"embedding": 10, "attention": 20, "FFN": 60, "LayerNorm": 0, "output": 10}
 

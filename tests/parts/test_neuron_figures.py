@@ -7,7 +7,7 @@ from ffnviz.parts.neurons.compare import both_values, differences
 from ffnviz.parts.neurons.name import scores
 from ffnviz.parts.neurons.switch import changes
 from ffnviz.pictures.neuron_chart import positions, probability, tags, values
-from tests.figures.schema import checked
+from tests.pictures.schema import checked
 
 
 def test_a_neurons_values_stand_on_their_tokens() -> None:

@@ -6,7 +6,7 @@ from ffnviz.parts.dimensions.memory import peaks_figure, times_figure
 from ffnviz.parts.dimensions.separate import by_width_figure, lifted_figure
 from ffnviz.parts.dimensions.warp import TINTS, Panel, warped
 from ffnviz.parts.sparsity.gate import draws, errors
-from tests.figures.schema import checked
+from tests.pictures.schema import checked
 
 NAMES = ("circles", "squares")
 

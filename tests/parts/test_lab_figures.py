@@ -10,7 +10,7 @@ from ffnviz.parts.lab.residual import scattered
 from ffnviz.parts.lab.summary import HandoutRow, handout
 from ffnviz.parts.sparsity.activations import curves_figure, surface_figure
 from ffnviz.pictures.plot import axis, grouped, lines
-from tests.figures.schema import checked
+from tests.pictures.schema import checked
 
 
 def test_a_map_leaves_zero_blank_and_tints_what_is_not() -> None:

@@ -13,7 +13,7 @@ from ffnviz.parts.sparsity.awake import (
 )
 from ffnviz.parts.sparsity.keep import PERCENTS, concentration_figure
 from ffnviz.pictures.plot import Figure, escaped, token_axis
-from tests.figures.schema import Line, checked
+from tests.pictures.schema import Line, checked
 
 TYPED = Line("<b>x</b> &amp;", "relu")  # what somebody called a folder
 RELU, GELU = Line("ReLU", "relu"), Line("GELU", "gelu")
