@@ -80,7 +80,7 @@ def capabilities(card: Card, partner: bool = False) -> frozenset[Capability]:
         Capability.IN_ORDER: card.in_order,
         Capability.OURS: card.ours,
     }
-    return frozenset(capability for capability, has_it in met.items() if has_it)
+    return frozenset([capability for capability, has_it in met.items() if has_it])
 
 
 def require(network: Network, needs: Iterable[Capability]) -> None:

@@ -33,13 +33,13 @@ def _nbytes(value: object, seen: set[int]) -> int:
         base = value if value.base is None else value.base
         return _nbytes(base, seen) if base is not value else value.nbytes
     if isinstance(value, nn.Module):
-        return sum(_nbytes(weight, seen) for weight in (*value.parameters(), *value.buffers()))
+        return sum([_nbytes(weight, seen) for weight in (*value.parameters(), *value.buffers())])
     if isinstance(value, str | bytes):
         return sys.getsizeof(value)
     own = getattr(value, "nbytes", None)  # a trace knows what it holds
     if isinstance(own, int):
         return own
-    return sum(_nbytes(part, seen) for part in _parts(value))
+    return sum([_nbytes(part, seen) for part in _parts(value)])
 
 
 def _parts(value: object) -> list[Any]:

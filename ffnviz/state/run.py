@@ -145,7 +145,7 @@ class Run:
         """What it has, and whether there is a partner."""
         return capabilities(self.card, self.partner is not None)
 
-    @property
+    @cached_property
     def both(self) -> tuple[TracedModel, ...]:
         """The subject, and the partner if there is one, in the order of all pictures."""
         shown = [self.subject, *([self.partner] if self.partner else [])]
@@ -160,7 +160,7 @@ class Run:
         """The subject's trace of the tokens that are shown and counted."""
         return self.subject.trace
 
-    @property
+    @cached_property
     def token(self) -> int:
         """The chosen token's place in `trace`."""
         tokens = self.trace.tokens
@@ -173,12 +173,12 @@ class Run:
         """The subject's trace of all tokens, for further computation."""
         return self.subject.whole
 
-    @property
+    @cached_property
     def place(self) -> int:
         """The chosen token's place in `whole`."""
         return index_in_full(self.trace, self.token)
 
-    @property
+    @cached_property
     def special(self) -> tuple[str, ...]:
         """The names of the special tokens that the network reads with the sentence, each once."""
         return tuple(dict.fromkeys(token.special for token in self.whole.tokens if token.special))
