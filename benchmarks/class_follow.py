@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 
 import numpy as np
 
-from ffnviz.app.main import build_catalog
+from ffnviz.app.catalog import build_catalog
 from ffnviz.lecture.chosen import OURS, lecture_file
 from ffnviz.lecture.classroom.live_class import ClassPosition, Opened
 from ffnviz.lecture.classroom.store import ClassStore

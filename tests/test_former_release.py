@@ -13,8 +13,8 @@ import pytest
 import ffnviz
 from ffnviz.analysis.neurons.index_file import read_index
 from ffnviz.analysis.neurons.names import read_names
+from ffnviz.app.catalog import START, build_catalog
 from ffnviz.app.lecture.draft import read_draft
-from ffnviz.app.main import START, build_catalog
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.lecture import read_lecture
 from ffnviz.models.config import Config, use

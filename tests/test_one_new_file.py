@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 SEEN = """
 import json
-import ffnviz.app.main
+import ffnviz.app.catalog
 from ffnviz.app.lecture.editor import numbers_of
 from ffnviz.export.runs import cells_shown
 from ffnviz.lecture.facts import computed
@@ -23,7 +23,7 @@ from ffnviz.parts.sparsity import PARTS
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import from_url
 
-catalog = ffnviz.app.main.build_catalog()
+catalog = ffnviz.app.catalog.build_catalog()
 state = from_url("lab", {"text": "It cost forty pounds.", "part": "zoo"}, catalog)
 run = make_run(state, "cpu", catalog.networks)
 part = PARTS[0]

@@ -1,6 +1,6 @@
 """The app: page config, the controls all pages share, and the pages."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import nullcontext
 from functools import cache, partial
 from typing import Literal
@@ -8,13 +8,13 @@ from urllib.parse import quote
 
 import streamlit as st
 
-from ffnviz.analysis.journey import ORDERS
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.sparsity import record_of
 from ffnviz.app import export_widget, page_controls, training
+from ffnviz.app.catalog import build_catalog
 from ffnviz.app.lecture import class_sentences, classroom, draft, editor, menu, story
 from ffnviz.app.rail import network_cell
-from ffnviz.app.session import Session, learned_networks, network_by_id, network_sizes
+from ffnviz.app.session import Session, learned_networks
 from ffnviz.app.sheet_view import Frame, draw
 from ffnviz.jobs.run_queue import trace_ahead
 from ffnviz.models.config import ASSETS
@@ -22,7 +22,7 @@ from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.network import UnreadableTextError
 from ffnviz.parts import PAGES, journey
 from ffnviz.parts.part import Page, Part
-from ffnviz.parts.places import MOVED, stations_of
+from ffnviz.parts.places import stations_of
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.page import footer_cell, welcome_cell
@@ -33,7 +33,7 @@ from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import any_network_is_loaded
 from ffnviz.state.settings import Values
-from ffnviz.state.state import Catalog, ViewOptions
+from ffnviz.state.state import ViewOptions
 
 FIRST = PAGES[0]
 
@@ -143,10 +143,6 @@ def footer(page: Page, part: Part, run: Run) -> Cell:
         key="footer",
         on_next=lambda: OpenPage(next_page.name, next_part.name),
     )
-
-
-START_NEXT = "She opened the door and looked out at the"  # for a network without [MASK]
-START = "He smiled for the [MASK] time that day."
 
 
 def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:
@@ -266,18 +262,6 @@ def page_style() -> str:
     """The page's style sheets."""
     files = ("page.css", "phone.css")
     return "\n".join((ASSETS / name).read_text(encoding="utf-8") for name in files)
-
-
-def build_catalog(learned: Sequence[str] = ()) -> Catalog:
-    """All that there is to look at; `learned` are the networks that were trained here.
-
-    Raises:
-        ModelFolderError: if a network cannot be read.
-    """
-    parts = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
-    networks = network_sizes(learned)
-    first = network_by_id(next(iter(networks))).card
-    return Catalog(parts, networks, ORDERS, START if first.has_mask else START_NEXT, MOVED)
 
 
 def main() -> None:

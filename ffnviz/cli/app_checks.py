@@ -86,7 +86,7 @@ def opened_index(path: Path) -> str:
 @reported(LectureError)
 def check_lecture(lecture: Path) -> None:
     """Read the lecture, so that its errors are reported before anything is served."""
-    from ffnviz.app.main import build_catalog  # no other command needs all pages
+    from ffnviz.app.catalog import build_catalog  # no other command needs all pages
 
     lecture_file(lecture, build_catalog())
 

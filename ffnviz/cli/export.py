@@ -7,7 +7,7 @@ from typing import TypeVar
 import click
 import torch
 
-from ffnviz.app.main import build_catalog
+from ffnviz.app.catalog import build_catalog
 from ffnviz.cli.app_checks import LectureFile
 from ffnviz.cli.options import (
     device_option,

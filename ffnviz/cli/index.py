@@ -13,8 +13,14 @@ import torch
 from ffnviz.analysis.neurons.descriptions import write_descriptions
 from ffnviz.analysis.neurons.gathering import LONGEST
 from ffnviz.analysis.neurons.index_file import write_index
-from ffnviz.analysis.neurons.index_tables import FORMATS, check_format, described
-from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, finish
+from ffnviz.analysis.neurons.neuron_index import (
+    FORMATS,
+    NeuronIndex,
+    build_index,
+    check_format,
+    described,
+    finish,
+)
 from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.cli.options import (
     F,

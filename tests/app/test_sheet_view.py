@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from streamlit.testing.v1 import AppTest
 
 from ffnviz.app import rail, sheet_view
-from ffnviz.app.main import build_catalog
+from ffnviz.app.catalog import build_catalog
 from ffnviz.app.session import Session
 from ffnviz.parts.neurons import name as name_it
 from ffnviz.parts.neurons.name import NAMES

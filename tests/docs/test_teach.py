@@ -10,7 +10,7 @@ import torch
 
 import ffnviz
 from ffnviz.analysis.cost import Shape, overtaking_length
-from ffnviz.app.main import build_catalog
+from ffnviz.app.catalog import build_catalog
 from ffnviz.models.config import ASSETS
 from ffnviz.parts import PAGES
 from ffnviz.state.state import from_url

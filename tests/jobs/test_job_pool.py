@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ffnviz.app.main import build_catalog
+from ffnviz.app.catalog import build_catalog
 from ffnviz.jobs import job_pool
 from ffnviz.jobs.channel import send
 from ffnviz.jobs.job import Contention, Job, JobStatus, Order

@@ -2,7 +2,7 @@
 
 from functools import cache
 
-import ffnviz.app.main
+import ffnviz.app.catalog
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, Scene
@@ -13,7 +13,7 @@ from ffnviz.state.state import Catalog, from_url
 
 @cache
 def catalog() -> Catalog:
-    return ffnviz.app.main.build_catalog()
+    return ffnviz.app.catalog.build_catalog()
 
 
 @cache

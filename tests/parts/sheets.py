@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from ffnviz.app.main import build_catalog
+from ffnviz.app.catalog import build_catalog
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import network_sizes
 from ffnviz.export.runs import followed

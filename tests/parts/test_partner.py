@@ -8,7 +8,7 @@ import streamlit
 
 from ffnviz.analysis.writing import Strategy, begin, write_word
 from ffnviz.app import session
-from ffnviz.app.main import build_catalog
+from ffnviz.app.catalog import build_catalog
 from ffnviz.app.rail import network_cell
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from ffnviz.analysis.measuring import Progress
+from ffnviz.app.catalog import build_catalog
 from ffnviz.export.document import TooLargeError
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.html_file import lecture_html
@@ -39,8 +40,6 @@ def handout(text: str | None) -> Sheet:
 
 def make(run: Run, progress: Progress, what: str, text: str) -> str | list[str]:
     """The file, or in a list the sentence that says why there is none."""
-    from ffnviz.app.main import build_catalog  # which imports this module
-
     catalog = build_catalog()
     lecture = read_lecture(text, catalog, FACTS)
     try:

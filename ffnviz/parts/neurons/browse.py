@@ -3,8 +3,7 @@
 import numpy as np
 
 from ffnviz.analysis.needs import Capability, missing
-from ffnviz.analysis.neurons.index_tables import HIGH, Overview, overview, words_at
-from ffnviz.analysis.neurons.neuron_index import NeuronIndex
+from ffnviz.analysis.neurons.neuron_index import HIGH, NeuronIndex, Overview, overview, words_at
 from ffnviz.analysis.sparsity import record_of
 from ffnviz.parts.neuron_shown import neuron_shown, open_neuron
 from ffnviz.parts.neurons.choose import dated, sheet_of_index

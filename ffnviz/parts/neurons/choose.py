@@ -8,13 +8,13 @@ from pathlib import Path
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words, read_index
-from ffnviz.analysis.neurons.index_tables import (
+from ffnviz.analysis.neurons.intervention import strongest_neurons
+from ffnviz.analysis.neurons.neuron_index import (
     InterpretableNeuron,
+    NeuronIndex,
     interpretable_neurons,
     words_at,
 )
-from ffnviz.analysis.neurons.intervention import strongest_neurons
-from ffnviz.analysis.neurons.neuron_index import NeuronIndex
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell

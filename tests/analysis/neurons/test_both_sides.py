@@ -8,9 +8,8 @@ import torch
 import transformers
 
 from ffnviz.analysis.neurons.index_file import read_index, write_index
-from ffnviz.analysis.neurons.index_tables import overview
 from ffnviz.analysis.neurons.intervention import masked_batches
-from ffnviz.analysis.neurons.neuron_index import BlockIndex, build_index
+from ffnviz.analysis.neurons.neuron_index import BlockIndex, build_index, overview
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.sparsity import awake, threshold_for
 from ffnviz.app.lecture.class_sentences import read_pool

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ffnviz.analysis.neurons.index_tables import overview
-from ffnviz.analysis.neurons.neuron_index import build_index
+from ffnviz.analysis.neurons.neuron_index import build_index, overview
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.small import small_model

@@ -21,8 +21,8 @@ from ffnviz.analysis.neurons.descriptions import (
     to_lines,
 )
 from ffnviz.analysis.neurons.index_file import INDEXES
-from ffnviz.analysis.neurons.index_tables import described
 from ffnviz.analysis.neurons.names import Name
+from ffnviz.analysis.neurons.neuron_index import described
 from ffnviz.models.card import NetworkSize
 
 # As the exporter writes a row of its table Explanation, and the feature's page its scores.

@@ -11,8 +11,7 @@ import pytest
 import ffnviz
 from ffnviz.analysis.neurons.counting import COARSE
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, write_index
-from ffnviz.analysis.neurons.index_tables import write_table
-from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, write_table
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from ffnviz.analysis.neurons.index_tables import interpretable_neurons
-from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
+from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex, interpretable_neurons
 
 TEXTS = tuple(f"text {place}" for place in range(100))
 WORDS = {0: ["forty"] * 12, 1: list("abcdefghijkl"), 2: ["the"] * 12}

@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.app.main import build_catalog
+from ffnviz.app.catalog import build_catalog
 from ffnviz.app.rail import special_tokens
 from ffnviz.app.session import network_sizes
 from ffnviz.models import registry
