@@ -252,7 +252,7 @@ def sae_examples(
     )
 
 
-WORDS_NEED = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
+WORDS_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 
 
 @torch.no_grad()

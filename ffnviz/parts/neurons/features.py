@@ -7,7 +7,7 @@ from pathlib import Path
 import torch
 
 from ffnviz.analysis.features import (
-    WORDS_NEED,
+    WORDS_NEEDS,
     FeatureExamples,
     Features,
     features_of,
@@ -121,7 +121,7 @@ def on_this_sentence(run: Run, features: Features, feature: int) -> Cell:
 
 def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
     """The words that its direction promotes and suppresses."""
-    lacking = missing(run.card, WORDS_NEED)
+    lacking = missing(run.card, WORDS_NEEDS)
     if lacking:
         return [text_cell("no-words", lacking[0].value, tone="info")]
     promoted, suppressed = sae_words(run.model, sae, feature, WORDS)
