@@ -49,7 +49,7 @@ R = TypeVar("R")
 )  # fmt: skip
 @click.option(
     "--live", is_flag=True,
-    help="Of a sentence: the networks go along, so that any other can be typed in the file.",
+    help="With a sentence: the file holds the networks too, so any sentence can be typed in it.",
 )  # fmt: skip
 @click.option(
     "--folder", type=click.Path(file_okay=False, path_type=Path), help="With --live: a folder for "
@@ -60,7 +60,7 @@ R = TypeVar("R")
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the file goes; "
     "ffnviz-journey.html, ffnviz-live.html, ffnviz-lecture.html or ffnviz-worksheet.html if "
-    "absent. One that is there is replaced.",
+    "absent. A file that is there is replaced.",
 )  # fmt: skip
 def export(
     text: str,
