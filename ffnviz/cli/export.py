@@ -49,7 +49,7 @@ R = TypeVar("R")
 )  # fmt: skip
 @click.option(
     "--live", is_flag=True,
-    help="With a sentence: the file holds the networks too, so any sentence can be typed in it.",
+    help="Of a sentence: the networks go along, so that any other can be typed in the file.",
 )  # fmt: skip
 @click.option(
     "--folder", type=click.Path(file_okay=False, path_type=Path), help="With --live: a folder for "
