@@ -17,7 +17,7 @@ class Shape:
     """The sizes that determine a Transformer's parameters and multiply-adds."""
 
     d_model: int = 512  # width of the residual stream
-    d_ff: int = 2_048  # hidden units of each FFN
+    d_ff: int = 2_048  # neurons of each FFN
     n_heads: int = 8  # attention heads of width d_model / n_heads; they change no count
     n_tokens: int = 128  # length of the sequence, n
     vocab_size: int = 8_192  # entries of the vocabulary
@@ -137,8 +137,8 @@ T5 = Shape(
 
 PRESETS = {
     "twins": Preset(
-        "ffnviz's twins", Shape(), "this repository, assets/models/*/training.json",
-        "relu", "one twin; the other has GELU",
+        "ffnviz's networks", Shape(), "this repository, assets/models/*/training.json",
+        "relu", "the ReLU network; the other has GELU",
     ),
     "base": Preset(
         "Transformer base",

@@ -23,7 +23,7 @@ class Capability(Enum):
         "There is no index of what activates this network's neurons. `ffnviz index --model …` "
         "makes one, and `ffnviz app --index …` shows it."
     )
-    SAE = "There is no dictionary of features of this network. `ffnviz app --sae FOLDER` shows one."
+    SAE = "There is no feature dictionary for this network. `ffnviz app --sae FOLDER` shows one."
     MASK = "It has no token that stands for a word to fill in."
     WRITES = "It neither fills in words nor reads from left to right, so it cannot generate text."
     WORD_HEAD = "It has no word head: it does not say what word stands at a token."

@@ -179,7 +179,7 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
     envvar="FFNVIZ_INDEX",
-    help="An index that `ffnviz index` made, shown on Neurons' pages for the network it is of, in "
+    help="An index that `ffnviz index` made, shown on Neurons' pages for its own network, in "
     f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
 )
 @setting(
@@ -206,7 +206,7 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     metavar="FILE_OR_ADDRESS",
     envvar=CLASS_STORE,
     help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
-    "share them. A file of this user's, if left out.",
+    "share them. If left out: a file of this user.",
 )
 @setting(
     "--train-minutes",
@@ -234,7 +234,7 @@ def app(
     """Serve the page, to this computer alone unless --host says otherwise.
 
     By now the package has imported PyTorch, so the first visitor need not wait for that. Networks
-    of other people are opened and proved before anything is served.
+    of other people are opened and checked before anything is served.
     """
     try:
         content_security_policy("", frame_ancestors)

@@ -61,7 +61,7 @@ R = TypeVar("R")
 @click.option(
     "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the file goes; "
     "ffnviz-journey.html, ffnviz-live.html, ffnviz-lecture.html or ffnviz-worksheet.html if "
-    "absent. One that is there is replaced.",
+    "absent. A file that is there is replaced.",
 )  # fmt: skip
 def export(
     text: str,

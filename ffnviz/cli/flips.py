@@ -28,8 +28,8 @@ from ffnviz.models.text_encoding import read_text
 def flips(sentences: Path | None, least: float, as_json: bool) -> None:
     """Find sentences in which the last FFN of both twins decides which word wins.
 
-    Each word of each sentence is hidden in turn. Listed are those in which both twins find the
-    word, and without this FFN would say another.
+    Each word of each sentence is hidden in turn. It lists those in which both twins find the
+    word, and would say another without this FFN.
     """
     with reported(ModelFolderError):
         networks = [load(twin) for twin in TWINS]

@@ -138,7 +138,7 @@ def engine_options(command: F) -> F:
         ),
         click.option(
             "--gpus-per-worker", type=Number(0, 64), default=0.0, show_default=True,
-            help="GPUs that Ray gives to each worker; 0.5 has two share one.",
+            help="GPUs that Ray gives to each worker; 0.5 lets two share one.",
         ),
     )  # fmt: skip
     for option in reversed(options):
@@ -204,15 +204,18 @@ class Corpus(click.Path):
     "machine or in a store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER. May be given again. Our probe "
     "sentences if absent.",
 )
-@click.option("--column", default="text", show_default=True, help="Of .jsonl and .parquet files.")
+@click.option(
+    "--column", default="text", show_default=True,
+    help="The column with the text, of .jsonl and .parquet files.",
+)  # fmt: skip
 @click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
 @click.option(
     "--longest",
     type=click.IntRange(1, 2**17),
     default=LONGEST,
     show_default=True,
-    help="Tokens of a text, as far as the network reads; a longer one is read in pieces, each of "
-    "which counts as a text. Takes memory.",
+    help="How many tokens of a text are read at once, at most as many as the network "
+    "reads; a longer one is read in pieces, each of which counts as a text. More take more memory.",
 )
 @click.option("--blocks", help="Which to look at, from 1: “2” or “3,7,11”. All if absent.")
 @engine_options

@@ -69,7 +69,10 @@ PHIS = ("relu", "gelu", "swiglu", "identity")
 
 
 @click.command()
-@click.option("--phi", type=click.Choice(PHIS), default="relu", show_default=True, help="φ.")
+@click.option(
+    "--phi", type=click.Choice(PHIS), default="relu", show_default=True,
+    help="The activation function, φ.",
+)  # fmt: skip
 @click.option(
     "--against",
     type=click.Choice(list(VARIANTS)),
@@ -80,7 +83,7 @@ PHIS = ("relu", "gelu", "swiglu", "identity")
     type=Number(0, 60, min_open=True),
     default=1.0,
     show_default=True,
-    help=f"Of one core, for each: {STEPS_A_MINUTE:,} steps a minute, whatever the clock says.",
+    help=f"Minutes for each network: {STEPS_A_MINUTE:,} steps a minute, whatever the clock says.",
 )
 @click.option("--steps", type=click.IntRange(1, 200_000), help="In place of --minutes.")
 @click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)

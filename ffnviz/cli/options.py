@@ -170,7 +170,7 @@ def threads_option(default: int | None = None) -> Callable[[Any], Any]:
         show_default=default is not None,
         callback=_set_threads,
         expose_value=False,
-        help=f"On the CPU; at most 4 for each of its {os.cpu_count()} cores.{choice}",
+        help=f"Threads on the CPU; at most 4 for each of its {os.cpu_count()} cores.{choice}",
     )
 
 
@@ -188,7 +188,7 @@ revision_option = click.option(
 dtype_option = click.option(
     "--dtype",
     type=click.Choice(list(DTYPES)),
-    help="Of networks that are not ours; what their size suggests if absent.",
+    help="Number format of networks that are not ours; if absent, one that suits their size.",
 )
 
 

@@ -33,7 +33,7 @@ def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
     "--corpus",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     required=True,
-    help="Folder of .txt books, a paragraph a line.",
+    help="Folder of .txt books, one paragraph on each line.",
 )
 @click.option(
     "--sentences",
@@ -65,7 +65,7 @@ def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
 @click.option("--blocks", "n_blocks", type=click.IntRange(1), help="Blocks [default: 2].")
 @click.option("--heads", "n_heads", type=click.IntRange(1), help="Attention heads [default: 8].")
 @click.option(
-    "--vocabulary", "vocab_size", type=click.IntRange(1), help="Entries of it [default: 8192]."
+    "--vocabulary", "vocab_size", type=click.IntRange(1), help="Tokens in it [default: 8192]."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Model folder to write.")
 @click.option(
@@ -81,7 +81,7 @@ def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
     type=Number(0, 1, min_open=True),
     default=Recipe.learning_rate,
     show_default=True,
-    help="The highest, after the warm-up.",
+    help="The highest learning rate, after the warm-up.",
 )
 @click.option(
     "--warmup-steps", type=click.IntRange(0), default=Recipe.warmup_steps, show_default=True

@@ -82,7 +82,7 @@ class Card:
 
 @dataclass(frozen=True)
 class NetworkSize:
-    """How many blocks a network has, and how many hidden units in each."""
+    """How many blocks a network has, and how many neurons in each."""
 
     n_blocks: int
     d_ff: int
@@ -94,7 +94,7 @@ class Sizes:
 
     Attributes:
         d_model: width of the residual stream.
-        d_ff: hidden units of each FFN.
+        d_ff: neurons of each FFN.
         n_blocks: blocks.
         vocab_size: entries of the vocabulary.
         max_tokens: the longest sequence.

@@ -193,7 +193,7 @@ def tally(findings: Sequence[Finding]) -> Sentence:
     if taught:
         told.append(_counted("Of {} textbook claims, ", "The one textbook claim ", taught))
     if thought:
-        many, one = "Of {} that people often think, ", "The one that people often think "
+        many, one = "Of {} common beliefs, ", "The one common belief "
         told.append(_counted(many, one, thought))
     if made:
         more = " more" if told else " claim" + "s" * (len(made) != 1)

@@ -82,7 +82,7 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
     if len(books) == 1:
         return ["It has read one book, ", (first, "typed"), end]
     return [
-        f"It has read {len(books):,} books, from ", (first, "typed"), " to ", (last, "typed"), end,
+        f"It has read {len(books):,} books (", (first, "typed"), " to ", (last, "typed"), ")", end,
     ]  # fmt: skip
 
 

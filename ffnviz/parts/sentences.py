@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ffnviz.pictures.plot import Array
-from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted, signed
 
 HIDDEN, NEXT, SHOWN = "hidden", "next", "shown"
 
@@ -97,7 +97,7 @@ def of_prediction(
     questions: dict[str, Sentence] = {
         HIDDEN: ["For the hidden word the network says "],
         NEXT: ["After ", quoted(label), " the network expects "],
-        SHOWN: [quoted(label), " is not hidden; it says "],
+        SHOWN: [quoted(label), " is not hidden; the network says "],
     }
     if is_off:
         return [
@@ -125,7 +125,7 @@ def of_blocks(shares: Array, threshold: float) -> Sentence:
     """Which block is awake most, which least; blocks count from 0 here."""
     most, least = int(shares.argmax()), int(shares.argmin())
     return [
-        f"Of all {len(shares)} blocks, block {most + 1} is most {awake_means(threshold)}: ",
+        f"Of {counted(len(shares), 'block')}, block {most + 1} is most {awake_means(threshold)}: ",
         number(percent(float(shares[most]))),
         f"; block {least + 1} least: {percent(float(shares[least]))}. Click a row for its block.",
     ]  # fmt: skip

@@ -25,6 +25,11 @@ def percent(share: float) -> str:
     return f"{share:.1%}" if share < 0.0995 else f"{share:.0%}"
 
 
+def counted(n: int, what: str) -> str:
+    """A number with its noun: 1 token, 2 tokens."""
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
 def neuron_name(block: int, neuron: int) -> str:
     """How every page names a neuron: 2:17 is neuron 17 of block 2. Blocks come in from 0."""
     return f"{block + 1}:{neuron}"

@@ -127,7 +127,7 @@ Moved = Mapping[tuple[str, str], tuple[str, str, Mapping[str, str]]]
 
 @dataclass(frozen=True)
 class Neuron:
-    """One hidden unit."""
+    """One neuron."""
 
     network: str  # its id
     block: int  # from 0

@@ -49,7 +49,7 @@ def test_a_preset_sets_all_and_its_shares_are_counted(new_page: OpenPage) -> Non
 
 SLIDERS = [
     ("d_model, width of the stream", "d_model", "d_model"),
-    ("d_ff, hidden units", "d_ff", "d_ff"),
+    ("d_ff, hidden neurons", "d_ff", "d_ff"),
     ("n, tokens in the sequence", "n_tokens", "n_tokens"),
     ("entries of the vocabulary", "vocab_size", "vocabulary"),
 ]

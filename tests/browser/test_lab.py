@@ -148,7 +148,7 @@ def test_sharing_compares_the_word_that_stands_twice(
 def test_the_factor_of_the_scaling_test_moves(new_page: OpenPage, tried: Subject) -> None:
     journey = opened(new_page, "linear")
     same(journey, try_linearity(tried, 2.0).findings)
-    assert journey.sentence("lab-tests").startswith("4 of 8 are linear")
+    assert journey.sentence("lab-tests").startswith("4 of 8 parts are linear")
     journey.slide("factor a", 0)
     (norm,) = [each for each in try_linearity(tried, -3.0).tried if each.name == "LayerNorm"]
     expect(claims(journey).last).to_contain_text(f"scaling by {short(norm.scaling)}")

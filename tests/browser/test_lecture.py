@@ -83,7 +83,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     expect(page.get_by_role("button", name="Close the welcome")).to_be_hidden()
     page.get_by_role("button", name="Show the answer").click()
     expect(page.locator(".story .say")).to_contain_text(
-        said("{says}, with {says_share}.", shown("journey", text=FIRST))
+        said("{says}, with a probability of {says_share}.", shown("journey", text=FIRST))
     )
     assert page.locator("[data-lit]").count() == 1
     journey.press("Next →").press("Next →").press("Next →")

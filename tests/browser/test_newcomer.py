@@ -45,7 +45,7 @@ def test_a_term_is_explained_where_it_first_stands_by_pointer_and_key(new_page: 
     expect(box).to_have_count(0)
     terms.filter(has_text="block").first.focus()
     page.keyboard.press("Enter")
-    expect(box).to_contain_text("One layer of the network")
+    expect(box).to_contain_text("One stage of the network")
     terms.filter(has_text="FFN").first.evaluate(  # closed, and another asked for at once
         "term => { term.popoverTargetElement.hidePopover(); term.click(); }"
     )

@@ -29,7 +29,7 @@ def test_whoever_moves_a_slider_sees_the_picture_change(phone: Journey) -> None:
         expect(slider).to_be_in_viewport()
         expect(picture).to_be_in_viewport(ratio=0.3)
     before = phone.sentence("costs")
-    phone.page.get_by_role("slider", name="d_ff, hidden units").fill("0")
+    phone.page.get_by_role("slider", name="d_ff, hidden neurons").fill("0")
     phone.settle()
     assert phone.sentence("costs") != before
     expect(picture).to_be_in_viewport(ratio=0.3)

@@ -1,12 +1,16 @@
 """What stands in braces is computed: against PyTorch with the same weights, or a closed form."""
 
+import re
 from pathlib import Path
 from string import Formatter
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import torch
 
-from ffnviz.lecture.facts import FACTS, MEANINGS
+from ffnviz.analysis.lens import Contributions
+from ffnviz.lecture.facts import FACTS, MEANINGS, parts
 from ffnviz.lecture.facts.registry import fact
 from ffnviz.models.encoder.model import Model
 from ffnviz.pictures.wording import Number, number
@@ -95,6 +99,28 @@ def test_counts_are_those_of_the_shape(run: Run) -> None:
     n = run.model.sizes.max_tokens  # 2 n d d_ff against 4 n d² + 2 n² d
     assert said("{cost_tokens}", run) == f"{n:,}"
     assert said("{ffn_work_over_attention}", run) == f"{2 * 2048 / (4 * 512 + 2 * n):.1f}"
+
+
+def test_a_neuron_that_is_active_nowhere_is_largest_on_no_token() -> None:
+    run = shown("journey", text=TEXT)
+    quiet = run.trace.blocks[1].ffn.hidden.amax(dim=0).argmin()
+    run = shown("journey", text=TEXT, neuron=f"relu-{int(quiet)}")
+    assert said("{neuron_fires}; {neuron_strongest_at}", run) == "0; no token"
+
+
+def test_a_part_that_adds_most_is_named_so_that_a_sentence_can_hold_it(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert re.fullmatch(r"FFN 1 \(\d\.\d\d\)", said("{most_added}", run))
+    shares = Contributions(("word", "FFN 1"), np.array([2.0, -1.0]), 1.0)
+    monkeypatch.setattr(parts, "_contributions", lambda _: shares)
+    assert FACTS["most_added"](run) == "the word's embedding (2.00)"
+
+
+def test_a_width_that_is_no_whole_multiple_is_said_shortly(run: Run) -> None:
+    sizes = SimpleNamespace(d_model=768, d_ff=2_048)
+    assert said("{times}", run) == "4"
+    assert FACTS["times"](SimpleNamespace(model=SimpleNamespace(sizes=sizes))) == "2.67"  # type: ignore[arg-type]
 
 
 def test_what_a_person_typed_is_text_and_no_number_of_ours() -> None:

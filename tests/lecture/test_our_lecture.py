@@ -1,5 +1,6 @@
 """The built-in lectures: each scene can be shown, and answers are what the networks compute."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.experiments import cached_result
 from ffnviz.parts.sparsity.keep import kept_at, strongest_pass
 from ffnviz.state.state import ViewOptions
-from tests.lecture.lecture_runs import lecture, run_of_scene, said
+from tests.lecture.lecture_runs import lecture, run_of_scene, said, shown
 
 SCENES = {scene.title: scene for scene in lecture().scenes}
 COURSE = {scene.title: scene for scene in lecture("course").scenes}
@@ -43,10 +44,18 @@ def test_a_scene_can_be_shown_and_all_its_numbers_are_there(scene: Scene) -> Non
     assert len(said(scene.say, run).split()) <= 50, "it is said in one breath or two"
 
 
+def test_all_is_said_of_a_sentence_of_one_token_too() -> None:
+    run = shown("journey", text="a", neuron="relu-475")
+    assert said("{tokens}", run) == "1"
+    for scene in (*SCENES.values(), *COURSE.values()):
+        for words in (scene.say, scene.notes, scene.question.ask if scene.question else ""):
+            assert not re.search(r"(?<![\d.,])1 (tokens|neurons|blocks|words)\b", said(words, run))
+
+
 def test_a_neuron_that_is_shown_at_a_token_fires_there() -> None:
-    shown = [s for s in SCENES.values() if s.state.neuron and s.state.page == "neurons"]
-    assert any(scene.state.token is not None for scene in shown)
-    for scene in shown:
+    looked_at = [s for s in SCENES.values() if s.state.neuron and s.state.page == "neurons"]
+    assert any(scene.state.token is not None for scene in looked_at)
+    for scene in looked_at:
         run = run_of_scene(scene)
         hidden = run.trace.blocks[run.state.block].ffn.hidden
         values = hidden[:, scene.state.neuron.index]  # type: ignore[union-attr]

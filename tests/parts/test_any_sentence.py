@@ -20,6 +20,9 @@ PARTS: list[tuple[str, str, Mapping[str, str]]] = [
     ("neurons", "writes", {"writes_view": "paths"}),
     ("neurons", "compare", {"compare_view": "patch"}),
 ]
+MORE_THAN_ONE = re.compile(
+    r"(?<![\d.,])1 (other )?(tokens|neurons|blocks|layers|steps|words|pieces)\b"
+)
 # These measure what the parts after them do, or nothing of the sentence: one is enough.
 ONCE = ("claims", "fit")
 # Timing measures the same on any sentence; Learn says nothing before somebody trains.
@@ -40,6 +43,7 @@ def test_every_part_says_something_of_any_sentence(
     assert heads
     for sentence in heads:
         assert "nan" not in re.findall(r"\w+", sentence)
+        assert not MORE_THAN_ONE.search(sentence)
         if page == "vocabulary":
             shares = [float(share) for share in re.findall(r"(-?[\d.]+)%", sentence)]
             assert all(0 <= share <= 100 for share in shares)

@@ -44,9 +44,8 @@ def test_it_is_said_what_is_done_to_the_token() -> None:
     assert "standard deviation (1.00)" in told
     assert "from 3.2 to 1.0." in told
     told = read(explanation("sum", E1, E1 + E2, TOKEN, None, last=True))
-    assert (
-        "turns “cat” by 45°; the norm goes from 1.0 to 1.4. The vector goes on to block 2." in told
-    )
+    assert "turns “cat” by 45°; the length goes from 1.0 to 1.4." in told
+    assert told.endswith(" The vector goes on to block 2.")
     assert "4 tokens" in read(explanation("attention", E1, E2, TOKEN, None, last=False))
     told = read(explanation("ffn", E1, E2, TOKEN, np.zeros(8), last=False))
     assert "2 → 8 numbers, through ReLU (9 active), → 2" in told

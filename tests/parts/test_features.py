@@ -115,7 +115,7 @@ def test_its_strongest_examples_come_when_asked_for(
 
 def test_another_block_leads_to_the_dictionarys(folders: list[Path]) -> None:
     view = drawn("neurons", "wakes", activations_view="features", text=TEXT, block="1")
-    assert "no dictionary of features of block 1" in view.said
+    assert "no feature dictionary for block 1" in view.said
     assert view.rail
     assert view.rail.events["press"]("Go to block 2") == ChooseBlock(1)
     (folders[0] / "cfg.json").unlink()
@@ -125,7 +125,8 @@ def test_another_block_leads_to_the_dictionarys(folders: list[Path]) -> None:
 
 def test_without_a_dictionary_there_is_no_such_view() -> None:
     view = shown()
-    assert "“features” cannot be shown for this network. There is no dictionary" in view.said
+    why = "“features” cannot be shown for this network. There is no feature dictionary"
+    assert why in view.said
     assert not re.search("features", str(view.controls["Show"]["options"]))
 
 

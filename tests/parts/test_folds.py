@@ -7,10 +7,8 @@ from tests.parts.sheets import drawn, words
 def test_it_says_how_many_pieces_and_how_many_units_one_layer_needs() -> None:
     asked = {"text": "The cat sat on the mat.", "warp_view": "line", "token": "2"}
     part = drawn("dimensions", "warp", True, **asked, folds="6", fold_units="48")
-    assert "make 64 pieces; one layer of 48 units matches 48, and needs 64" in part.said
-    assert (
-        "12 units fold the line into 64 pieces; in one layer so many make at most 13" in part.said
-    )
+    assert "make 64 pieces; one layer of 48 neurons matches 48, and needs 64" in part.said
+    assert "12 neurons fold the line into 64 pieces; in one layer they make at most 13" in part.said
     said = words(part.cells["folds-network"])
     other = next(at for at, label in enumerate(part.run.labels) if f"to “{label}” block" in said)
     first, both = switches(part.run.model, part.run.trace, 0, (1, other))

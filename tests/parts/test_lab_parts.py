@@ -101,10 +101,10 @@ def test_the_widths_of_a_fit_are_walked_through(
     cells = after(measurement, absolute, ("|x|", "relu", None))
     assert list(cells) == ["lab-fit", "lab-errors", "verdicts-lab-fit"]
     assert verdicts(cells, "fit") == expected(absolute.findings)
-    sentence = f"{WIDTHS[place]} units of ReLU are off by {short(absolute.fits[place].error)}"
+    sentence = f"{WIDTHS[place]} neurons of ReLU are off by {short(absolute.fits[place].error)}"
     assert words(cells["lab-fit"]).startswith(sentence)
-    assert words(cells["lab-errors"]).startswith("From 1 unit to 512")
-    assert part.controls["units n"]["stop"] == place
+    assert words(cells["lab-errors"]).startswith("From 1 neuron to 512")
+    assert part.controls["neurons n"]["stop"] == place
 
 
 @pytest.mark.parametrize(
@@ -168,8 +168,8 @@ def test_who_hears_whom_at_any_length_and_depth() -> None:
         ("dropout", "p=7", {"dropout p": 10}),
         ("dropout", "p=nan", {"dropout p": 2}),
         ("dropout", "draw=-1", {"dropout p": 2}),
-        ("fit", "units=x", {"units n": 5}),
-        ("fit", "curve=%00", {"units n": 5}),
+        ("fit", "units=x", {"neurons n": 5}),
+        ("fit", "curve=%00", {"neurons n": 5}),
         ("hears", "n=1e9", {"tokens, at most": 8}),
         ("hears", "depth=x", {"layers": 2}),
     ],
@@ -208,7 +208,7 @@ def test_a_sentence_of_one_token_walks_to_zero() -> None:
 
 def test_a_frozen_stack_is_one_matrix_and_says_how_far_phi_alone_leaves_it_from_linear() -> None:
     part = lab("linear", linear_view="frozen")
-    assert re.search(r"φ alone leaves all 2 blocks 0\.\d+ from linear", part.said)
+    assert re.search(r"φ alone leaves the 2 blocks 0\.\d+ from linear", part.said)
     shape = f"{7 * 512:,} × 512"
     assert f"without φ fold into one matrix of {shape}" in words(part.cells["folded-stack"])
     names = part.cells["folded-stack"].data["panels"][0]["names"]
@@ -218,7 +218,7 @@ def test_a_frozen_stack_is_one_matrix_and_says_how_far_phi_alone_leaves_it_from_
 def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
     part = lab("fit", fit_view="hand", function="|x|", hand_units="2", corners="0YuuYY")
     assert part.cells["hand"].data["corners"] == [[0, 60], [30, 30], [60, 60]]
-    assert "your 2 units are off by 0" in words(part.cells["hand"])
+    assert "your 2 neurons are off by 0" in words(part.cells["hand"])
     move = part.cells["hand"].events["corners"]
     assert move([0, 60, 29, 30, 60, 60]) == Set({"corners": "0YtuYY"})
     more = lab("fit", fit_view="hand", function="|x|", hand_units="4", corners="0YuuYY")
@@ -230,8 +230,8 @@ def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
 
 def test_two_changes_do_something_only_together_unless_phi_is_taken_out() -> None:
     part = lab("linear", linear_view="together")
-    assert "At “sat” the two changes together do" in part.said
-    assert "and as good as nothing up to" in part.said
+    assert "At “sat” the two changes together make" in part.said
+    assert "; with φ, as good as nothing up to" in part.said
     assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[⁴⁵]", part.said)
     names = [t["name"] for t in part.cells["interaction"].data["figure"]["data"]]
     assert names == ["with ReLU", "without φ"]

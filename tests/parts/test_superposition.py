@@ -53,4 +53,5 @@ def test_what_is_trained_is_said(packed: Packed) -> None:
     run = drawn("neurons", "wakes", measure=False, activations_view="packed").run
     said = words(the_directions(run, packed, PERCENT.index(2)))
     assert said.startswith("Features that are active 2% of the time: 5 of 5 share 2 dimensions.")
-    assert "Always active, 2 fit; at 2%, 5" in words(the_counts(run, packed, 0))
+    counts = words(the_counts(run, packed, 0))
+    assert "If always active, 2 fit; if active 2% of the time, 5" in counts

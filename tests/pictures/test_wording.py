@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.parts import sentences
-from ffnviz.pictures.wording import Sentence, percent, signed
+from ffnviz.pictures.wording import Sentence, counted, percent, signed
 
 
 def read(sentence: Sentence) -> str:
@@ -33,6 +33,11 @@ def test_something_is_never_shown_as_nothing(share: float) -> None:
     assert percent(share) not in ("0%", "0.0%")
 
 
+def test_one_is_one_and_all_else_is_more() -> None:
+    said = [counted(n, "token") for n in (0, 1, 2, 1_024)]
+    assert said == ["0 tokens", "1 token", "2 tokens", "1,024 tokens"]
+
+
 def test_a_minus_is_a_minus() -> None:
     assert signed(-1.234) == "−1.23"
 
@@ -55,7 +60,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "For the hidden word the network says mat (21%). Without the FFN of block 2: floor (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
-        "“cat” is not hidden; it says mat (21%). So this guess means little."
+        "“cat” is not hidden; the network says mat (21%). So this guess means little."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
         "After “cat” the network expects mat (21%). Without"

@@ -208,11 +208,11 @@ def _universal(
     return Finding(
         f"One hidden layer of {phi_of(activation).label} fits this function if it is wide enough.",
         "nowhere further off than straight pieces between as many points",
-        f"{n} units, between the points of the fit: off by {short(fit.error)} on average and by "
+        f"{n} neurons, between the points of the fit: off by {short(fit.error)} on average and by "
         f"{short(fit.largest)} at most; the best straight line by {short(line)} on average",
         everywhere,
         "a small error on average is enough: the function jumps, and there a sum of continuous "
-        "units is off by half the jump or more",
+        "neurons is off by half the jump or more",
         on_average if jumps else None,
         untestable="" if good or activation in POLYNOMIALS else NOT_FOUND,
     ).cited("Goodfellow, Bengio & Courville 2016, section 6.4.1")
@@ -232,7 +232,7 @@ def _wider(errors: Sequence[float], widths: Sequence[int], line: float) -> Findi
         "A wider layer fits better.",
         "an error that falls as n grows, if not at every step",
         f"of {len(pairs)} pairs of widths the wider one is better in {fell} and worse in {rose}: "
-        f"error {short(errors[0])} with {widths[0]} unit, {short(errors[-1])} with {widths[-1]}",
+        f"error {short(errors[0])} with {widths[0]} neuron, {short(errors[-1])} with {widths[-1]}",
         Check(fell - rose, ">", limit, "pairs"),
         untestable="a straight line is all there is to fit"
         if line < STRAIGHT
@@ -257,8 +257,8 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> Result:
     allowed = own.everywhere[-1]
     error, of_square, of_line = (each.fits[-1].largest for each in (own, square, straight))
     sentence = (
-        f"sin 3x with {widest} units, between the points of the fit: off by at most {short(error)} "
-        f"with {ACTIVATIONS[phi.name].label}, by {{}}"
+        f"sin 3x with {widest} neurons, between the points of the fit: off by at most "
+        f"{short(error)} with {ACTIVATIONS[phi.name].label}, by {{}}"
     )
     not_linear = Finding(
         "With any φ that is not linear, one wide hidden layer fits any function.",

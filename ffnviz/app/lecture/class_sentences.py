@@ -27,7 +27,7 @@ from ffnviz.pictures.plot import isolated, shortened
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.tokens import Guess, Line, sentences_cell
 from ffnviz.pictures.wording import Sentence as Words
-from ffnviz.pictures.wording import neuron_name, number, percent
+from ffnviz.pictures.wording import counted, neuron_name, number, percent
 from ffnviz.state.actions import OpenNeuron, OpenPage
 from ffnviz.state.run import Run, token_labels
 
@@ -156,11 +156,6 @@ def brain(session: Session, run: Run) -> Sheet:
 
 def _only(words: str) -> Sheet:
     return Sheet([row(text_cell("class-brain", words, tone="info"))], [])
-
-
-def counted(n: int, what: str) -> str:
-    """A number with its noun."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}"
 
 
 def read_all(run: Run, progress: Progress, texts: tuple[str, ...]) -> dict[str, Pool]:

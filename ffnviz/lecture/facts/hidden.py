@@ -82,7 +82,8 @@ def _recorded_share(run: Run, step: int) -> str:
 facts({
     "d_model": ("The width of the residual stream", lambda run: run.model.sizes.d_model),
     "d_ff": ("How many neurons an FFN has", lambda run: run.model.sizes.d_ff),
-    "times": ("d_ff ÷ d_model", lambda run: f"{run.model.sizes.d_ff / run.model.sizes.d_model:g}"),
+    "times": ("d_ff ÷ d_model",
+              lambda run: f"{run.model.sizes.d_ff / run.model.sizes.d_model:.3g}"),
     "awake": ("How many neurons are active on the chosen token", lambda run: _awake_here(run)[0]),
     "awake_share": ("The share of neurons that are active on the chosen token",
                     lambda run: percent(_awake_here(run)[0] / _awake_here(run)[1])),

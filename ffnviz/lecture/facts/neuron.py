@@ -12,7 +12,7 @@ from ffnviz.models.edit import Edit
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.activations import strongest_passages
 from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand
-from ffnviz.pictures.wording import neuron_name, percent, quoted, signed
+from ffnviz.pictures.wording import Number, Typed, neuron_name, number, percent, quoted, signed
 from ffnviz.state.run import Run
 
 SHOWN = 3  # words
@@ -40,6 +40,13 @@ def neuron_examples(run: Run) -> str:
 
 
 @fact
+def neuron_strongest_at(run: Run) -> Number | Typed:
+    """The token at which that neuron is strongest."""
+    values = np.abs(_values(run))
+    return quoted(run.labels[int(values.argmax())]) if values.any() else number("no token")
+
+
+@fact
 def says_share_without_neuron(run: Run) -> str:
     """The probability of {says} with that neuron at zero."""
     word = int(predict(run.model, run.trace, run.token, 1).ids[0])
@@ -51,13 +58,11 @@ def says_share_without_neuron(run: Run) -> str:
 facts({
     "neuron": ("The chosen neuron, or else the one that adds most to the likeliest word",
                lambda run: neuron_name(run.state.block, neuron_shown(run))),
-    "neuron_value": ("That neuron's value on the chosen token",
+    "neuron_value": ("That neuron's activation on the chosen token",
                      lambda run: signed(float(_values(run)[run.token]))),
     "neuron_fires": ("On how many of the tokens that neuron is active",
                      lambda run: int(active(_values(run), threshold_for(run.card.phi)).sum())),
-    "neuron_strongest_at": ("The token at which that neuron is strongest",
-                            lambda run: quoted(run.labels[int(np.abs(_values(run)).argmax())])),
-    "neuron_writes": ("The words that neuron pushes towards",
+    "neuron_writes": ("The words that the neuron makes likelier",
                       lambda run: ", ".join(written_words(run.model, run.state.block,
                                                           neuron_shown(run), SHOWN)[0].words)),
 })  # fmt: skip

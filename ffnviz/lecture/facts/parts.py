@@ -37,12 +37,21 @@ def _added(run: Run, part: str) -> str:
     return signed(float(shares.added[shares.parts.index(f"{part} {run.state.block + 1}")]))
 
 
+_IN_WORDS = {
+    "word": "the word's embedding",
+    "position": "the position's embedding",
+    "embedding": "the embedding",
+    "LayerNorm's bias": "the last LayerNorm's bias",
+}
+
+
 @fact
 def most_added(run: Run) -> str:
     """The part that adds most to the likeliest word's logit, and how much."""
     shares = _contributions(run)
     place = int(shares.added.argmax())
-    return f"{shares.parts[place]}, {signed(float(shares.added[place]))}"
+    part = shares.parts[place]
+    return f"{_IN_WORDS.get(part, part)} ({signed(float(shares.added[place]))})"
 
 
 def _shape(run: Run) -> Shape:

@@ -34,7 +34,7 @@ class EncoderConfig:
         max_tokens: the longest sequence there are positions for.
         d_model: width of the residual stream.
         n_heads: attention heads; divides d_model.
-        d_ff: hidden units of each FFN.
+        d_ff: neurons of each FFN.
         n_blocks: encoder blocks.
         activation: φ of the FFN, a name in ``ffnviz.models.activations.ACTIVATIONS``.
         norm: "pre" (LayerNorm before each sub-layer) or "post" (after the residual sum).

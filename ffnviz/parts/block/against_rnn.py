@@ -363,8 +363,8 @@ def _of_clock(result: Clock) -> Sentence:
     rnn, block = result.weights
     return [
         f"Reading {many} one by one takes an RNN ", number(f"{result.recurrent[-1]:.2f} ms"),
-        f": {n} step{'s' * (n > 1)}, each waiting for the one before. The block is done with all "
-        "after ", f"{result.block:.2f} ms. They have {rnn / 1e6:.2f} and "
+        f": {n} step{'s' * (n > 1)}, each waiting for the one before. The block finishes all of "
+        "them after ", f"{result.block:.2f} ms. They have {rnn / 1e6:.2f} and "
         f"{block / 1e6:.2f} million weights.",
     ]  # fmt: skip
 

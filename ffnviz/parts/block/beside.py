@@ -87,7 +87,7 @@ def the_table(run: Run) -> Cell:
         "beside-table",
         Head(sentence, "beside-table", run.card.colour, under=[
             "Attention brings to a token what others have; the FFN works on what has arrived. No "
-            "FFN ever sees two tokens: what is global comes from attention, block by block.",
+            "FFN ever sees two tokens: only attention mixes them, block by block.",
         ]),
         [f"block {run.state.block + 1}", "attention", "FFN"],
         [*rows(run, bent), *([] if not others else [
@@ -202,8 +202,8 @@ def the_losses(run: Run, losses: Losses) -> Cell:
         ["text", *2 * ("muted", run.card.colour)],
     )  # fmt: skip
     under: Sentence = [
-        f"{losses.sentences} everyday sentences that no training has read, one word hidden in "
-        "each. The network was trained with both halves, and has had no chance to do without one.",
+        f"{losses.sentences} everyday sentences that the network never trained on, one word hidden "
+        "in each. The network was trained with both, and never learnt to do without one.",
     ]
     return bars_cell(
         Head(sentence, "beside-loss", run.card.colour, under=under), [panel],

@@ -21,7 +21,7 @@ from ffnviz.models.trace import BlockStages, ForwardPass
 from ffnviz.parts.sheet import set_to
 from ffnviz.pictures.block_picture import BlockActions, Station, Strip
 from ffnviz.pictures.plot import Array
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted
 from ffnviz.state.actions import ChooseBlock, ChooseToken, OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, count_setting
@@ -228,10 +228,10 @@ def explanation(
     end = f" The vector goes on {token.leaves}." if last else ""
     n = token.not_drawn
     special = f" and {n} special one{'s' * (n > 1)}, not drawn" if n else ""
-    change: Sentence = [f"The norm goes from {_norm(before):.1f} to ", norm, f".{end}"]
+    change: Sentence = [f"The length goes from {_norm(before):.1f} to ", norm, f".{end}"]
     match kind:
         case "stream":
-            return [word, f" enters as {token.enters}: {len(after):,} numbers with a norm of ",
+            return [word, f" enters as {token.enters}: {len(after):,} numbers, of length ",
                     norm, "."]  # fmt: skip
         case "norm" if token.norm == "RMSNorm":
             length = f"{float(np.sqrt(np.square(before).mean())):.2f}"
@@ -247,19 +247,20 @@ def explanation(
                     "and shifts each by learnt amounts. ", *change]  # fmt: skip
         case "attention":
             return ["Only here do tokens see one another. For ", word, ", each head gathers from "
-                    f"{token.n_words} tokens{special}, with weights that sum to 1. What "
-                    "the heads write has a norm of ", norm, "."]  # fmt: skip
+                    f"{counted(token.n_words, 'token')}{special}, with weights that sum to 1. "
+                    "What the heads write has a length of ", norm, "."]  # fmt: skip
         case "cross":
-            return [word, f" attends to the {token.n_words} tokens of the sentence that was "
-                    "read. What is written has a norm of ", norm, "."]  # fmt: skip
+            return [word, f" attends to the {counted(token.n_words, 'token')} of the sentence that "
+                    "was read. What is written has a length of ", norm, "."]  # fmt: skip
         case "ffn":
             d_ff = 0 if hidden is None else len(hidden)
             return ["The FFN sees ", word, f" alone: {len(after):,} → {d_ff:,} numbers, "
                     f"through {token.phi} (", number(f"{token.awake:,} active"),
-                    f"), → {len(after):,}. It writes a norm of {_norm(after):.1f}."]  # fmt: skip
+                    f"), → {len(after):,}. It writes a vector of length "
+                    f"{_norm(after):.1f}."]  # fmt: skip
     return ["What was written is added to the stream. It turns ", word, " by ",
             number(f"{degrees(before, after):.0f}°"),
-            f"; the norm goes from {_norm(before):.1f} to {_norm(after):.1f}.{end}"]  # fmt: skip
+            f"; the length goes from {_norm(before):.1f} to {_norm(after):.1f}.{end}"]  # fmt: skip
 
 
 def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sentence:
@@ -271,7 +272,7 @@ def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sent
         parts += [f"the {what} turns ", quoted(label)] if place == 0 else [f"the {what}"]
         turned = f"{angle:.0f}°"
         parts += [" by ", number(turned) if place == len(turns) - 1 else turned]
-    return [*parts, ". Tokens mix only in the attention; everywhere else each keeps to its lane."]
+    return [*parts, ". Tokens mix only in attention; everywhere else each keeps to its lane."]
 
 
 def _norm(vector: Array) -> float:

@@ -314,7 +314,7 @@ def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
         f"After {layers}{taken}, ",
         "the tokens are identical up to rounding: they" if equal else "the tokens",
         " differ by ", number(short(float(result.apart[-1]))),
-        f" of their vectors' length, and at the start by {short(float(result.apart[0]))}.",
+        f" of their vectors' length; at the start, by {short(float(result.apart[0]))}.",
     ]  # fmt: skip
 
 

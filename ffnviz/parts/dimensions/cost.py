@@ -43,7 +43,7 @@ from ffnviz.pictures.plot import (
     line_trace,
     panel_title,
 )
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.wording import Sentence, counted, number, percent
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
@@ -221,7 +221,7 @@ def _size(name: str, label: str, *stops: int, also: tuple[str, ...] = ()) -> Set
 SIZES = {
     "d_model": _size("d_model", "d_model, width of the stream", 64, 128, 256, 384, 512, 768, 1024,
                      1536, 2048, 3072, 4096, 6144, 8192),
-    "d_ff": _size("d_ff", "d_ff, hidden units", 64, 128, 256, 512, 768, 1024, 1536, 2048, 3072,
+    "d_ff": _size("d_ff", "d_ff, hidden neurons", 64, 128, 256, 512, 768, 1024, 1536, 2048, 3072,
                   4096, 6144, 8192, 11008, 16384, 24576, 32768),
     "n_heads": _size("heads", "heads", 1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64),
     "n_tokens": _size("n_tokens", "n, tokens in the sequence", 1, 8, 32, 64, 128, 256, 512, 1024,
@@ -280,7 +280,7 @@ def _details(values: Values, shape: Shape) -> Sentence:
     width, rest = divmod(shape.d_model, shape.n_heads)
     return [
         f"Weights: {_bytes(sizes['float32'])} in float32, {_bytes(sizes['float16'])} in float16 "
-        f"or bfloat16. {shape.n_blocks} blocks",
+        f"or bfloat16. {counted(shape.n_blocks, 'block')}",
         f", {shape.n_cross} of them with cross-attention" if shape.n_cross else "",
         f"; {shape.d_model} cannot be split evenly among {shape.n_heads} heads." if rest
         else f"; each head is {width} wide.",
@@ -295,7 +295,7 @@ def costs(run: Run, name: str, shape: Shape, under: Sentence) -> Cell:
     sentence: Sentence = [
         f"{name}, with the sizes set here: the FFNs hold ",
         number(percent(share)), f" of the parameters and do {percent(busy)} of the multiply-adds "
-        f"for {shape.n_tokens:,} tokens.",
+        f"for {counted(shape.n_tokens, 'token')}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "costs", run.card.colour, under=under),

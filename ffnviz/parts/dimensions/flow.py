@@ -18,7 +18,7 @@ from ffnviz.pictures.cell import Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, Trace, escaped, shortened
 from ffnviz.pictures.text import code_cell, table_cell, text_cell
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import Sentence, counted, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -200,7 +200,7 @@ def sheet_of_shapes(run: Run, _: Values) -> Sheet:
     d_model, d_ff, n = run.model.sizes.d_model, run.model.sizes.d_ff, len(run.labels)
     apart = position_wise(run.model, run.trace, run.state.block)
     shared: Sentence = [
-        number(f"{n} tokens, one set of {apart.n_parameters:,} parameters"),
+        number(f"{counted(n, 'token')}, one set of {apart.n_parameters:,} parameters"),
         ": no token's row depends on another's, and no position has weights of its own.",
     ]
     picture = chart_cell(
@@ -229,7 +229,7 @@ def sheet_of_shapes(run: Run, _: Values) -> Sheet:
         ("what is compared", "largest difference"),
         [(what, short(difference)) for what, difference in compared],
     )
-    names = " ffn and record are those of the view “shapes”:"
+    names = " Here ffn and record come from the view “shapes”:"
     title = text_cell("batch-view", [("In batches.", "strong"), names])
     code = code_cell("code", CODE_OF_SHAPES.format(n=n, d_model=d_model))
     return Sheet([row(picture, [title, code, table], widths=(1.2,))])
@@ -269,11 +269,13 @@ def sheet(run: Run, _: Values) -> Sheet:
     block, n, label = run.state.block, len(run.labels), run.card.phi.label
     d_model, d_ff = run.model.sizes.d_model, run.model.sizes.d_ff
     difference = against_sequential(run.model, run.trace, block)
-    agreement = f"differ by at most {short(difference)}" if difference else "give exactly the same"
+    agreement = (
+        f"differ by at most {short(difference)}" if difference else "give exactly the same numbers"
+    )
     sentence: Sentence = [
-        f"Your {n} tokens go through as ",
+        f"Your {counted(n, 'token')} go{'es' * (n == 1)} through as ",
         number(f"({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})"),
-        f": expanded {d_ff / d_model:g} times, activated, and projected back. PyTorch's own layers "
+        f": made {d_ff / d_model:.3g} times as wide, bent, and made narrow. PyTorch's own layers "
         f"with the same weights {agreement}.",
     ]  # fmt: skip
     picture = chart_cell(

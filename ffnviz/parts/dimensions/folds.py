@@ -31,7 +31,7 @@ from ffnviz.pictures.plot import (
     ring,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, quoted
+from ffnviz.pictures.wording import Sentence, counted, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 
@@ -115,7 +115,7 @@ def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> 
                        hovertemplate="%{x:.3f}: %{y:.3f}<extra>folded</extra>"),
             line_trace("one layer", x, inside, colour, 3,
                        hovertemplate="%{x:.3f}: %{y:.3f}<extra>one layer</extra>"),
-            {"type": "scatter", "mode": "markers", "name": "its units", "x": bends,
+            {"type": "scatter", "mode": "markers", "name": "its neurons", "x": bends,
              "y": np.full(len(bends), -0.15), "hoverinfo": "none",
              "marker": {"color": colour, "symbol": "triangle-up", "size": 10}},
         ],
@@ -141,7 +141,7 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
             _line("one layer, at most", powers, powers + 1, colour, 3),
             ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
         ],
-        log_axis("units", POWERS), log_axis("pieces", POWERS),
+        log_axis("neurons", POWERS), log_axis("pieces", POWERS),
         margin={"l": 70, "r": 20, "t": 60, "b": 56},
     )  # fmt: skip
 
@@ -172,7 +172,7 @@ def _line(name: str, x: Any, y: Array, colour: str, width: int) -> Trace:
 MOST = 8
 FOLDS = count_setting("folds", 3, 1, MOST).with_control("folds k", range(1, MOST + 1))
 UNITS = count_setting("fold_units", 6, 1, 2**MOST).with_control(
-    "units n of one layer", (*range(1, 17), 20, 24, 32, 48, 63, 64, 96, 128, 192, 256)
+    "neurons n of one layer", (*range(1, 17), 20, 24, 32, 48, 63, 64, 96, 128, 192, 256)
 )
 SETTINGS = (FOLDS, UNITS)
 X = np.linspace(0, 1, 2**10 + 1)  # every corner of eight folds is one of these
@@ -189,16 +189,16 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
     bends, turns = one_layer(k, n)
     inside = bends < 1
     pieces, right = 2**k, min(n, 2**k)
-    share = "all of them" if right == pieces else f"{right:,}, and needs {pieces:,} units for all"
+    share = "all of them" if right == pieces else f"{right:,}, and needs {pieces:,} neurons for all"
     sentence: Sentence = [
-        f"{k} fold{'s' * (k > 1)} of 2 ReLU units each make ", number(f"{pieces:,} pieces"),
-        f"; one layer of {n:,} unit{'s' * (n > 1)} matches {share}.",
+        f"{k} fold{'s' * (k > 1)} of 2 ReLU neurons each make ", number(f"{pieces:,} pieces"),
+        f"; one layer of {counted(n, 'neuron')} matches {share}.",
     ]  # fmt: skip
     layer = layer_at(X, bends[inside], turns[inside])
     return chart_cell(
         Head(sentence, "folds", run.card.colour),
         zigzag(X, folded(X, k), layer, bends[inside], f"@{run.card.colour}"),
-        "A line folded several times, and one layer of ReLU units that follows it corner by "
+        "A line folded several times, and one layer of ReLU neurons that follows it corner by "
         "corner.",
         height=640,
     )
@@ -207,11 +207,11 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
 def the_growth(run: Run, k: int, n: int) -> Cell:
     """The number of pieces against the number of units."""
     sentence: Sentence = [
-        f"{2 * k} units fold the line into {2**k:,} pieces; in one layer so many make at most ",
+        f"{2 * k} neurons fold the line into {2**k:,} pieces; in one layer they make at most ",
         number(f"{2 * k + 1}"), ".",
     ]  # fmt: skip
     figure = growth(2 * k, 2**k, n, n + 1, f"@{run.card.colour}")
-    alt = "How the number of pieces grows with the number of units, folded and in one layer."
+    alt = "How the number of pieces grows with the number of neurons, folded and in one layer."
     return chart_cell(Head(sentence, "folds-pieces", run.card.colour), figure, alt, height=300)
 
 
@@ -235,10 +235,10 @@ def in_the_network(run: Run, values: Values) -> Cell:
     sentence: Sentence = [
         "On a line from ", quoted(from_), " to ", quoted(to), f" block {block + 1}'s FFN has ",
     ]  # fmt: skip
-    first, *more = (f"{1 + int(each[-1]):,} pieces" for each in counts)
+    first, *more = (counted(1 + int(each[-1]), "piece") for each in counts)
     sentence += [f"{first}, and with the next block's ", number(*more)] if more else [number(first)]
     bends = run.card.phi.exact_zeros
-    sentence.append("." if bends else f"; {run.card.phi.label} has no kinks: there it bends.")
+    sentence.append("." if bends else f"; {run.card.phi.label} has no corners: there it bends.")
     return chart_cell(
         Head(sentence, "folds-network", run.card.colour),
         along(

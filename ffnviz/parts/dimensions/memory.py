@@ -115,7 +115,7 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     sentence: Sentence = [
         f"{at_once}{whole} of activations; {chunk:,} at a time, ",
         number(_bytes(result.peaks[place])),
-        f", of which {_bytes(4 * result.n_tokens * run.model.sizes.d_model)} are the output.",
+        f", of which {_bytes(4 * result.n_tokens * run.model.sizes.d_model)} is the output.",
     ]
     if place == 0:
         times = f"{result.peaks[0] / result.weights:.1f} times"

@@ -366,7 +366,7 @@ POINTS: Setting[tuple[Point, ...]] = Setting("points", (), _read, _written)
 PHI = choice_setting(
     "lift_phi", {"relu": "ReLU"} | {n: each.label for n, each in PHIS.items()}
 ).with_control("φ")
-D_FF = count_setting("lift", 8, WIDTHS[0], WIDTHS[-1]).with_control("d_ff, hidden units", WIDTHS)
+D_FF = count_setting("lift", 8, WIDTHS[0], WIDTHS[-1]).with_control("d_ff, hidden neurons", WIDTHS)
 FIRST = choice_setting("lift_w1", {"random": "random W₁", "trained": "trained W₁"}).with_control(
     "First layer"
 )
@@ -374,7 +374,7 @@ DRAW = count_setting("lift_draw", 0, 0, DRAWS)
 SETTINGS = (SHAPE, POINTS, PHI, D_FF, FIRST, DRAW)
 HOW = (
     "Click in the square to add a point, on a point to remove it. The thin lines are where the "
-    "hidden units bend. This small network has nothing to do with your sentence.",
+    "hidden neurons bend. This small network has nothing to do with your sentence.",
 )
 
 
@@ -475,6 +475,6 @@ def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: i
     return chart_cell(
         Head(sentence, "lifted-width", run.card.colour),
         by_width_figure(WIDTHS, right, n, line, d_ff, f"@{run.card.colour}"),
-        "The share of points on the correct side of the cut against the number of hidden units.",
+        "The share of points on the correct side of the cut against the number of hidden neurons.",
         height=272,
     )

@@ -32,7 +32,7 @@ from ffnviz.pictures.plot import (
     shortened,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.wording import Sentence, counted, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
 
@@ -412,17 +412,13 @@ def _segments(plane: Warp) -> NDArray[np.float64]:
 
 
 def _sentence(plane: Warp, phi: Activation, flat: bool, n_neurons: int) -> Sentence:
-    phi_of_n = f"{phi.label} with {n_neurons:,} neurons"
+    phi_of_n = f"{phi.label} with {counted(n_neurons, 'neuron')}"
     if flat:
         return ["Without φ the plane stays ", number("1 flat piece"),
                 ": W₁ and W₂ turn and stretch it; what was straight stays straight."]  # fmt: skip
-    lines, n_pieces = _counted(len(plane.lines), "straight line"), plane.n_pieces
+    lines, n_pieces = counted(len(plane.lines), "straight line"), plane.n_pieces
     if phi.exact_zeros:
         return [f"{phi_of_n} folds this plane along {lines} into ",
-                number(_counted(n_pieces, "flat piece")), "."]  # fmt: skip
+                number(counted(n_pieces, "flat piece")), "."]  # fmt: skip
     return [f"{phi_of_n} bends this plane, most of all near ", number(lines),
             "; no piece of it stays flat."]  # fmt: skip
-
-
-def _counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'s' * (n != 1)}"

@@ -264,7 +264,7 @@ def _phi_late(case: Case, _: Lines) -> Lines:
     }
 
 
-@_bug("norm", "LayerNorm behind the FFN's sum instead of before the FFN", "i", "length",
+@_bug("norm", "LayerNorm after the FFN's sum instead of before the FFN", "i", "length",
       "norm_2(x) is as long as x itself")  # fmt: skip
 def _norm_moved(case: Case, _: Lines) -> Lines:
     norm = case.block.ffn_norm
@@ -456,7 +456,7 @@ def _built(ran: Sequence[LineResult], real: dict[str, LineResult], n_tokens: int
     off = off_by(stream, goal, n_tokens)
     if off == 0:
         return ["It runs, and is the network's own block: x is off by ", number("0"), "."]
-    return ["It runs, but is another block: x is off by ", number(_short(off)), " of its norm."]
+    return ["It runs, but is another block: x is off by ", number(_short(off)), " of its length."]
 
 
 def finding(run: Run, values: Values) -> Sheet:
@@ -480,8 +480,8 @@ def finding(run: Run, values: Values) -> Sheet:
         for each in (bug, None)
     )
     head = Head(
-        ["Block ", number(str(patient)), ": these lines stand there, but one bug runs behind them. "
-         "Find it by its numbers."], "build", run.card.colour,
+        ["Block ", number(str(patient)), ": the lines are as they should be, but one bug "
+         "runs behind them. Find it by its numbers."], "build", run.card.colour,
     )  # fmt: skip
     lines = [
         ProgramLine(name, code_of(run, name), _compared(results[name], right[name]))

@@ -23,7 +23,7 @@ from ffnviz.parts.experiments import cached_result
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Head
 from ffnviz.pictures.votes import OPTIONS, STEPS, Experiment, VoteQuestion, vote_cell
-from ffnviz.pictures.wording import Sentence, number, quoted
+from ffnviz.pictures.wording import Sentence, counted, number, quoted
 from ffnviz.state.actions import OpenPage, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting
@@ -95,9 +95,9 @@ def own_ffn(subject: Subject) -> Evidence:
     allowed = float((ffn_bound(ffn, copies).norm(dim=-1) / outputs.norm(dim=-1)).max())
     weights = f"{sum(parameter.numel() for parameter in ffn.parameters()):,}"
     return Evidence(0 if apart <= allowed else 1, (
-        (f"largest difference over {len(copies)} places, in norms", short(apart), apart),
+        (f"largest difference over {len(copies)} places, in lengths", short(apart), apart),
         ("weights of this FFN for one token", weights, None),
-        (f"for all {len(x)} tokens of the sentence", weights, None),
+        (f"for the sentence's {counted(len(x), 'token')}", weights, None),
     ))  # fmt: skip
 
 
@@ -195,7 +195,8 @@ def norm_scales(subject: Subject) -> Evidence:
     lengths = [float(vector.norm()) for vector in (x, LOUDER * x, norm(x), norm(LOUDER * x))]
     ratio = lengths[3] / lengths[2]
     answer = min(range(3), key=lambda option: abs((LOUDER, 1.0, 1 / LOUDER)[option] - ratio))
-    names = ("stream", "stream, ten times as long", "norm of the stream", "norm of the longer one")
+    names = ("stream", "stream, ten times as long",
+             "stream after LayerNorm", "longer one after LayerNorm")  # fmt: skip
     return Evidence(answer, _shares(*zip(names, lengths, strict=True)))
 
 
@@ -256,7 +257,7 @@ class Question:
 
     name: str  # in links, which keep it for ever
     believed: str  # the misconception
-    ask: str  # the question; {token}, {d_ff} and {tokens} are those of the page
+    ask: str  # the question; {token}, {d_ff} and {tokens} (“8 tokens”) are those of the page
     options: Sequence[str]  # to choose from; the experiment finds which is right
     see: Experimenter
     did: str  # what is done in the experiment
@@ -365,7 +366,8 @@ def answers(run: Run, at: int, step: str, done: list[bool]) -> list[int | None]:
 
 
 def filled(text: str, run: Run) -> Sentence:
-    """A sentence with d_ff, the number of tokens and the chosen token of the page."""
+    """A sentence with d_ff, “8 tokens” and the chosen token of the page."""
     text = text.replace("{d_ff}", f"{run.model.sizes.d_ff:,}")
-    before, token, after = text.replace("{tokens}", str(len(run.labels))).partition("{token}")
+    text = text.replace("{tokens}", counted(len(run.labels), "token"))
+    before, token, after = text.partition("{token}")
     return [before, quoted(run.labels[run.token]), after] if token else [before]

@@ -47,7 +47,7 @@ from ffnviz.pictures.plot import (
     log_axis,
     ring,
 )
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import Sentence, counted, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, nearest
 
@@ -55,18 +55,18 @@ MOST_PIECES = 48
 
 
 def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure:
-    """The function and its fit, above what each unit adds.
+    """The function and its fit, above what each neuron adds.
 
     Args:
         x: where, (n,).
         y: the function there, (n,).
         fit: the network's values, (n,).
-        pieces: what each unit adds, (units, n); of many, some are drawn.
+        pieces: what each neuron adds, (units, n); of many, some are drawn.
         colour: of the fit, as a figure names it.
     """
     every = max(1, -(-len(pieces) // MOST_PIECES))
     traces = [
-        line_trace(f"unit {place + 1}", x, pieces[place], f"{colour}/0.6", 1.5, yaxis="y2",
+        line_trace(f"neuron {place + 1}", x, pieces[place], f"{colour}/0.6", 1.5, yaxis="y2",
                    showlegend=False, hoverinfo="none")
         for place in range(0, len(pieces), every)
     ]  # fmt: skip
@@ -79,7 +79,7 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
         traces,
         axis("x", anchor="y2"),
         axis("y", domain=[0.45, 1], range=[-1.6, 1.6]),
-        yaxis2=axis("what each unit adds", domain=[0, 0.37],
+        yaxis2=axis("what each neuron adds", domain=[0, 0.37],
                     range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6]),
     )  # fmt: skip
 
@@ -93,7 +93,7 @@ def errors(
     width: int,
     colour: str,
 ) -> Figure:
-    """The error against the number of units, both logarithmic.
+    """The error against the number of neurons, both logarithmic.
 
     Args:
         widths: numbers of units, (n,).
@@ -115,12 +115,13 @@ def errors(
             line_trace("best straight line", n, np.full(len(n), max(line, least)), "@text", 2,
                        "dot"),
             line_trace("network, at most", n, largest, f"{colour}/0.5", 2,
-                       hovertemplate="%{x} units: at most %{y:.2g}<extra></extra>"),
+                       hovertemplate="%{x} neurons: at most %{y:.2g}<extra></extra>"),
             line_trace("network", n, measured, colour, 3, dots=8, customdata=n,
-                       hovertemplate="%{x} units: %{y:.2g}<extra></extra>"),
-            ring(f"{width} units", n[at : at + 1], measured[at : at + 1], colour, showlegend=True),
+                       hovertemplate="%{x} neurons: %{y:.2g}<extra></extra>"),
+            ring(counted(width, "neuron"), n[at : at + 1], measured[at : at + 1], colour,
+                 showlegend=True),
         ],
-        log_axis("units n", [2**k for k in range(10)]),
+        log_axis("neurons n", [2**k for k in range(10)]),
         axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
         margin={"l": 84, "r": 20, "t": 66, "b": 56},
     )  # fmt: skip
@@ -152,7 +153,7 @@ FUNCTION = choice_setting("function", {name: name for name in (*FUNCTIONS, DRAWN
     "Function on [−2, 2]"
 )
 PHI = choice_setting("phi", {TWIN: "the network's", **PLAIN}).with_control("φ")
-UNITS = count_setting("units", 8, 1, WIDTHS[-1]).with_control("units n", WIDTHS)
+UNITS = count_setting("units", 8, 1, WIDTHS[-1]).with_control("neurons n", WIDTHS)
 CURVE: Setting[Curve] = Setting("curve", START, _read, _written)
 SETTINGS = (FUNCTION, PHI, UNITS, CURVE)
 
@@ -179,9 +180,9 @@ def sheet(run: Run, values: Values) -> Sheet:
         verdicts = row(verdicts_of(run, "lab-fit", result.findings))
         return [row(*canvas, *pictures), verdicts]
 
-    networks = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} units"
-    soon = (Soon("lab-pieces", "The function, and what each unit adds to the fit"),
-            Soon("lab-errors", "The error against the number of units"))  # fmt: skip
+    networks = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} neurons"
+    soon = (Soon("lab-pieces", "The function, and what each neuron adds to the fit"),
+            Soon("lab-errors", "The error against the number of neurons"))  # fmt: skip
     before = [row(*canvas, *soon), row(Soon("lab-fit", "What textbooks say of it", 120))]
     doing = f"Fitting {networks} …"
     fits = Measurement("fit", setup, fit, after, (name, curve, phi), before, "Fit", doing)
@@ -198,23 +199,23 @@ def the_fit(run: Run, result: Approximation, place: int) -> Cell:
     """The function, the network, and each unit's piece."""
     fit, n = result.fits[place], result.widths[place]
     sentence: Sentence = [
-        number(f"{n} unit{'s' * (n > 1)}"), f" of {phi_of(result.activation).label} are off by ",
+        number(counted(n, "neuron")), f" of {phi_of(result.activation).label} are off by ",
         f"{short(fit.error)} on average, and by {short(fit.largest)} at most; the best "
         f"straight line by {short(result.line)} on average.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-pieces", run.card.colour),
         fitted(result.x, result.y, fit.fitted, _pieces(result, fit), f"@{run.card.colour}"),
-        "The function, the network fitted to it, and what each of its units adds.",
+        "The function, the network fitted to it, and what each of its neurons adds.",
         key="lab-fit",
         height=560,
     )
 
 
 def the_errors(run: Run, result: Approximation, place: int) -> Cell:
-    """The error against the number of units."""
+    """The error against the number of neurons."""
     sentence: Sentence = [
-        f"From 1 unit to {result.widths[-1]} the mean error goes from "
+        f"From 1 neuron to {result.widths[-1]} the mean error goes from "
         f"{short(result.fits[0].error)} to ", number(short(result.fits[-1].error)),
         ", the largest from ", short(result.fits[0].largest), " to ",
         short(result.fits[-1].largest), ".",
@@ -226,7 +227,7 @@ def the_errors(run: Run, result: Approximation, place: int) -> Cell:
             np.array([fit.largest for fit in result.fits]), np.array(result.bounds),
             result.line, result.widths[place], f"@{run.card.colour}",
         ),
-        "The mean and the largest error against the number of units, both logarithmic.",
+        "The mean and the largest error against the number of neurons, both logarithmic.",
         height=560,
     )  # fmt: skip
 
@@ -336,7 +337,7 @@ def _hand_written(corners: tuple[Corner, ...]) -> str:
 
 
 CORNERS: Setting[tuple[Corner, ...]] = Setting("corners", (), _hand_read, _hand_written)
-BUDGET = count_setting("hand_units", 4, 1, MOST).with_control("units n", range(1, MOST + 1))
+BUDGET = count_setting("hand_units", 4, 1, MOST).with_control("neurons n", range(1, MOST + 1))
 HAND_SETTINGS = (FUNCTION, CURVE, BUDGET, CORNERS)
 
 
@@ -380,10 +381,10 @@ def the_line(
     """The line whose corners are dragged."""
     n, off = len(corners) - 1, hand_errors(function, yours)
     most = "" if limit is None else (
-        f" Evenly spaced on the curve they could be off by {short(limit)} at most."
+        f" Corners evenly spaced on the curve are off by at most {short(limit)}."
     )  # fmt: skip
     sentence: Sentence = [
-        f"Between the points your {n} unit{'s are' if n > 1 else ' is'} off by ",
+        f"Between the points your {n} neuron{'s are' if n > 1 else ' is'} off by ",
         number(short(off.between)), f"; each corner is where one bends.{most}",
     ]  # fmt: skip
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 481)
@@ -425,7 +426,7 @@ def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
     """Both networks and the function, also outside the fitted range."""
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 121)
     sentence: Sentence = [
-        "With as many units Adam bends at ", number(f"{_inside(adam)} of {len(adam.out)}"),
+        "With that many neurons Adam bends at ", number(f"{_inside(adam)} of {len(adam.out)}"),
         " places within the range.",
     ]  # fmt: skip
     values = {"function": (function(torch.from_numpy(x)).numpy(), "@text", "dot"),

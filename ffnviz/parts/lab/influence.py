@@ -39,7 +39,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import axis, lines
-from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting, number_setting
 
@@ -211,13 +211,13 @@ def _along(run: Run, name: str) -> Tensor:
 def the_curves(run: Run, result: Interaction, step: float) -> Cell:
     """The interaction's norm ‖I‖ against the length a of the steps."""
     sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), " the two changes together do ",
-        number(percent(result.chosen)), " of the FFN's output that neither does alone; without φ, "
+        "At ", quoted(run.labels[run.token]), " the two changes together make ",
+        number(percent(result.chosen)), " of the FFN's output that neither makes alone; without φ, "
         f"{short(result.chosen_without)}",
     ]  # fmt: skip
     if run.card.phi.exact_zeros and not run.card.gated:
         until = f"{short(result.until)}×"
-        sentence.append(f", and as good as nothing up to {until}, where a neuron switches")
+        sentence.append(f"; with φ, as good as nothing up to {until}, where a neuron switches")
     sentence.append(".")
     series = {
         f"with {run.card.phi.label}": (result.with_phi, f"@{run.card.colour}", "solid"),
@@ -322,10 +322,10 @@ def all_maps(run: Run, result: Influence) -> Cell:
 
 def _steps(n: int, depth: int, steps: int) -> Sentence:
     """How many sequential steps an RNN takes, and attention."""
-    layers = "1 layer" if depth == 1 else f"{depth} layers"
     later = "" if depth == 1 else f", and {depth - 1} more until the last layer is done"
     return [
-        f"Over {n} tokens in {layers} an RNN takes ", number(f"{steps} sequential steps"),
+        f"Over {counted(n, 'token')} in {counted(depth, 'layer')} an RNN takes ",
+        number(counted(steps, "sequential step")),
         f": {n} for the tokens{later}. Attention takes {depth}: one for each layer.",
     ]  # fmt: skip
 

@@ -271,7 +271,7 @@ def frozen(run: Run, progress: Progress, removed: bool) -> Iterator[Frozen]:
 def how_linear(run: Run, result: Frozen) -> Cell:
     """How far the block and the stack are from linear."""
     n = len(run.trace.blocks)
-    stack = "the block" if n == 1 else f"all {n} blocks"
+    stack = "the block" if n == 1 else f"the {n} blocks"
     sentence: Sentence = [
         f"With attention and LayerNorm held, φ alone leaves {stack} ",
         number(short(result.stack[HELD].additivity)), " from linear; with φ(z)/z held, too, "
@@ -338,7 +338,8 @@ def bars(run: Run, linearity: Linearity, factor: float) -> Cell:
     """How far from linear each part is."""
     straight = [each.name for each in linearity.tried if each.check.passed]
     sentence: Sentence = [
-        number(f"{len(straight)} of {len(linearity.tried)}"), " are linear up to their bias",
+        number(f"{len(straight)} of {len(linearity.tried)}"),
+        f" parts {'is' if len(straight) == 1 else 'are'} linear up to their bias",
         f": {', '.join(straight)}." if straight else ".",
     ]  # fmt: skip
     return chart_cell(

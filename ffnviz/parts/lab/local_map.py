@@ -169,7 +169,8 @@ def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> 
     d_ff = run.model.sizes.d_ff
     sentence: Sentence = [
         "From ", quoted(ends[0]), " to ", quoted(ends[1]), " ",
-        number(f"{walked.switched:,} of {d_ff:,} neurons"), " switch"
+        number(f"{walked.switched:,} of {d_ff:,} neurons"),
+        f" switch{'es' * (walked.switched == 1)}"
         + (": each one adds its kᵀv to J, or takes it away."
            if run.card.phi.exact_zeros else ", but none at once: φ′ slides from 0 to 1."),
     ]  # fmt: skip

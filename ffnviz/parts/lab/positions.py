@@ -47,7 +47,7 @@ def one_word(run: Run, sharing: Sharing) -> Cell:
     sentence: Sentence = [
         quoted(word), f" at token {run.token + 1} and {where}: its FFN output differs by ",
         number(percent(max(sharing.outputs))),
-        f" of its norm, its input by {percent(max(sharing.inputs))}.",
+        f" of its length, its input by {percent(max(sharing.inputs))}.",
     ]  # fmt: skip
     panels = [
         Bars("FFN input", names, np.array(sharing.inputs), "muted"),
@@ -144,7 +144,7 @@ def how_close(run: Run, result: AsConvolution) -> Cell:
     largest = float(result.difference.max())
     sentence: Sentence = [
         "The same weights as convolutions give the same outputs: they differ by at most ",
-        number("exactly 0" if largest == 0 else short(largest)), ".",
+        number("0" if largest == 0 else short(largest)), ".",
     ]  # fmt: skip
     rungs = [
         ("largest difference", largest, f"@{run.card.colour}"),
@@ -272,7 +272,7 @@ def two_maps(run: Run, positions: Positions, way: str) -> Cell:
         )
     return chart_cell(
         Head(_sentence(positions, way), "lab-maps", run.card.colour),
-        maps(shown, len(shown), "of its norm", ("changed", "seen at")),
+        maps(shown, len(shown), "of its length", ("changed", "seen at")),
         "How far each token's output moves.",
         key="lab-positions",
         height=620 if way != "shuffle" else 300,
@@ -297,4 +297,4 @@ def _most(values: NDArray[np.float64]) -> str:
     largest = float(values[values == values].max(initial=0))
     if largest == 0:
         return "exactly 0"
-    return percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its norm"
+    return percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its length"

@@ -116,13 +116,13 @@ def settling(run: Run, result: Dropout) -> Cell:
     expected = shares[0] / np.sqrt(counts)
     sentence: Sentence = [
         "One pass is off by ", number(percent(float(shares[0]))),
-        f", the mean of all by {percent(float(shares[-1]))} of the output's norm.",
+        f", the mean of all by {percent(float(shares[-1]))} of the output's length.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lab-settling", run.card.colour),
         lines(
             counts,
-            {"mean of so many passes": (100 * shares, f"@{run.card.colour}", "solid"),
+            {"mean of n passes": (100 * shares, f"@{run.card.colour}", "solid"),
              "1/√n": (100 * expected, "@muted", "dot")},
             axis("passes, logarithmic", type="log", dtick=1),
             axis("off by, %", type="log", dtick=1),
@@ -212,7 +212,7 @@ def norms(run: Run, residual: Residual) -> Cell:
         Head(sentence, "lab-norms", run.card.colour),
         grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
                 exponentformat="power"),
-        "The norm of what each sub-layer adds, against the stream's, for each token.",
+        "The length of what each part adds, against the stream's, for each token.",
         height=325,
     )  # fmt: skip
 
@@ -244,7 +244,7 @@ def gradients(run: Run, residual: Residual, depth: int) -> Cell:
     """Gradient norms per layer of the two stacks."""
     pre, post = (residual.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
     sentence: Sentence = [
-        f"Untrained, the gradient at layer {depth} is ", number(f"{pre[-1]:.2f}"),
+        f"Before training, the gradient at layer {depth} is ", number(f"{pre[-1]:.2f}"),
         f" with pre-LN, {post[-1]:.2f} with post-LN.",
     ]  # fmt: skip
     return chart_cell(

@@ -66,7 +66,7 @@ def predictions(run: Run, result: WithoutPhi) -> Cell:
     sentence: Sentence = [
         "With φ removed from every block, the network predicts ",
         number(result.predictions[WITHOUT_PHI].words[0]), " at ", quoted(run.labels[run.token]),
-        f" instead of {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats "
+        f", and with φ {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats "
         "apart.",
     ]  # fmt: skip
     guesses = [("as it is", result.plain, run.card.colour)]

@@ -25,7 +25,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import Passage, passages_cell
-from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
+from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted, signed
 from ffnviz.state.actions import ChooseNeuron, ChooseToken
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -72,7 +72,7 @@ def active_on(
         active: where it is active, (T,).
     """
     n, most = int(active.sum()), int(np.abs(values).argmax())
-    sentence: Sentence = [f"{beginning} on ", number(f"{n} of {len(values)} tokens")]
+    sentence: Sentence = [f"{beginning} on ", number(f"{n} of {counted(len(values), 'token')}")]
     if n:
         sentence += [", strongest on ", quoted(run.labels[most]), f": {signed(values[most])}"]
     return [*sentence, "."]
@@ -85,9 +85,9 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
     colour, provenance = run.card.colour, run.card.provenance
     counted = provenance is not None and provenance.token_counts is not None
     sentence: Sentence = [
-        f"Of all {'common ' if counted else ''}words, the embedding of ", number(matches.words[0]),
-        " matches its key best: alone in the stream, it would give a pre-activation of "
-        f"{signed(matches.scores[0])}.",
+        f"Of all {'common ' if counted else ''}words' embeddings, that of ",
+        number(matches.words[0]), " matches its key best: alone in the stream, it would give a "
+        f"pre-activation of {signed(matches.scores[0])}.",
     ]  # fmt: skip
     return bars_cell(
         Head(sentence, "keymatch", run.card.colour),
@@ -166,8 +166,8 @@ def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     ]
     tokens, (_, first), (_, last) = f"{index.n_tokens:,} tokens", marks[0], marks[-1]
     sentence: Sentence = (
-        [f"On 98% of {tokens} its value is between {signed(first)} and "]
-        if run.card.signed else [f"On 99% of {tokens} its value is at most "]
+        [f"On 98% of {tokens} its activation is between {signed(first)} and "]
+        if run.card.signed else [f"On 99% of {tokens} its activation is at most "]
     )  # fmt: skip
     sentence += [
         number(signed(last)), f"; on average it is {signed(block.mean[neuron])}"
@@ -211,10 +211,10 @@ def fires_with(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     partners = block.partners[significant, neuron]
     cosines = block.alike[significant, neuron].astype(np.float64)
     names = [neuron_name(run.state.block, partner) for partner in partners]
-    sentence: Sentence = ["No neuron of this block co-activates significantly with it."]
+    sentence: Sentence = ["No neuron of this block fires with it more than by chance."]
     if names:
         sentence = [
-            "Neuron ", number(names[0]), " co-activates most with it: their cosine is "
+            "Neuron ", number(names[0]), " fires together with it most closely: their cosine is "
             f"{float(block.alike[0, neuron]):.2f}.",
         ]  # fmt: skip
     bars = Bars("", [f"neuron {name}" for name in names], cosines, run.card.colour, partners)

@@ -21,7 +21,7 @@ from ffnviz.parts.sheet import Control, Download, NumberBox, Sheet, row, set_to
 from ffnviz.pictures.bars import bars_cell, contributions_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import code_cell
-from ffnviz.pictures.wording import Sentence, neuron_name, number, quoted
+from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
 
@@ -191,7 +191,7 @@ def _component(run: Run, component: int) -> Shown:
     n = int(np.count_nonzero(product.terms))
     sentence: Sentence = [
         f"Component {component} of what block {block + 1}'s FFN writes at ",
-        quoted(run.labels[run.token]), ": ", f"{n:,} neurons add up to ",
+        quoted(run.labels[run.token]), ": ", f"{counted(n, 'neuron')} add{'s' * (n == 1)} up to ",
         number(_plain(product.total)), "; the bars name the neurons that add most.",
     ]  # fmt: skip
     file = _file(run, f"output{component}")

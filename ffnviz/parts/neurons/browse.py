@@ -44,7 +44,7 @@ def _on_books(run: Run, never: int) -> Sentence:
     if on_books == never:
         return []
     n_tokens = f"{record.final_n_tokens:,} tokens"
-    return [f"Other text gives another number: on {n_tokens} of books, it is {on_books:,}. "]
+    return [f"Other text gives a different number: on {n_tokens} of books, it is {on_books:,}. "]
 
 
 def how_often(run: Run, index: NeuronIndex) -> Cell:
@@ -54,7 +54,8 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
     of_block = shares[chosen]
     never = int((of_block == 0).sum())
     sentence: Sentence = [
-        number(f"{never:,} of {len(of_block):,} neurons"), f" of block {chosen + 1} never fire on ",
+        number(f"{never:,} of {len(of_block):,} neurons"),
+        f" of block {chosen + 1} never fire{'s' * (never == 1)} on "
         f"{index.n_tokens:,} tokens of {index.source}{dated(run)}; a token activates "
         f"{percent(float(of_block.mean()))} on average.",
     ]  # fmt: skip

@@ -213,7 +213,7 @@ def all_pairs(run: Run, other: Trace, both: Comparison, pair: int) -> Cell:
         f"Neuron {neuron_name(run.state.block, both.neurons[column])} differs most, on ",
         quoted(names[most]), ": ",
         number(f"{signed(both.first[most, column])} → {signed(both.second[most, column])}"),
-        f"; {len(names)} pairs of tokens are compared.",
+        f"; pairs of tokens compared: {len(names)}.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "compared", run.card.colour, second_line(other)),
@@ -234,7 +234,7 @@ def one_pair(run: Run, other: Trace, pair: int) -> Cell:
         "On ", quoted(_pair_names(run, other, both)[pair]),
         " the vector of all activations moves by ",
         number(f"{np.linalg.norm(moved.cpu().numpy()):.2f}"),
-        f"; its norm there is {float(hidden.norm()):.2f}. Click another token above.",
+        f"; its length there is {float(hidden.norm()):.2f}. Click another token above.",
     ]  # fmt: skip
     names = run.labels[one], token_labels(other.tokens)[two]
     return chart_cell(

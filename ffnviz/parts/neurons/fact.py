@@ -220,7 +220,7 @@ def the_neurons(run: Run, found: Located) -> Cell:
     names = [neuron_name(*each) for each in found.neurons[:SHOWN]]
     more = f" and {n - SHOWN} more" if n > SHOWN else ""
     others: Sentence = [
-        f"Of {found.asked} other facts that it is asked, it says ", number(f"{found.known}"),
+        f"Of {found.asked} other facts that it is asked for, it knows ", number(f"{found.known}"),
         ", and without these neurons still ", number(f"{found.kept}"),
         f" of them. The neurons: {', '.join(names)}{more}.",
     ]  # fmt: skip

@@ -214,7 +214,7 @@ def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:
 def _elsewhere(run: Run, dictionaries: dict[Path, Sae]) -> Sheet:
     """A note that the dictionaries are of other blocks, with buttons to those."""
     blocks = sorted({sae.block for sae in dictionaries.values()})
-    note = f"There is no dictionary of features of block {run.state.block + 1}."
+    note = f"There is no feature dictionary for block {run.state.block + 1}."
     return Sheet([row(text_cell("no-sae", note, tone="info"))], list(map(go_to_block, blocks)))
 
 

@@ -312,12 +312,14 @@ def on_this_sentence(run: Run, planted: Planted) -> Cell:
     values = hidden.float().cpu().numpy()
     threshold = threshold_for(run.card.phi)
     others = int(active(np.delete(values, run.token), threshold).sum())
-    sentence: Sentence = ["Made for ", quoted(run.labels[run.token])]
-    if len(values) > 1:
+    sentence: Sentence = ["The neuron for ", quoted(run.labels[run.token])]
+    if len(values) > 2:
         among = f"{others} of the {len(values) - 1} other tokens"
-        sentence += [", it also activates on ", number(among), " here."]
+        sentence += [" also fires on ", number(among), " here."]
+    elif len(values) == 2:
+        sentence += [" fires on ", number("the other, too" if others else "no other"), " here."]
     else:
-        sentence += [", the only token here, it has the value ", number(signed(values[0])), "."]
+        sentence += [", the only token here, has the activation ", number(signed(values[0])), "."]
     return chart_cell(
         Head(sentence, "planted-here", run.card.colour),
         figures.values(run.labels, values, run.token, run.card.colour, threshold),

@@ -30,7 +30,7 @@ from ffnviz.pictures.plot import (
     some_named,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted, signed
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
@@ -103,7 +103,8 @@ def map_cell(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
     ]  # fmt: skip
     if left := len(pair.into.tokens) - len(patches.tokens):
         under.append(
-            f" {left} of {len(pair.into.tokens)} tokens, in parentheses, have no counterpart."
+            f" {left} of {counted(len(pair.into.tokens), 'token')}, in parentheses, "
+            f"ha{'s' if left == 1 else 've'} no counterpart."
         )
 
     def choose(cell: int) -> ShowState:
@@ -234,7 +235,7 @@ def the_map(run: Run, text: str, pair: SentencePair, at: str) -> Cell | Measurem
     what = (
         "Which part of the second sentence makes its answer? The network reads the first once for "
         f"each block and token, with {PATCHED.options[at]} of the second put in there alone: "
-        f"{sizes.n_blocks} blocks × {len(pair.pairs)} tokens."
+        f"{counted(sizes.n_blocks, 'block')} × {counted(len(pair.pairs), 'token')}."
     )
     before = [Soon("patch-map", what)]
     return Measurement(name, setup, all_patches, after, (text, at), before, LABEL,

@@ -156,8 +156,8 @@ def the_counts(run: Run, packed: Packed, place: int) -> Cell:
     """How many features are kept at each rarity."""
     counts = np.array([packed.held(at) for at in range(len(PERCENT))])
     sentence: Sentence = [
-        f"Always active, {counts[0]} fit; at {PERCENT[-1]}%, ", number(str(counts[-1])),
-        ": more features than dimensions.",
+        f"If always active, {counts[0]} fit; if active {PERCENT[-1]}% of the time, ",
+        number(str(counts[-1])), ": more features than dimensions.",
     ]  # fmt: skip
     under = [
         "So one neuron seldom means one thing: where features are rare, it pays to give a "

@@ -249,7 +249,7 @@ def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
         label = token_labels(run.whole.tokens)[token]
         name = [number(f"head {head + 1}"), " of attention at ", quoted(label)]
     return [
-        "Both sum weight · value over keys. The strongest here is ", *name,
+        "Attention and FFN sum weight · value over keys. The strongest here is ", *name,
         f": its key matches with {signed(float(match))}",
     ]  # fmt: skip
 
@@ -271,7 +271,7 @@ def its_words(run: Run, neuron: int) -> Cell:
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
     sentence: Sentence = [
         "When active, it makes ", number(promoted.words[0]),
-        f" likelier and {suppressed.words[0]} less likely; the norm of its value vector is "
+        f" likelier and {suppressed.words[0]} less likely; the length of its value vector is "
         f"{norm:.2f}, ", "the largest of the block's." if larger_than >= LARGEST else
         f"larger than {percent(larger_than)} of the block's.",
     ]  # fmt: skip

@@ -228,7 +228,7 @@ def surface_figure(side: Array, values: Array, label: str, points: tuple[Array, 
                             [0.75, "@positive_mid"], [1, "@positive"]],
              "colorbar": {"title": {"text": "φ(g)·v", "side": "top"}, "thickness": 14},
              "hovertemplate": "g = %{x:.1f}, v = %{y:.1f}: %{z:.2f}<extra></extra>"},
-            {"type": "scatter", "mode": "markers", "name": "its units", "x": points[0],
+            {"type": "scatter", "mode": "markers", "name": "its neurons", "x": points[0],
              "y": points[1], "marker": {"color": "@text/0.55", "size": 3.5}, "hoverinfo": "skip"},
         ],
         axis("gate g", range=reach), axis("value v", range=reach),
@@ -290,7 +290,7 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
     return chart_cell(
         Head(sentence, "lab-gate", run.card.colour),
         surface_figure(axis, surface, label, (result.gate, result.value)),
-        f"{label} as a surface over gate and value, with the chosen token's units as points.",
+        f"{label} as a surface over gate and value, with the chosen token's neurons as points.",
         height=516,
     )
 

@@ -349,7 +349,7 @@ def by_token(run: Run, threshold: float) -> Cell:
     )
     sentence: Sentence = [f"In block {block + 1} of {here.label}, ",
                 number(percent(shares[here, True][at].mean())),
-                " of the neurons are active on this sentence"]  # fmt: skip
+                " of the neurons are active on a token, on average"]  # fmt: skip
     if (here, False) in shares:
         before = percent(shares[here, False][at].mean())
         sentence.append(f"; before training, {before} were")

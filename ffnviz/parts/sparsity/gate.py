@@ -21,7 +21,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, figure, line_trace, log_axis, ring
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.settings import Values, count_setting
 
@@ -126,7 +126,7 @@ def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: in
              "x": np.tile(x, len(single)), "y": single.ravel(), "hoverinfo": "skip",
              "marker": {"size": 5, "color": f"@muted/{min(0.5, 1.2 / len(single) + 0.06):.2f}"}},
             line_trace("GELU", x, gelu, "@gelu", 6),
-            line_trace(f"mean of {n:,} draw{'s' * (n > 1)}", x, mean, "@text", 2),
+            line_trace(f"mean of {counted(n, 'draw')}", x, mean, "@text", 2),
         ],
         axis("x", range=[float(x[0]), float(x[-1])]),
         axis("x · gate", range=[-3.6, 3.6]),
@@ -150,7 +150,7 @@ def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int)
                        hoverinfo="none"),
             line_trace("drawn", draws, 100 * measured, "@gelu", 3, dots=8,
                        hovertemplate="%{x:,} draws: %{y:.3g}%<extra></extra>"),
-            ring(f"{n:,} draws", draws[at : at + 1], 100 * measured[at : at + 1], "@gelu", 15),
+            ring(counted(n, "draw"), draws[at : at + 1], 100 * measured[at : at + 1], "@gelu", 15),
         ],
         log_axis("draws n", [4**k for k in range(6)]),
         axis("output off by, %", type="log", dtick=1),
@@ -191,7 +191,7 @@ def with_gelu(run: Run) -> TracedModel:
 
 
 def _draws(n: int) -> str:
-    return f"{n:,} draw{'s' * (n > 1)}"
+    return counted(n, "draw")
 
 
 def on_a_line(n: int, seed: int) -> Cell:
@@ -238,8 +238,9 @@ def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, p
         predictions.append(predict_with_ffn_output(network, trace, block, written, token, 5))
     exact, random = predictions
     sentence: Sentence = [
-        "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} {random.words[0]}; "
-        f"in the first draw, {percent(gated.open)} of the gates were open.",
+        "GELU says ", number(exact.words[0], "gelu"),
+        f", the mean of {mean} says {random.words[0]}; in the first draw, "
+        f"{percent(gated.open)} of the gates were open.",
     ]  # fmt: skip
     return bars_cell(
         Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),

@@ -316,7 +316,7 @@ def what_is_said(run: Run, share: float) -> Cell:
     sentence: Sentence = [
         f"With only each token's {n:,} strongest neurons the FFN's output at ",
         quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
-        f"; with as many of the active ones at random, by {percent(random.error)}.",
+        f"; with {n:,} active ones drawn at random, by {percent(random.error)}.",
     ]  # fmt: skip
     guesses = [
         ("all neurons", prediction, accent),

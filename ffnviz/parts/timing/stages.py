@@ -307,7 +307,7 @@ def against_limits(run: Run, result: Staged) -> Cell:
     least, whole = sum(part.least(best) for part in result.work), result.times.whole.least
     sentence: Sentence = [
         "The quickest pass was at ", number(percent(least / whole)),
-        f" of what this machine can do: it took {whole:.2f} ms, and no less than {least:.2f} are "
+        f" of what this machine can do: it took {whole:.2f} ms, and at least {least:.2f} ms are "
         f"needed at {best.bytes / 1e9:.0f} GB a second from memory and "
         f"{best.multiply_adds / 1e9:.0f} billion multiply-adds a second.",
     ]  # fmt: skip

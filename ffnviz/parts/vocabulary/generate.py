@@ -183,7 +183,7 @@ def one_step(run: Run, written: Generation, how: Strategy, place: int) -> Cell:
     after = distribution(_logits(run, run.model, written, place), how, no_text(run.model))
     rank = int((after.order == step.id).argmax()) + 1
     sentence: Sentence = [
-        f"Word {place + 1}, “{step.word.strip() or '␣'}”, had probability ",
+        f"Word {place + 1}, “{step.word.strip() or '␣'}”, had a probability of ",
         number(percent(step.probability)),
         f" and ranked {rank:,} of the {step.n_kept:,} words kept; before the cut, the entropy was "
         f"{step.entropy:.1f} bits.",

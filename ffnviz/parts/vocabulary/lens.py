@@ -96,7 +96,7 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
     shown = rows_shown(readings)
     first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
     sentence: Sentence = [
-        "Decoded early, the stream at ", quoted(run.labels[run.token]), " first predicts ",
+        "The stream at ", quoted(run.labels[run.token]), ", decoded early, first predicts ",
         number(name), f" after {first.stage}.",
     ]  # fmt: skip
     return chart_cell(

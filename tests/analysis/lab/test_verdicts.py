@@ -70,8 +70,7 @@ def test_the_tally_counts_what_textbooks_say_and_names_the_rest_apart() -> None:
         return "".join(part if isinstance(part, str) else part[0] for part in sentence)
 
     assert told(tally([*taught, thought])) == (
-        "Of 3 textbook claims, 2 hold and 1 does not hold. "
-        "The one that people often think does not hold."
+        "Of 3 textbook claims, 2 hold and 1 does not hold. The one common belief does not hold."
     )
     made = Finding("c.", "", "", holds).by_construction("it must")
     assert (made.verdict_text, made.said) == ("holds by construction: it must", Said.CONSTRUCTION)
@@ -85,6 +84,5 @@ def test_the_tally_counts_what_textbooks_say_and_names_the_rest_apart() -> None:
     assert told(found([made])) == "“c” holds."
     assert told(tally(taught)) == "Of 3 textbook claims, 2 hold and 1 does not hold."
     assert told(tally([*taught, thought, thought])) == (
-        "Of 3 textbook claims, 2 hold and 1 does not hold. "
-        "Of 2 that people often think, 2 do not hold."
+        "Of 3 textbook claims, 2 hold and 1 does not hold. Of 2 common beliefs, 2 do not hold."
     )
