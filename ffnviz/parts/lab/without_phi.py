@@ -64,9 +64,9 @@ def without_phi(run: Run, progress: Progress = lambda _: None) -> WithoutPhi:
 def predictions(run: Run, result: WithoutPhi) -> Cell:
     """What the network predicts as it is, without φ, without FFNs, without attention."""
     sentence: Sentence = [
-        "With φ removed from every block, the network predicts ",
+        "Without φ in any block, the network predicts ",
         number(result.predictions[WITHOUT_PHI].words[0]), " at ", quoted(run.labels[run.token]),
-        f", and with φ {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats "
+        f", with φ {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats "
         "apart.",
     ]  # fmt: skip
     guesses = [("as it is", result.plain, run.card.colour)]

@@ -238,9 +238,8 @@ def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, p
         predictions.append(predict_with_ffn_output(network, trace, block, written, token, 5))
     exact, random = predictions
     sentence: Sentence = [
-        "GELU says ", number(exact.words[0], "gelu"),
-        f", the mean of {mean} says {random.words[0]}; in the first draw, "
-        f"{percent(gated.open)} of the gates were open.",
+        "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} {random.words[0]}; "
+        f"in the first draw, {percent(gated.open)} of the gates were open.",
     ]  # fmt: skip
     return bars_cell(
         Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),
