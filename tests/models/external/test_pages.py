@@ -108,7 +108,7 @@ def test_the_journey_says_what_was_proved_and_predicts_what_it_can(heads: list[s
     heads.clear()
     opened("", text=TEXT, twin=KINDS["MiniLM"])
     assert any("no word head, so it makes no prediction" in head for head in heads)
-    assert any(head.startswith("Of all 6 blocks") for head in heads)
+    assert any(head.startswith("Of 6 blocks") for head in heads)
 
 
 def test_any_two_stand_beside_each_other_and_change_places(heads: list[str]) -> None:
