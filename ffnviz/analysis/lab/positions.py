@@ -81,9 +81,9 @@ def try_sharing(subject: Subject) -> Sharing:
         Finding(
             "A word gets the same FFN output wherever it stands.",
             "the same output, up to rounding",
-            f"outputs differ by up to {max(moved):.0%} of their norm, inputs by {max(inputs):.0%}"
+            f"outputs differ by up to {max(moved):.0%} of their length, inputs by {max(inputs):.0%}"
             + (" (against the word alone)" if alone else f" (over {len(places)} places)"),
-            Check(max(moved), "≤", allowed, "of its norm"),
+            Check(max(moved), "≤", allowed, "of its length"),
             said=Said.PEOPLE,
         ),
         Finding(
@@ -209,7 +209,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     kept = Finding(
         CLAIMS[way][0],
         "0, or what rounding allows" if way != "change" else "exactly 0",
-        f"largest change: {short(_off(at_ffn))} of an output's norm",
+        f"largest change: {short(_off(at_ffn))} of an output's length",
         Check(_off(at_ffn), "≤", allowed),
         untestable=alone,
     ).by_construction("each row of x goes through W₁, φ and W₂ by itself")
@@ -221,7 +221,7 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
         CLAIMS[way][1],
         "changes that rounding cannot explain" if way != "shuffle"
         else "no change: attention ignores order; positions are added to the embedding",
-        f"largest change: {short(_off(at_attention))} of an output's norm",
+        f"largest change: {short(_off(at_attention))} of an output's length",
         Check(_off(at_attention), "≤" if way == "shuffle" else ">",
               _attention_rounding(attention, y)),
         untestable=alone,

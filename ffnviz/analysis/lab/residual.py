@@ -189,7 +189,7 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
         "On average, dropout leaves the FFN's output unchanged.",
         "the mean over all masks is the output without dropout, up to rounding",
         f"over all {2**k:,} masks of the {k} neurons that write most, W₂'s mean output differs by "
-        f"{short(float(off.max()))}; of {n} passes one is off by {one:.0%} of the output's norm, "
+        f"{short(float(off.max()))}; of {n} passes one is off by {one:.0%} of the output's length, "
         f"their mean by {many:.1%}",
         within_rounding(off, allowed),
     ).by_construction("what is kept is divided by the share that is kept")
