@@ -40,10 +40,10 @@ def test_a_click_sets_token_and_neuron_and_python_hears_it(trace: Trace) -> None
     view.observe(lambda change: heard.append(change.new), ["token", "neuron"])
     view._handle_custom_msg(told(1, "chips", "token", 2), [])
     assert view.token == 2
-    view._handle_custom_msg(told(2, "maps", "neuron", {"map": trace.network.card.id,
-                                                        "neuron": 5}), [])  # fmt: skip
-    assert (view.token, view.neuron) == (2, 5)
-    assert heard == [2, 5]
+    cell = {"map": trace.network.card.id, "neuron": 5, "token": 3}
+    view._handle_custom_msg(told(2, "maps", "neuron", cell), [])
+    assert (view.token, view.neuron) == (3, 5)
+    assert heard == [2, 3, 5]
 
 
 def test_what_python_sets_is_drawn_and_is_the_traces_own(trace: Trace) -> None:
