@@ -71,8 +71,8 @@ def test_the_keyboards_cell_of_a_map_is_told(plain: PlainPage) -> None:
     value = shown.hidden(1).astype(np.float16)[2, 254]
     assert plain.aloud("map") == f"w2 · neuron 254 · {value:.2f}".replace("0.00", "0")
     press(plain, "Enter", "Shift+Enter")
-    cell = {"map": "relu", "neuron": 254}
-    assert plain.told() == [["neuron", cell], ["cell", {**cell, "token": 2}]]
+    cell = {"map": "relu", "neuron": 254, "token": 2}
+    assert plain.told() == [["neuron", cell], ["cell", cell]]
 
 
 def test_a_chart_is_walked_point_by_point_and_trace_by_trace(plain: PlainPage) -> None:
