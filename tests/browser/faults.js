@@ -1,7 +1,7 @@
 // What a page must not have at any size: text over text, text cut off or through, headings squeezed to
-// a column of words, sideways scrolling, small type, and on a laptop or a projector plots that are too
-// low to read and lines of code that wrap. Returns a sentence a fault.
-({ smallest }) => {
+// a column of words, sideways scrolling, small type, and with `parts`, on a laptop or a projector, plots
+// that are too low to read and lines of code that wrap. Returns a sentence a fault.
+({ smallest, parts = false }) => {
   const NARROWEST = 150, LOWEST = 120, LAPTOP = 1280; // pixels
   const SLACK = 2; // pixels that rounding may make
   const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
@@ -77,7 +77,7 @@
         if (!part || fades(node) || (!svg && (style.textOverflow === "ellipsis" || rect.right > innerWidth))) return;
         const fromLeft = svg && part.left > rect.left + SLACK;
         if (fromLeft || part.right < rect.right - SLACK) found.add(`cut: ${short(child.data)}`);
-        if (!svg && innerWidth >= LAPTOP && isCutThrough(rect, node)) found.add(`cut through: ${short(child.data)}`);
+        if (parts && !svg && innerWidth >= LAPTOP && isCutThrough(rect, node)) found.add(`cut through: ${short(child.data)}`);
       });
       const { b } = svg ? node.getScreenCTM() : { b: 0 };
       if (Math.abs(b) > 0.01) continue; // turned: its box is larger than its letters
@@ -104,7 +104,7 @@
     const { width, height } = node.getBoundingClientRect();
     if (node.innerText.trim().length > 20 && width < NARROWEST && height > 1 && node.clientWidth > 1) found.add(`narrow: ${short(node.textContent)} has ${Math.round(width)} px`);
   }
-  for (const node of innerWidth >= LAPTOP ? everything(document.body) : []) {
+  for (const node of parts && innerWidth >= LAPTOP ? everything(document.body) : []) {
     if (!node.checkVisibility()) continue;
     const drawn = node._fullLayout;
     if (drawn) for (const { plotinfo } of Object.values(drawn._plots ?? {}).map((plotinfo) => ({ plotinfo }))) {

@@ -253,7 +253,9 @@ def test_a_hidden_word_comes_back(page: Page) -> None:
     expect(box).to_have_value("The [MASK] belonged to an English [MASK].")
     page.get_by_role("button", name="Unhide “captain”").click()
     expect(box).to_have_value("The [MASK] belonged to an English captain.")
-    page.locator(".chips").get_by_role("button", name=re.compile(r"^\[MASK\]")).click()
+    mask = page.locator(".chips").get_by_role("button", name=re.compile(r"^\[MASK\]"))
+    expect(mask).to_have_count(1)
+    mask.click()
     page.get_by_role("button", name="Unhide “ship”").click()
     expect(box).to_have_value("The ship belonged to an English captain.")
 

@@ -58,10 +58,11 @@ def resized(journey: Journey, width: int, height: int) -> None:
     journey.page.wait_for_function(FITTED, arg=[width, height])
 
 
-def seen_at(journey: Journey, width: int, height: int) -> list[str]:
+def seen_at(journey: Journey, width: int, height: int, parts: bool = False) -> list[str]:
     """What a person would complain of in a window of that size."""
     resized(journey, width, height)
-    found: list[str] = journey.page.evaluate(FAULTS, {"smallest": SMALLEST if width == HALL else 0})
+    smallest = SMALLEST if width == HALL else 0
+    found: list[str] = journey.page.evaluate(FAULTS, {"smallest": smallest, "parts": parts})
     if (width, height) in (PHONE, ON_ITS_SIDE):
         found += journey.page.evaluate(PHONE_FAULTS, {"smallest": LEGIBLE, "target": FINGER})
     return found
@@ -137,7 +138,7 @@ def faults(
         if not main.evaluate(fits) or complaints:
             found[part.name + view] = complaints or "it does not fit"
         for width, height in (size, *others, *([PHONE] if once else [])):
-            looks = seen_at(journey, width, height)
+            looks = seen_at(journey, width, height, parts=True)
             if looks:
                 found[f"{part.name} {view} at {width} × {height}"] = looks
     return found
