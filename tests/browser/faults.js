@@ -1,8 +1,8 @@
 // What a page must not have at any size: text over text, text cut off or through, headings squeezed to
 // a column of words, sideways scrolling, small type, and with `parts`, on a laptop or a projector, plots
-// that are too low to read and lines of code that wrap. Returns a sentence a fault.
+// that are too low to read, and in a hall lines of code that wrap. Returns a sentence a fault.
 ({ smallest, parts = false }) => {
-  const NARROWEST = 150, LOWEST = 120, LAPTOP = 1280; // pixels
+  const NARROWEST = 150, LOWEST = 55, LAPTOP = 1280, HALL = 1920; // pixels
   const SLACK = 2; // pixels that rounding may make
   const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
 
@@ -111,7 +111,7 @@
       const { _length: high } = plotinfo.yaxis;
       if (high < LOWEST) found.add(`low: a plot of ${Math.round(high)} px`);
     }
-    if (node.matches("pre") && node.clientHeight > 0) {
+    if (innerWidth >= HALL && node.matches("pre") && node.clientHeight > 0) {
       const lines = node.textContent.replace(/\n$/, "").split("\n").length, { lineHeight, paddingTop, paddingBottom } = getComputedStyle(node);
       const rows = (node.scrollHeight - parseFloat(paddingTop) - parseFloat(paddingBottom)) / parseFloat(lineHeight);
       if (rows > lines + 0.6) found.add(`wrapped: ${short(node.textContent)}`);

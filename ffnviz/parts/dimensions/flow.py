@@ -187,11 +187,15 @@ def _bare(shapes: list[dict[str, Any]], x: list[float], y: list[float]) -> dict[
 
 
 CODE_OF_SHAPES = """\
-x = torch.stack([record.input, record.input])  # (B, T, d_model) = (2, {n}, {d_model})
+# (B, T, d_model) = (2, {n}, {d_model})
+x = torch.stack([record.input, record.input])
 
-ffn(x)                                         # (2, {n}, {d_model}): Linear works on the last axis
-ffn(x.flatten(0, 1)).unflatten(0, (2, {n}))    # (2·{n}, {d_model}): the same rows, as a long list
-torch.cat([ffn(row[None]) for row in x[0]])    # one token at a time
+# Linear works on the last axis
+ffn(x)
+# (2·{n}, {d_model}): the same rows, as a long list
+ffn(x.flatten(0, 1)).unflatten(0, (2, {n}))
+# one token at a time
+torch.cat([ffn(row[None]) for row in x[0]])
 """
 
 

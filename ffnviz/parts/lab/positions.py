@@ -114,12 +114,16 @@ def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
 CODE = """\
 first  = nn.Conv1d({d_model}, {d_ff}, kernel_size=1)
 second = nn.Conv1d({d_ff}, {d_model}, kernel_size=1)
-first.weight.data  = ffn.expand.weight[..., None]    # ({d_ff}, {d_model}) is ({d_ff}, {d_model}, 1)
-second.weight.data = ffn.compress.weight[..., None]  # and the biases likewise
+# weights become ({d_ff}, {d_model}, 1); biases stay
+first.weight.data = ffn.expand.weight[..., None]
+second.weight.data = ffn.compress.weight[..., None]
 
-x = trace.blocks[{block}].ffn.input[None]  # (B, L, d) = (1, {n}, {d_model})
-y = first(x.mT)                        # (B, d, L): {into} → {hidden}
-y = second(phi(y)).mT                  # {hidden} → {out}, back to (B, L, d)
+# (B, L, d) = (1, {n}, {d_model})
+x = trace.blocks[{block}].ffn.input[None]
+# (B, d, L): {into} → {hidden}
+y = first(x.mT)
+# {hidden} → {out}, back to (B, L, d)
+y = second(phi(y)).mT
 """
 
 
