@@ -114,7 +114,7 @@ def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
 CODE = """\
 first  = nn.Conv1d({d_model}, {d_ff}, kernel_size=1)
 second = nn.Conv1d({d_ff}, {d_model}, kernel_size=1)
-# weights become ({d_ff}, {d_model}, 1); biases stay
+# weights as ({d_ff}, {d_model}, 1), biases as they are
 first.weight.data = ffn.expand.weight[..., None]
 second.weight.data = ffn.compress.weight[..., None]
 
