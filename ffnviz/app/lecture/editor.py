@@ -228,6 +228,8 @@ def checked(session: Session, current: Draft) -> Lecture | None:
     """The lecture as its file would be read; None if it could not be, below what is wrong."""
     if not current.views:
         return None
+    # Always there: what moves down by its lines is a new box to the browser, and empty.
+    wrong = st.container()
     try:
         for number, view in enumerate(current.views, 1):
             asked = view.scene.question
@@ -237,8 +239,8 @@ def checked(session: Session, current: Draft) -> Lecture | None:
         text = written_lecture(current.lecture, session.catalog)
         return read_lecture(text, session.catalog, FACTS)
     except LectureError as error:
-        st.error("It cannot be saved or shown like this.")
-        st.text(str(error))
+        wrong.error("It cannot be saved or shown like this.")
+        wrong.text(str(error))
         return None
 
 
