@@ -30,7 +30,7 @@ from ffnviz.pictures.plot import (
     vertical_line,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import Sentence, counted, number
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
@@ -418,7 +418,7 @@ def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, li
     sentence: Sentence = ["There are no points yet: click in the square, or choose some."]
     if n:
         sentence = [
-            f"Lifted to {d_ff:,} dimension{'s' * (d_ff > 1)} with {phi}, ",
+            f"Lifted to {counted(d_ff, 'dimension')} with {phi}, ",
             number(f"{lifted.right} of {n} points"), " are on the correct side of a flat cut; ",
         ]  # fmt: skip
         sentence.append(
@@ -454,7 +454,7 @@ def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
     wrong = len(points.first) - lifted.right
     sentence: Sentence = [
         "Seen edge-on, the cut is a straight line, with ",
-        number(f"{wrong} point{'s' * (wrong != 1)}"), " on the wrong side.",
+        number(counted(wrong, "point")), " on the wrong side.",
     ]  # fmt: skip
     return chart_cell(
         Head(sentence, "lifted", run.card.colour),

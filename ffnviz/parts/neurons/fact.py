@@ -28,7 +28,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, bare_axis, figure, shortened, signed_colours, some_named
-from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Values
@@ -210,7 +210,7 @@ def need_map(labels: Sequence[str], nats: NDArray[np.float64]) -> Figure:
 def the_neurons(run: Run, found: Located) -> Cell:
     """The prediction without the neurons that carry it, and what becomes of other facts."""
     word, n = found.plain.words[0].strip(), len(found.neurons)
-    share, many = percent(found.after), f"{n} neuron{'s' * (n > 1)}"
+    share, many = percent(found.after), counted(n, "neuron")
     sentence: Sentence = [
         "Without ", number(many), f", “{word}” goes to {share} and the network says "
         f"“{found.without.words[0].strip()}”.",

@@ -45,7 +45,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, escaped, figure
 from ffnviz.pictures.text import Passage, passages_cell, table_cell, text_cell
-from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
 from ffnviz.state.actions import OpenNeuron, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting
@@ -259,7 +259,7 @@ def name_cells(run: Run, values: Values, name: Name) -> list[Cell]:
 def table_of(run: Run, names: Sequence[Name]) -> Cell:
     """One row a name."""
     neurons = [Neuron(each.twin, each.block - 1, each.neuron) for each in names]
-    count = number(f"{len(names):,} name{'s' * (len(names) > 1)}")
+    count = number(counted(len(names), "name"))
     sources = any(each.by or each.score for each in names)
     rows = [
         (f"{neuron.network} {neuron}", each.name, each.tag or each.words,
@@ -288,7 +288,7 @@ def imported(run: Run, values: Values, file: str, text: str) -> Answer:
         title = "The names could not be imported."
         return Answer(None, _problems("names-file", title, [f"{file}: {error}"]))
     n = len(reading.names)
-    done = f"{n:,} name{'' if n == 1 else 's'} imported; {len(reading.left_out):,} left out."
+    done = f"{counted(n, 'name')} imported; {len(reading.left_out):,} left out."
     note = _problems("names-file", done, reading.left_out) if reading.left_out else None
     return Answer(action, note)
 

@@ -29,7 +29,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import (
@@ -185,7 +185,7 @@ def before_and_after(
     then = float(edited.logits_at(run.place).softmax(dim=-1)[int(plain.ids[0])])
     n, done = sum(map(len, neurons.values())), _done(edits[0])
     sentence: Sentence = [
-        f"With {n:,} neuron{'s' * (n > 1)} {done}, {plain.words[0]} goes from "
+        f"With {counted(n, 'neuron')} {done}, {plain.words[0]} goes from "
         f"{percent(float(plain.probabilities[0]))} to ",
         number(percent(then)), " at ", quoted(run.labels[run.token]), ".",
     ]  # fmt: skip
