@@ -125,11 +125,11 @@ def look_at_descriptions(network: str, path: Path) -> tuple[str, str]:
     """
     with reported(DescriptionsError):
         descriptions = read_descriptions(path)
-    network = network or _meant(descriptions, path)
+    network = network or _network_described(descriptions, path)
     return network, _line(descriptions, network, path)
 
 
-def _meant(descriptions: Descriptions, path: Path) -> str:
+def _network_described(descriptions: Descriptions, path: Path) -> str:
     """The network that most rows name, of those here."""
     models = Counter(row.model for row in descriptions.rows)
     here = [model for model, _ in models.most_common() if model in available_networks()]
@@ -214,7 +214,7 @@ def look_at_sae(network: str, path: Path) -> tuple[str, str]:
         ClickException: in a sentence, if it cannot be read, or fits no network here.
     """
     sae = read_sae(path)
-    network = network or _saes_meant(sae, path)
+    network = network or _network_of_sae(sae, path)
     opened = open_network(network, usual_device())
     check_fit(opened, sae)
     return network, (
@@ -223,7 +223,7 @@ def look_at_sae(network: str, path: Path) -> tuple[str, str]:
     )
 
 
-def _saes_meant(sae: Sae, path: Path) -> str:
+def _network_of_sae(sae: Sae, path: Path) -> str:
     """The network that the dictionary names, or the only one that it fits.
 
     Raises:

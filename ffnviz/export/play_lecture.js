@@ -46,25 +46,28 @@ function makeQuestion(answered) {
 /**
  * Makes what a scene of the first page hangs in: a box for another sentence, and either's pictures.
  *
- * @param live of play_live.js's makeLive, whose `told` is to call `swap`
+ * @param {typeof import("./play_live.js").makeLive} makeLive
+ * @param recorded what that takes
  */
-function makeLiveScene(live) {
+function makeLiveScene(makeLive, recorded) {
+  const live = makeLive(recorded, swap);
   const holder = element("div"), typed = element("div", {}, element("div", { class: "choices" }, ...live.choices), live.element);
   const back = element("button", { type: "button", text: "The scene's sentence", title: "The words above are about it" });
   // Shows a scene's own sentence.
-  function show(sentence, start, recorded) {
+  function show(sentence, start, journey) {
     live.from({ ...start, off: false, silenced: [], sentence });
-    back.onclick = () => show(sentence, start, recorded);
+    back.onclick = () => show(sentence, start, journey);
     back.disabled = true;
-    holder.replaceChildren(recorded.element);
-    recorded.show(start);
+    holder.replaceChildren(journey.element);
+    journey.show(start);
   }
   function swap() {
     if (typed.isConnected) return;
     back.disabled = false;
     holder.replaceChildren(typed);
   }
-  return { element: element("div", {}, element("div", { class: "choices" }, live.box, back), live.notice, holder), show, swap };
+  live.start();
+  return { element: element("div", {}, element("div", { class: "choices" }, live.box, back), live.notice, holder), show };
 }
 
 export async function play(body, data) {
@@ -72,14 +75,9 @@ export async function play(body, data) {
   const answers = new Map(); // scene → the option that was chosen, or null
   const hung = new Map(); // scene → what shows its pictures, made when first seen
   const journeys = new Map();
-  let at = 0, swap = () => {};
-  const live = data.live && (await import("./play_live.js")).makeLive(
-    { ...data.live, arrays: under(data.arrays, "live "), shapes: under(data.shapes, "live ") }, () => swap());
-  const liveScene = live && makeLiveScene(live);
-  if (live) {
-    swap = liveScene.swap;
-    live.start();
-  }
+  let at = 0;
+  const liveScene = data.live && makeLiveScene((await import("./play_live.js")).makeLive,
+    { ...data.live, arrays: under(data.arrays, "live "), shapes: under(data.shapes, "live ") });
 
   const where = element("span", { class: "where", role: "status" }), title = element("h2"), say = element("p", { class: "say" });
   const back = element("button", { type: "button", text: "← Back", onclick: () => step("back") });
@@ -103,7 +101,7 @@ export async function play(body, data) {
   function hang(scene) {
     if (scene.journey !== null) {
       const journey = journeyOf(scene.journey);
-      if (live) return { element: liveScene.element, show: () => liveScene.show(scene.about[0], scene.start, journey) };
+      if (liveScene) return { element: liveScene.element, show: () => liveScene.show(scene.about[0], scene.start, journey) };
       return { element: journey.element, show: () => journey.show(scene.start) };
     }
     if (!scene.pictures.length) {

@@ -1,6 +1,5 @@
 """A lecture as one HTML file: its scenes, each with its picture and its computed numbers."""
 
-import base64
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -10,7 +9,7 @@ from ffnviz.export.bundle import texts
 from ffnviz.export.document import LARGEST, Contents, TooLargeError, document
 from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of, made_by, start_of
 from ffnviz.export.live.packing import NotForALivePageError
-from ffnviz.export.live.page import live_contents
+from ffnviz.export.live.page import live_contents, weight_texts
 from ffnviz.export.runs import cells_shown
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, Scene
@@ -130,7 +129,7 @@ def _live(contents: Contents, lecture: Lecture, run_of: RunOf) -> Contents:
         header=header,
         arrays={**contents.arrays, **arrays},
         worker=page.worker,
-        later={f"weights-{n.index['name']}": base64.b64encode(n.weights).decode() for n in packed},
+        later=weight_texts(packed),
     )
 
 

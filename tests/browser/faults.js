@@ -106,9 +106,7 @@
   }
   for (const node of parts && innerWidth >= LAPTOP ? everything(document.body) : []) {
     if (!node.checkVisibility()) continue;
-    const drawn = node._fullLayout;
-    if (drawn) for (const { plotinfo } of Object.values(drawn._plots ?? {}).map((plotinfo) => ({ plotinfo }))) {
-      const { _length: high } = plotinfo.yaxis;
+    for (const { yaxis: { _length: high } } of Object.values(node._fullLayout?._plots ?? {})) {
       if (high < LOWEST) found.add(`low: a plot of ${Math.round(high)} px`);
     }
     if (innerWidth >= HALL && node.matches("pre") && node.clientHeight > 0) {

@@ -102,8 +102,12 @@ class ChangedSentenceError(ValueError):
 def live_page(networks: Sequence[Network], text: str, progress: Progress = lambda _: None) -> str:
     """The page as one file's text; see `live_contents`."""
     contents, packed = live_contents(networks, text, progress)
-    later = {f"weights-{n.index['name']}": base64.b64encode(n.weights).decode() for n in packed}
-    return document(replace(contents, later=later))
+    return document(replace(contents, later=weight_texts(packed)))
+
+
+def weight_texts(packed: Sequence[PackedNetwork]) -> dict[str, str]:
+    """The networks' weights as base64 texts, by the names under which a page's script looks."""
+    return {f"weights-{n.index['name']}": base64.b64encode(n.weights).decode() for n in packed}
 
 
 def live_folder(

@@ -73,10 +73,10 @@ def encoder_stations(
     if norm_first:
         return (
             start,
-            *_stations_norm("norm1", record.input, heads.input[kept]),
+            *_norm_station("norm1", record.input, heads.input[kept]),
             attention,
             MeasuredStation("sum1", Kind.SUM, record.middle, source="x"),
-            *_stations_norm("norm2", record.middle, record.ffn.input),
+            *_norm_station("norm2", record.middle, record.ffn.input),
             ffn,
             MeasuredStation("sum2", Kind.SUM, record.output, source="sum1"),
         )
@@ -91,7 +91,7 @@ def encoder_stations(
     )
 
 
-def _stations_norm(name: str, stream: Tensor, read: Tensor) -> tuple[MeasuredStation, ...]:
+def _norm_station(name: str, stream: Tensor, read: Tensor) -> tuple[MeasuredStation, ...]:
     return () if torch.equal(stream, read) else (MeasuredStation(name, Kind.NORM, read),)
 
 

@@ -323,7 +323,7 @@ SIGNS = (string.digits + string.ascii_letters)[:SIDE]
 MOST = 16
 
 
-def _hand_read(text: str) -> tuple[Corner, ...]:
+def _read_corners(text: str) -> tuple[Corner, ...]:
     """The corners from their text in a URL, two signs each, from the left edge to the right."""
     places = [SIGNS.find(sign) for sign in text]
     columns, rows = places[::2], places[1::2]
@@ -332,11 +332,11 @@ def _hand_read(text: str) -> tuple[Corner, ...]:
     return tuple(zip(columns, rows, strict=True)) if legal else ()
 
 
-def _hand_written(corners: tuple[Corner, ...]) -> str:
+def _written_corners(corners: tuple[Corner, ...]) -> str:
     return "".join(SIGNS[x] + SIGNS[y] for x, y in corners)
 
 
-CORNERS: Setting[tuple[Corner, ...]] = Setting("corners", (), _hand_read, _hand_written)
+CORNERS: Setting[tuple[Corner, ...]] = Setting("corners", (), _read_corners, _written_corners)
 BUDGET = count_setting("hand_units", 4, 1, MOST).with_control("neurons n", range(1, MOST + 1))
 HAND_SETTINGS = (FUNCTION, CURVE, BUDGET, CORNERS)
 
