@@ -1,6 +1,7 @@
 """What is advised to install is right, whatever ffnviz came from."""
 
 import importlib.metadata
+import re
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,8 @@ from ffnviz.models.config import TOP, install
 )
 def test_packages_are_named_as_the_installed_metadata_has_them(extra: str, package: str) -> None:
     said = install(extra)
-    assert said.startswith(f"pip install '{package}")
+    assert re.fullmatch(rf"pip install '{re.escape(package)}[^']*'( '[^']+')*", said)
     assert "ffnviz" not in said
-    assert said.count("'") == 2
 
 
 def test_metadata_is_read_in_any_spelling(monkeypatch: pytest.MonkeyPatch) -> None:
