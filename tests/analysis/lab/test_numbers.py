@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -21,10 +22,11 @@ from ffnviz.analysis.lab.fitting import FUNCTIONS, KNOTS, POINTS, approximate, p
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.lab.positions import try_positions, try_sharing
-from ffnviz.analysis.lab.residual import try_dropout, try_residual
+from ffnviz.analysis.lab.residual import passes, try_dropout, try_residual
 from ffnviz.analysis.lab.width import importance, try_width
 from ffnviz.analysis.lab.zoo import visit_zoo
 from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 from tests.analysis.lab.bits import bits
 from tests.analysis.lab.broken import subject
@@ -227,6 +229,33 @@ def test_passes_scatter_as_much_as_theory_says(model_folder: Path) -> None:
     np.testing.assert_allclose(found.outputs.std(axis=0), expected, rtol=0.25)
     off = np.linalg.norm(found.plain - record.output[tried.token].numpy()[found.components])
     assert off == pytest.approx(0)
+
+
+def test_passes_and_what_is_linear_in_them_are_right_on_average(model_folder: Path) -> None:
+    def silence(encoder: Encoder) -> None:  # most neurons: all masks of the others are tried
+        encoder.blocks[1].ffn.expand.bias.data[10:] = -100
+
+    tried, p = subject(model_folder, silence), 0.25
+    found = passes(tried, p)
+    record, encoder = tried.trace.blocks[1], tried.ours.encoder
+    hidden = record.ffn.hidden[tried.token]
+    awake = hidden.nonzero()[:, 0]
+    assert 2 <= len(awake) <= 10
+    kept = torch.tensor(list(product((1.0, 0.0), repeat=len(awake))))  # every mask
+    dropped = torch.zeros(len(kept), len(hidden))
+    dropped[:, awake] = kept * hidden[awake] / (1 - p)
+    middle, block = record.middle[tried.token], encoder.blocks[1]
+    with torch.no_grad():
+        output = block.ffn.compress(dropped)[:, None]
+        stream = block.add_ffn(middle.expand(len(kept), 1, -1), output)
+        logits = encoder.unembed(encoder.final_norm(stream[:, 0])).double()
+    likeliest = int(tried.trace.logits[tried.token].argmax())
+    share = (kept.double() * (1 - p) + (1 - kept.double()) * p).prod(dim=1)
+    true = float(share @ logits.softmax(dim=1)[:, likeliest])
+    without = found.probabilities - found.linear
+    for drawn, at in ((found.probabilities, true), (found.linear, 0.0), (without, true)):
+        assert float(drawn.mean()) == pytest.approx(at, abs=4 * float(drawn.std()) / 20)
+    assert float(without.std()) < 0.5 * float(found.probabilities.std())
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.0, 2.0])
