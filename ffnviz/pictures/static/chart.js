@@ -1,4 +1,4 @@
-import { fit, heightFor, isNarrow } from "./chart_fit.js";
+import { fit, heightFor, heightNeeded, isNarrow } from "./chart_fit.js";
 import { makeKeys } from "./chart_keys.js";
 import { chartAsSvg, rows, SIZE } from "./chart_save.js";
 import { element, rootOf } from "./element.js";
@@ -37,6 +37,7 @@ export function mount(tell) {
   let shown;
   let drawn = false, repaint = null, gone = false;
   let paintedWidth = null, paintedHeight = null, narrow = null;
+  let needs = 0; // pixels, for its plots to be legible
   let painting = Promise.resolve(); // Plotly fails in what it purges or draws anew while it draws
 
   function choose(customdata) {
@@ -69,7 +70,7 @@ export function mount(tell) {
   /** @type {() => HTMLElement | null} */
   const line = () => root.querySelector(":scope > .under");
   const under = () => line()?.offsetHeight ?? 0;
-  const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root));
+  const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root), needs);
   const height = () => heights()[0];
   const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
   const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
@@ -88,6 +89,7 @@ export function mount(tell) {
     plot.setAttribute("aria-label", view.head ? `${view.alt} Its menu shows the numbers as a table.` : view.alt);
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
+    if (Math.abs(plot.clientWidth - paintedWidth) > 1) needs = 0;
     paintedWidth = plot.clientWidth;
     paintedHeight = height();
     const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, typeSize(), room() !== null);
@@ -104,6 +106,7 @@ export function mount(tell) {
     if (gone) return;
     if (first) plot.on?.("plotly_click", ({ points: [point] }) => choose(point.customdata));
     if (shown !== view) return;
+    needs = Math.max(needs, heightNeeded(plot._fullLayout) * (paintedHeight / layout.height));
     if (otherRoom()) return draw(view, theme);
     keys.update();
   }
