@@ -22,7 +22,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.page import bar_cell, examples_cell, part_list_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.tokens import chips_cell
-from ffnviz.pictures.wording import Sentence
+from ffnviz.pictures.wording import Sentence, typed
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
 from ffnviz.state.run import Run
 from ffnviz.state.state import tidied, word_behind
@@ -95,11 +95,11 @@ def left_out_notice(run: Run) -> list[Cell]:
     """The warning that the network cannot read all of a long text."""
     trace = run.whole
     if len(tidied(st.session_state.get("text") or "")) > len(run.state.sentence):
-        why: Sentence = [
+        why = (
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
-            f"characters, and the network reads at most {run.model.sizes.max_tokens} "
-            "tokens. The rest is left out below; shorten it to see it."
-        ]
+            f"characters, and the network reads at most {run.model.sizes.max_tokens} tokens. The "
+            "rest is left out below; shorten it to see it."
+        )
     elif trace.n_left_out:
         why = sentences.of_left_out(len(trace.tokens), trace.n_left_out)
     else:
@@ -111,11 +111,10 @@ def absent_notice(session: Session, run: Run | None) -> list[Cell]:
     """That a link asks for a network which this server has not."""
     if not session.not_here or run is None:
         return []
-    said: Sentence = [
-        "This server has no network called ", (session.not_here[0], "typed"),
-        f", which the link asks for. You see {run.card.label}. Whoever started the server can add "
-        "others with --model.",
-    ]  # fmt: skip
+    said = (
+        f"This server has no network called {typed(session.not_here[0])}, which the link asks for. "
+        f"You see {run.card.label}. Whoever started the server can add others with --model."
+    )
     return [text_cell("not-here", said, tone="warning")]
 
 

@@ -29,6 +29,7 @@ from ffnviz.parts.neuron_shown import leading_neuron
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.payload import as_numbers, as_order
 from ffnviz.pictures.tokens import chips_cell
+from ffnviz.pictures.wording import to_spans
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
 
@@ -157,7 +158,7 @@ def _leading(run: Run) -> dict[str, Any] | None:
     if leading is None:
         return None
     sentence = sentences.of_leading(leading.word, leading.added, run.state.block)
-    return {"neuron": leading.neuron, "spans": Head(sentence, "", "").to_json()["spans"]}
+    return {"neuron": leading.neuron, "spans": to_spans(sentence)}
 
 
 def _hidden(traced: TracedModel, block: int) -> NDArray[np.float32]:
@@ -226,7 +227,7 @@ def _card(
 def _template(value: float, threshold: float, block: int) -> list[list[str]]:
     """The sentence about a neuron with such a value, with slots for the token and the value."""
     sentence = sentences.of_neuron([SLOT], np.array([value]), threshold, block)
-    return Head(sentence, "", "").to_json()["spans"]  # type: ignore[no-any-return]
+    return to_spans(sentence)
 
 
 def _looked_up(traced: TracedModel, block: int, most_work: float) -> NDArray[np.int64]:

@@ -304,10 +304,10 @@ def where(run: Run) -> str:
 def measured_on(measured: Measured[Any]) -> Sentence:
     """When and on what it was measured: the quiet line below a picture."""
     if measured.partial:
-        return ["Still being measured."]
-    said: Sentence = [f"Measured at {measured.when} on {measured.where}."]
+        return "Still being measured."
+    said = f"Measured at {measured.when} on {measured.where}."
     if measured.shared is not None and measured.shared.matters:
-        said.append(
+        said += (
             f" The machine was busy: this had {measured.shared.processor:.0%} of a processor, and "
             f"pages were made in {measured.shared.pages:.0%} of the time; so times may be too long."
         )

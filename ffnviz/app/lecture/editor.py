@@ -31,7 +31,7 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.sheet import Sheet
 from ffnviz.pictures.lecture import Choice, ListedScene, scene_list_cell, words_cell
 from ffnviz.pictures.text import opening_cell, saving_cell
-from ffnviz.pictures.wording import Sentence
+from ffnviz.pictures.wording import Sentence, as_text
 from ffnviz.state.run import Run
 
 ALL = "all pictures"
@@ -101,20 +101,17 @@ def words(
 def read(text: str, run: Run | None) -> Sentence:
     """The words with their numbers; nothing if there are none, or if a name means nothing."""
     if run is None or "{" not in text:
-        return []
+        return ""
     try:
         return computed(text, run)
     except (KeyError, ValueError):  # the form says above what is wrong
-        return []
+        return ""
 
 
 def numbers_of(run: Run | None) -> list[Choice]:
     """All facts that can be said, each with its present value; a dash without a sentence."""
-    now = {name: computed(f"{{{name}}}", run)[0] if run else "–" for name in MEANINGS}
-    return [
-        Choice(name, MEANINGS[name], value if isinstance(value, str) else value[0])
-        for name, value in now.items()
-    ]
+    now = {name: as_text(computed(f"{{{name}}}", run)) if run else "–" for name in MEANINGS}
+    return [Choice(name, MEANINGS[name], value) for name, value in now.items()]
 
 
 def options_of(asked: Question | None) -> str:

@@ -34,9 +34,8 @@ from ffnviz.parts import sentences
 from ffnviz.parts.guess import of_bytes, what_it_read
 from ffnviz.parts.neurons.activations import strongest_examples
 from ffnviz.parts.neurons.choose import index_with_notes
-from ffnviz.pictures.cell import to_spans
 from ffnviz.pictures.payload import as_numbers
-from ffnviz.pictures.wording import Sentence
+from ffnviz.pictures.wording import Sentence, to_spans
 from ffnviz.state.run import Run, TracedModel
 
 ROWS = 6  # sentences of a neuron; the server's page has up to twelve

@@ -361,28 +361,28 @@ def _of_clock(result: Clock) -> Sentence:
     n = len(result.recurrent)
     many = f"{n} tokens" if n > 1 else "1 token"
     rnn, block = result.weights
-    return [
-        f"Reading {many} one by one takes an RNN ", number(f"{result.recurrent[-1]:.2f} ms"),
-        f": {n} step{'s' * (n > 1)}, each waiting for the one before. The block finishes all of "
-        "them after ", f"{result.block:.2f} ms. They have {rnn / 1e6:.2f} and "
-        f"{block / 1e6:.2f} million weights.",
-    ]  # fmt: skip
+    return (
+        f"Reading {many} one by one takes an RNN {number(f'{result.recurrent[-1]:.2f} ms')}: {n} "
+        f"step{'s' * (n > 1)}, each waiting for the one before. The block finishes all of them "
+        f"after {result.block:.2f} ms. They have {rnn / 1e6:.2f} and {block / 1e6:.2f} "
+        "million weights."
+    )
 
 
 def _of_gradient(
     labels: list[str], token: int, recurrent: NDArray[np.float64], blocks: ThroughBlocks
 ) -> Sentence:
     if token == 0:
-        return [
-            quoted(labels[0]), " is the first token, so there is nothing before it for an RNN to "
-            "forget. Choose a later one above.",
-        ]  # fmt: skip
+        return (
+            f"{quoted(labels[0])} is the first token, so there is nothing before it for an RNN to "
+            "forget. Choose a later one above."
+        )
     steps = f"{token} step{'s' * (token > 1)}"
     others = np.delete(np.arange(len(labels)), token)
     most = int(others[blocks.block[others].argmax()])
-    return [
-        "In the RNN, ", number(short(float(recurrent[0]))), " of a unit gradient at ",
-        quoted(labels[token]), " reaches ", quoted(labels[0]), f", {steps} back; in an untrained "
-        f"block, {short(float(blocks.untrained[0]))}. The trained block depends "
-        "most on ", quoted(labels[most]), f" ({short(float(blocks.block[most]))}).",
-    ]  # fmt: skip
+    return (
+        f"In the RNN, {number(short(float(recurrent[0])))} of a unit gradient at "
+        f"{quoted(labels[token])} reaches {quoted(labels[0])}, {steps} back; in an untrained "
+        f"block, {short(float(blocks.untrained[0]))}. The trained block depends most on "
+        f"{quoted(labels[most])} ({short(float(blocks.block[most]))})."
+    )

@@ -27,7 +27,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import table_cell
-from ffnviz.pictures.wording import Sentence, number, quoted
+from ffnviz.pictures.wording import number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -77,23 +77,26 @@ def the_table(run: Run) -> Cell:
     bent = cached_for_block(run, ("linearity",), try_linearity)
     word = run.labels[min(run.token, len(moved.ffn) - 1)]
     others, hear, alone = mixed(moved, run.token)
-    sentence: Sentence = [
-        "Another vector at ", quoted(word), " changes attention's output at ",
-        number(f"{hear} of {others}"), " other tokens, and the FFN's at ", number(f"{alone}"), ".",
-    ] if others else [
-        "One token has no other to mix with: type a second word.",
-    ]  # fmt: skip
+    table = rows(run, bent)
+    sentence = "One token has no other to mix with: type a second word."
+    if others:
+        table.append(
+            ("other tokens that hear of it", f"{hear} of {others}", f"{alone} of {others}")
+        )
+        sentence = (
+            f"Another vector at {quoted(word)} changes attention's output at "
+            f"{number(f'{hear} of {others}')} other tokens, and the FFN's at {number(str(alone))}."
+        )
+    under = (
+        "Attention brings to a token what others have; the FFN works on what has arrived. No FFN "
+        "ever sees two tokens: only attention mixes them, block by block."
+    )
     return table_cell(
         "beside-table",
-        Head(sentence, "beside-table", run.card.colour, under=[
-            "Attention brings to a token what others have; the FFN works on what has arrived. No "
-            "FFN ever sees two tokens: only attention mixes them, block by block.",
-        ]),
+        Head(sentence, "beside-table", run.card.colour, under=under),
         [f"block {run.state.block + 1}", "attention", "FFN"],
-        [*rows(run, bent), *([] if not others else [
-            ("other tokens that hear of it", f"{hear} of {others}", f"{alone} of {others}"),
-        ])],
-    )  # fmt: skip
+        table,
+    )
 
 
 def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
@@ -191,20 +194,20 @@ def the_losses(run: Run, losses: Losses) -> Cell:
     """The loss as it is, without a half in all blocks, and without that of this block alone."""
     block = run.state.block
     attention, ffn = losses.without
-    sentence: Sentence = [
-        f"The loss of hidden words is {losses.whole:.2f} nats; without the FFNs ",
-        number(f"{ffn:.2f}"), f", without attention {attention:.2f}.",
-    ]  # fmt: skip
+    sentence = (
+        f"The loss of hidden words is {losses.whole:.2f} nats; without the FFNs "
+        f"{number(f'{ffn:.2f}')}, without attention {attention:.2f}."
+    )
     names = [f"without {LABELS[each]}" for each in HALVES]
     panel = Bars(
         "", ["as it is", *names, *(f"{name} {block + 1}" for name in names)],
         np.array([losses.whole, *losses.without, *losses.block[block]]),
         ["text", *2 * ("muted", run.card.colour)],
     )  # fmt: skip
-    under: Sentence = [
+    under = (
         f"{losses.sentences} everyday sentences that the network never trained on, one word hidden "
-        "in each. The network was trained with both, and never learnt to do without one.",
-    ]
+        "in each. The network was trained with both, and never learnt to do without one."
+    )
     return bars_cell(
         Head(sentence, "beside-loss", run.card.colour, under=under), [panel],
         alt="The loss of hidden words: as it is, without attention, and without the FFN.",

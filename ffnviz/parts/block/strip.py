@@ -307,34 +307,34 @@ def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
     depth = len(result.apart) - 1
     layers = f"{depth} untrained layer{'s' * (depth > 1)}"
     if len(result.cosines[0]) < 2:
-        return ["A single token has no other to be told apart from. Type a second word."]
+        return "A single token has no other to be told apart from. Type a second word."
     taken = f" without {_listed(without)}" if without else ""
     equal = result.apart[-1] < ROUNDING <= result.apart[0]
-    return [
-        f"After {layers}{taken}, ",
-        "the tokens are identical up to rounding: they" if equal else "the tokens",
-        " differ by ", number(short(float(result.apart[-1]))),
-        f" of their vectors' length; at the start, by {short(float(result.apart[0]))}.",
-    ]  # fmt: skip
+    return (
+        f"After {layers}{taken}, "
+        f"{'the tokens are identical up to rounding: they' if equal else 'the tokens'} differ by "
+        f"{number(short(float(result.apart[-1])))} of their vectors' length; at the start, by "
+        f"{short(float(result.apart[0]))}."
+    )
 
 
 def _of_likeness(result: Stack, depth: int) -> Sentence:
     if len(result.cosines[0]) < 2:
-        return ["A token's cosine with itself is ", number("1"), "."]
-    return [
+        return f"A token's cosine with itself is {number('1')}."
+    return (
         f"Two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; after layer "
-        f"{depth}, of ", number(f"{result.similarity[-1]:.3f}"), ".",
-    ]  # fmt: skip
+        f"{depth}, of {number(f'{result.similarity[-1]:.3f}')}."
+    )
 
 
 def _of_scale(result: Stack) -> Sentence:
     first, last = (short(float(result.scale[layer])) for layer in (0, -1))
-    return [f"The root mean square of the stream goes from {first} to ", number(last), "."]
+    return f"The root mean square of the stream goes from {first} to {number(last)}."
 
 
 def _of_gradient(result: Stack, label: str, depth: int) -> Sentence:
     arrives = float(result.gradient[0])
-    return [
-        "A unit gradient at ", quoted(label), f" after layer {depth} ",
-        "grows" if arrives > 1 else "shrinks", " to ", number(short(arrives)), " at the input.",
-    ]  # fmt: skip
+    return (
+        f"A unit gradient at {quoted(label)} after layer {depth} "
+        f"{'grows' if arrives > 1 else 'shrinks'} to {number(short(arrives))} at the input."
+    )

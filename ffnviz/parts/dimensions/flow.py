@@ -18,7 +18,7 @@ from ffnviz.pictures.cell import Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, Trace, escaped, shortened
 from ffnviz.pictures.text import code_cell, table_cell, text_cell
-from ffnviz.pictures.wording import Sentence, counted, number
+from ffnviz.pictures.wording import counted, number, strong
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -203,10 +203,11 @@ def sheet_of_shapes(run: Run, _: Values) -> Sheet:
     """The diagram beside the batch view."""
     d_model, d_ff, n = run.model.sizes.d_model, run.model.sizes.d_ff, len(run.labels)
     apart = position_wise(run.model, run.trace, run.state.block)
-    shared: Sentence = [
-        number(f"{counted(n, 'token')}, one set of {apart.n_parameters:,} parameters"),
-        ": no token's row depends on another's, and no position has weights of its own.",
-    ]
+    alike = f"{counted(n, 'token')}, one set of {apart.n_parameters:,} parameters"
+    shared = (
+        f"{number(alike)}: no token's row depends on another's, and no position has weights of its "
+        "own."
+    )
     picture = chart_cell(
         Head(shared, "same", run.card.colour),
         shared_weights([escaped(label) for label in run.labels], d_model, d_ff,
@@ -219,22 +220,22 @@ def sheet_of_shapes(run: Run, _: Values) -> Sheet:
         (f"the batch as {2 * n} rows, ({2 * n}, {d_model}), against the batch", apart.flattened),
         (f"each token alone, (1, {d_model}), against all together", apart.alone),
     )
-    measured: Sentence = [
-        "Measured just now, on this sentence, they differ by at most ",
-        number(short(max(difference for _, difference in compared))), ".",
-    ]  # fmt: skip
+    measured = (
+        "Measured just now, on this sentence, they differ by at most "
+        f"{number(short(max(difference for _, difference in compared)))}."
+    )
     under = (
         "Where a difference is not exactly 0, it is rounding: a product of one row may be summed "
         "in another order than a product of many."
     )
     table = table_cell(
         "batch",
-        Head(measured, "batch", run.card.colour, under=[under]),
+        Head(measured, "batch", run.card.colour, under=under),
         ("what is compared", "largest difference"),
         [(what, short(difference)) for what, difference in compared],
     )
-    names = " Here ffn and record come from the view “shapes”:"
-    title = text_cell("batch-view", [("In batches.", "strong"), names])
+    names = "Here ffn and record come from the view “shapes”:"
+    title = text_cell("batch-view", f"{strong('In batches.')} {names}")
     code = code_cell("code", CODE_OF_SHAPES.format(n=n, d_model=d_model))
     return Sheet([row(picture, [title, code, table], widths=(1.2,))])
 
@@ -276,12 +277,12 @@ def sheet(run: Run, _: Values) -> Sheet:
     agreement = (
         f"differ by at most {short(difference)}" if difference else "give exactly the same numbers"
     )
-    sentence: Sentence = [
-        f"Your {counted(n, 'token')} go{'es' * (n == 1)} through as ",
-        number(f"({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})"),
-        f": made {d_ff / d_model:.3g} times as wide, bent, and made narrow. PyTorch's own layers "
-        f"with the same weights {agreement}.",
-    ]  # fmt: skip
+    sentence = (
+        f"Your {counted(n, 'token')} go{'es' * (n == 1)} through as "
+        f"{number(f'({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})')}: made "
+        f"{d_ff / d_model:.3g} times as wide, bent, and made narrow. PyTorch's own layers with the "
+        f"same weights {agreement}."
+    )
     picture = chart_cell(
         Head(sentence, "flow", run.card.colour),
         flow(n, d_model, d_ff, label, run.card.colour),

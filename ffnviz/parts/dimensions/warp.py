@@ -414,11 +414,16 @@ def _segments(plane: Warp) -> NDArray[np.float64]:
 def _sentence(plane: Warp, phi: Activation, flat: bool, n_neurons: int) -> Sentence:
     phi_of_n = f"{phi.label} with {counted(n_neurons, 'neuron')}"
     if flat:
-        return ["Without φ the plane stays ", number("1 flat piece"),
-                ": W₁ and W₂ turn and stretch it; what was straight stays straight."]  # fmt: skip
+        return (
+            f"Without φ the plane stays {number('1 flat piece')}: W₁ and W₂ turn and stretch it; "
+            "what was straight stays straight."
+        )
     lines, n_pieces = counted(len(plane.lines), "straight line"), plane.n_pieces
     if phi.exact_zeros:
-        return [f"{phi_of_n} folds this plane along {lines} into ",
-                number(counted(n_pieces, "flat piece")), "."]  # fmt: skip
-    return [f"{phi_of_n} bends this plane, most of all near ", number(lines),
-            "; no piece of it stays flat."]  # fmt: skip
+        return (
+            f"{phi_of_n} folds this plane along {lines} into "
+            f"{number(counted(n_pieces, 'flat piece'))}."
+        )
+    return (
+        f"{phi_of_n} bends this plane, most of all near {number(lines)}; no piece of it stays flat."
+    )

@@ -211,13 +211,13 @@ def _at(place: int) -> str:
 
 def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
     """What is off at the width that is set."""
-    return [before, number(percent(answer.fits[place].median)), after]
+    return f"{before}{number(percent(answer.fits[place].median))}{after}"
 
 
 def _beside(answer: Answer) -> Sentence:
     """What is off with d_ff = d_model, and without φ."""
     bend, without = percent(answer.fits[BEND_ALONE].median), percent(answer.toy.without)
-    return [f"With d_ff = d_model: {bend}. Without φ, whatever d_ff: {without}."]
+    return f"With d_ff = d_model: {bend}. Without φ, whatever d_ff: {without}."
 
 
 def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
@@ -379,10 +379,10 @@ def what_it_takes(found: dict[str, Answer]) -> Cell:
     )
     return text_cell(
         "wider-toys",
-        [f"The bend alone takes these errors from {without} to {bend}; with {TIMES[-1]} × d_model "
-         "neurons they are ", number(widest), "."],
+        f"The bend alone takes these errors from {without} to {bend}; with {TIMES[-1]} × d_model "
+        f"neurons they are {number(widest)}.",
         f"d_model is {D_MODEL} in these toys, so that you can see them; they have nothing to do "
         "with your sentence. W₁ is random and W₂ is fitted: each picture shows the middle one of "
         f"{DRAWS} draws of W₁, by its error.",
         tone="quiet",
-    )  # fmt: skip
+    )

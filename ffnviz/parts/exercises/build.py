@@ -17,7 +17,7 @@ from ffnviz.parts.sheet import Button, Choice, Control, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.exercises import ProgramLine, Value, program_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import Sentence, number, strong
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
@@ -381,9 +381,7 @@ PATIENTS = (
     "axis", "bias", "residual", "transpose", "dropout", "phi", "shared", "second", "norm", "mask",
 )  # fmt: skip
 OPEN = "open"
-TO_DO: Sentence = [
-    "Drag the ", number(str(len(RIGHT))), " lines into an order that runs and makes the block."
-]  # fmt: skip
+TO_DO = f"Drag the {number(str(len(RIGHT)))} lines into an order that runs and makes the block."
 
 
 def _order(text: str) -> str:
@@ -450,13 +448,13 @@ def _value(text: str, real: str) -> Value:
 def _built(ran: Sequence[LineResult], real: dict[str, LineResult], n_tokens: int) -> Sentence:
     at = next((place for place, each in enumerate(ran) if each.fault), None)
     if at is not None:
-        return ["Line ", number(str(at + 1)), " cannot run on what the lines above it make."]
+        return f"Line {number(str(at + 1))} cannot run on what the lines above it make."
     goal, stream = real[RIGHT[-1]].value, next(r for r in reversed(ran) if r.name in "hm").value
     assert goal is not None and stream is not None  # noqa: PT018, S101
     off = off_by(stream, goal, n_tokens)
     if off == 0:
-        return ["It runs, and is the network's own block: x is off by ", number("0"), "."]
-    return ["It runs, but is another block: x is off by ", number(_short(off)), " of its length."]
+        return f"It runs, and is the network's own block: x is off by {number('0')}."
+    return f"It runs, but is another block: x is off by {number(_short(off))} of its length."
 
 
 def finding(run: Run, values: Values) -> Sheet:
@@ -479,10 +477,11 @@ def finding(run: Run, values: Values) -> Sheet:
         cached_result(run, f"planted {each and each.name}", partial(_numbers, bug=each))
         for each in (bug, None)
     )
-    head = Head(
-        ["Block ", number(str(patient)), ": the lines are as they should be, but one bug "
-         "runs behind them. Find it by its numbers."], "build", run.card.colour,
-    )  # fmt: skip
+    sentence = (
+        f"Block {number(str(patient))}: the lines are as they should be, but one bug runs behind "
+        "them. Find it by its numbers."
+    )
+    head = Head(sentence, "build", run.card.colour)
     lines = [
         ProgramLine(name, code_of(run, name), _compared(results[name], right[name]))
         for name in RIGHT
@@ -530,7 +529,7 @@ def verdict(bug: Bug, guess: str) -> Cell:
                          "Choose the bug at the left.", tone="quiet")  # fmt: skip
     if guess == bug.name:
         said = f"The number that tells: {bug.column} at `{CODE[bug.line]}`. Here {bug.tells}."
-        return text_cell("diagnosis", [("Right. ", "strong")], said)
+        return text_cell("diagnosis", strong("Right. "), said)
     other = BY_NAME[guess]
     said = f"Then {other.tells}: see {other.column} at `{CODE[other.line]}`."
-    return text_cell("diagnosis", [("Not that one. ", "strong")], said)
+    return text_cell("diagnosis", strong("Not that one. "), said)

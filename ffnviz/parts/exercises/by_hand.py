@@ -310,10 +310,10 @@ def of_small_numbers(values: Values) -> Cell:
     """d_model 2, d_ff 3, and whole numbers that follow from the seed."""
     ffn = small_ffn(values[SEED])
     exercise = name_of("numbers", ffn.seed)
-    head = Head(
-        ["Exercise ", number(str(ffn.seed)), ": d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."],
-        "by-hand", "relu",
-    )  # fmt: skip
+    sentence = (
+        f"Exercise {number(str(ffn.seed))}: d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."
+    )
+    head = Head(sentence, "by-hand", "relu")
     return _to_fill_in(head, exercise, steps_of(ffn), values, another_seed(values))
 
 
@@ -331,12 +331,12 @@ def one_step_back(values: Values) -> Cell:
     exercise = backward(small_ffn(values[SEED]))
     seed = exercise.ffn.seed
     inactive = int(exercise.ffn.z.argmin()) + 1
-    head = Head(
-        ["Exercise ", number(str(seed)), ": y should have been t. How does the loss "
-         "L = ½ ‖y − t‖² change with each number?"],
-        "by-hand-back", "relu",
-        under=[f"dy is short for ∂L/∂y. Neuron {inactive} is inactive: what does it learn?"],
-    )  # fmt: skip
+    sentence = (
+        f"Exercise {number(str(seed))}: y should have been t. How does the loss L = ½ ‖y − t‖² "
+        "change with each number?"
+    )
+    under = f"dy is short for ∂L/∂y. Neuron {inactive} is inactive: what does it learn?"
+    head = Head(sentence, "by-hand-back", "relu", under=under)
     return _to_fill_in(
         head, name_of("back", seed), steps_back(exercise), values, another_seed(values)
     )
@@ -370,10 +370,8 @@ def gap_of(blank: Blank) -> Gap:
 
 def xor(values: Values) -> Cell:
     """Weights to choose."""
-    head = Head(
-        ["Choose weights so that y is ", number("1"), " where exactly one of a and b is 1."],
-        "by-hand-xor", "relu",
-    )  # fmt: skip
+    sentence = f"Choose weights so that y is {number('1')} where exactly one of a and b is 1."
+    head = Head(sentence, "by-hand-xor", "relu")
     return xor_cell(
         "xor", head, values[XOR], values[PHI] == "relu",
         lambda nine: set_to(XOR, tuple(nine)),
@@ -401,11 +399,11 @@ def of_a_neuron(run: Run, values: Values) -> Cell:
     block, which = run.state.block, neuron_shown(run)
     neuron = real_neuron(run.model, run.trace, block, run.token, which)
     exercise = name_of(run.stamp, run.token, which)
-    head = Head(
-        [f"Neuron {block + 1}:{which} on ", quoted(run.labels[run.token]),
-         f": {run.model.sizes.d_model} terms, the eight largest and the rest. φ is {neuron.phi}."],
-        "by-hand-neuron", run.card.colour,
-    )  # fmt: skip
+    sentence = (
+        f"Neuron {block + 1}:{which} on {quoted(run.labels[run.token])}: "
+        f"{run.model.sizes.d_model} terms, the eight largest and the rest. φ is {neuron.phi}."
+    )
+    head = Head(sentence, "by-hand-neuron", run.card.colour)
     return _to_fill_in(head, exercise, steps_of_neuron(neuron), values)
 
 

@@ -328,10 +328,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         later = STEPS[min(STEPS.index(step) + 1, 2)]
         return Set({VOTES.name: changed, STEP.name: later})
 
-    head = Head(
-        ["Question ", number(str(at + 1)), f" of {len(QUESTIONS)}: predict, see, vote again."],
-        "vote", run.card.colour,
-    )  # fmt: skip
+    sentence = f"Question {number(str(at + 1))} of {len(QUESTIONS)}: predict, see, vote again."
+    head = Head(sentence, "vote", run.card.colour)
     return Sheet([row(vote_cell(
         "vote", head, asked, [each.believed for each in QUESTIONS], pairs,
         lambda place, to: Set({WHICH.name: names[place], STEP.name: to}), vote,
@@ -370,4 +368,4 @@ def filled(text: str, run: Run) -> Sentence:
     text = text.replace("{d_ff}", f"{run.model.sizes.d_ff:,}")
     text = text.replace("{tokens}", counted(len(run.labels), "token"))
     before, token, after = text.partition("{token}")
-    return [before, quoted(run.labels[run.token]), after] if token else [before]
+    return f"{before}{quoted(run.labels[run.token])}{after}" if token else before

@@ -47,7 +47,7 @@ from ffnviz.pictures.plot import (
     log_axis,
     ring,
 )
-from ffnviz.pictures.wording import Sentence, counted, number
+from ffnviz.pictures.wording import counted, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, nearest
 
@@ -198,11 +198,11 @@ def fit(_: Run, progress: Progress, name: str, curve: Curve, phi: str) -> Approx
 def the_fit(run: Run, result: Approximation, place: int) -> Cell:
     """The function, the network, and each unit's piece."""
     fit, n = result.fits[place], result.widths[place]
-    sentence: Sentence = [
-        number(counted(n, "neuron")), f" of {phi_of(result.activation).label} are off by ",
-        f"{short(fit.error)} on average, and by {short(fit.largest)} at most; the best "
-        f"straight line by {short(result.line)} on average.",
-    ]  # fmt: skip
+    sentence = (
+        f"{number(counted(n, 'neuron'))} of {phi_of(result.activation).label} are off by "
+        f"{short(fit.error)} on average, and by {short(fit.largest)} at most; the best straight "
+        f"line by {short(result.line)} on average."
+    )
     return chart_cell(
         Head(sentence, "lab-pieces", run.card.colour),
         fitted(result.x, result.y, fit.fitted, _pieces(result, fit), f"@{run.card.colour}"),
@@ -214,12 +214,11 @@ def the_fit(run: Run, result: Approximation, place: int) -> Cell:
 
 def the_errors(run: Run, result: Approximation, place: int) -> Cell:
     """The error against the number of neurons."""
-    sentence: Sentence = [
+    sentence = (
         f"From 1 neuron to {result.widths[-1]} the mean error goes from "
-        f"{short(result.fits[0].error)} to ", number(short(result.fits[-1].error)),
-        ", the largest from ", short(result.fits[0].largest), " to ",
-        short(result.fits[-1].largest), ".",
-    ]  # fmt: skip
+        f"{short(result.fits[0].error)} to {number(short(result.fits[-1].error))}, the largest "
+        f"from {short(result.fits[0].largest)} to {short(result.fits[-1].largest)}."
+    )
     return chart_cell(
         Head(sentence, "lab-errors", run.card.colour),
         errors(
@@ -383,10 +382,10 @@ def the_line(
     most = "" if limit is None else (
         f" Corners evenly spaced on the curve are off by at most {short(limit)}."
     )  # fmt: skip
-    sentence: Sentence = [
-        f"Between the points your {n} neuron{'s are' if n > 1 else ' is'} off by ",
-        number(short(off.between)), f"; each corner is where one bends.{most}",
-    ]  # fmt: skip
+    sentence = (
+        f"Between the points your {n} neuron{'s are' if n > 1 else ' is'} off by "
+        f"{number(short(off.between))}; each corner is where one bends.{most}"
+    )
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 481)
     points = samples()
     y, at = (function(torch.from_numpy(each)).numpy() for each in (x, points))
@@ -401,11 +400,11 @@ def the_line(
 def the_hand_errors(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
     """Your errors and Adam's: at the points, between them, and outside."""
     own, trained = hand_errors(function, yours), hand_errors(function, adam)
-    sentence: Sentence = [
-        "At the points Adam is off by ", number(short(trained.at)),
-        f", between them by {short(trained.between)}, outside by {short(trained.outside)}; you by "
-        f"{short(own.at)}, {short(own.between)} and {short(own.outside)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"At the points Adam is off by {number(short(trained.at))}, between them by "
+        f"{short(trained.between)}, outside by {short(trained.outside)}; you by {short(own.at)}, "
+        f"{short(own.between)} and {short(own.outside)}."
+    )
 
     def three(off: Errors) -> np.ndarray:
         return np.maximum([off.at, off.between, off.outside], 1e-4)
@@ -425,10 +424,10 @@ def the_hand_errors(run: Run, function: Function, yours: Units, adam: Units) -> 
 def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
     """Both networks and the function, also outside the fitted range."""
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 121)
-    sentence: Sentence = [
-        "With that many neurons Adam bends at ", number(f"{_inside(adam)} of {len(adam.out)}"),
-        " places within the range.",
-    ]  # fmt: skip
+    sentence = (
+        f"With that many neurons Adam bends at {number(f'{_inside(adam)} of {len(adam.out)}')} "
+        "places within the range."
+    )
     values = {"function": (function(torch.from_numpy(x)).numpy(), "@text", "dot"),
               "Adam": (adam.at(x), "@muted", "solid"),
               "you": (yours.at(x), f"@{run.card.colour}", "solid")}  # fmt: skip

@@ -210,15 +210,15 @@ def _along(run: Run, name: str) -> Tensor:
 
 def the_curves(run: Run, result: Interaction, step: float) -> Cell:
     """The interaction's norm ‖I‖ against the length a of the steps."""
-    sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), " the two changes together make ",
-        number(percent(result.chosen)), " of the FFN's output that neither makes alone; without φ, "
-        f"{short(result.chosen_without)}",
-    ]  # fmt: skip
+    sentence = (
+        f"At {quoted(run.labels[run.token])} the two changes together make "
+        f"{number(percent(result.chosen))} of the FFN's output that neither makes alone; without "
+        f"φ, {short(result.chosen_without)}"
+    )
     if run.card.phi.exact_zeros and not run.card.gated:
         until = f"{short(result.until)}×"
-        sentence.append(f"; with φ, as good as nothing up to {until}, where a neuron switches")
-    sentence.append(".")
+        sentence += f"; with φ, as good as nothing up to {until}, where a neuron switches"
+    sentence += "."
     series = {
         f"with {run.card.phi.label}": (result.with_phi, f"@{run.card.colour}", "solid"),
         **({"φ″ says": (result.second, "@text", "dot")} if result.second.any() else {}),
@@ -245,10 +245,10 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
 def its_neurons(run: Run, result: Interaction) -> Cell:
     """The neurons that write most of the interaction."""
     names = [neuron_name(run.state.block, int(neuron)) for neuron in result.neurons]
-    sentence: Sentence = [
-        "Most of it is written by neuron ", number(names[0]),
-        f", {percent(float(result.lengths[0]))} of the output's length: both changes reach its φ.",
-    ]  # fmt: skip
+    sentence = (
+        f"Most of it is written by neuron {number(names[0])}, {percent(float(result.lengths[0]))} "
+        "of the output's length: both changes reach its φ."
+    )
     panel = Bars("", names, 100 * result.lengths, run.card.colour, result.neurons)
     return bars_cell(
         Head(sentence, "interaction-neurons", run.card.colour), [panel],
@@ -323,11 +323,11 @@ def all_maps(run: Run, result: Influence) -> Cell:
 def _steps(n: int, depth: int, steps: int) -> Sentence:
     """How many sequential steps an RNN takes, and attention."""
     later = "" if depth == 1 else f", and {depth - 1} more until the last layer is done"
-    return [
-        f"Over {counted(n, 'token')} in {counted(depth, 'layer')} an RNN takes ",
-        number(counted(steps, "sequential step")),
-        f": {n} for the tokens{later}. Attention takes {depth}: one for each layer.",
-    ]  # fmt: skip
+    return (
+        f"Over {counted(n, 'token')} in {counted(depth, 'layer')} an RNN takes "
+        f"{number(counted(steps, 'sequential step'))}: {n} for the tokens{later}. Attention takes "
+        f"{depth}: one for each layer."
+    )
 
 
 def decay(run: Run, result: Influence) -> Cell:
@@ -363,10 +363,10 @@ def decay(run: Run, result: Influence) -> Cell:
 def _factors(result: Influence) -> Sentence:
     """The factor by which each step of distance multiplies a recurrent network's gradient."""
     if len(result.memory) < 3:
-        return ["It takes three tokens to see how a gradient goes on over a distance."]
+        return "It takes three tokens to see how a gradient goes on over a distance."
     means = (float(np.exp(np.log(layer.factors).mean())) for layer in result.fading)
     rnn, lstm, loud = map(short, means)
-    return [
-        "Each step back multiplies an RNN's gradient by ", number(rnn),
-        f", an LSTM's by {lstm}, and an RNN's with recurrent weights × {result.gain:g} by {loud}.",
-    ]  # fmt: skip
+    return (
+        f"Each step back multiplies an RNN's gradient by {number(rnn)}, an LSTM's by {lstm}, and "
+        f"an RNN's with recurrent weights × {result.gain:g} by {loud}."
+    )

@@ -29,7 +29,7 @@ from ffnviz.pictures.plot import (
     vertical_line,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, number_setting
 
@@ -167,13 +167,14 @@ def other_token(run: Run, values: Values) -> int | None:
 def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> Cell:
     """The neurons that change J most."""
     d_ff = run.model.sizes.d_ff
-    sentence: Sentence = [
-        "From ", quoted(ends[0]), " to ", quoted(ends[1]), " ",
-        number(f"{walked.switched:,} of {d_ff:,} neurons"),
-        f" switch{'es' * (walked.switched == 1)}"
-        + (": each one adds its kᵀv to J, or takes it away."
-           if run.card.phi.exact_zeros else ", but none at once: φ′ slides from 0 to 1."),
-    ]  # fmt: skip
+    how = ", but none at once: φ′ slides from 0 to 1"
+    if run.card.phi.exact_zeros:
+        how = ": each one adds its kᵀv to J, or takes it away"
+    sentence = (
+        f"From {quoted(ends[0])} to {quoted(ends[1])} "
+        f"{number(f'{walked.switched:,} of {d_ff:,} neurons')} "
+        f"switch{'es' * (walked.switched == 1)}{how}."
+    )
     colour = f"@{run.card.colour}"
     return chart_cell(
         Head(sentence, "local-switches", run.card.colour),
@@ -187,17 +188,17 @@ def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> 
 def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], share: float) -> Cell:
     """How far J changes over the whole way, and how far around this place it holds."""
     moved = float(walked.distance[round(share * (len(walked.shares) - 1))])
-    sentence: Sentence = [
-        f"After {percent(share)} of the way J is ", number(percent(moved)),
-        " from that of ", quoted(ends[0]), ".",
-    ]  # fmt: skip
     low, high = place.piece
-    sentence += [
-        f" Until the next neuron switches, for {100 * (high - low):.2g}% of the way, the FFN is "
-        "this one matrix and a bias."
-        if run.card.phi.exact_zeros and not run.card.gated
-        else " Nearby it changes without a jump."
-    ]
+    nearby = "Nearby it changes without a jump."
+    if run.card.phi.exact_zeros and not run.card.gated:
+        nearby = (
+            f"Until the next neuron switches, for {100 * (high - low):.2g}% of the way, the FFN is "
+            "this one matrix and a bias."
+        )
+    sentence = (
+        f"After {percent(share)} of the way J is {number(percent(moved))} from that of "
+        f"{quoted(ends[0])}. {nearby}"
+    )
     return chart_cell(
         Head(sentence, "local-changes", run.card.colour),
         changes((walked.shares, walked.distance), (place.shares, place.off), ends, share,
@@ -211,10 +212,10 @@ def the_rank(run: Run, place: Place, share: float) -> Cell:
     """The singular values of J."""
     n, values = len(place.singular), place.singular
     neurons = "1 neuron has" if place.active == 1 else f"{place.active:,} neurons have"
-    sentence: Sentence = [
-        f"At {percent(share)} of the way J has ", number(f"rank {place.rank:,} of {n:,}"),
-        f": {neurons} a slope φ′ that is not 0.",
-    ]  # fmt: skip
+    sentence = (
+        f"At {percent(share)} of the way J has {number(f'rank {place.rank:,} of {n:,}')}: "
+        f"{neurons} a slope φ′ that is not 0."
+    )
     shown = values > values[0] * 1e-12
     return chart_cell(
         Head(sentence, "local-rank", run.card.colour),

@@ -26,7 +26,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.votes import bet_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted, strong
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -135,10 +135,10 @@ def words(course: Course, at: int) -> Cell:
     if course.recorded:
         return replayed(course)
     moment, label = course.moments[at], _labels(course)[1][0]
-    sentence: Sentence = [
-        quoted(as_read(moment[0].text)), " ", number(moment[0].words[0]), ".",
-        f"{label} says “{moment[1].words[0]}”.",
-    ]  # fmt: skip
+    sentence = (
+        f"{quoted(as_read(moment[0].text))} {number(moment[0].words[0])}. {label} says "
+        f"“{moment[1].words[0]}”."
+    )
     head, panels = Head(sentence, "learn-words", "relu"), _bars(course, moment)
     return bars_cell(head, panels, key=f"{NAME}-words", leads=True)
 
@@ -153,9 +153,7 @@ def _bars(course: Course, moment: Moment) -> list[Bars]:
 def replayed(course: Course) -> Cell:
     """The likeliest words of a recorded training, with a slider over its moments."""
     text, n = course.moments[0][0].text, course.steps
-    sentence: Sentence = [
-        "Recorded: two networks learn what stands in ", quoted(as_read(text)), "."
-    ]  # fmt: skip
+    sentence = f"Recorded: two networks learn what stands in {quoted(as_read(text))}."
     frames = [
         (f"step {moment[0].step:,} of {n:,}: loss "
          + ", ".join(f"{record.held_out.loss:.2f}" for record in moment), _bars(course, moment))
@@ -168,11 +166,11 @@ def losses(course: Course, at: int) -> Cell:
     """Both losses on unseen sentences."""
     moment, labels = course.moments[at], _labels(course)
     first, second = (record.held_out for record in moment)
-    sentence: Sentence = [
-        f"{labels[0][0]}'s loss on unseen sentences is ", number(f"{first.loss:.2f}"),
-        f" nats, {labels[1][0]}'s {second.loss:.2f}; the word is among their five likeliest in "
-        f"{percent(first.top5)} and {percent(second.top5)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"{labels[0][0]}'s loss on unseen sentences is {number(f'{first.loss:.2f}')} nats, "
+        f"{labels[1][0]}'s {second.loss:.2f}; the word is among their five likeliest in "
+        f"{percent(first.top5)} and {percent(second.top5)}."
+    )
     return chart_cell(
         Head(sentence, "learn-loss", "relu"),
         loss_curves(course, at, [(label, f"@{colour}") for label, colour in labels]),
@@ -199,7 +197,7 @@ def verdict(course: Course) -> Cell:
     )
     return text_cell(
         f"{NAME}-verdict",
-        [(result, "strong")],
+        strong(result),
         "One run cannot decide it: another seed, with other initial weights and another order of "
         "the sentences, may turn a small difference round. Choose another seed and start again, "
         "or see what many seeds say.",
@@ -214,7 +212,7 @@ def decided(course: Course) -> Cell:
     if answered is None or answered.pairs is None:
         return text_cell(key, f"{label} has not been trained from many seeds yet.")
     return trainings_chart(
-        Head(difference(answered, label), "lab-trainings", "relu", under=[EACH]), [answered], key
+        Head(difference(answered, label), "lab-trainings", "relu", under=EACH), [answered], key
     )
 
 

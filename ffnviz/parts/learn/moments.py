@@ -222,8 +222,8 @@ def loss_curves(course: Course, at: int, networks: list[tuple[str, str]]) -> Fig
 def of_loss(course: Course, moment: Moment) -> Sentence:
     """The sentence above one network's curve."""
     held_out = moment[0].held_out
-    return [
-        number(percent(held_out.top5)),
-        f" of {course.reading.n_held_out} words in unseen sentences are among its five likeliest; "
-        f"by frequency alone, {percent(course.reading.guessing.top5)}.",
-    ]  # fmt: skip
+    return (
+        f"{number(percent(held_out.top5))} of {course.reading.n_held_out} words in unseen "
+        "sentences are among its five likeliest; by frequency alone, "
+        f"{percent(course.reading.guessing.top5)}."
+    )

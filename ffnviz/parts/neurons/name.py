@@ -45,7 +45,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, escaped, figure
 from ffnviz.pictures.text import Passage, passages_cell, table_cell, text_cell
-from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import counted, neuron_name, number, percent, quoted, typed
 from ffnviz.state.actions import OpenNeuron, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting
@@ -268,13 +268,13 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
     ]  # fmt: skip
     return table_cell(
         "names-table",
-        Head([count, " kept in this page’s link. Click one to open it."], "", run.card.colour),
+        Head(f"{count} kept in this page’s link. Click one to open it.", "", run.card.colour),
         ("neuron", "name", "guess", *["said by", "score"] * sources),
         rows,
         on_choose=lambda row: OpenNeuron(
             neurons[row], "neurons", "browse", settings={"browse_view": "name"}
         ),
-    )  # fmt: skip
+    )
 
 
 def imported(run: Run, values: Values, file: str, text: str) -> Answer:
@@ -317,7 +317,7 @@ def _add_names(names: Sequence[Name], more: Sequence[Name]) -> Set | None:
 def _problems(key: str, title: str, reasons: Sequence[str]) -> Cell:
     more = len(reasons) - PROBLEMS_SHOWN
     rest = [f"and {more:,} more"] if more > 0 else []
-    shown = [[(reason, "typed")] for reason in reasons[:PROBLEMS_SHOWN]]
+    shown = map(typed, reasons[:PROBLEMS_SHOWN])
     return text_cell(key, title, *shown, *rest, tone="warning")
 
 
@@ -414,19 +414,18 @@ def score_guess(
 def how_well(run: Run, score: Score, name: Name) -> Cell:
     """Precision and recall beside what chance gives."""
     units = "sentences" if name.tag else "words"
-    called: Sentence = [quoted(name.name)] if name.name else ["The guess"]
-    sentence: Sentence
+    called = quoted(name.name) if name.name else "The guess"
     if score.precision is None:
-        sentence = [*called, f" picks none of the {score.n:,} {units} kept for the test."]
+        sentence = f"{called} picks none of the {score.n:,} {units} kept for the test."
     elif score.recall is None:
         tested = number(f"{score.n:,} {units}")
-        sentence = ["The neuron fires on none of ", tested, " kept for the test."]
+        sentence = f"The neuron fires on none of {tested} kept for the test."
     else:
-        sentence = [
-            *called, " is right about ", number(f"{score.both} of the {score.guessed} {units}"),
-            f" it picks (precision {percent(score.precision)}), and finds {score.both} of the "
-            f"{score.fired} on which the neuron fires (recall {percent(score.recall)}).",
-        ]  # fmt: skip
+        sentence = (
+            f"{called} is right about {number(f'{score.both} of the {score.guessed} {units}')} it "
+            f"picks (precision {percent(score.precision)}), and finds {score.both} of the "
+            f"{score.fired} on which the neuron fires (recall {percent(score.recall)})."
+        )
     return chart_cell(
         Head(sentence, "named", run.card.colour),
         scores(score.precision, score.recall, score.chance, run.card.colour),
@@ -442,10 +441,10 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:
         for kind, units in (("missed", score.missed), ("wrong", score.wrong))
         for unit in units
     ]
-    sentence: Sentence = [
-        "Its mistakes: ", number(f"{score.fired - score.both} missed"),
-        f", {score.guessed - score.both} false positives. Some of each:",
-    ]  # fmt: skip
+    sentence = (
+        f"Its mistakes: {number(f'{score.fired - score.both} missed')}, "
+        f"{score.guessed - score.both} false positives. Some of each:"
+    )
     return passages_cell(Head(sentence, "mistakes", run.card.colour), shown, key="mistakes")
 
 

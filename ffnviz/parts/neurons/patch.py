@@ -92,17 +92,17 @@ def map_cell(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
         if place in shown:
             shares[:, shown[place]] = restored
     judged = shown.get(pair.judged[1])
-    sentence: Sentence = ["No token that is shown has a counterpart in the second sentence."]
+    sentence = "No token that is shown has a counterpart in the second sentence."
     if np.isfinite(shares).any():
         sentence = _furthest(run, pair, at, shares, judged)
     word, instead = map(run.model.tokenizer.label, pair.words)
-    asked: Sentence = [] if judged is None else [" at ", quoted(run.labels[judged])]
-    under: Sentence = [
-        f"logit({word}) − logit({instead})", *asked, f" is {signed(patches.target)} in the first "
-        f"sentence and {signed(patches.source)} in the second.",
-    ]  # fmt: skip
+    asked = "" if judged is None else f" at {quoted(run.labels[judged])}"
+    under = (
+        f"logit({word}) − logit({instead}){asked} is {signed(patches.target)} in the first "
+        f"sentence and {signed(patches.source)} in the second."
+    )
     if left := len(pair.into.tokens) - len(patches.tokens):
-        under.append(
+        under += (
             f" {left} of {counted(len(pair.into.tokens), 'token')}, in parentheses, "
             f"ha{'s' if left == 1 else 've'} no counterpart."
         )
@@ -126,21 +126,21 @@ def _furthest(
 
     Behind the last block that token's stream is the answer, whatever the network.
     """
-    sentence: Sentence = []
+    sentence = ""
     elsewhere = shares.copy()
     if at == "stream" and judged is not None:
         elsewhere[:, judged] = np.nan
     if at == "stream" and np.isfinite(elsewhere).any():
-        shares, sentence = elsewhere, ["The answer's own token aside, "]
+        shares, sentence = elsewhere, "The answer's own token aside, "
     block, token = np.unravel_index(int(np.nanargmax(shares)), shares.shape)
     word, instead = map(run.model.tokenizer.label, pair.words)
     what = PATCHED.options[at]
     name = f"{what} " if sentence else f"{what[0].upper()}{what[1:]} "
-    return [
-        *sentence, f"{name}of the second sentence, put into block {block + 1} at ",
-        quoted(run.labels[token]), ", moves the answer furthest: ",
-        number(way(float(shares[block, token]))), f" of the way from {instead} to {word}.",
-    ]  # fmt: skip
+    return (
+        f"{sentence}{name}of the second sentence, put into block {block + 1} at "
+        f"{quoted(run.labels[token])}, moves the answer furthest: "
+        f"{number(way(float(shares[block, token])))} of the way from {instead} to {word}."
+    )
 
 
 def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
@@ -149,7 +149,7 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
     partner = pair.partner(here)
     if partner is None:
         why = " has no counterpart in the second sentence, so nothing can be put in there. "
-        alone: Sentence = [quoted(label), f"{why}Choose another token."]
+        alone = f"{quoted(label)}{why}Choose another token."
         return text_cell("no-counterpart", alone, tone="info")
     place, neurons = PLACES[at]
     given, into = pair.given.logits_at(pair.judged[0]), pair.into.logits_at(pair.judged[1])
@@ -164,10 +164,10 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
     answers = [run.model.tokenizer.label(word) for word in pair.words]
     before, after, second = ([percent(row[word]) for word in pair.words] for row in shares)
     moves = [f"{name} {x} → {y}" for name, x, y in zip(answers, before, after, strict=True)]
-    sentence: Sentence = [
-        f"Patched in block {run.state.block + 1} at ", quoted(label), ", the answer goes ",
-        number(way((now - start) / (end - start))), f" of the way: {', '.join(moves)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"Patched in block {run.state.block + 1} at {quoted(label)}, the answer goes "
+        f"{number(way((now - start) / (end - start)))} of the way: {', '.join(moves)}."
+    )
     panels = [
         Bars(title, names, values[ids], colour, marked=frozenset(answers))
         for title, values, colour in (
@@ -175,7 +175,7 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
         )
     ]  # fmt: skip
     likely = [f"{name} {share}" for name, share in zip(answers, second, strict=True)]
-    under: Sentence = [f"In the second sentence: {', '.join(likely)}."]
+    under = f"In the second sentence: {', '.join(likely)}."
     return bars_cell(
         Head(sentence, "patched", run.card.colour, second_line(pair.given), under), panels,
         alt="The likeliest words after the first sentence, and after it with the patch.",

@@ -17,7 +17,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, bare_axis, figure, line_trace, ring
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 
@@ -111,14 +111,14 @@ def loss_of(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
 def the_directions(run: Run, packed: Packed, place: int) -> Cell:
     """An arrow a feature: its column of W."""
     held = packed.held(place)
-    sentence: Sentence = [
-        f"Features that are active {PERCENT[place]}% of the time: ", number(str(held)),
-        f" of {FEATURES} share {DIMENSIONS} dimensions.",
-    ]  # fmt: skip
-    under = [
+    sentence = (
+        f"Features that are active {PERCENT[place]}% of the time: {number(str(held))} of "
+        f"{FEATURES} share {DIMENSIONS} dimensions."
+    )
+    under = (
         f"One feature shows in another by up to {packed.leak(place):.2f} of its size; a bias below "
         "0, and ReLU, cut that off. A toy: it has nothing to do with your sentence."
-    ]
+    )
     return chart_cell(
         Head(sentence, "superposition", run.card.colour, under=under),
         arrows(packed.weights[place], f"@{run.card.colour}"),
@@ -155,14 +155,14 @@ def arrows(weight: NDArray[np.float32], colour: str) -> Figure:
 def the_counts(run: Run, packed: Packed, place: int) -> Cell:
     """How many features are kept at each rarity."""
     counts = np.array([packed.held(at) for at in range(len(PERCENT))])
-    sentence: Sentence = [
-        f"If always active, {counts[0]} fit; if active {PERCENT[-1]}% of the time, ",
-        number(str(counts[-1])), ": more features than dimensions.",
-    ]  # fmt: skip
-    under = [
+    sentence = (
+        f"If always active, {counts[0]} fit; if active {PERCENT[-1]}% of the time, "
+        f"{number(str(counts[-1]))}: more features than dimensions."
+    )
+    under = (
         "So one neuron seldom means one thing: where features are rare, it pays to give a "
         "direction to each, and every dimension then takes part in several."
-    ]
+    )
     colour, x = f"@{run.card.colour}", np.array(PERCENT)
     return chart_cell(
         Head(sentence, "superposition-counts", run.card.colour, under=under),

@@ -202,7 +202,7 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
     add(attention, attention_memory(*place), True)
     add(ffn, ffn_memory(*place), False)
     entries.sort(key=lambda entry: -entry[0])
-    sentence = [*_strongest(run, attention, ffn), f", and it writes {entries[0][1][4]}."]
+    sentence = f"{_strongest(run, attention, ffn)}, and it writes {entries[0][1][4]}."
 
     def opened(at: int) -> OpenNeuron | None:
         neuron = entries[at][2]
@@ -222,11 +222,11 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
     names = [labels[here] for here in changed.pairs[:, 0]]
     most = int(moved.argmax()) if len(moved) else 0
     d_ff = run.model.sizes.d_ff
-    sentence: Sentence = [
-        "With ", quoted(word), " for ", quoted(labels[changed.at]), ", attention's key of ",
-        quoted(names[most]), " moves by ", number(percent(float(moved[most]))),
-        f"; the FFN's {d_ff:,} keys are weights, and stay where they are.",
-    ]  # fmt: skip
+    sentence = (
+        f"With {quoted(word)} for {quoted(labels[changed.at])}, attention's key of "
+        f"{quoted(names[most])} moves by {number(percent(float(moved[most])))}; the FFN's {d_ff:,} "
+        "keys are weights, and stay where they are."
+    )
     shown = np.sort(np.argsort(-moved)[:20])
     panel = Bars("", [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"],
                  np.array([*100 * moved[shown], 0.0]),
@@ -243,15 +243,15 @@ def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
     (head, token), (neuron,) = attention.strongest(1)[0].tolist(), ffn.strongest(1)[0].tolist()
     if attention.written[head, token].norm() < ffn.written[neuron].norm():
         match = ffn.match[neuron]
-        name: Sentence = [number(f"neuron {neuron_name(run.state.block, neuron)}")]
+        name = number(f"neuron {neuron_name(run.state.block, neuron)}")
     else:
         match = attention.match[head, token]
         label = token_labels(run.whole.tokens)[token]
-        name = [number(f"head {head + 1}"), " of attention at ", quoted(label)]
-    return [
-        "Attention and FFN sum weight · value over keys. The strongest here is ", *name,
-        f": its key matches with {signed(float(match))}",
-    ]  # fmt: skip
+        name = f"{number(f'head {head + 1}')} of attention at {quoted(label)}"
+    return (
+        f"Attention and FFN sum weight · value over keys. The strongest here is {name}: its key "
+        f"matches with {signed(float(match))}"
+    )
 
 
 WORDS = 14
@@ -269,12 +269,12 @@ def its_words(run: Run, neuron: int) -> Cell:
     """The words whose logits its value raises and lowers most."""
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
-    sentence: Sentence = [
-        "When active, it makes ", number(promoted.words[0]),
-        f" likelier and {suppressed.words[0]} less likely; the length of its value vector is "
-        f"{norm:.2f}, ", "the largest of the block's." if larger_than >= LARGEST else
-        f"larger than {percent(larger_than)} of the block's.",
-    ]  # fmt: skip
+    larger = "the largest" if larger_than >= LARGEST else f"larger than {percent(larger_than)}"
+    sentence = (
+        f"When active, it makes {number(promoted.words[0])} likelier and "
+        f"{suppressed.words[0]} less likely; the length of its value vector is {norm:.2f}, "
+        f"{larger} of the block's."
+    )
     return bars_cell(
         Head(sentence, "writes", run.card.colour),
         word_panels(run, promoted, suppressed),
@@ -296,11 +296,11 @@ def most_like_it(run: Run, neuron: int) -> Cell:
     """The neurons with the most similar keys and values; a click opens one."""
     block = run.state.block
     by_key, by_value = similar(run.model, block, neuron, NEURONS)
-    sentence: Sentence = [
-        "The most similar key is that of neuron ", number(neuron_name(block, by_key.neurons[0])),
-        f" (cosine {by_key.cosines[0]:.2f}), the most similar value vector that of neuron "
-        f"{neuron_name(block, by_value.neurons[0])} ({by_value.cosines[0]:.2f}).",
-    ]  # fmt: skip
+    sentence = (
+        f"The most similar key is that of neuron {number(neuron_name(block, by_key.neurons[0]))} "
+        f"(cosine {by_key.cosines[0]:.2f}), the most similar value vector that of neuron "
+        f"{neuron_name(block, by_value.neurons[0])} ({by_value.cosines[0]:.2f})."
+    )
 
     def bars(title: str, alike: Similar, colour: str) -> Bars:
         names = [neuron_name(block, n) for n in alike.neurons]

@@ -15,7 +15,7 @@ from ffnviz.analysis.sparsity import (
 )
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell, Head, Part
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import (
     Array,
@@ -156,7 +156,7 @@ def _curve(
 PUBLISHED = (
     "The published shares are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). Those "
     "networks differ in size, data and length of training; we do not know which of these makes "
-    "them sparser.",
+    "them sparser."
 )
 SHOWN = 40  # neurons by their numbers
 
@@ -186,15 +186,15 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     block = run.state.block
     shares = record.above_zero[:, block]
     least = int(shares.argmin())
-    sentence: Sentence = [
+    sentence = (
         f"Before training, {percent(shares[0])} of the activations in {run.card.label}'s block "
         f"{block + 1} were above zero, on {record.n_tokens:,} tokens of unseen books; after "
-        f"{record.tokens[-1] / 1e6:.1f} million training tokens, ", number(percent(shares[-1])),
-    ]  # fmt: skip
+        f"{record.tokens[-1] / 1e6:.1f} million training tokens, {number(percent(shares[-1]))}"
+    )
     if shares[least] < shares[-1]:
         low = f"{percent(shares[least])} at {record.tokens[least] / 1e6:.1f} million"
-        sentence.append(f", after a low of {low}")
-    return [*sentence, ". Nothing in the loss asks for this."]
+        sentence += f", after a low of {low}"
+    return f"{sentence}. Nothing in the loss asks for this."
 
 
 def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
@@ -203,11 +203,11 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     records = {traced.card: record_of(traced.network) for traced in run.both}
     reach = {traced.card: reached(traced.trace, block) for traced in run.both}
     never = {card: record.final_never[block] for card, record in records.items()}
-    under: list[Part] = []
+    under = ""
     for card, units in never.items():
         shown = ", ".join(map(str, units[:SHOWN])) or "none"
         more = f" and {len(units) - SHOWN:,} more" if len(units) > SHOWN else ""
-        under.append(
+        under += (
             f"{card.label}, block {block + 1}, never above zero on "
             f"{records[card].final_n_tokens:,} tokens of books it did not train on: {shown}{more}. "
         )
@@ -227,12 +227,12 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
 
 def _dead_sentence(run: Run, here: int, in_books: int) -> Sentence:
     d_ff = run.model.sizes.d_ff
-    return [
-        f"In block {run.state.block + 1} of {run.card.label}, ",
-        number(f"{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})"),
-        " are above zero on no token of this sentence; on no token of whole books, "
-        f"{in_books:,} ({percent(in_books / d_ff)}).",
-    ]  # fmt: skip
+    return (
+        f"In block {run.state.block + 1} of {run.card.label}, "
+        f"{number(f'{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})')} are above zero on no "
+        f"token of this sentence; on no token of whole books, {in_books:,} "
+        f"({percent(in_books / d_ff)})."
+    )
 
 
 LOOKS = {True: ("solid", "circle", 3), False: ("dot", "circle-open", 1.5)}
@@ -347,14 +347,15 @@ def by_token(run: Run, threshold: float) -> Cell:
         for traced in run.both
         if run.block_of(traced) != block
     )
-    sentence: Sentence = [f"In block {block + 1} of {here.label}, ",
-                number(percent(shares[here, True][at].mean())),
-                " of the neurons are active on a token, on average"]  # fmt: skip
+    sentence = (
+        f"In block {block + 1} of {here.label}, {number(percent(shares[here, True][at].mean()))} "
+        "of the neurons are active on a token, on average"
+    )
     if (here, False) in shares:
         before = percent(shares[here, False][at].mean())
-        sentence.append(f"; before training, {before} were")
+        sentence += f"; before training, {before} were"
     return chart_cell(
-        Head([*sentence, "."], "awake", here.colour),
+        Head(f"{sentence}.", "awake", here.colour),
         awake_by_token(shares, run.labels, run.token, d_ff, block - at, beside),
         "The share of neurons active on each token, in each block, for each network, trained "
         "and untrained.",
@@ -366,15 +367,14 @@ def by_token(run: Run, threshold: float) -> Cell:
 def against_threshold(run: Run, threshold: float) -> Cell:
     """How the share depends on what counts as near zero."""
     curves = {}
-    sentence: Sentence = []
+    sentence = ""
     for traced in run.both:
         shares = share_against_threshold(traced.trace, run.block_of(traced), CURVE)
         curves[traced.card] = (CURVE, shares)
         share = percent(np.interp(threshold, CURVE, shares))
-        sentence += [" and "] if sentence else []
-        sentence += [number(share, traced.card.colour) if traced is run.both[0] else share,
-                     f" of {traced.card.label}'s activations"]  # fmt: skip
-    sentence.append(f" are further than {threshold:g} from zero.")
+        told = share if sentence else number(share, traced.card.colour)
+        sentence += f"{' and ' if sentence else ''}{told} of {traced.card.label}'s activations"
+    sentence += f" are further than {threshold:g} from zero."
     return chart_cell(
         Head(sentence, "threshold", "text"),
         threshold_figure(curves, threshold),

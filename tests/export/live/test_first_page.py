@@ -22,7 +22,7 @@ from ffnviz.parts.journey.ffn import ffn_of_the_token
 from ffnviz.parts.journey.neurons import every_token_every_neuron
 from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.parts.sentences import of_left_out
-from ffnviz.pictures.wording import percent, signed
+from ffnviz.pictures.wording import percent, signed, to_spans
 from ffnviz.state.run import Run
 from ffnviz.state.state import tidied
 from tests.export.live.javascript import Call, running
@@ -178,7 +178,7 @@ def test_a_text_too_long_is_cut_and_counted(call: Call, models: list[Model]) -> 
     state = {"sentence": LONG, "network": "relu", "block": 1, "token": None, "silenced": []}
     data = call("read", {"state": state, "wanted": []})
     assert len(data["texts"]) == len(trace.tokens) == 128
-    assert [text for text, _ in data["notice"]] == of_left_out(128, trace.n_left_out)
+    assert data["notice"] == to_spans(of_left_out(128, trace.n_left_out))
 
 
 def test_what_is_typed_is_tidied_as_on_the_server(call: Call) -> None:
