@@ -124,10 +124,9 @@ def bar(session: Session, page: Page, run: Run | None) -> Cell:
     part = page.part(state.part).title if len(page.parts) > 1 else ""
     network = [network_label(state.network), f"block {state.block + 1}"]
     take = partial(export_widget.ask, run) if run and page.name == "journey" else None
-    return bar_cell(
-        page.title, part, state.sentence, network, "bar", take,
-        menu.entries(session), partial(menu.do, session, page), menu.outcome(),
-    )  # fmt: skip
+    choose = partial(menu.do, session, page)
+    more = menu.entries(session), choose, menu.outcome()
+    return bar_cell(page.title, part, state.sentence, network, "bar", take, *more)
 
 
 def what_to_know(run: Run) -> Sentence:
@@ -184,11 +183,15 @@ def block_map(page: Page, part: Part, run: Run) -> Cell:
     here = stations_of(page.name, part.name)
     stations = [
         MapStation(
-            name, sign, title, name in here, [(each.title, to.title) for to, each in about[name]],
+            name,
+            sign,
+            title,
+            name in here,
+            [(each.title, to.title) for to, each in about[name]],
             about[name].index((page, part)) if (page, part) in about[name] else None,
         )
         for name, (sign, title) in STATIONS.items()
-    ]  # fmt: skip
+    ]
 
     def go(station: int, to: int) -> OpenPage:
         to_page, to_part = about[list(STATIONS)[station]][to]

@@ -71,9 +71,14 @@ def journey_of(
     blocks = [(each, n) for each in run.both for n in range(each.network.sizes.n_blocks)]
     for place, (traced, block) in enumerate(blocks):
         partner = next((other for other in run.both if other is not traced), None)
-        chosen = replace(run, subject=traced, partner=partner, state=replace(
-            run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0],
-        ))  # fmt: skip
+        chosen = replace(
+            run,
+            subject=traced,
+            partner=partner,
+            state=replace(
+                run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0]
+            ),
+        )
         name = f"{traced.card.id} {block}"
         views[name] = _view(
             chosen, name, arrays, subprogress(progress, place, len(blocks)), with_off
@@ -82,8 +87,11 @@ def journey_of(
         cards[name] = _card(chosen, name, arrays, words, most_work, first)
     header = {
         "networks": [
-            {"id": traced.card.id, "label": traced.card.label,
-             "n_blocks": traced.network.sizes.n_blocks}
+            {
+                "id": traced.card.id,
+                "label": traced.card.label,
+                "n_blocks": traced.network.sizes.n_blocks,
+            }
             for traced in run.both
         ],
         "start": start_of(run),
@@ -91,7 +99,7 @@ def journey_of(
         "views": views,
         "cards": cards,
         "words": [traced.network.tokenizer.label(row) for row in words],
-    }  # fmt: skip
+    }
     return Journey(header, arrays)
 
 
@@ -99,9 +107,12 @@ def start_of(run: Run) -> dict[str, Any]:
     """What the Journey shows first."""
     state, chosen = run.state, run.state.neuron
     return {
-        "network": run.card.id, "block": state.block, "token": run.token, "order": state.order,
+        "network": run.card.id,
+        "block": state.block,
+        "token": run.token,
+        "order": state.order,
         "neuron": chosen and {"network": chosen.network, "index": chosen.index},
-    }  # fmt: skip
+    }
 
 
 def _kept(cell: Cell) -> dict[str, Any]:

@@ -81,14 +81,22 @@ def _reach(furthest: Sequence[float]) -> float:
 
 def _note(text: str, place: int, x: float, anchor: str) -> dict[str, object]:
     return {
-        "text": text, "x": x, "xref": "paper", "xanchor": anchor,
-        "y": place, "yanchor": "middle", "showarrow": False, "font": {"size": 16},
-    }  # fmt: skip
+        "text": text,
+        "x": x,
+        "xref": "paper",
+        "xanchor": anchor,
+        "y": place,
+        "yanchor": "middle",
+        "showarrow": False,
+        "font": {"size": 16},
+    }
 
 
 def _xy(points: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
-    return {"x": np.array([x for x, _ in points], float),
-            "y": np.array([y for _, y in points], float)}  # fmt: skip
+    return {
+        "x": np.array([x for x, _ in points], float),
+        "y": np.array([y for _, y in points], float),
+    }
 
 
 ROW, FRAME = 34, 110  # pixels
@@ -156,12 +164,17 @@ def cached_for_block(run: Run, name: tuple[Any, ...], compute: Callable[[Subject
 def as_claim(finding: Finding) -> Claim:
     """A finding as the picture of verdicts shows it."""
     return Claim(
-        finding.claim, "constructed" if finding.because else finding.verdict.kind,
-        finding.verdict.sign, finding.verdict_text,
-        finding.expected, finding.measured, str(finding.check), str(finding.said),
+        finding.claim,
+        "constructed" if finding.because else finding.verdict.kind,
+        finding.verdict.sign,
+        finding.verdict_text,
+        finding.expected,
+        finding.measured,
+        str(finding.check),
+        str(finding.said),
         finding.verdict_text.removeprefix(str(finding.verdict)),
         "Often thought" if finding.said is Said.PEOPLE else finding.source,
-    )  # fmt: skip
+    )
 
 
 def verdicts_of(run: Run, note: str, findings: Sequence[Finding], under: Sentence = "") -> Cell:

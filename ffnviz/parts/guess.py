@@ -141,8 +141,11 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
     tokens = traced.whole.tokens
     in_bytes = read_in_bytes(tokens)
     read = what_it_cannot_read(traced) or what_it_read(traced)
-    words = [(split.word, split.pieces) for split in split_words(traced.text, tokens)
-             if not set(split.word) & set(in_bytes)]  # fmt: skip
+    words = [
+        (split.word, split.pieces)
+        for split in split_words(traced.text, tokens)
+        if not set(split.word) & set(in_bytes)
+    ]
     return f"{warning}{read}{of_pieces(words)}{room}"
 
 

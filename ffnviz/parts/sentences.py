@@ -72,9 +72,13 @@ def of_ffn(d_model: int, d_ff: int, gated: bool) -> Sentence:
 
 
 def of_prediction(
-    label: str, prediction: tuple[str, float], without: tuple[str, float], block: int, asked: str,
+    label: str,
+    prediction: tuple[str, float],
+    without: tuple[str, float],
+    block: int,
+    asked: str,
     is_off: bool = False,
-) -> Sentence:  # fmt: skip
+) -> Sentence:
     """The likeliest word and its probability, with the FFN and without it.
 
     Args:

@@ -157,9 +157,8 @@ def words_cell(
     return Cell("words_box", key, data, events={"text": wrote, "ask": lambda _: on_ask()})
 
 
-CLASS_REQUESTS = (
-    "brain", "look", "end", "left", "alone", "back", "ticket", "close", "open", "remove",
-)  # fmt: skip
+_OF_STUDENTS, _OF_LECTURERS = ("left", "alone", "back", "ticket"), ("close", "open", "remove")
+CLASS_REQUESTS = ("brain", "look", "end", *_OF_STUDENTS, *_OF_LECTURERS)
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,15 @@ from pygments.token import Comment, Keyword, Name, Number, Operator, String, _To
 from ffnviz.pictures.cell import Cell, Head, entry, event, place
 from ffnviz.pictures.wording import Sentence, to_spans
 
-KINDS = {Comment: "comment", Keyword: "keyword", Number: "number", String: "string",
-         Operator: "operator", Name.Builtin: "builtin", Name.Function: "function"}  # fmt: skip
+KINDS = {
+    Comment: "comment",
+    Keyword: "keyword",
+    Number: "number",
+    String: "string",
+    Operator: "operator",
+    Name.Builtin: "builtin",
+    Name.Function: "function",
+}
 
 
 def code_cell(key: str, code: str) -> Cell:
@@ -23,9 +30,11 @@ def code_cell(key: str, code: str) -> Cell:
         code: the text, in Python.
     """
     lexer = PythonLexer(stripnl=False, ensurenl=False)
-    return Cell("code", key, {"code": code, "tokens": [
-        [text, _kind(token)] for token, text in lexer.get_tokens(code)
-    ]})  # fmt: skip
+    return Cell(
+        "code",
+        key,
+        {"code": code, "tokens": [[text, _kind(token)] for token, text in lexer.get_tokens(code)]},
+    )
 
 
 def _kind(token: _TokenType) -> str:
@@ -51,8 +60,13 @@ def table_cell(
         rows: as many values each.
         on_choose: gives the action for the place of a clicked row.
     """
-    data = {"columns": list(columns), "rows": [list(row) for row in rows], "head": head.to_json(),
-            "clickable": on_choose is not None, "drawn": DRAWN}  # fmt: skip
+    data = {
+        "columns": list(columns),
+        "rows": [list(row) for row in rows],
+        "head": head.to_json(),
+        "clickable": on_choose is not None,
+        "drawn": DRAWN,
+    }
     events = {} if on_choose is None else {"row": event(on_choose, place, len(rows))}
     return Cell("table", key, data, events=events)
 

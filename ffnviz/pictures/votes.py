@@ -120,9 +120,12 @@ def vote_cell(
         "votes": [list(each) for each in votes],
         "scene": FIRST_QUESTION,
     }
-    return Cell("vote_question", key, data, events={
-        "step": stepped, "vote": voted, "lead": lambda _: on_lead()
-    })  # fmt: skip
+    return Cell(
+        "vote_question",
+        key,
+        data,
+        events={"step": stepped, "vote": voted, "lead": lambda _: on_lead()},
+    )
 
 
 @dataclass(frozen=True)

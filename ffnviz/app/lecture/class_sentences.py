@@ -77,12 +77,14 @@ def read_pool(
     order = sorted(range(d_ff), key=lambda n: (-int(fired[n]), -float(totals[n])))[:NEURONS]
     shared = [
         SharedNeuron(
-            neuron, int(fired[neuron]), float(totals[neuron]) / len(texts),
+            neuron,
+            int(fired[neuron]),
+            float(totals[neuron]) / len(texts),
             _strongest(strongest[:, neuron].where(fires[:, neuron], 0), tokens[:, neuron]),
         )
         for neuron in order
         if fired[neuron] > 0
-    ]  # fmt: skip
+    ]
     return Pool(shares, tuple(guesses), tuple(shared))
 
 
@@ -140,16 +142,21 @@ def brain(session: Session, run: Run) -> Sheet:
         read_all,
         lambda measured: [
             row(sentence_list(session, run, sent, led, measured.result)),
-            *([row(shared_neurons(session, run, texts, measured.result[run.card.id]))]
-              if len(texts) > 1 else []),
+            *(
+                [row(shared_neurons(session, run, texts, measured.result[run.card.id]))]
+                if len(texts) > 1
+                else []
+            ),
         ],
         (texts,),
-        before=[unread, *([row(Soon("class-neurons", "What they share", 300))]
-                          if len(texts) > 1 else [])],
+        before=[
+            unread,
+            *([row(Soon("class-neurons", "What they share", 300))] if len(texts) > 1 else []),
+        ],
         label="Try again",
         doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
         once=True,
-    )  # fmt: skip
+    )
     return Sheet([measurement], [])
 
 
@@ -216,12 +223,17 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
             f"{number(f'{shared[0].sentences} of {len(texts)}')}. Click a bar to meet its neuron."
         )
     bars = Bars(
-        "", [neuron_name(block, each.neuron) for each in shared],
-        np.array([each.mean for each in shared]), run.card.colour,
+        "",
+        [neuron_name(block, each.neuron) for each in shared],
+        np.array([each.mean for each in shared]),
+        run.card.colour,
         np.array([each.neuron for each in shared], dtype=np.int64),
-        said=[f"in {each.sentences} of {len(texts)}: "
-              f"{isolated(shortened(words_of(run, texts, each), LONGEST))}" for each in shared],
-    )  # fmt: skip
+        said=[
+            f"in {each.sentences} of {len(texts)}: "
+            f"{isolated(shortened(words_of(run, texts, each), LONGEST))}"
+            for each in shared
+        ],
+    )
     return bars_cell(
         Head(sentence, "class-neurons", run.card.colour),
         [bars],

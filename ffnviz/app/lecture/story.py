@@ -133,12 +133,14 @@ def scene_cells(session: Session, run: Run | None) -> list[Cell]:
         problem = f"The lecture cannot be shown. {typed(str(error))}"
         return [text_cell("story", problem, tone="warning")]
     place = min(options.scene, len(lecture.scenes) - 1)
-    return [story_cell(
-        scene_data(lecture, place, options, run),
-        key="story",
-        on_go=lambda wanted: go(session, wanted),
-        on_ask=lambda what: ask(session, what),
-    )]  # fmt: skip
+    return [
+        story_cell(
+            scene_data(lecture, place, options, run),
+            key="story",
+            on_go=lambda wanted: go(session, wanted),
+            on_ask=lambda what: ask(session, what),
+        )
+    ]
 
 
 def _says_sentence(scene: Scene) -> bool:

@@ -60,12 +60,20 @@ def says_share_without_neuron(run: Run) -> str:
     return percent(float(edited.logits_at(run.place).softmax(dim=-1)[word]))
 
 
-facts({
-    "neuron": ("The chosen neuron, or else the one that adds most to the likeliest word",
-               lambda run: neuron_name(run.state.block, neuron_shown(run))),
-    "neuron_value": ("That neuron's activation on the chosen token",
-                     lambda run: signed(float(_values(run)[run.token]))),
-    "neuron_fires": ("On how many of the tokens that neuron is active",
-                     lambda run: int(active(_values(run), threshold_for(run.card.phi)).sum())),
-    "neuron_writes": ("The words that the neuron makes likelier", _written),
-})  # fmt: skip
+facts(
+    {
+        "neuron": (
+            "The chosen neuron, or else the one that adds most to the likeliest word",
+            lambda run: neuron_name(run.state.block, neuron_shown(run)),
+        ),
+        "neuron_value": (
+            "That neuron's activation on the chosen token",
+            lambda run: signed(float(_values(run)[run.token])),
+        ),
+        "neuron_fires": (
+            "On how many of the tokens that neuron is active",
+            lambda run: int(active(_values(run), threshold_for(run.card.phi)).sum()),
+        ),
+        "neuron_writes": ("The words that the neuron makes likelier", _written),
+    }
+)

@@ -29,11 +29,15 @@ def fact_of_both(function: Callable[[Run, TracedModel], str]) -> None:
     def coloured(run: Run, traced: TracedModel) -> Sentence:
         return number(function(run, traced), traced.card.colour)
 
-    facts({
-        name: (meaning, lambda run: coloured(run, run.subject)),
-        f"partner_{name}": (f"{{{name}}} in the network beside",
-                            lambda run: coloured(run, partner(run))),
-    })  # fmt: skip
+    facts(
+        {
+            name: (meaning, lambda run: coloured(run, run.subject)),
+            f"partner_{name}": (
+                f"{{{name}}} in the network beside",
+                lambda run: coloured(run, partner(run)),
+            ),
+        }
+    )
 
 
 def facts(entries: Mapping[str, tuple[str, Compute]]) -> None:

@@ -246,17 +246,25 @@ def clock_figure(
     )
     return figure(
         [
-            {"type": "bar", "orientation": "h", "name": name, "y": np.arange(n) + offset,
-             "x": end - start, "base": start, "width": WIDTH, "marker": {"color": bar_colour},
-             "customdata": end,
-             "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>"}
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": name,
+                "y": np.arange(n) + offset,
+                "x": end - start,
+                "base": start,
+                "width": WIDTH,
+                "marker": {"color": bar_colour},
+                "customdata": end,
+                "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>",
+            }
             for name, start, end, offset, bar_colour in bars
         ],
         axis("milliseconds from the start", rangemode="tozero"),
         row_axis(n, **some_named(labels, 16, 10), tickfont={"size": 16}),
         margin={"l": 96, "r": 20, "t": 44, "b": 84},
         barmode="overlay",
-    )  # fmt: skip
+    )
 
 
 def arrives(
@@ -273,16 +281,23 @@ def arrives(
     """
     return figure(
         [
-            line_trace(name, np.arange(len(labels)), np.where(values > 0, values, np.nan),
-                       colour, 3, dash, dots=9,
-                       hovertemplate="%{y:.3g}<extra>%{fullData.name}</extra>")
+            line_trace(
+                name,
+                np.arange(len(labels)),
+                np.where(values > 0, values, np.nan),
+                colour,
+                3,
+                dash,
+                dots=9,
+                hovertemplate="%{y:.3g}<extra>%{fullData.name}</extra>",
+            )
             for name, values, colour, dash in series
         ],
         token_axis(labels),
         axis("length of the gradient that arrives", type="log", dtick=1, exponentformat="power"),
         shapes=[band(token - 0.5, token + 0.5)],
         margin={"l": 84, "r": 20, "t": 44, "b": 84},
-    )  # fmt: skip
+    )
 
 
 GAINS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
@@ -309,12 +324,11 @@ def clock(run: Run) -> Measurement[Clock]:
         return [
             chart_cell(
                 Head(_of_clock(result), "clock", run.card.colour, under=measured_on(measured)),
-                clock_figure(_labels(run), result.recurrent, result.block,
-                              f"@{run.card.colour}"),
+                clock_figure(_labels(run), result.recurrent, result.block, f"@{run.card.colour}"),
                 "When the recurrent network and the block were done with each token.",
                 height=520,
-            ),
-        ]  # fmt: skip
+            )
+        ]
 
     return Measurement(
         "turns",
@@ -342,14 +356,18 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
         )
     return chart_cell(
         Head(_of_gradient(labels, read.token, recurrent, blocks), "arrives", colour),
-        arrives(labels, read.token, [
-            ("RNN, untrained", recurrent, "@text", "dash"),
-            ("block, untrained", blocks.untrained, "@muted", "dot"),
-            (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
-        ]),
+        arrives(
+            labels,
+            read.token,
+            [
+                ("RNN, untrained", recurrent, "@text", "dash"),
+                ("block, untrained", blocks.untrained, "@muted", "dot"),
+                (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
+            ],
+        ),
         "How much of a unit gradient at the chosen token's output reaches each token.",
         height=520,
-    )  # fmt: skip
+    )
 
 
 def _labels(run: Run) -> list[str]:

@@ -64,10 +64,15 @@ def sheet(run: Run, _: Values) -> Sheet:
 
     doing = f"Asking {SENTENCES} sentences without each half …"
     losses = Measurement(
-        "beside", (run.card.id, run.model.fingerprint, run.device), measure, after, (),
+        "beside",
+        (run.card.id, run.model.fingerprint, run.device),
+        measure,
+        after,
+        (),
         [Soon("beside-loss", "The loss without attention, and without the FFN", 420)],
-        doing=doing, once=True,
-    )  # fmt: skip
+        doing=doing,
+        once=True,
+    )
     return Sheet([row(the_table(run), losses, widths=(1.5, 1))])
 
 
@@ -116,10 +121,13 @@ def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
         (f"multiply-adds a token, of {n}", *once),
         (f"the same, of {2 * n}", *twice),
         ("distance from linear", off["attention"], off["FFN"]),
-        ("linear once …", f"its mixing is held: {off['attention (weights frozen)']}",
-         f"φ is left out: {off['FFN without φ']}"),
+        (
+            "linear once …",
+            f"its mixing is held: {off['attention (weights frozen)']}",
+            f"φ is left out: {off['FFN without φ']}",
+        ),
         ("what it adds at this token", *adds),
-    ]  # fmt: skip
+    ]
 
 
 def mixed(moved: Positions, token: int) -> tuple[int, int, int]:
@@ -200,16 +208,19 @@ def the_losses(run: Run, losses: Losses) -> Cell:
     )
     names = [f"without {LABELS[each]}" for each in HALVES]
     panel = Bars(
-        "", ["as it is", *names, *(f"{name} {block + 1}" for name in names)],
+        "",
+        ["as it is", *names, *(f"{name} {block + 1}" for name in names)],
         np.array([losses.whole, *losses.without, *losses.block[block]]),
         ["text", *2 * ("muted", run.card.colour)],
-    )  # fmt: skip
+    )
     under = (
         f"{losses.sentences} everyday sentences that the network never trained on, one word hidden "
         "in each. The network was trained with both, and never learnt to do without one."
     )
     return bars_cell(
-        Head(sentence, "beside-loss", run.card.colour, under=under), [panel],
+        Head(sentence, "beside-loss", run.card.colour, under=under),
+        [panel],
         alt="The loss of hidden words: as it is, without attention, and without the FFN.",
-        of="mean loss in nats", named="network",
-    )  # fmt: skip
+        of="mean loss in nats",
+        named="network",
+    )

@@ -208,8 +208,13 @@ def degrees(before: Array, after: Array) -> float:
 
 def title(kind: str, added: str, norm: str = "LayerNorm") -> str:
     """What a station is called; `added` is what a sum adds, `norm` what a norm is."""
-    names = {"stream": "stream x", "norm": norm, "attention": "attention",
-             "cross": "cross-attention", "ffn": "FFN"}  # fmt: skip
+    names = {
+        "stream": "stream x",
+        "norm": norm,
+        "attention": "attention",
+        "cross": "cross-attention",
+        "ffn": "FFN",
+    }
     return f"+ {added.removesuffix('-attention')}" if kind == "sum" else names[kind]
 
 
@@ -311,11 +316,13 @@ DOORS = {  # of a kind of station: the parts about it, each with its page and na
     Kind.ATTENTION: (("Against an RNN", "block", "turns"), ("Position-wise", "lab", "positions")),
     Kind.CROSS: (("Against an RNN", "block", "turns"),),
     Kind.FFN: (
-        ("The activation function", "sparsity", "bend"), ("Active neurons", "sparsity", "awake"),
-        ("Top activations", "neurons", "wakes"), ("What it writes", "neurons", "writes"),
+        ("The activation function", "sparsity", "bend"),
+        ("Active neurons", "sparsity", "awake"),
+        ("Top activations", "neurons", "wakes"),
+        ("What it writes", "neurons", "writes"),
     ),
     Kind.SUM: (RESIDUAL, ("Ablate layers", "block", "strip"), LENS),
-}  # fmt: skip
+}
 Vectors = NDArray[np.float32]
 
 
@@ -356,7 +363,11 @@ def stations_of(
                 title=title(kind, last_written, passing.norm),
                 note=note(kind, before, after),
                 says=explanation(
-                    kind, before, after, own, None if hidden is None else hidden[token],
+                    kind,
+                    before,
+                    after,
+                    own,
+                    None if hidden is None else hidden[token],
                     place == len(computed) - 1,
                 ),
                 output=output,
@@ -367,7 +378,7 @@ def stations_of(
                 hidden=hidden,
                 doors=[title for title, _, _ in doors_of(station.kind, ours)],
             )
-        )  # fmt: skip
+        )
         last_written = ADDED.get(station.kind, last_written)
     return stations
 

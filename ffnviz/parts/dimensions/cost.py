@@ -138,16 +138,26 @@ def costs_figure(
     ):
         values = np.array([float(counts[part]) for part in parts])
         total = values.sum()
-        traces.append({
-            "type": "bar", "orientation": "h", "name": name, "x": values / total * 100,
-            "y": parts, "xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}",
-            "textposition": "outside", "cliponaxis": False,
-            "meta": {"counts": [counts[part] for part in parts], "labels": [], "named": "part"},
-            "text": [f"{short(v)} <b>{percent(v / total).replace('<', '&lt;')}</b>"
-                     for v in values],
-            "textfont": {"size": 17}, "hoverinfo": "none",
-            "marker": {"color": [f"@{twin}" if part == "FFN" else "@muted" for part in parts]},
-        })  # fmt: skip
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": name,
+                "x": values / total * 100,
+                "y": parts,
+                "xaxis": f"x{place + 1}",
+                "yaxis": f"y{place + 1}",
+                "textposition": "outside",
+                "cliponaxis": False,
+                "meta": {"counts": [counts[part] for part in parts], "labels": [], "named": "part"},
+                "text": [
+                    f"{short(v)} <b>{percent(v / total).replace('<', '&lt;')}</b>" for v in values
+                ],
+                "textfont": {"size": 17},
+                "hoverinfo": "none",
+                "marker": {"color": [f"@{twin}" if part == "FFN" else "@muted" for part in parts]},
+            }
+        )
     titles = [
         panel_title(f"<b>{short(sum(parameters.values()))}</b> parameters", 0),
         panel_title(f"<b>{short(sum(multiply_adds.values()))}</b> multiply-adds", 0.56),
@@ -267,11 +277,15 @@ def what_to_count(values: Values, shape: Shape) -> list[Control]:
         return replace(size, default=own, stops=stops, text=lambda n: str(0 if n == own else n))
 
     return [
-        Choice("Start from", [each.name for each in PRESETS.values()], start_from,
-               names.index(values[PRESET])),
+        Choice(
+            "Start from",
+            [each.name for each in PRESETS.values()],
+            start_from,
+            names.index(values[PRESET]),
+        ),
         Choice("FFN", [GATED.options["plain"], GATED.options["gated"]], gate, int(shape.gated)),
         *(slider(name, size) for name, size in SIZES.items()),
-    ]  # fmt: skip
+    ]
 
 
 def _details(values: Values, shape: Shape) -> Sentence:

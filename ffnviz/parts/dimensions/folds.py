@@ -141,9 +141,10 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
             _line("one layer, at most", powers, powers + 1, colour, 3),
             ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
         ],
-        log_axis("neurons", POWERS), log_axis("pieces", POWERS),
+        log_axis("neurons", POWERS),
+        log_axis("pieces", POWERS),
         margin={"l": 70, "r": 20, "t": 60, "b": 56},
-    )  # fmt: skip
+    )
 
 
 def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, str]) -> Figure:
@@ -161,7 +162,7 @@ def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, 
         axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
         axis("pieces so far", rangemode="tozero"),
         margin={"l": 76, "r": 20, "t": 60, "b": 44},
-    )  # fmt: skip
+    )
 
 
 def _line(name: str, x: Any, y: Array, colour: str, width: int) -> Trace:
@@ -245,4 +246,4 @@ def in_the_network(run: Run, values: Values) -> Cell:
         ),
         "How many neurons have switched on the way from one token to another.",
         height=300,
-    )  # fmt: skip
+    )

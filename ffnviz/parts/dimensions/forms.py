@@ -119,9 +119,11 @@ FORM = choice_setting(
 ).with_control("Way to write it")
 SETTINGS = (FORM,)
 NAMES = {
-    "rows": "rows, PyTorch", "columns": "columns, PyTorch", "numpy": "rows, NumPy",
+    "rows": "rows, PyTorch",
+    "columns": "columns, PyTorch",
+    "numpy": "rows, NumPy",
     "batch": "batch, PyTorch",
-}  # fmt: skip
+}
 EQUATIONS = {
     "rows": "Y = φ(X W₁ + b₁) W₂ + b₂",
     "columns": "Yᵀ = W₂ᵀ φ(W₁ᵀ Xᵀ + b₁) + b₂",
@@ -197,13 +199,19 @@ def code(run: Run, form: str) -> str:
     """A way of writing this block's FFN that runs in a notebook."""
     sizes, phi, ffn = run.model.sizes, run.card.phi, run.model.ffn(run.state.block)
     given = {
-        "network": run.card.id, "text": run.trace.text, "block": run.state.block,
-        "n": len(run.labels), "d_model": sizes.d_model, "d_ff": sizes.d_ff,
+        "network": run.card.id,
+        "text": run.trace.text,
+        "block": run.state.block,
+        "n": len(run.labels),
+        "d_model": sizes.d_model,
+        "d_ff": sizes.d_ff,
         "b1": "ffn.key_bias" if ffn.key_bias is not None else f"torch.zeros({sizes.d_ff})",
-        "b2": "ffn.output_bias" if ffn.output_bias is not None
-              else f"torch.zeros({sizes.d_model})",
-        "torch": phi.torch, "numpy": phi.numpy or "φ(z)", "batch": BATCH, "tokens": TOKENS,
-    }  # fmt: skip
+        "b2": "ffn.output_bias" if ffn.output_bias is not None else f"torch.zeros({sizes.d_model})",
+        "torch": phi.torch,
+        "numpy": phi.numpy or "φ(z)",
+        "batch": BATCH,
+        "tokens": TOKENS,
+    }
     return (START + CODE[form]).format(**given)
 
 

@@ -64,9 +64,10 @@ def times_figure(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, tw
             line_of_times("all tokens", chunks, spreads, f"@{twin}", hover),
             ring(f"{chunk:,}", np.array([chunk]), np.array([spreads[at][0]]), f"@{twin}"),
         ],
-        log_axis("tokens at a time", chunks), axis("ms, median and quartiles", rangemode="tozero"),
+        log_axis("tokens at a time", chunks),
+        axis("ms, median and quartiles", rangemode="tozero"),
         showlegend=False,
-    )  # fmt: skip
+    )
 
 
 RUNS = 5

@@ -289,11 +289,17 @@ def lifted_figure(
         names: of the classes.
     """
     traces = [
-        {"type": "scatter", "mode": "markers", "name": name, "x": away[chosen], "y": across[chosen],
-         "hovertemplate": "%{x:.2f} from the cut<extra></extra>",
-         "marker": {"size": 10, "color": colour, "symbol": symbol}}
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": name,
+            "x": away[chosen],
+            "y": across[chosen],
+            "hovertemplate": "%{x:.2f} from the cut<extra></extra>",
+            "marker": {"size": 10, "color": colour, "symbol": symbol},
+        }
         for name, chosen, (colour, symbol) in zip(names, (first, ~first), MARKS, strict=True)
-    ]  # fmt: skip
+    ]
     reach = 1.1 * float(np.abs(away).max(initial=1e-2))
     tall = 1.15 * float(np.abs(across).max(initial=1e-2))
     return figure(

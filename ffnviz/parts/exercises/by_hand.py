@@ -242,8 +242,13 @@ def _at_z(exercise: Backward, j: int) -> Blank:
     if exercise.ffn.z[j] > 0:
         wrong, reads = 0, ((D_MODEL + j, 1.0),)
         message = f"φ: {z} is above 0, where ReLU has the slope 1: all comes through."
-    return Blank(f"d{z}", int(exercise.at_z[j]), (Slip("φ", wrong, message),), reads=reads,
-                 uses=((Z, None, j),))  # fmt: skip
+    return Blank(
+        f"d{z}",
+        int(exercise.at_z[j]),
+        (Slip("φ", wrong, message),),
+        reads=reads,
+        uses=((Z, None, j),),
+    )
 
 
 def _at_w1(exercise: Backward, j: int) -> Blank:
@@ -254,8 +259,9 @@ def _at_w1(exercise: Backward, j: int) -> Blank:
         Slip("sign", -first * gradient, f"Sign: {written(first)} · {bracketed(gradient)}."),
         Slip("terms", gradient, "The gradient of z is still to be multiplied with x₁."),
     )
-    return Blank(f"dw₁{SIGNS[j]}", first * gradient, slips, reads=((z, float(first)),),
-                 uses=((X, None, 0),))  # fmt: skip
+    return Blank(
+        f"dw₁{SIGNS[j]}", first * gradient, slips, reads=((z, float(first)),), uses=((X, None, 0),)
+    )
 
 
 TASK = choice_setting(
@@ -298,11 +304,12 @@ def sheet(run: Run, values: Values) -> Sheet:
     seeds = range(first, first + n)
     named = f"{first}" if n == 1 else f"{first}-{first + n - 1}"
     controls: list[Control] = [
-        TASK, SEED, SHEETS,
+        TASK,
+        SEED,
+        SHEETS,
         Download("Worksheet (A4)", f"ffn-by-hand-{named}.html", "text/html", worksheets(seeds)),
-        Download("Solutions", f"ffn-by-hand-{named}-solutions.html", "text/html",
-                 solutions(seeds)),
-    ]  # fmt: skip
+        Download("Solutions", f"ffn-by-hand-{named}-solutions.html", "text/html", solutions(seeds)),
+    ]
     return Sheet([row(of_small_numbers(values))], controls)
 
 
@@ -364,8 +371,8 @@ def steps_back(exercise: Backward) -> list[Step]:
 def gap_of(blank: Blank) -> Gap:
     """A blank as the picture has it."""
     slips = [(slip.value, slip.message) for slip in blank.slips]
-    return Gap(blank.name, blank.right, slips, blank.tolerance, blank.reads, blank.plus, blank.relu,
-               blank.uses)  # fmt: skip
+    given = blank.tolerance, blank.reads, blank.plus, blank.relu, blank.uses
+    return Gap(blank.name, blank.right, slips, *given)
 
 
 def xor(values: Values) -> Cell:
@@ -373,10 +380,13 @@ def xor(values: Values) -> Cell:
     sentence = f"Choose weights so that y is {number('1')} where exactly one of a and b is 1."
     head = Head(sentence, "by-hand-xor", "relu")
     return xor_cell(
-        "xor", head, values[XOR], values[PHI] == "relu",
+        "xor",
+        head,
+        values[XOR],
+        values[PHI] == "relu",
         lambda nine: set_to(XOR, tuple(nine)),
         lambda on: set_to(PHI, "relu" if on else "none"),
-    )  # fmt: skip
+    )
 
 
 def which_neuron(run: Run) -> list[Control]:
@@ -389,9 +399,13 @@ def which_neuron(run: Run) -> list[Control]:
 
     return [
         NumberBox("Neuron", at, 0, run.model.sizes.d_ff - 1, choose),
-        Choice("or one with z", ["largest", "furthest below 0"], lambda place: choose(ends[place]),
-               ends.index(at) if at in ends else None),
-    ]  # fmt: skip
+        Choice(
+            "or one with z",
+            ["largest", "furthest below 0"],
+            lambda place: choose(ends[place]),
+            ends.index(at) if at in ends else None,
+        ),
+    ]
 
 
 def of_a_neuron(run: Run, values: Values) -> Cell:
@@ -411,9 +425,14 @@ def _to_fill_in(
     head: Head, exercise: str, steps: list[Step], values: Values, another: Set | None = None
 ) -> Cell:
     return by_hand_cell(
-        "by-hand", head, exercise, steps, answers(values[TYPED], exercise),
-        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))), another,
-    )  # fmt: skip
+        "by-hand",
+        head,
+        exercise,
+        steps,
+        answers(values[TYPED], exercise),
+        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
+        another,
+    )
 
 
 def steps_of_neuron(neuron: RealNeuron) -> list[Step]:
@@ -435,6 +454,14 @@ def steps_of_neuron(neuron: RealNeuron) -> list[Step]:
     return [
         Step("z = Σ x · w + b", [Table("", terms, ("entry", "x", "w", "x · w"))], [product, z]),
         Step("h = φ(z)", gate if neuron.gate != 1 else [], [h]),
-        Step("y = h · v + others", [Table(f"entry {neuron.entry}", [
-            ["v", said(neuron.value)], ["others and b₂", said(neuron.others)]])], [y]),
-    ]  # fmt: skip
+        Step(
+            "y = h · v + others",
+            [
+                Table(
+                    f"entry {neuron.entry}",
+                    [["v", said(neuron.value)], ["others and b₂", said(neuron.others)]],
+                )
+            ],
+            [y],
+        ),
+    ]

@@ -66,10 +66,18 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
     """
     every = max(1, -(-len(pieces) // MOST_PIECES))
     traces = [
-        line_trace(f"neuron {place + 1}", x, pieces[place], f"{colour}/0.6", 1.5, yaxis="y2",
-                   showlegend=False, hoverinfo="none")
+        line_trace(
+            f"neuron {place + 1}",
+            x,
+            pieces[place],
+            f"{colour}/0.6",
+            1.5,
+            yaxis="y2",
+            showlegend=False,
+            hoverinfo="none",
+        )
         for place in range(0, len(pieces), every)
-    ]  # fmt: skip
+    ]
     traces += [
         line_trace("the function", x, y, "@muted", 7),
         line_trace("the network", x, fit, colour, 3),
@@ -79,9 +87,12 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
         traces,
         axis("x", anchor="y2"),
         axis("y", domain=[0.45, 1], range=[-1.6, 1.6]),
-        yaxis2=axis("what each neuron adds", domain=[0, 0.37],
-                    range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6]),
-    )  # fmt: skip
+        yaxis2=axis(
+            "what each neuron adds",
+            domain=[0, 0.37],
+            range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6],
+        ),
+    )
 
 
 def errors(
@@ -169,9 +180,12 @@ def sheet(run: Run, values: Values) -> Sheet:
     setup = (name, phi, curve if name == DRAWN else None)
     place = nearest(WIDTHS, values[UNITS])
     drawing = drawing_cell(
-        "Draw over it, or move its points with the arrow keys", curve, run.card.colour,
-        "lab-drawing", lambda new: set_to(CURVE, tuple(new)),
-    )  # fmt: skip
+        "Draw over it, or move its points with the arrow keys",
+        curve,
+        run.card.colour,
+        "lab-drawing",
+        lambda new: set_to(CURVE, tuple(new)),
+    )
     canvas = [drawing] if name == DRAWN else []
 
     def after(measured: Measured[Approximation]) -> list[Row]:
@@ -181,8 +195,10 @@ def sheet(run: Run, values: Values) -> Sheet:
         return [row(*canvas, *pictures), verdicts]
 
     networks = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} neurons"
-    soon = (Soon("lab-pieces", "The function, and what each neuron adds to the fit"),
-            Soon("lab-errors", "The error against the number of neurons"))  # fmt: skip
+    soon = (
+        Soon("lab-pieces", "The function, and what each neuron adds to the fit"),
+        Soon("lab-errors", "The error against the number of neurons"),
+    )
     before = [row(*canvas, *soon), row(Soon("lab-fit", "What textbooks say of it", 120))]
     doing = f"Fitting {networks} …"
     fits = Measurement("fit", setup, fit, after, (name, curve, phi), before, "Fit", doing)
@@ -222,13 +238,17 @@ def the_errors(run: Run, result: Approximation, place: int) -> Cell:
     return chart_cell(
         Head(sentence, "lab-errors", run.card.colour),
         errors(
-            result.widths, np.array([fit.error for fit in result.fits]),
-            np.array([fit.largest for fit in result.fits]), np.array(result.bounds),
-            result.line, result.widths[place], f"@{run.card.colour}",
+            result.widths,
+            np.array([fit.error for fit in result.fits]),
+            np.array([fit.largest for fit in result.fits]),
+            np.array(result.bounds),
+            result.line,
+            result.widths[place],
+            f"@{run.card.colour}",
         ),
         "The mean and the largest error against the number of neurons, both logarithmic.",
         height=560,
-    )  # fmt: skip
+    )
 
 
 def _pieces(result: Approximation, fit: Fit) -> NDArray[np.float64]:
@@ -379,9 +399,11 @@ def the_line(
 ) -> Cell:
     """The line whose corners are dragged."""
     n, off = len(corners) - 1, hand_errors(function, yours)
-    most = "" if limit is None else (
-        f" Corners evenly spaced on the curve are off by at most {short(limit)}."
-    )  # fmt: skip
+    most = (
+        ""
+        if limit is None
+        else (f" Corners evenly spaced on the curve are off by at most {short(limit)}.")
+    )
     sentence = (
         f"Between the points your {n} neuron{'s are' if n > 1 else ' is'} off by "
         f"{number(short(off.between))}; each corner is where one bends.{most}"
@@ -390,11 +412,15 @@ def the_line(
     points = samples()
     y, at = (function(torch.from_numpy(each)).numpy() for each in (x, points))
     return handles_cell(
-        Head(sentence, "hand", run.card.colour), corners, SIDE,
-        (_steps(x), _steps(y)), (_steps(points), _steps(at)),
+        Head(sentence, "hand", run.card.colour),
+        corners,
+        SIDE,
+        (_steps(x), _steps(y)),
+        (_steps(points), _steps(at)),
         "A curve with nine points, and a line whose corners can be moved",
-        "hand", lambda new: set_to(CORNERS, tuple(new)),
-    )  # fmt: skip
+        "hand",
+        lambda new: set_to(CORNERS, tuple(new)),
+    )
 
 
 def the_hand_errors(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
@@ -414,11 +440,15 @@ def the_hand_errors(run: Run, function: Function, yours: Units, adam: Units) -> 
         grouped(
             ("at the points", "between", "outside"),
             {"you": (three(own), f"@{run.card.colour}"), "Adam": (three(trained), "@muted")},
-            "error", type="log", exponentformat="power", dtick=1, range=[-4, 1],
+            "error",
+            type="log",
+            exponentformat="power",
+            dtick=1,
+            range=[-4, 1],
         ),
         "The errors at the points, between them and outside, by hand and by Adam.",
         height=300,
-    )  # fmt: skip
+    )
 
 
 def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
@@ -428,16 +458,20 @@ def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
         f"With that many neurons Adam bends at {number(f'{_inside(adam)} of {len(adam.out)}')} "
         "places within the range."
     )
-    values = {"function": (function(torch.from_numpy(x)).numpy(), "@text", "dot"),
-              "Adam": (adam.at(x), "@muted", "solid"),
-              "you": (yours.at(x), f"@{run.card.colour}", "solid")}  # fmt: skip
+    values = {
+        "function": (function(torch.from_numpy(x)).numpy(), "@text", "dot"),
+        "Adam": (adam.at(x), "@muted", "solid"),
+        "you": (yours.at(x), f"@{run.card.colour}", "solid"),
+    }
     figure = lines(x, values, axis("x"), axis("y", range=[-2.2, 2.2]))
     for trace in figure["data"]:
         trace["mode"] = "lines"
     return chart_cell(
-        Head(sentence, "hand-curves", run.card.colour), figure,
-        "The function, your line and Adam's, from -3 to 3.", height=300,
-    )  # fmt: skip
+        Head(sentence, "hand-curves", run.card.colour),
+        figure,
+        "The function, your line and Adam's, from -3 to 3.",
+        height=300,
+    )
 
 
 def _inside(units: Units) -> int:

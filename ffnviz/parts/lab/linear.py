@@ -253,14 +253,17 @@ def frozen_sheet(run: Run, values: Values) -> Sheet:
         return [row(how_linear(run, result), reads, widths=(1.3, 1))]
 
     soon = Soon("folded-stack", "Which tokens the one folded matrix reads", 520)
-    before = [row(
-        Soon("frozen", "How far from linear a block and all blocks are, held as they are", 520),
-        soon, widths=(1.3, 1),
-    )]  # fmt: skip
+    before = [
+        row(
+            Soon("frozen", "How far from linear a block and all blocks are, held as they are", 520),
+            soon,
+            widths=(1.3, 1),
+        )
+    ]
     doing = "Folding all blocks into one matrix …"
-    return Sheet([
-        Measurement("frozen", setup, frozen, after, (removed,), before, "Fold", doing, once=True)
-    ])  # fmt: skip
+    return Sheet(
+        [Measurement("frozen", setup, frozen, after, (removed,), before, "Fold", doing, once=True)]
+    )
 
 
 def frozen(run: Run, progress: Progress, removed: bool) -> Iterator[Frozen]:
@@ -285,13 +288,15 @@ def how_linear(run: Run, result: Frozen) -> Cell:
     return chart_cell(
         Head(sentence, "frozen", run.card.colour),
         off_linear(
-            tried, max(each.allowed for each in result.stack.values()),
-            (f"block {run.state.block + 1}", stack), run.card.colour,
+            tried,
+            max(each.allowed for each in result.stack.values()),
+            (f"block {run.state.block + 1}", stack),
+            run.card.colour,
         ),
         "How far from linear the block and the stack are, with less and less that depends on the "
         "input.",
         height=520,
-    )  # fmt: skip
+    )
 
 
 def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
@@ -308,10 +313,12 @@ def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
     marked = frozenset({run.labels[run.token]})
     bars = Bars("", run.labels, 100 * shares[places], run.card.colour, marked=marked)
     return bars_cell(
-        Head(sentence, "folded-stack", run.card.colour), [bars],
+        Head(sentence, "folded-stack", run.card.colour),
+        [bars],
         alt="How much of the folded matrix reads each token.",
-        of="share of the norms, %", named="token",
-    )  # fmt: skip
+        of="share of the norms, %",
+        named="token",
+    )
 
 
 STOPS = (-3.0, -2.0, -1.0, -0.5, 0.1, 0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 5.0, 10.0)

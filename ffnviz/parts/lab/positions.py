@@ -135,9 +135,14 @@ def convolution_sheet(run: Run, _: Values) -> Sheet:
         refused = f"Without the transposes PyTorch says: {quoted(result.refused)}"
     sizes, (into, hidden, out) = run.model.sizes, result.shapes
     code = CODE.format(
-        d_model=sizes.d_model, d_ff=sizes.d_ff, n=len(result.difference), block=run.state.block,
-        into=into, hidden=hidden, out=out,
-    ).rstrip()  # fmt: skip
+        d_model=sizes.d_model,
+        d_ff=sizes.d_ff,
+        n=len(result.difference),
+        block=run.state.block,
+        into=into,
+        hidden=hidden,
+        out=out,
+    ).rstrip()
     verdicts = verdicts_of(run, "lab-convolution", result.findings, refused)
     below = row(verdicts, code_cell("code", code), widths=(1, 1.2))
     return Sheet([row(how_close(run, result)), below])
@@ -213,21 +218,28 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
                              "<extra></extra>",
         })  # fmt: skip
         # Names of rows only where there is room: at the left. A narrow page may have other lefts.
-        axes[f"xaxis{number}"] = _axis(each.columns, anchor=f"y{number}",
-                                       domain=[left, left + width])  # fmt: skip
+        axes[f"xaxis{number}"] = _axis(
+            each.columns, anchor=f"y{number}", domain=[left, left + width]
+        )
         axes[f"yaxis{number}"] = _axis(
-            each.rows, anchor=f"x{number}", domain=[max(0.0, top - height), top],
+            each.rows,
+            anchor=f"x{number}",
+            domain=[max(0.0, top - height), top],
             range=[len(each.values) - 0.5, -0.5],
             showticklabels=column == 0 and bool(each.rows),
-        )  # fmt: skip
+        )
         scale = f"<br>colour: 0 to {largest:.2g}" if across < MANY else ""
         titles.append(panel_title(each.title + scale, left, top + 0.004))
     return figure(
         traces,
-        axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
-        meta={"panels": len(shown), "rows": n_rows}, showlegend=False,
+        axes.pop("xaxis"),
+        axes.pop("yaxis"),
+        **axes,
+        annotations=titles,
+        meta={"panels": len(shown), "rows": n_rows},
+        showlegend=False,
         margin={"l": 96, "r": 10, "t": 56, "b": 76 if shown[0].columns else 16},
-    )  # fmt: skip
+    )
 
 
 def _axis(names: Sequence[str], **more: object) -> dict[str, object]:
@@ -241,18 +253,18 @@ TITLES = {
     "shuffle": "Shuffle all tokens",
 }
 SENTENCES = {  # what is said before the FFN's number, between it and attention's, and after that
-    "change": (
-        "Each row is the token that was changed: the FFN changes ", ", attention ", ".",
-    ),
+    "change": ("Each row is the token that was changed: the FFN changes ", ", attention ", "."),
     "delete": (
         "Each row is the token that was deleted: the FFN's other outputs move by up to ",
-        ", attention's by ", ".",
+        ", attention's by ",
+        ".",
     ),
     "shuffle": (
         "After the shuffle each token's FFN output is off by up to ",
-        ", its attention output by ", ": both follow the tokens.",
+        ", its attention output by ",
+        ": both follow the tokens.",
     ),
-}  # fmt: skip
+}
 WAY = choice_setting("way", {way: TITLES[way] for way in WAYS}).with_control("What is done")
 SETTINGS = (WAY,)
 

@@ -33,6 +33,7 @@ from ffnviz.pictures.plot import (
     grouped,
     lines,
     shortened,
+    vertical_line,
 )
 from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
@@ -102,11 +103,12 @@ def passes(run: Run, result: Dropout, p: float) -> Cell:
     )
     return chart_cell(
         Head(sentence, "lab-passes", run.card.colour),
-        scattered([str(k) for k in result.components], result.outputs, result.plain,
-                  run.card.colour),
+        scattered(
+            [str(k) for k in result.components], result.outputs, result.plain, run.card.colour
+        ),
         "The output's components that vary most, pass by pass, with their mean.",
         height=650,
-    )  # fmt: skip
+    )
 
 
 def settling(run: Run, result: Dropout) -> Cell:
@@ -122,14 +124,16 @@ def settling(run: Run, result: Dropout) -> Cell:
         Head(sentence, "lab-settling", run.card.colour),
         lines(
             counts,
-            {"mean of n passes": (100 * shares, f"@{run.card.colour}", "solid"),
-             "1/√n": (100 * expected, "@muted", "dot")},
+            {
+                "mean of n passes": (100 * shares, f"@{run.card.colour}", "solid"),
+                "1/√n": (100 * expected, "@muted", "dot"),
+            },
             axis("passes, logarithmic", type="log", dtick=1),
             axis("off by, %", type="log", dtick=1),
         ),
         "How far the mean of the first passes is from the pass without dropout.",
         height=320,
-    )  # fmt: skip
+    )
 
 
 def word(run: Run, result: Dropout) -> Cell:
@@ -146,14 +150,14 @@ def word(run: Run, result: Dropout) -> Cell:
         lines(
             100 * (edges[1:] + edges[:-1]) / 2,
             {"passes": (counts.astype(float), f"@{run.card.colour}", "solid")},
-            axis("probability of the likeliest word, %"), axis("passes", rangemode="tozero"),
-            shapes=[{"type": "line", "x0": plain, "x1": plain, "y0": 0, "y1": 1, "yref": "paper",
-                     "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+            axis("probability of the likeliest word, %"),
+            axis("passes", rangemode="tozero"),
+            shapes=[vertical_line(plain)],
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "How the likeliest word's probability scatters over the passes; dotted: without dropout.",
         height=270,
-    )  # fmt: skip
+    )
 
 
 STOPS = (2, 3, 4, 6, 8, 12, 16, 20, DEEPEST)
@@ -178,11 +182,16 @@ def sheet(run: Run, values: Values) -> Sheet:
         ]
 
     before = [
-        row(Soon("lab-norms", "How much each layer adds to the stream", 325),
-            Soon("lab-cosines", "How far each block turns the stream", 325)),
-        row(Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290),
-            Soon("lab-residual", "What textbooks say of it", 150), widths=(1, 1.3)),
-    ]  # fmt: skip
+        row(
+            Soon("lab-norms", "How much each layer adds to the stream", 325),
+            Soon("lab-cosines", "How far each block turns the stream", 325),
+        ),
+        row(
+            Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290),
+            Soon("lab-residual", "What textbooks say of it", 150),
+            widths=(1, 1.3),
+        ),
+    ]
     doing = f"Differentiating untrained stacks of {depth} layers …"
     return Sheet([
         Measurement("residual", setup, measure, after, (depth,), before, "Differentiate", doing,
@@ -210,11 +219,17 @@ def norms(run: Run, residual: Residual) -> Cell:
     }
     return chart_cell(
         Head(sentence, "lab-norms", run.card.colour),
-        grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
-                exponentformat="power"),
+        grouped(
+            labels,
+            series,
+            "added / stream, logarithmic",
+            type="log",
+            dtick=1,
+            exponentformat="power",
+        ),
         "The length of what each part adds, against the stream's, for each token.",
         height=325,
-    )  # fmt: skip
+    )
 
 
 def directions(run: Run, residual: Residual) -> Cell:

@@ -39,10 +39,14 @@ def _not_yet(run: Run) -> Cell:
     )
     names = {each.variant: each.name for each in QUESTIONS} | {"relu": "the usual network"}
     curves = {
-        names[name]: (np.array([each.losses.get(rate, np.nan) for rate in RATES]),
-                      "@muted" if name != "relu" else f"@{run.card.colour}", "solid")
-        for name, each in searches.items() if each.losses
-    }  # fmt: skip
+        names[name]: (
+            np.array([each.losses.get(rate, np.nan) for rate in RATES]),
+            "@muted" if name != "relu" else f"@{run.card.colour}",
+            "solid",
+        )
+        for name, each in searches.items()
+        if each.losses
+    }
     return chart_cell(
         Head(sentence, "lab-trainings", run.card.colour, under=EACH),
         lines(

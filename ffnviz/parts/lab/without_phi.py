@@ -39,13 +39,16 @@ def sheet(run: Run, _: Values) -> Sheet:
 
     before = [
         row(Soon("lab-without", "What the network predicts without φ, FFNs or attention", 270)),
-        row(Soon("lab-bend", "What textbooks say of it", 210),
-            Soon("lab-folded", "The one matrix left", 210), widths=(2.4, 1)),
-    ]  # fmt: skip
+        row(
+            Soon("lab-bend", "What textbooks say of it", 210),
+            Soon("lab-folded", "The one matrix left", 210),
+            widths=(2.4, 1),
+        ),
+    ]
     doing = "Folding W₁ and W₂, and counting dimensions with φ and without …"
-    return Sheet([
-        Measurement("bend", setup, without_phi, after, (), before, "Remove φ", doing, once=True)
-    ])  # fmt: skip
+    return Sheet(
+        [Measurement("bend", setup, without_phi, after, (), before, "Remove φ", doing, once=True)]
+    )
 
 
 def without_phi(run: Run, progress: Progress = lambda _: None) -> WithoutPhi:
@@ -86,9 +89,10 @@ def spectrum(run: Run, result: WithoutPhi) -> Cell:
         lines(
             places + 1,
             {"W₁W₂": (values[places], f"@{run.card.colour}", "solid")},
-            axis("number"), axis("singular value", rangemode="tozero"),
+            axis("number"),
+            axis("singular value", rangemode="tozero"),
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "The singular values of the folded matrix.",
         height=210,
-    )  # fmt: skip
+    )

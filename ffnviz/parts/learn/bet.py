@@ -46,9 +46,12 @@ def recorded() -> Course:
     ]
     guessing = Guessing(**table["guessing_by_frequency"])
     return Course(
-        Status.ENDED, tuple(zip(*networks, strict=True)), Reading(guessing, 0, HELD_OUT),
-        steps=table["steps"], recorded=True,
-    )  # fmt: skip
+        Status.ENDED,
+        tuple(zip(*networks, strict=True)),
+        Reading(guessing, 0, HELD_OUT),
+        steps=table["steps"],
+        recorded=True,
+    )
 
 
 def _record(name: str, text: str, table: dict[str, Any]) -> Record:
@@ -56,8 +59,9 @@ def _record(name: str, text: str, table: dict[str, Any]) -> Record:
     blocks = tuple(Sparsity(**each) for each in table["blocks"])
     held_out = HeldOut(table["loss"], table["top5"], blocks)
     hidden = np.zeros((0, 0, 0), np.float16)
-    return Record(name, table["step"], 0.0, text, (), tuple(words), tuple(words.values()),
-                  held_out, hidden)  # fmt: skip
+    return Record(
+        name, table["step"], 0.0, text, (), tuple(words), tuple(words.values()), held_out, hidden
+    )
 
 
 NAME = "bet"
@@ -81,14 +85,17 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         waits = "Place your bet first." if values[BET] == "open" else ""
-        controls = bar(NAME, course, values, "Train both", waits_for=waits,
-                       file="learned-networks.zip")  # fmt: skip
+        controls = bar(
+            NAME, course, values, "Train both", waits_for=waits, file="learned-networks.zip"
+        )
         top = [row(controls)] if course.recorded else [row(placed(course, values)), row(controls)]
         if course.status is Status.NEW and not course.moments:
             return [*top, row(invitation(name))]
         if not course.moments:
-            soon = (Soon("learn-words", "What each says for the hidden word", 150),
-                    Soon("learn-loss", "How well each guesses unseen words", 270))  # fmt: skip
+            soon = (
+                Soon("learn-words", "What each says for the hidden word", 150),
+                Soon("learn-loss", "How well each guesses unseen words", 270),
+            )
             return [*top, row(invitation(name)), row(*soon, widths=(1.3, 1))]
         at = chosen(course, values)
         rows = [*top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
@@ -97,9 +104,16 @@ def sheet(run: Run, values: Values) -> Sheet:
         return rows
 
     training = Measurement[Any](
-        NAME, (), learn, after, (plans, text), [row(invitation(name))],
-        on_request=True, live=True, recorded=recorded,
-    )  # fmt: skip
+        NAME,
+        (),
+        learn,
+        after,
+        (plans, text),
+        [row(invitation(name))],
+        on_request=True,
+        live=True,
+        recorded=recorded,
+    )
     return Sheet([training], [AGAINST, SEED, *own_text_controls()])
 
 
@@ -155,10 +169,13 @@ def replayed(course: Course) -> Cell:
     text, n = course.moments[0][0].text, course.steps
     sentence = f"Recorded: two networks learn what stands in {quoted(as_read(text))}."
     frames = [
-        (f"step {moment[0].step:,} of {n:,}: loss "
-         + ", ".join(f"{record.held_out.loss:.2f}" for record in moment), _bars(course, moment))
+        (
+            f"step {moment[0].step:,} of {n:,}: loss "
+            + ", ".join(f"{record.held_out.loss:.2f}" for record in moment),
+            _bars(course, moment),
+        )
         for moment in course.moments
-    ]  # fmt: skip
+    ]
     return replay_cell(Head(sentence, "learn-words", "relu"), frames, f"{NAME}-words", leads=True)
 
 

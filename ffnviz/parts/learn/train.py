@@ -56,12 +56,15 @@ def sheet(run: Run, values: Values) -> Sheet:
         if not course.moments:
             soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
             return [
-                top, row(invitation(text)),
-                row(Soon("learn-words", "What it says for the hidden word", 100),
+                top,
+                row(invitation(text)),
+                row(
+                    Soon("learn-words", "What it says for the hidden word", 100),
                     Soon("learn-loss", "How well it guesses words it has not seen", 100),
-                    widths=(1, 1.3)),
+                    widths=(1, 1.3),
+                ),
                 row(Soon("learn-map", "Every neuron on every token", 90), soon, widths=(1.15, 1)),
-            ]  # fmt: skip
+            ]
         at = chosen(course, values)
         one_neuron = values[BESIDE] == "neuron"
         curve = key_rotation(run, course, at, values) if one_neuron else sparsity(course, at)
@@ -118,19 +121,27 @@ def sparsity(course: Course, at: int) -> Cell:
         f"{percent(blocks[0].active)} of block 1's; {dead} dead neurons."
     )
     lines = [
-        Curve(f"block {place + 1}",
-              np.array([100 * each.held_out.blocks[place].active for each in evaluated]),
-              "@relu", "dot" if place == 0 else "solid")
+        Curve(
+            f"block {place + 1}",
+            np.array([100 * each.held_out.blocks[place].active for each in evaluated]),
+            "@relu",
+            "dot" if place == 0 else "solid",
+        )
         for place in range(len(blocks))
-    ]  # fmt: skip
+    ]
     return chart_cell(
         Head(sentence, "learn-sparsity", "relu"),
-        curves(np.array([each.step for each in evaluated]), lines, (course.steps, 60.0),
-               record.step, "above zero, %"),
+        curves(
+            np.array([each.step for each in evaluated]),
+            lines,
+            (course.steps, 60.0),
+            record.step,
+            "above zero, %",
+        ),
         "The share of activations above zero in each block, step after step.",
         key=f"{NAME}-sparsity",
         height=150,
-    )  # fmt: skip
+    )
 
 
 def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
@@ -147,14 +158,25 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
     )
     labels = ["___" if n == place else token or "…" for n, token in enumerate(record.tokens)]
     shown = ActivationMap(
-        NAME, f"block {block + 1}", "relu", f"after {record.step:,} steps", hidden,
-        np.arange(hidden.shape[1]), labels, place,
-    )  # fmt: skip
+        NAME,
+        f"block {block + 1}",
+        "relu",
+        f"after {record.step:,} steps",
+        hidden,
+        np.arange(hidden.shape[1]),
+        labels,
+        place,
+    )
     return maps_cell(
-        Head(sentence, "learn-map", "relu"), [shown], (NAME, neuron), (), "", f"{NAME}-map",
+        Head(sentence, "learn-map", "relu"),
+        [shown],
+        (NAME, neuron),
+        (),
+        "",
+        f"{NAME}-map",
         on_choose=lambda _, chosen, __: Set({NEURON.name: str(chosen), BESIDE.name: "neuron"}),
         on_order=lambda _: None,
-    )  # fmt: skip
+    )
 
 
 def followed(run: Run, course: Course, at: int, values: Values) -> tuple[int, int]:
@@ -181,12 +203,17 @@ def key_rotation(run: Run, course: Course, at: int, values: Values) -> Cell:
     turned = np.array([float(each.turned[block, neuron]) for _, each in evaluated])
     return chart_cell(
         Head(sentence, "learn-key", "relu"),
-        curves(np.array([step for step, _ in evaluated]), [Curve("its key", turned, "@relu")],
-               (course.steps, 1.05), course.moments[at][0].step, "cosine with its start"),
+        curves(
+            np.array([step for step, _ in evaluated]),
+            [Curve("its key", turned, "@relu")],
+            (course.steps, 1.05),
+            course.moments[at][0].step,
+            "cosine with its start",
+        ),
         "The cosine of the neuron's key with what it was at the beginning, step after step.",
         key=f"{NAME}-key",
         height=150,
-    )  # fmt: skip
+    )
 
 
 def _mask_place(record: Record) -> int:

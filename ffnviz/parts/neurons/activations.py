@@ -284,10 +284,16 @@ def hypergeometric_tail(both: int, n_all: int, n_tag: int, n_fired: int) -> floa
     counts = np.arange(max(both, n_fired + n_tag - n_all), most + 1)
     logs = np.concatenate([[0.0], np.log(np.arange(1, n_all + 1)).cumsum()])  # of factorials
     log_p = (
-        logs[n_tag] - logs[counts] - logs[n_tag - counts]
-        + logs[n_all - n_tag] - logs[n_fired - counts] - logs[n_all - n_tag - n_fired + counts]
-        - logs[n_all] + logs[n_fired] + logs[n_all - n_fired]
-    )  # fmt: skip
+        logs[n_tag]
+        - logs[counts]
+        - logs[n_tag - counts]
+        + logs[n_all - n_tag]
+        - logs[n_fired - counts]
+        - logs[n_all - n_tag - n_fired + counts]
+        - logs[n_all]
+        + logs[n_fired]
+        + logs[n_all - n_fired]
+    )
     return float(min(1.0, np.exp(log_p).sum()))
 
 

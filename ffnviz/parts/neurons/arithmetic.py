@@ -72,9 +72,12 @@ def pre_activation(
     """x · key + b for one neuron at one token: d_model terms."""
     record, ffn = trace.blocks[block].ffn, model.ffn(block)
     return _dot_product(
-        record.input[token], ffn.keys[neuron], _entry(ffn.key_bias, neuron),
-        float(record.pre_activation[token, neuron]), k,
-    )  # fmt: skip
+        record.input[token],
+        ffn.keys[neuron],
+        _entry(ffn.key_bias, neuron),
+        float(record.pre_activation[token, neuron]),
+        k,
+    )
 
 
 @torch.no_grad()
@@ -84,9 +87,12 @@ def output_component(
     """hidden · W2[:, component] + b2 for one component of the FFN's output: d_ff terms."""
     record, ffn = trace.blocks[block].ffn, model.ffn(block)
     return _dot_product(
-        record.hidden[token], ffn.values[:, component], _entry(ffn.output_bias, component),
-        float(record.output[token, component]), k,
-    )  # fmt: skip
+        record.hidden[token],
+        ffn.values[:, component],
+        _entry(ffn.output_bias, component),
+        float(record.output[token, component]),
+        k,
+    )
 
 
 @torch.no_grad()

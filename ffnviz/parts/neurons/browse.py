@@ -18,9 +18,13 @@ from ffnviz.state.settings import Values, choice_setting, text_setting
 
 ORDER = choice_setting(
     "sort",
-    {"often": "most often active", "rare": "least often active", "selective": "most selective",
-     "number": "by number"},
-).with_control("Sort")  # fmt: skip
+    {
+        "often": "most often active",
+        "rare": "least often active",
+        "selective": "most selective",
+        "number": "by number",
+    },
+).with_control("Sort")
 FIND = text_setting("find", longest=32).with_control("Find a word or a tag", example="sea")
 SETTINGS = (ORDER, FIND)
 F1 = "F1: how well “it fires” and “the text has this tag” agree, from 0 to 1."

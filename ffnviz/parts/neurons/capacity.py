@@ -176,8 +176,10 @@ def sheet(run: Run, _: Values) -> Sheet:
         stored = measured.result
         return [row(the_recall(run, stored), the_error(run, stored))]
 
-    first = row(Soon("capacity", "How many pairs of words one FFN finds again", 600),
-                Soon("capacity-error", "How far its outputs are off", 600))  # fmt: skip
+    first = row(
+        Soon("capacity", "How many pairs of words one FFN finds again", 600),
+        Soon("capacity-error", "How far its outputs are off", 600),
+    )
     doing = "Storing up to 4,096 pairs …"
     stored = Measurement("capacity", setup, store, after, (), (first,), "Store", doing, once=True)
     return Sheet([stored], [])
@@ -222,8 +224,10 @@ def _curves(run: Run, stored: Capacity, share: Literal["recall", "off"], title: 
     )
     return lines(
         stored.counts,
-        {f"with {run.card.phi.label}": (with_phi, f"@{run.card.colour}", "solid"),
-         "without φ": (without, "@muted", "dash")},
+        {
+            f"with {run.card.phi.label}": (with_phi, f"@{run.card.colour}", "solid"),
+            "without φ": (without, "@muted", "dash"),
+        },
         axis("pairs N", tickvals=list(TICKS), ticktext=[f"{tick:,}" for tick in TICKS]),
         axis(title, range=[-4, 104]),
-    )  # fmt: skip
+    )

@@ -131,17 +131,25 @@ def both_values(
     y = np.arange(len(neurons))
     return figure(
         [
-            {"type": "bar", "orientation": "h", "name": escaped(name), "x": hidden, "y": y,
-             "customdata": neurons, "marker": {"color": colour},
-             "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>"}
-            for name, hidden, colour in zip(names, (first, second), ("@muted", f"@{twin}"),
-                                            strict=True)
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": escaped(name),
+                "x": hidden,
+                "y": y,
+                "customdata": neurons,
+                "marker": {"color": colour},
+                "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>",
+            }
+            for name, hidden, colour in zip(
+                names, (first, second), ("@muted", f"@{twin}"), strict=True
+            )
         ],
         axis("activation φ(x·key + b)"),
         row_axis(len(neurons), "neuron", tickvals=y, ticktext=[str(n) for n in neurons]),
         barmode="group",
         margin={"l": 84, "r": 16, "t": 40, "b": 56},
-    )  # fmt: skip
+    )
 
 
 OTHER = text_setting("other", "He opened the [MASK] and looked out.").with_control(
@@ -240,12 +248,15 @@ def one_pair(run: Run, other: Trace, pair: int) -> Cell:
         Head(sentence, "pair", run.card.colour, second_line(other)),
         both_values(
             (f"first: {isolated(names[0])}", f"second: {isolated(names[1])}"),
-            both.neurons, both.first[pair], both.second[pair], run.card.colour,
+            both.neurons,
+            both.first[pair],
+            both.second[pair],
+            run.card.colour,
         ),
         "The neurons that differ most on one pair of tokens, in both sentences.",
         height=620,
         on_choose=partial(open_neuron, run),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)

@@ -82,12 +82,16 @@ def sheet(run: Run, _: Values) -> Sheet:
         found = measured.result
         return [row(the_map(run, found), the_neurons(run, found), widths=(1.3, 1))]
 
-    before = [row(
-        Soon("fact-map", "Which parts of the network this prediction needs", 420),
-        Soon("fact-neurons", "The prediction without the neurons that carry it"), widths=(1.3, 1),
-    )]  # fmt: skip
-    located = Measurement("fact", setup, locate, after, (), before, LABEL,
-                          "Switching off part by part …")  # fmt: skip
+    before = [
+        row(
+            Soon("fact-map", "Which parts of the network this prediction needs", 420),
+            Soon("fact-neurons", "The prediction without the neurons that carry it"),
+            widths=(1.3, 1),
+        )
+    ]
+    located = Measurement(
+        "fact", setup, locate, after, (), before, LABEL, "Switching off part by part …"
+    )
     example = ShowState(replace(run.state, sentence=TO_TRY, token=None))
     return Sheet([located], [Button("Try “The opposite of hot is …”", example)])
 
@@ -120,10 +124,16 @@ def locate(run: Run, progress: Progress) -> Located:
     others = [fact for fact in read_facts()[::EVERY] if fact.answer != plain.words[0].strip()]
     known = said(model, others)
     return Located(
-        plain, predict(model, model.trace(run.state.sentence, edits), run.place),
-        float(edited.double().softmax(-1)[word]), alone, everywhere, tuple(neurons),
-        len(others), int(known.sum()), int((said(model, others, edits) & known).sum()),
-    )  # fmt: skip
+        plain,
+        predict(model, model.trace(run.state.sentence, edits), run.place),
+        float(edited.double().softmax(-1)[word]),
+        alone,
+        everywhere,
+        tuple(neurons),
+        len(others),
+        int(known.sum()),
+        int((said(model, others, edits) & known).sum()),
+    )
 
 
 def ranked_neurons(
@@ -229,10 +239,13 @@ def the_neurons(run: Run, found: Located) -> Cell:
     panels = [
         Bars(title, each.words, each.probabilities, colour)
         for title, each, colour in (
-            ("as it is", found.plain, run.card.colour), ("without them", found.without, "muted"),
+            ("as it is", found.plain, run.card.colour),
+            ("without them", found.without, "muted"),
         )
-    ]  # fmt: skip
+    ]
     return bars_cell(
-        Head(sentence, "fact-neurons", run.card.colour, under=others), panels, "fact-words",
+        Head(sentence, "fact-neurons", run.card.colour, under=others),
+        panels,
+        "fact-words",
         alt="The likeliest words of the network as it is, and without the neurons.",
-    )  # fmt: skip
+    )

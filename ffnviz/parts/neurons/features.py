@@ -102,7 +102,7 @@ def strongest_features(run: Run, sae: Sae, features: Features) -> Cell:
         of="activation; click a bar to choose that feature",
         named="feature",
         on_choose=lambda feature: set_to(FEATURE, feature),
-    )  # fmt: skip
+    )
 
 
 def on_this_sentence(run: Run, features: Features, feature: int) -> Cell:
@@ -128,13 +128,15 @@ def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
     sentence = (
         f"Feature {feature} promotes {number(promoted.words[0])}, suppresses {suppressed.words[0]}."
     )
-    return [bars_cell(
-        Head(sentence, "writes", run.card.colour),
-        word_panels(run, promoted, suppressed),
-        key="feature-words",
-        alt="The words whose logits the feature raises most, and those it lowers most.",
-        of="added to the logit by a unit of activation",
-    )]  # fmt: skip
+    return [
+        bars_cell(
+            Head(sentence, "writes", run.card.colour),
+            word_panels(run, promoted, suppressed),
+            key="feature-words",
+            alt="The words whose logits the feature raises most, and those it lowers most.",
+            of="added to the logit by a unit of activation",
+        )
+    ]
 
 
 def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[Cell]:
@@ -187,19 +189,26 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
         shown = [
             passage(run, result.read[text], int(token), float(value))
             for value, text, token in zip(
-                result.values[:, feature], result.texts[:, feature], result.tokens[:, feature],
+                result.values[:, feature],
+                result.texts[:, feature],
+                result.tokens[:, feature],
                 strict=True,
             )
             if value > 0
-        ]  # fmt: skip
+        ]
         return [passages_cell(Head(sentence, "", run.card.colour), shown, "feature-examples")]
 
     return Measurement(
-        "feature examples", setup, find_examples, after, (str(path),),
+        "feature examples",
+        setup,
+        find_examples,
+        after,
+        (str(path),),
         [Soon("", "Its strongest examples", 160)],
-        label="Find its strongest examples", doing="Reading the probe sentences …",
+        label="Find its strongest examples",
+        doing="Reading the probe sentences …",
         on_request=True,
-    )  # fmt: skip
+    )
 
 
 def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:

@@ -209,9 +209,13 @@ def spread(
         progress(batch.done / len(probes))
     plain, edited = map(np.concatenate, losses)
     return PlantSpread(
-        ProbeLoss(plain, edited), said[0], said[1], awake, n_tokens,
+        ProbeLoss(plain, edited),
+        said[0],
+        said[1],
+        awake,
+        n_tokens,
         tuple(token for *_, token in strongest),
-    )  # fmt: skip
+    )
 
 
 def _strongest(
@@ -298,11 +302,13 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
     )
     d_ff = model.sizes.d_ff
     return guess_cell(
-        run, sentence, "planted",
+        run,
+        sentence,
+        "planted",
         [(f"{d_ff:,} neurons", plain, run.card.colour), (f"{d_ff + 1:,} neurons", after, "muted")],
         "The ten likeliest words without the inserted neuron and with it.",
         "planted-words",
-    )  # fmt: skip
+    )
 
 
 def on_this_sentence(run: Run, planted: Planted) -> Cell:
@@ -340,10 +346,8 @@ def on_other_sentences(
     def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:
         return spread_cells(run, measured.result)
 
-    return Measurement(
-        "plant", setup, measure, after, chosen, before,
-        "Try it on other sentences", "Reading other sentences …", on_request=True,
-    )  # fmt: skip
+    words = "Try it on other sentences", "Reading other sentences …"
+    return Measurement("plant", setup, measure, after, chosen, before, *words, on_request=True)
 
 
 def measure(

@@ -130,9 +130,12 @@ def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
             words += [Unit(match.group(), len(in_order)) for match in matches]
             in_order.append(probe)
     return ProbeInputs(
-        tuple(map(torch.cat, inputs)), tuple(words), np.array(word_of_token),
-        tuple(probe.tags for probe in in_order), tuple(probe.text for probe in in_order),
-    )  # fmt: skip
+        tuple(map(torch.cat, inputs)),
+        tuple(words),
+        np.array(word_of_token),
+        tuple(probe.tags for probe in in_order),
+        tuple(probe.text for probe in in_order),
+    )
 
 
 @torch.no_grad()
@@ -175,9 +178,13 @@ def _score(
 ) -> Score:
     missed, wrong = np.flatnonzero(fired & ~guessed), np.flatnonzero(guessed & ~fired)
     return Score(
-        int(guessed.sum()), int(fired.sum()), int((guessed & fired).sum()), len(units),
-        tuple(units[place] for place in missed[:k]), tuple(units[place] for place in wrong[:k]),
-    )  # fmt: skip
+        int(guessed.sum()),
+        int(fired.sum()),
+        int((guessed & fired).sum()),
+        len(units),
+        tuple(units[place] for place in missed[:k]),
+        tuple(units[place] for place in wrong[:k]),
+    )
 
 
 def scores(precision: float | None, recall: float | None, chance: float, twin: str) -> Figure:
@@ -190,21 +197,31 @@ def scores(precision: float | None, recall: float | None, chance: float, twin: s
         twin: the accent.
     """
     values = [precision, recall, chance]
-    text = ["none named" if precision is None else escaped(percent(precision)),
-            "never fires" if recall is None else escaped(percent(recall)),
-            escaped(percent(chance))]  # fmt: skip
+    text = [
+        "none named" if precision is None else escaped(percent(precision)),
+        "never fires" if recall is None else escaped(percent(recall)),
+        escaped(percent(chance)),
+    ]
     return figure(
-        [{
-            "type": "bar", "name": "score", "x": ["precision", "recall", "precision by chance"],
-            "y": np.array([100 * (value or 0.0) for value in values]), "text": text,
-            "meta": {"labels": []},
-            "textposition": "outside", "textfont": {"size": 22}, "cliponaxis": False,
-            "hoverinfo": "none", "marker": {"color": [f"@{twin}", f"@{twin}/0.55", "@muted"]},
-        }],
+        [
+            {
+                "type": "bar",
+                "name": "score",
+                "x": ["precision", "recall", "precision by chance"],
+                "y": np.array([100 * (value or 0.0) for value in values]),
+                "text": text,
+                "meta": {"labels": []},
+                "textposition": "outside",
+                "textfont": {"size": 22},
+                "cliponaxis": False,
+                "hoverinfo": "none",
+                "marker": {"color": [f"@{twin}", f"@{twin}/0.55", "@muted"]},
+            }
+        ],
         axis("", showgrid=False),
         axis("%", range=[0, 115], tickvals=[0, 25, 50, 75, 100]),
         margin={"l": 60, "r": 10, "t": 20, "b": 50},
-    )  # fmt: skip
+    )
 
 
 LONGEST_IN_URL = 1_800
@@ -235,12 +252,14 @@ def name_controls(run: Run, values: Values, name: Name) -> list[Control]:
         Button("Keep this name", _add_names(names, [name]) if name.name.strip() else None),
         *(exports if names else []),
         Upload(
-            "Import names", ".json,.jsonl", LONGEST_FILE,
+            "Import names",
+            ".json,.jsonl",
+            LONGEST_FILE,
             lambda *file: imported(run, values, *file),
             "A file of names, as exported here, or of descriptions, as Neuronpedia exports them: "
             f"up to {LONGEST_FILE:,} characters",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def name_cells(run: Run, values: Values, name: Name) -> list[Cell]:
@@ -262,10 +281,14 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
     count = number(counted(len(names), "name"))
     sources = any(each.by or each.score for each in names)
     rows = [
-        (f"{neuron.network} {neuron}", each.name, each.tag or each.words,
-         *[each.by or "you", each.score] * sources)
+        (
+            f"{neuron.network} {neuron}",
+            each.name,
+            each.tag or each.words,
+            *[each.by or "you", each.score] * sources,
+        )
         for neuron, each in zip(neurons, names, strict=True)
-    ]  # fmt: skip
+    ]
     return table_cell(
         "names-table",
         Head(f"{count} kept in this page’s link. Click one to open it.", "", run.card.colour),

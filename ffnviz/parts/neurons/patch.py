@@ -74,12 +74,21 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
 
 
 NEURONS = 16
-PATCHED = choice_setting("patched", {
-    "ffn": "the FFN's output", "neurons": f"{NEURONS} neurons", "stream": "the stream",
-    "attention": "attention's output",
-}).with_control("Put in")  # fmt: skip
-PLACES = {"ffn": ("ffn", None), "neurons": ("hidden", NEURONS), "stream": ("output", None),
-          "attention": ("attention", None)}  # fmt: skip
+PATCHED = choice_setting(
+    "patched",
+    {
+        "ffn": "the FFN's output",
+        "neurons": f"{NEURONS} neurons",
+        "stream": "the stream",
+        "attention": "attention's output",
+    },
+).with_control("Put in")
+PLACES = {
+    "ffn": ("ffn", None),
+    "neurons": ("hidden", NEURONS),
+    "stream": ("output", None),
+    "attention": ("attention", None),
+}
 WORDS = 8
 
 
@@ -153,8 +162,8 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
         return text_cell("no-counterpart", alone, tone="info")
     place, neurons = PLACES[at]
     given, into = pair.given.logits_at(pair.judged[0]), pair.into.logits_at(pair.judged[1])
-    patched = patched_logits(run.model, pair.given, pair.into, run.state.block, (partner, here),
-                          pair.judged[1], at=place, neurons=neurons)  # fmt: skip
+    where = run.state.block, (partner, here), pair.judged[1]
+    patched = patched_logits(run.model, pair.given, pair.into, *where, at=place, neurons=neurons)
     start, end, now = (float(pair.measure(each)) for each in (into, given, patched))
     shares = np.stack([each.double().softmax(-1).cpu().numpy() for each in (into, patched, given)])
     likeliest = np.argsort(-shares.max(axis=0), kind="stable")[:WORDS].tolist()
@@ -171,15 +180,17 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
     panels = [
         Bars(title, names, values[ids], colour, marked=frozenset(answers))
         for title, values, colour in (
-            ("first sentence", shares[0], "muted"), ("patched", shares[1], run.card.colour),
+            ("first sentence", shares[0], "muted"),
+            ("patched", shares[1], run.card.colour),
         )
-    ]  # fmt: skip
+    ]
     likely = [f"{name} {share}" for name, share in zip(answers, second, strict=True)]
     under = f"In the second sentence: {', '.join(likely)}."
     return bars_cell(
-        Head(sentence, "patched", run.card.colour, second_line(pair.given), under), panels,
+        Head(sentence, "patched", run.card.colour, second_line(pair.given), under),
+        panels,
         alt="The likeliest words after the first sentence, and after it with the patch.",
-    )  # fmt: skip
+    )
 
 
 def way(share: float) -> str:
@@ -206,9 +217,10 @@ def sheet(run: Run, values: Values) -> Sheet:
     tried = {**dict(run.state.settings), OTHER.name: second}
     example = replace(run.state, sentence=first, token=None, settings=tuple(sorted(tried.items())))
     controls = (
-        setting, replace(PATCHED, options=options),
+        setting,
+        replace(PATCHED, options=options),
         Button("Try “a cup of …” and “a book of …”", ShowState(example)),
-    )  # fmt: skip
+    )
     pair = sentence_pair(run, text)
     if isinstance(pair, str):
         return Sheet([row(text_cell("nothing-to-patch", pair, tone="info"))], controls)
@@ -238,8 +250,8 @@ def the_map(run: Run, text: str, pair: SentencePair, at: str) -> Cell | Measurem
         f"{counted(sizes.n_blocks, 'block')} × {counted(len(pair.pairs), 'token')}."
     )
     before = [Soon("patch-map", what)]
-    return Measurement(name, setup, all_patches, after, (text, at), before, LABEL,
-                       f"Patching {n:,} times …", on_request=work > UNASKED)  # fmt: skip
+    words, asks = (LABEL, f"Patching {n:,} times …"), work > UNASKED
+    return Measurement(name, setup, all_patches, after, (text, at), before, *words, on_request=asks)
 
 
 def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:
@@ -252,5 +264,5 @@ def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:
     if isinstance(pair, str):
         raise ValueError(pair)
     place, neurons = PLACES[at]
-    return map_of_traces(run.model, pair.given, pair.into, pair.measure, pair.pairs, pair.judged,
-                         at=place, neurons=neurons, progress=progress)  # fmt: skip
+    of_pair = pair.given, pair.into, pair.measure, pair.pairs, pair.judged
+    return map_of_traces(run.model, *of_pair, at=place, neurons=neurons, progress=progress)

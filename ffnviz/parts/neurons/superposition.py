@@ -61,8 +61,12 @@ def sheet(run: Run, values: Values) -> Sheet:
         packed = measured.result
         return [row(the_directions(run, packed, place), the_counts(run, packed, place))]
 
-    before = [row(Soon("superposition", "Where each feature points", 500),
-                  Soon("superposition-counts", "How many features fit", 500))]  # fmt: skip
+    before = [
+        row(
+            Soon("superposition", "Where each feature points", 500),
+            Soon("superposition-counts", "How many features fit", 500),
+        )
+    ]
     return Sheet([
         Measurement("superposition", (), measure, after, (), before, doing="Training seven toys …",
                     once=True)
@@ -132,18 +136,29 @@ def arrows(weight: NDArray[np.float32], colour: str) -> Figure:
     kept = np.square(weight).sum(axis=0) > HELD
     reach = 1.25 * max(1.0, float(np.abs(weight).max()))
     traces = [
-        line_trace(f"feature {at + 1}", np.array([0, x]), np.array([0, y]),
-                   colour if kept[at] else "@muted", 4 if kept[at] else 2, showlegend=False,
-                   hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>")
+        line_trace(
+            f"feature {at + 1}",
+            np.array([0, x]),
+            np.array([0, y]),
+            colour if kept[at] else "@muted",
+            4 if kept[at] else 2,
+            showlegend=False,
+            hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>",
+        )
         for at, (x, y) in enumerate(weight.T)
-    ]  # fmt: skip
+    ]
     ends = {
-        "type": "scatter", "mode": "markers+text", "name": "features", "x": weight[0],
-        "y": weight[1], "text": [f"<b>{at + 1}</b>" for at in range(FEATURES)],
-        "textfont": {"size": 16, "color": "@background"}, "showlegend": False,
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": "features",
+        "x": weight[0],
+        "y": weight[1],
+        "text": [f"<b>{at + 1}</b>" for at in range(FEATURES)],
+        "textfont": {"size": 16, "color": "@background"},
+        "showlegend": False,
         "hoverinfo": "skip",
         "marker": {"size": 28, "color": [colour if each else "@muted" for each in kept]},
-    }  # fmt: skip
+    }
     return figure(
         [*traces, ends],
         bare_axis("first dimension", range=[-reach, reach], constrain="domain"),

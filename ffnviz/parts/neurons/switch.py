@@ -66,7 +66,7 @@ def changes(output: Array, stream: Array, twin: str) -> Figure:
         axis("", autorange="reversed", showgrid=False),
         barmode="group",
         margin={"l": 84, "r": 20, "t": 36, "b": 52},
-    )  # fmt: skip
+    )
 
 
 MOST = 10
@@ -163,10 +163,16 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
         return [text_cell("probes-loss", sentence)]
 
     return Measurement(
-        "probes", setup, loss, after, (tuple(edits),),
+        "probes",
+        setup,
+        loss,
+        after,
+        (tuple(edits),),
         [Soon("changes", "How much worse it guesses masked words", 70)],
-        "Try it on 2,000 masked words", "Guessing masked words …", on_request=True,
-    )  # fmt: skip
+        "Try it on 2,000 masked words",
+        "Guessing masked words …",
+        on_request=True,
+    )
 
 
 def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:
@@ -190,11 +196,13 @@ def before_and_after(
         f"{quoted(run.labels[run.token])}."
     )
     return guess_cell(
-        run, sentence, "switched",
+        run,
+        sentence,
+        "switched",
         [("as it is", plain, run.card.colour), (done, after, "muted")],
         "The ten likeliest words of the network as it is and with the neurons switched.",
         "switched-words",
-    )  # fmt: skip
+    )
 
 
 def _done(edit: Edit) -> str:

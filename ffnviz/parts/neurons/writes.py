@@ -191,12 +191,21 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
             last, length = key[-1], float(vector.norm())
             name = f"“{labels[last]}”, head {key[0] + 1}" if heads else neuron_name(block, last)
             same = (*key[:-1], changed_places.get(last, -1) if heads else last)
-            entries.append((length, [
-                "attention" if heads else "FFN", name, round(float(memory.match[key]), 2),
-                round(float(memory.weight[key]), 2),
-                ", ".join(run.model.tokenizer.label(int(word)) for word in ids), round(length, 2),
-                "—" if same[-1] < 0 else round(float(then.weight[same]), 2),
-            ], None if heads else last))  # fmt: skip
+            entries.append(
+                (
+                    length,
+                    [
+                        "attention" if heads else "FFN",
+                        name,
+                        round(float(memory.match[key]), 2),
+                        round(float(memory.weight[key]), 2),
+                        ", ".join(run.model.tokenizer.label(int(word)) for word in ids),
+                        round(length, 2),
+                        "—" if same[-1] < 0 else round(float(then.weight[same]), 2),
+                    ],
+                    None if heads else last,
+                )
+            )
 
     place = run.model, changed.trace, block, changed.token
     add(attention, attention_memory(*place), True)
@@ -209,10 +218,12 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
         return None if neuron is None else open_neuron(run, neuron)
 
     return table_cell(
-        "memories", Head(sentence, "two-memories", run.card.colour),
+        "memories",
+        Head(sentence, "two-memories", run.card.colour),
         ("memory", "key", "match", "weight", "writes", "length", "weight then"),
-        [each for _, each, _ in entries], opened,
-    )  # fmt: skip
+        [each for _, each, _ in entries],
+        opened,
+    )
 
 
 def the_keys(run: Run, word: str, changed: Changed) -> Cell:
@@ -228,14 +239,19 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
         "keys are weights, and stay where they are."
     )
     shown = np.sort(np.argsort(-moved)[:20])
-    panel = Bars("", [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"],
-                 np.array([*100 * moved[shown], 0.0]),
-                 [*[run.card.colour] * len(shown), "muted"])  # fmt: skip
+    panel = Bars(
+        "",
+        [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"],
+        np.array([*100 * moved[shown], 0.0]),
+        [*[run.card.colour] * len(shown), "muted"],
+    )
     return bars_cell(
-        Head(sentence, "keys-moved", run.card.colour), [panel],
+        Head(sentence, "keys-moved", run.card.colour),
+        [panel],
         alt="How far attention's keys move when a word changes, and that the FFN's do not.",
-        of="key moved, % of its length", named="key of",
-    )  # fmt: skip
+        of="key moved, % of its length",
+        named="key of",
+    )
 
 
 def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:

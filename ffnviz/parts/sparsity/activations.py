@@ -119,14 +119,20 @@ def bend(
             line_trace(f"φ = {label}", x, value, f"@{twin}", 4),
             line_trace("slope φ′", x, slope, "@muted", 2.5, "dash"),
             *histogram,
-            {"type": "scatter", "mode": "lines", "name": f"{token[0]} alone", "x": middles,
-             "y": 100 * token[1], "yaxis": "y2",
-             "line": {"color": "@text", "width": 2, "shape": "hvh"}},
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": f"{token[0]} alone",
+                "x": middles,
+                "y": 100 * token[1],
+                "yaxis": "y2",
+                "line": {"color": "@text", "width": 2, "shape": "hvh"},
+            },
         ],
         axis("pre-activation x W₁ + b₁", range=reach, anchor="y2"),
         axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
         yaxis2=axis("% of values", domain=[0, 0.36], rangemode="tozero"),
-    )  # fmt: skip
+    )
 
 
 BIN = 0.25
@@ -193,22 +199,40 @@ def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]
     for label, value, slope, colour, dash in shown:
         traces += [
             line_trace(label, x, value, colour, 3, dash, legendgroup=label),
-            line_trace(f"{label}, slope", x, slope, colour, 3, dash, yaxis="y2",
-                       legendgroup=label, showlegend=False),
-        ]  # fmt: skip
+            line_trace(
+                f"{label}, slope",
+                x,
+                slope,
+                colour,
+                3,
+                dash,
+                yaxis="y2",
+                legendgroup=label,
+                showlegend=False,
+            ),
+        ]
     at, least = minimum
     return figure(
         traces,
         axis("x", anchor="y2", range=[-4, 4]),
         axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
         yaxis2=axis("slope φ′(x)", domain=[0, 0.38], range=[-0.25, 1.25]),
-        annotations=[{
-            "x": at, "y": least, "xref": "x", "yref": "y", "ax": -60, "ay": -70,
-            "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
-            "showarrow": True, "arrowcolor": "@text", "font": {"size": 16},
-        }],
+        annotations=[
+            {
+                "x": at,
+                "y": least,
+                "xref": "x",
+                "yref": "y",
+                "ax": -60,
+                "ay": -70,
+                "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
+                "showarrow": True,
+                "arrowcolor": "@text",
+                "font": {"size": 16},
+            }
+        ],
         margin={"l": 70, "r": 20, "t": 66, "b": 56},
-    )  # fmt: skip
+    )
 
 
 def surface_figure(side: Array, values: Array, label: str, points: tuple[Array, Array]) -> Figure:

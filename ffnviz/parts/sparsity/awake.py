@@ -63,18 +63,30 @@ def reached_figure(
     """
     x = np.arange(len(labels))
     traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": escaped(series.label),
-         "x": x, "y": 100 * y,
-         "line": {"color": f"@{series.colour}", "width": 4, "shape": "hv"}, "marker": {"size": 9},
-         "hovertemplate": "%{y:.1f}% reached<extra>%{fullData.name}</extra>"}
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": escaped(series.label),
+            "x": x,
+            "y": 100 * y,
+            "line": {"color": f"@{series.colour}", "width": 4, "shape": "hv"},
+            "marker": {"size": 9},
+            "hovertemplate": "%{y:.1f}% reached<extra>%{fullData.name}</extra>",
+        }
         for series, y in shares.items()
-    ]  # fmt: skip
+    ]
     lines = [
-        line_trace(f"{escaped(series.label)}, on whole books: {percent(y)}",
-                   np.array([-0.6, len(labels) - 0.4]), np.full(2, 100 * y), f"@{series.colour}",
-                   2, "dot", hoverinfo="skip")
+        line_trace(
+            f"{escaped(series.label)}, on whole books: {percent(y)}",
+            np.array([-0.6, len(labels) - 0.4]),
+            np.full(2, 100 * y),
+            f"@{series.colour}",
+            2,
+            "dot",
+            hoverinfo="skip",
+        )
         for series, y in ceilings.items()
-    ]  # fmt: skip
+    ]
     return figure(
         [*traces, *lines],
         token_axis(labels),
@@ -121,17 +133,15 @@ def birth(
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=2)
     titles.append(panel_title("loss at masked words (the curves coincide)", 0, DOMAINS[-1][1]))
     reach = [-0.02 * float(millions[-1]), 1.02 * float(millions[-1])]
-    bands = [
-        {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": value, "y1": value, "yref": "y",
-         "line": {"color": "@muted", "width": 1.5, "dash": "dashdot"}}
-        for value in PUBLISHED_SHARES.values()
-    ]  # fmt: skip
+    line = {"color": "@muted", "width": 1.5, "dash": "dashdot"}
+    across = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "yref": "y", "line": line}
+    bands = [{**across, "y0": value, "y1": value} for value in PUBLISHED_SHARES.values()]
+    at_right = {"x": 1, "xref": "paper", "xanchor": "right", "yref": "y", "yanchor": "top"}
+    written = {**at_right, "showarrow": False, "font": {"size": 16}}
     notes = [
-        {"text": f"{name} {value:g}% (published)", "x": 1, "xref": "paper", "xanchor": "right",
-         "y": float(np.log10(value)), "yref": "y", "yanchor": "top", "showarrow": False,
-         "font": {"size": 16}}
+        {**written, "text": f"{name} {value:g}% (published)", "y": float(np.log10(value))}
         for name, value in PUBLISHED_SHARES.items()
-    ]  # fmt: skip
+    ]
     return figure(
         traces,
         axis("million tokens seen", range=reach, anchor=f"y{last}"),
@@ -167,11 +177,15 @@ def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     own = records[run.card]
     lines = [(card, block) for card in records for block in range(own.above_zero.shape[1])]
     panels = [
-        ("activations above zero",
-         {(card, block): 100 * records[card].above_zero[:, block] for card, block in lines}),
-        ("neurons above zero on none of these tokens",
-         {(card, block): 100 * records[card].never[:, block] for card, block in lines}),
-    ]  # fmt: skip
+        (
+            "activations above zero",
+            {(card, block): 100 * records[card].above_zero[:, block] for card, block in lines},
+        ),
+        (
+            "neurons above zero on none of these tokens",
+            {(card, block): 100 * records[card].never[:, block] for card, block in lines},
+        ),
+    ]
     chart = chart_cell(
         Head(_sentence(own, run), "birth", run.card.colour, under=PUBLISHED),
         birth(own.tokens, panels, {card: record.loss for card, record in records.items()}),
@@ -294,14 +308,20 @@ def threshold_figure(curves: Mapping[Series, tuple[Array, Array]], threshold: fl
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
     return figure(
         [
-            line_trace(escaped(series.label), x, 100 * y, f"@{series.colour}", 4,
-                       hovertemplate="%{y:.1f}% beyond %{x:.3g}<extra></extra>")
+            line_trace(
+                escaped(series.label),
+                x,
+                100 * y,
+                f"@{series.colour}",
+                4,
+                hovertemplate="%{y:.1f}% beyond %{x:.3g}<extra></extra>",
+            )
             for series, (x, y) in curves.items()
         ],
         axis("threshold on |hidden|", type="log", dtick=1),
         axis("% of values beyond it", range=[0, 102]),
         shapes=[vertical_line(threshold)],
-    )  # fmt: skip
+    )
 
 
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)

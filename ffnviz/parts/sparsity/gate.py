@@ -63,9 +63,12 @@ def gate(n_draws: int, seed: int) -> Gate:
     draws = torch.bernoulli(share.expand(n_draws, -1), generator=generator) * x
     error = (x.square() * share * (1 - share) / n_draws).sqrt()
     return Gate(
-        x.numpy(), (x * share).numpy(), draws.mean(dim=0).numpy(), error.numpy(),
+        x.numpy(),
+        (x * share).numpy(),
+        draws.mean(dim=0).numpy(),
+        error.numpy(),
         draws[:SINGLE].numpy(),
-    )  # fmt: skip
+    )
 
 
 @torch.no_grad()
@@ -99,9 +102,13 @@ def gated_token(
     length = exact.norm().clamp_min(1e-30)
     one = (z.square() * share * (1 - share) * values.square().sum(dim=-1)).sum().sqrt() / length
     return GatedToken(
-        np.array(DRAWS), ((outputs - exact).norm(dim=-1) / length).numpy(),
-        float(one) / np.sqrt(DRAWS), outputs.float(), exact.float(), first,
-    )  # fmt: skip
+        np.array(DRAWS),
+        ((outputs - exact).norm(dim=-1) / length).numpy(),
+        float(one) / np.sqrt(DRAWS),
+        outputs.float(),
+        exact.float(),
+        first,
+    )
 
 
 def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: int) -> Figure:

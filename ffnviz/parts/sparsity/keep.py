@@ -55,9 +55,13 @@ def width_sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Width]) -> list[Row]:
         return cut_to(run, measured.result, share)
 
-    before = [row(Soon("lab-width-curve", "How far the prediction moves with fewer neurons"),
-                  Soon("lab-width-words", "What the network predicts then"),
-                  widths=(0.8, 1.2))]  # fmt: skip
+    before = [
+        row(
+            Soon("lab-width-curve", "How far the prediction moves with fewer neurons"),
+            Soon("lab-width-words", "What the network predicts then"),
+            widths=(0.8, 1.2),
+        )
+    ]
     return Sheet([Measurement("width", setup, cut, after, before=before, label="Cut again",
                               doing=f"{2 * len(SHARES)} passes …")])  # fmt: skip
 
@@ -90,20 +94,16 @@ def curve(run: Run, width: Width, place: int) -> Cell:
         "at random": (_divergences(width.random), "@muted", "dash"),
     }
     marks = [int(n) for n in widths[::2]]
+    named = [f"{n:,}" for n in marks]
+    left = axis("d_ff left, logarithmic", type="log", tickvals=marks, ticktext=named)
+    moved = axis("divergence, nats", rangemode="tozero")
     return chart_cell(
         Head(sentence, "lab-width-curve", run.card.colour),
-        lines(
-            widths, series,
-            axis("d_ff left, logarithmic", type="log", tickvals=marks,
-                 ticktext=[f"{n:,}" for n in marks]),
-            axis("divergence, nats", rangemode="tozero"),
-            shapes=[{"type": "line", "x0": cut.d_ff, "x1": cut.d_ff, "y0": 0, "y1": 1,
-                     "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
-        ),
+        lines(widths, series, left, moved, shapes=[vertical_line(cut.d_ff)]),
         "How far the prediction moves as neurons are removed, by importance and at random.",
         key="lab-width",
         height=560,
-    )  # fmt: skip
+    )
 
 
 def words(run: Run, width: Width, place: int) -> Cell:
@@ -242,16 +242,25 @@ def concentration_figure(curves: Mapping[Series, Array], kept: float) -> Figure:
     """
     return figure(
         [
-            line_trace(escaped(series.label), PERCENTS, 100 * _at_percents(shares),
-                       f"@{series.colour}", 4,
-                       hovertemplate="strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>")
+            line_trace(
+                escaped(series.label),
+                PERCENTS,
+                100 * _at_percents(shares),
+                f"@{series.colour}",
+                4,
+                hovertemplate="strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>",
+            )
             for series, shares in curves.items()
         ],
-        axis("strongest % of each token's neurons", type="log",
-             tickvals=[0.1, 0.5, 1, 5, 10, 50, 100], range=[-1, 2]),
+        axis(
+            "strongest % of each token's neurons",
+            type="log",
+            tickvals=[0.1, 0.5, 1, 5, 10, 50, 100],
+            range=[-1, 2],
+        ),
         axis("% of what is written", range=[0, 102]),
         shapes=[vertical_line(100 * kept)],
-    )  # fmt: skip
+    )
 
 
 def _at_percents(shares: Array) -> Array:

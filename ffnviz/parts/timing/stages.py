@@ -43,10 +43,13 @@ def devices_sheet(run: Run, values: Values) -> Sheet:
     """The comparison, or why there is none."""
     if len(run.devices) < 2:
         reason = f"{run.about_gpu} So only the CPU can be measured: see the view “on this device”."
-        return Sheet([
-            row(text_cell("no-gpu", reason, tone="info")),
-            row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
-        ], controls=[])  # fmt: skip
+        return Sheet(
+            [
+                row(text_cell("no-gpu", reason, tone="info")),
+                row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
+            ],
+            controls=[],
+        )
     setup = (run.card.id, len(run.labels), values[REPEATS])  # of so many tokens
     title = "What each stage takes on the CPU and on the GPU"
     before = [row([text_cell("about-gpu", run.about_gpu), Soon("devices", title, 660)])]
@@ -55,9 +58,7 @@ def devices_sheet(run: Run, values: Values) -> Sheet:
         under = f"{run.about_gpu} {measured_on(measured)}"
         return [row(compared(run, measured.result, under))]
 
-    return Sheet([
-        Measurement("devices", setup, both, after, (values[REPEATS],), before=before)
-    ])  # fmt: skip
+    return Sheet([Measurement("devices", setup, both, after, (values[REPEATS],), before=before)])
 
 
 def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
@@ -301,8 +302,10 @@ def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
 def against_limits(run: Run, result: Staged) -> Cell:
     """How near the parts of the pass come to what this machine can do."""
     best, times, kinds = result.speed, result.times.times, result.times.kinds
-    took = [sum(s.least for name, s in times.items() if kinds[name] == part.kind)
-            for part in result.work]  # fmt: skip
+    took = [
+        sum(s.least for name, s in times.items() if kinds[name] == part.kind)
+        for part in result.work
+    ]
     least, whole = sum(part.least(best) for part in result.work), result.times.whole.least
     sentence = (
         f"The quickest pass was at {number(percent(least / whole))} of what this machine can do: "

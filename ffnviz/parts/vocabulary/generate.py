@@ -44,19 +44,27 @@ def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) ->
     places = np.arange(len(words))
     names = [word.strip() or "␣" for word in words]
     return figure(
-        [{
-            "type": "bar", "name": "written", "x": places, "y": 100 * probabilities,
-            "text": [escaped(name) for name in names], "textposition": "none",
-            "customdata": places, "hovertemplate": "%{text} %{y:.1f}%<extra></extra>",
-            "marker": {"color": [f"@{twin}" if place == chosen else "@muted/0.6"
-                                 for place in places]},
-        }],
+        [
+            {
+                "type": "bar",
+                "name": "written",
+                "x": places,
+                "y": 100 * probabilities,
+                "text": [escaped(name) for name in names],
+                "textposition": "none",
+                "customdata": places,
+                "hovertemplate": "%{text} %{y:.1f}%<extra></extra>",
+                "marker": {
+                    "color": [f"@{twin}" if place == chosen else "@muted/0.6" for place in places]
+                },
+            }
+        ],
         bare_axis("word", **some_named(names, 40), range=[-0.7, max(len(words), 6) - 0.3]),
         axis("probability, %", range=[0, 102]),
         bargap=0.25,
         hovermode="x",  # a click anywhere above a small bar finds it
         margin={"l": 70, "r": 20, "t": 12, "b": 80},
-    )  # fmt: skip
+    )
 
 
 MOST = 128
@@ -83,10 +91,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         _texts(run, how)[n] = measured.result
         return [shown(run, values, how, measured.result)]
 
-    work = Measurement(
-        "write", setup, write, after, (how, n), before,
-        f"Write {n} words", "Writing …", on_request=True,
-    )  # fmt: skip
+    words = (f"Write {n} words", "Writing …")
+    work = Measurement("write", setup, write, after, (how, n), before, *words, on_request=True)
     return Sheet([work], [*controls(values), *_buttons(run, values, None)])
 
 

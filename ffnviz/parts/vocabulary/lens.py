@@ -58,10 +58,12 @@ def early_words_figure(
     """
     apart = "<br>" if len(stages) <= TWO_LINES else "  "
     text = [
-        [f"{escaped(shortened(word))}{apart}<b>{escaped(percent(float(p)))}</b>"
-         for word, p in zip(row, ps, strict=True)]
+        [
+            f"{escaped(shortened(word))}{apart}<b>{escaped(percent(float(p)))}</b>"
+            for word, p in zip(row, ps, strict=True)
+        ]
         for row, ps in zip(words, probabilities, strict=True)
-    ]  # fmt: skip
+    ]
     return figure(
         [{
             "type": "heatmap", "name": "likeliest words", "z": 100 * probabilities, "text": text,

@@ -104,8 +104,9 @@ def sheet(run: Run, values: Values) -> Sheet:
     how = strategy(values)
     logits = run.trace.logits_at(run.token).cpu().numpy()  # (vocab_size,)
     after = distribution(logits, how)
-    return Sheet([row(whole_distribution(run, after), first_words(run, after, how))],
-                 controls(values))  # fmt: skip
+    return Sheet(
+        [row(whole_distribution(run, after), first_words(run, after, how))], controls(values)
+    )
 
 
 def whole_distribution(run: Run, after: Distribution) -> Cell:
