@@ -6,6 +6,8 @@ import unicodedata
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +37,12 @@ NEURON = 1 / 2_048  # of all
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 
 
+def joined(spans: list[list[str]]) -> list[list[str]]:
+    """A sentence in which stretches of one kind that stand side by side are one."""
+    kinds = groupby(spans, key=itemgetter(1))
+    return [["".join(text for text, _ in stretches), kind] for kind, stretches in kinds]
+
+
 class Shown:
     """Numbers that are shown, and how many of them differ in their last digit by one.
 
@@ -50,7 +58,10 @@ class Shown:
         if isinstance(wanted, dict):
             assert found.keys() == wanted.keys(), place
             for name in wanted:
-                self.check(found[name], wanted[name], f"{place}.{name}")
+                one, other = found[name], wanted[name]
+                if name in ("spans", "under"):
+                    one, other = joined(one), joined(other)
+                self.check(one, other, f"{place}.{name}")
         elif isinstance(wanted, list | tuple):
             assert len(found) == len(wanted), place
             for at, (one, other) in enumerate(zip(found, wanted, strict=True)):
