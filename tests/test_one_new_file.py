@@ -20,6 +20,7 @@ from ffnviz.lecture.facts import computed
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.lab import fit
 from ffnviz.parts.sparsity import PARTS
+from ffnviz.pictures.wording import as_text
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import from_url
 
@@ -33,7 +34,7 @@ print(json.dumps({
     "pictures": [repr(picture.data) for picture in shown],
     "functions to fit": dict(fit.PHI.options),
     "numbers": {choice.name: choice.meaning for choice in numbers_of(None)},
-    "said": computed("{hidden_norm}", run)[0][0],
+    "said": as_text(computed("{hidden_norm}", run)),
     "norm": float(run.trace.blocks[state.block].ffn.hidden[run.token].double().norm()),
 }))
 """

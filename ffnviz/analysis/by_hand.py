@@ -190,21 +190,35 @@ def blanks(ffn: SmallFfn) -> list[Blank]:
 
 def _with_all_slips(ffn: SmallFfn) -> list[Blank]:
     z = [
-        Blank(f"z{SIGNS[j]}", int(ffn.z[j]), _before_phi(ffn, j),
-              uses=((0, None, None), (1, None, j), (2, None, j)))
+        Blank(
+            f"z{SIGNS[j]}",
+            int(ffn.z[j]),
+            _before_phi(ffn, j),
+            uses=((0, None, None), (1, None, j), (2, None, j)),
+        )
         for j in range(D_FF)
-    ]  # fmt: skip
+    ]
     h = [
-        Blank(f"h{SIGNS[j]}", int(ffn.h[j]), _after_phi(int(ffn.z[j]), j), reads=((j, 1.0),),
-              relu=True)
+        Blank(
+            f"h{SIGNS[j]}",
+            int(ffn.h[j]),
+            _after_phi(int(ffn.z[j]), j),
+            reads=((j, 1.0),),
+            relu=True,
+        )
         for j in range(D_FF)
-    ]  # fmt: skip
+    ]
     y = [
-        Blank(f"y{SIGNS[k]}", int(ffn.y[k]), _output(ffn, k),
-              reads=tuple((D_FF + j, float(ffn.w2[j, k])) for j in range(D_FF)),
-              plus=float(ffn.b2[k]), uses=((3, None, k), (4, None, k)))
+        Blank(
+            f"y{SIGNS[k]}",
+            int(ffn.y[k]),
+            _output(ffn, k),
+            reads=tuple((D_FF + j, float(ffn.w2[j, k])) for j in range(D_FF)),
+            plus=float(ffn.b2[k]),
+            uses=((3, None, k), (4, None, k)),
+        )
         for k in range(D_MODEL)
-    ]  # fmt: skip
+    ]
     return z + h + y
 
 
@@ -331,10 +345,19 @@ def real_neuron(
     entry = int(np.abs(value).argmax())
     output = float(view.write(ffn.hidden[token])[entry])
     return RealNeuron(
-        view.phi.label, largest, x[largest], key[largest], rest,
+        view.phi.label,
+        largest,
+        x[largest],
+        key[largest],
+        rest,
         0.0 if view.key_bias is None else float(view.key_bias[number]),
-        z, h, gate, entry, float(value[entry]), output - h * float(value[entry]),
-    )  # fmt: skip
+        z,
+        h,
+        gate,
+        entry,
+        float(value[entry]),
+        output - h * float(value[entry]),
+    )
 
 
 def blanks_of(neuron: RealNeuron) -> list[Blank]:

@@ -68,8 +68,10 @@ def read_facts(path: Path = FACTS) -> list[Fact]:
 def _facts(kind: dict[str, Any], frames: Iterator[str]) -> Iterator[Fact]:
     for entry in filter(None, map(str.strip, kind["facts"].split(";"))):
         asked, answer = map(str.strip, " ".join(entry.split()).split(":"))
-        wordings, held_out = ([_worded(each, asked, answer) for each in kind[part]]
-                              for part in ("wordings", "held_out"))  # fmt: skip
+        wordings, held_out = (
+            [_worded(each, asked, answer) for each in kind[part]]
+            for part in ("wordings", "held_out")
+        )
         framed = [next(frames).format(each) for each in wordings for _ in range(FRAMED)]
         yield Fact(kind["name"], asked, answer, (*wordings, *framed), tuple(held_out))
 

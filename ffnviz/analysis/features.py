@@ -400,6 +400,10 @@ def replaced(
     none = network.run(plain.ids, [Edit(sae.block, scale=0.0, tokens=tokens, at=sae.at)])
     logits = plain.logits_at(place)
     return Replaced(
-        plain, trace, features.unexplained, place,
-        divergence(logits, trace.logits_at(place)), divergence(logits, none.logits_at(place)),
-    )  # fmt: skip
+        plain,
+        trace,
+        features.unexplained,
+        place,
+        divergence(logits, trace.logits_at(place)),
+        divergence(logits, none.logits_at(place)),
+    )

@@ -63,9 +63,12 @@ def input_slopes(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
             output = f(copies)[torch.arange(len(outputs)), outputs]  # (outputs, d)
         for k, direction in enumerate(directions):
             (slope,) = vector_jacobian(
-                direction[outputs], output, [copies], retain_graph=k < DIRECTIONS - 1,
+                direction[outputs],
+                output,
+                [copies],
+                retain_graph=k < DIRECTIONS - 1,
                 materialize_grads=True,  # zeros where the output does not depend on the input
-            )  # fmt: skip
+            )
             squares[outputs] += slope.square().sum(dim=-1)
             progress((first + len(outputs) * (k + 1) / DIRECTIONS) / n)
     return (squares.double() / DIRECTIONS).sqrt().numpy()

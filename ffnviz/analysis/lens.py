@@ -61,8 +61,10 @@ def largest_gain(readings: Sequence[Reading]) -> tuple[Reading, Reading]:
 def _stages(trace: ForwardPass, token: int) -> list[tuple[str, Tensor]]:
     stages = [("embedding", trace.embedding[token])]
     for number, block in enumerate(trace.blocks, start=1):
-        stages += [(f"attention {number}", block.middle[token]),
-                   (f"FFN {number}", block.output[token])]  # fmt: skip
+        stages += [
+            (f"attention {number}", block.middle[token]),
+            (f"FFN {number}", block.output[token]),
+        ]
     return stages
 
 

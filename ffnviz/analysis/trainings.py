@@ -108,12 +108,12 @@ LOWEST, HIGHEST = RATES[0] / 8, RATES[-1] * 8  # that the search goes on to
 RATE_SEED = 100
 
 # Families: each is trained before the next is begun, and its comparisons are corrected together.
+_OTHER_WIDTHS = ("quadruple", "gelu-half", "gelu-quadruple")
 FAMILIES = (
     ("relu", "no-ffn", "half", "double", "identity", "gelu", "no-residual", "no-norm"),
-    ("shared-ffn", "attention-only", "one-block", "four-blocks", "swiglu", "quadruple",
-     "gelu-half", "gelu-quadruple"),
+    ("shared-ffn", "attention-only", "one-block", "four-blocks", "swiglu", *_OTHER_WIDTHS),
     ("eightfold", "post-norm", "dropout", "few", "few-dropout"),
-)  # fmt: skip
+)
 
 
 @dataclass(frozen=True)
@@ -155,11 +155,13 @@ class Search:
 
 def search(rows: Sequence[Row], variant: str, steps: int = STEPS) -> Search:
     """What a variant's search for its rate has found so far."""
-    return Search({
-        row.learning_rate: row.loss if math.isfinite(row.loss) else math.inf
-        for row in rows
-        if (row.variant, row.phase, row.steps) == (variant, RATE, steps)
-    })  # fmt: skip
+    return Search(
+        {
+            row.learning_rate: row.loss if math.isfinite(row.loss) else math.inf
+            for row in rows
+            if (row.variant, row.phase, row.steps) == (variant, RATE, steps)
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -260,9 +262,9 @@ def pairs(rows: Sequence[Row], one: str, other: str, steps: int = STEPS) -> Pair
         for row in rows
         if (row.phase, row.steps) == (FINAL, steps) and math.isfinite(row.loss)
     }
-    seeds = tuple(sorted(
-        seed for variant, seed in trained if variant == one and (other, seed) in trained
-    ))  # fmt: skip
+    seeds = tuple(
+        sorted(seed for variant, seed in trained if variant == one and (other, seed) in trained)
+    )
     if not seeds:
         return None
     both = [[trained[name, seed] for seed in seeds] for name in (one, other)]

@@ -325,8 +325,11 @@ def no_text(model: Network) -> NDArray[np.bool_]:
 
 @lru_cache(maxsize=4)
 def _no_text(tokenizer: TokenizerLike) -> NDArray[np.bool_]:
-    return np.array([
-        entry in tokenizer.special_ids or not tokenizer.word(entry)
-        or "\ufffd" in tokenizer.word(entry)
-        for entry in range(tokenizer.vocab_size)
-    ])  # fmt: skip
+    return np.array(
+        [
+            entry in tokenizer.special_ids
+            or not tokenizer.word(entry)
+            or "\ufffd" in tokenizer.word(entry)
+            for entry in range(tokenizer.vocab_size)
+        ]
+    )

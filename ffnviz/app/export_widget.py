@@ -28,8 +28,9 @@ def offer(run: Run) -> Measurement[ExportedJourney | str] | None:
     if wanted is None or wanted[:3] != _setup(run)[:3]:
         return None
     soon = row(Soon("", "A file of this page, which opens without a server", 90))
-    return Measurement(NAME, wanted, make, offered, before=[soon], label="Make it again",
-                       doing="Making the file …")  # fmt: skip
+    return Measurement(
+        NAME, wanted, make, offered, before=[soon], label="Make it again", doing="Making the file …"
+    )
 
 
 def make(run: Run, progress: Progress) -> ExportedJourney | str:
@@ -46,8 +47,13 @@ def offered(measured: Measured[ExportedJourney | str]) -> Sequence[Row]:
     if isinstance(file, str):
         return [row(text_cell("take-home-save", file, tone="warning"))]
     content = file.html.encode()
-    save = saving_cell(f"Save the file ({len(content) / 1e6:.1f} MB)", content, FILE, "text/html",
-                       key="take-home-save")  # fmt: skip
+    save = saving_cell(
+        f"Save the file ({len(content) / 1e6:.1f} MB)",
+        content,
+        FILE,
+        "text/html",
+        key="take-home-save",
+    )
     says = "It holds all tokens, blocks and networks of this sentence, and opens without a server."
     notice = [text_cell("take-home-notice", file.notice, tone="warning")] if file.notice else []
     return [row([save, *notice, text_cell("take-home-says", says)])]
@@ -57,8 +63,8 @@ def _setup(run: Run) -> tuple[object, ...]:
     """What the file depends on: first what changes all of it, then what it opens with."""
     networks = tuple(traced.card.id for traced in run.both)
     state = run.state
-    return (networks, run.device, state.sentence,
-            state.network, state.block, run.token, state.neuron, state.order)  # fmt: skip
+    opens_with = state.network, state.block, run.token, state.neuron, state.order
+    return (networks, run.device, state.sentence, *opens_with)
 
 
 def _close() -> None:

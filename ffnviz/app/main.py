@@ -208,16 +208,22 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
 def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: list[Cell]) -> Frame:
     """What stands around a part, below what stands over every page."""
     network = network_cell(session, run)
-    sentence = [*([page_controls.token_chips(session, run, page)] if run else []),
-                *([network] if network else [])]  # fmt: skip
+    sentence = [
+        *([page_controls.token_chips(session, run, page)] if run else []),
+        *([network] if network else []),
+    ]
     above = [*above[:1], *sentence, *above[1:]]  # the tokens are where the sentence is typed
     left_out = page_controls.left_out_notice(run) if run else []
     noted = bool(left_out) or (run is not None and bool(page_controls.what_to_know(run)))
     if page.name == FIRST.name and not noted:  # what is said of the sentence has its place
-        above.append(welcome_cell(
-            not session.came_with, menu.short_label(session), key="welcome",
-            on_story=lambda: story.start(session, short=True),
-        ))  # fmt: skip
+        above.append(
+            welcome_cell(
+                not session.came_with,
+                menu.short_label(session),
+                key="welcome",
+                on_story=lambda: story.start(session, short=True),
+            )
+        )
     above += story.scene_cells(session, run)
     parts = page_controls.part_list(session, page, run)
     if run is None:

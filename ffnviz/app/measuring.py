@@ -210,8 +210,11 @@ def problems() -> list[str]:
 def watch(measurements: Iterable[Measurement[Any]]) -> None:
     """Show how far those under way are; run the page again when one has ended or has got on."""
     under_way = _requests().under_way
-    seen = {each.name: len(under_way[each.name].job.updates) for each in measurements
-            if each.name in under_way}  # fmt: skip
+    seen = {
+        each.name: len(under_way[each.name].job.updates)
+        for each in measurements
+        if each.name in under_way
+    }
     if seen:
         _watch(seen)
 

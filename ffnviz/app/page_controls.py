@@ -22,7 +22,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.page import bar_cell, examples_cell, part_list_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.tokens import chips_cell
-from ffnviz.pictures.wording import Sentence
+from ffnviz.pictures.wording import Sentence, typed
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
 from ffnviz.state.run import Run
 from ffnviz.state.state import tidied, word_behind
@@ -95,11 +95,11 @@ def left_out_notice(run: Run) -> list[Cell]:
     """The warning that the network cannot read all of a long text."""
     trace = run.whole
     if len(tidied(st.session_state.get("text") or "")) > len(run.state.sentence):
-        why: Sentence = [
+        why = (
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
-            f"characters, and the network reads at most {run.model.sizes.max_tokens} "
-            "tokens. The rest is left out below; shorten it to see it."
-        ]
+            f"characters, and the network reads at most {run.model.sizes.max_tokens} tokens. The "
+            "rest is left out below; shorten it to see it."
+        )
     elif trace.n_left_out:
         why = sentences.of_left_out(len(trace.tokens), trace.n_left_out)
     else:
@@ -111,11 +111,10 @@ def absent_notice(session: Session, run: Run | None) -> list[Cell]:
     """That a link asks for a network which this server has not."""
     if not session.not_here or run is None:
         return []
-    said: Sentence = [
-        "This server has no network called ", (session.not_here[0], "typed"),
-        f", which the link asks for. You see {run.card.label}. Whoever started the server can add "
-        "others with --model.",
-    ]  # fmt: skip
+    said = (
+        f"This server has no network called {typed(session.not_here[0])}, which the link asks for. "
+        f"You see {run.card.label}. Whoever started the server can add others with --model."
+    )
     return [text_cell("not-here", said, tone="warning")]
 
 
@@ -125,10 +124,9 @@ def bar(session: Session, page: Page, run: Run | None) -> Cell:
     part = page.part(state.part).title if len(page.parts) > 1 else ""
     network = [network_label(state.network), f"block {state.block + 1}"]
     take = partial(export_widget.ask, run) if run and page.name == "journey" else None
-    return bar_cell(
-        page.title, part, state.sentence, network, "bar", take,
-        menu.entries(session), partial(menu.do, session, page), menu.outcome(),
-    )  # fmt: skip
+    choose = partial(menu.do, session, page)
+    more = menu.entries(session), choose, menu.outcome()
+    return bar_cell(page.title, part, state.sentence, network, "bar", take, *more)
 
 
 def what_to_know(run: Run) -> Sentence:
@@ -185,11 +183,15 @@ def block_map(page: Page, part: Part, run: Run) -> Cell:
     here = stations_of(page.name, part.name)
     stations = [
         MapStation(
-            name, sign, title, name in here, [(each.title, to.title) for to, each in about[name]],
+            name,
+            sign,
+            title,
+            name in here,
+            [(each.title, to.title) for to, each in about[name]],
             about[name].index((page, part)) if (page, part) in about[name] else None,
         )
         for name, (sign, title) in STATIONS.items()
-    ]  # fmt: skip
+    ]
 
     def go(station: int, to: int) -> OpenPage:
         to_page, to_part = about[list(STATIONS)[station]][to]

@@ -89,8 +89,15 @@ def _data(control: Control, values: Values) -> dict[str, Any] | None:
         case Switch(label, on):
             return {**_button("switch", label, control.help, disabled=control.disabled), "on": on}
         case NumberBox(label, value):
-            return {"kind": "number", "name": label, "label": label, "help": "",
-                    "text": str(value), "example": "", "longest": None}  # fmt: skip
+            return {
+                "kind": "number",
+                "name": label,
+                "label": label,
+                "help": "",
+                "text": str(value),
+                "example": "",
+                "longest": None,
+            }
         case Download(label, name, kind, content):
             return {**_button("download", label), "file": file_data(content, name, kind)}
         case Upload(label, accepts, longest):
@@ -116,8 +123,13 @@ def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
         chosen = options.index(value) if value in options else 0
         return {**data, **_options(list(setting.options.values()), chosen)}
     kind = "number" if isinstance(setting.default, int | float) else "text"
-    return {**data, "kind": kind, "text": setting.text(value), "longest": setting.longest,
-            "example": setting.example}  # fmt: skip
+    return {
+        **data,
+        "kind": kind,
+        "text": setting.text(value),
+        "longest": setting.longest,
+        "example": setting.example,
+    }
 
 
 def _options(words: Sequence[str], chosen: int | None, menu: bool = False) -> dict[str, Any]:
@@ -172,9 +184,14 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
     label = network_label if ours else described
     n_blocks = networks[state.network].n_blocks
     controls: list[Control] = [
-        Choice("Network", [label(name) for name in names], lambda at: ChooseNetwork(names[at]),
-               names.index(state.network), bare=True),
-    ]  # fmt: skip
+        Choice(
+            "Network",
+            [label(name) for name in names],
+            lambda at: ChooseNetwork(names[at]),
+            names.index(state.network),
+            bare=True,
+        )
+    ]
     if n_blocks > FEW_BLOCKS:
         blocks = [f"{block + 1} of {n_blocks}" for block in range(n_blocks)]
         controls.append(Choice("Block", blocks, ChooseBlock, state.block, style="slider"))
@@ -185,8 +202,9 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
     if len(others) > 1:
         place = others.index(state.partner) if state.partner in others else 0
         labels = [f"beside {network_label(name)}" for name in others]
-        controls.append(Choice("Beside it", labels, lambda at: ChoosePartner(others[at]), place,
-                               bare=True))  # fmt: skip
+        controls.append(
+            Choice("Beside it", labels, lambda at: ChoosePartner(others[at]), place, bare=True)
+        )
     if run is not None and run.special:
         controls.append(special_tokens(run))
     controls.append(gpu_switch())

@@ -72,8 +72,10 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
     header, arrays = message(_browser(), drawing.cells, drawing.stamp)
     header |= laid_out(
         [[(column.width, column.cells) for column in each.columns] for each in drawing.rows],
-        above=drawing.above, side=drawing.side, below=frame.below,
-    )  # fmt: skip
+        above=drawing.above,
+        side=drawing.side,
+        below=frame.below,
+    )
     header |= {
         "pale": drawing.pale,
         "place": f"{session.state.page} {session.state.part}",
@@ -105,15 +107,16 @@ def _drawing(
             del kept[name]
     controls = settings if sheet.controls is None else sheet.controls
     rail = rail_cell(controls, values, measuring.with_buttons(measurements.values()))
-    problems = [text_cell(f"problem-{n}", problem, tone="warning")
-                for n, problem in enumerate(measuring.problems())]  # fmt: skip
+    problems = [
+        text_cell(f"problem-{n}", problem, tone="warning")
+        for n, problem in enumerate(measuring.problems())
+    ]
     above, side = [*frame.above, *problems], [*frame.side, *([rail] if rail else [])]
     cells = [*above, *side, *cells_of(results.rows), *frame.below]
     if len({cell.key for cell in cells}) < len(cells):
         raise ValueError("Two cells of a page have the same key.")
     stamp = "" if run is None else f"{run.stamp} {values} {' '.join(when)}"
-    return Drawing(run, results.rows, above, side, cells, measurements, sorted(results.pale),
-                   stamp)  # fmt: skip
+    return Drawing(run, results.rows, above, side, cells, measurements, sorted(results.pale), stamp)
 
 
 def _answer(session: Session, shown: Drawing, answer: Any) -> None:

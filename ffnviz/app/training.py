@@ -68,10 +68,16 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
     _take_in(training)
     _watch(training, measurement.args[1])
     course = Course(
-        training.status, tuple(training.moments), training.reading, training.file,
-        training.steps, _before(training), training.learned, training.problem,
+        training.status,
+        tuple(training.moments),
+        training.reading,
+        training.file,
+        training.steps,
+        _before(training),
+        training.learned,
+        training.problem,
         networks=tuple(plan.name for plan in training.plans),
-    )  # fmt: skip
+    )
     return Measured(measurement.setup, course, f"{len(training.moments)} {training.status}", "")
 
 
@@ -143,8 +149,14 @@ def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
         while len(_KNOWN) >= MOST_BEGINNINGS:
             _KNOWN.pop(next(iter(_KNOWN)), None)
         _KNOWN[plans] = replace(beginning, job=None)
-    course = Course(Status.NEW, tuple(beginning.moments), beginning.reading, file, beginning.steps,
-                    problem=beginning.problem)  # fmt: skip
+    course = Course(
+        Status.NEW,
+        tuple(beginning.moments),
+        beginning.reading,
+        file,
+        beginning.steps,
+        problem=beginning.problem,
+    )
     return Measured(measurement.setup, course, f"{file} {len(beginning.moments)}", "")
 
 

@@ -246,19 +246,21 @@ def app(
         check_lecture(lecture)
     address = free_address(host, port)
     learned = tempfile.TemporaryDirectory(prefix="ffnviz-learned-")
-    use(replace(
-        config_from_environment(),
-        learned=Path(click.get_current_context().with_resource(learned)),
-        networks=tuple(requested_network(name, dtype) for name in models),
-        twins=not no_twins,
-        indexes=tuple(path.resolve() for path in indexes),
-        lecture=lecture and lecture.resolve(),
-        has_classes=not ip_address(address).is_loopback,
-        class_store=address_of_store(class_store),
-        hosts=allowed_hosts(address, named),
-        frame_ancestors=frame_ancestors,
-        train_minutes=train_minutes,
-    ))  # fmt: skip
+    use(
+        replace(
+            config_from_environment(),
+            learned=Path(click.get_current_context().with_resource(learned)),
+            networks=tuple(requested_network(name, dtype) for name in models),
+            twins=not no_twins,
+            indexes=tuple(path.resolve() for path in indexes),
+            lecture=lecture and lecture.resolve(),
+            has_classes=not ip_address(address).is_loopback,
+            class_store=address_of_store(class_store),
+            hosts=allowed_hosts(address, named),
+            frame_ancestors=frame_ancestors,
+            train_minutes=train_minutes,
+        )
+    )
     check_class_store()
     if models:
         prove_networks()

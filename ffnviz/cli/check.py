@@ -57,8 +57,10 @@ def check(
         show_json(_report(network) | {"seconds": time.perf_counter() - started})
         return
     click.echo("\n".join(_proof_lines(network)))
-    click.echo(f"Checked in {time.perf_counter() - started:.1f} s, loading included. To see it: "
-               f"ffnviz app --model {path_or_id}")  # fmt: skip
+    click.echo(
+        f"Checked in {time.perf_counter() - started:.1f} s, loading included. To see it: "
+        f"ffnviz app --model {path_or_id}"
+    )
 
 
 def _proof_lines(network: ExternalNetwork) -> list[str]:

@@ -39,30 +39,41 @@ R = TypeVar("R")
 @click.command()
 @sentence_options
 @click.option(
-    "--lecture", is_flag=False, flag_value="ffn", type=LectureFile(), metavar="[FILE]",
+    "--lecture",
+    is_flag=False,
+    flag_value="ffn",
+    type=LectureFile(),
+    metavar="[FILE]",
     help="A whole lecture instead of a sentence: a .toml file, or a built-in one: "
     f"{' or '.join(BUILT_IN)}.",
-)  # fmt: skip
+)
 @click.option(
-    "--worksheet", is_flag=True,
+    "--worksheet",
+    is_flag=True,
     help="Of a lecture: its questions and gaps to fill in, and the solutions, to print on A4.",
-)  # fmt: skip
+)
 @click.option(
-    "--live", is_flag=True,
+    "--live",
+    is_flag=True,
     help="Of a sentence or a lecture: the networks go along, so that any other sentence can be "
     "typed in the file.",
-)  # fmt: skip
+)
 @click.option(
-    "--folder", type=click.Path(file_okay=False, path_type=Path), help="With --live: a folder for "
+    "--folder",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="With --live: a folder for "
     "a web server in place of a file; its first picture is there before the networks are.",
-)  # fmt: skip
+)
 @device_option
 @threads_option(default=1)
 @click.option(
-    "-o", "--out", type=click.Path(dir_okay=False, path_type=Path), help="Where the file goes; "
+    "-o",
+    "--out",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Where the file goes; "
     "ffnviz-journey.html, ffnviz-live.html, ffnviz-lecture.html or ffnviz-worksheet.html if "
     "absent. A file that is there is replaced.",
-)  # fmt: skip
+)
 def export(
     text: str,
     twin: str,

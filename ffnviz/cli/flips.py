@@ -21,8 +21,13 @@ from ffnviz.models.text_encoding import read_text
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="A text file with a sentence on each line. Our own probe sentences if absent.",
 )
-@click.option("--least", type=Number(0, 1), default=0.25, show_default=True,
-              help="How likely the hidden word must be, from 0 to 1.")  # fmt: skip
+@click.option(
+    "--least",
+    type=Number(0, 1),
+    default=0.25,
+    show_default=True,
+    help="How likely the hidden word must be, from 0 to 1.",
+)
 @threads_option(default=1)
 @click.option("--json", "as_json", is_flag=True, help="As JSON instead of a list.")
 def flips(sentences: Path | None, least: float, as_json: bool) -> None:

@@ -205,9 +205,11 @@ class Corpus(click.Path):
     "sentences if absent.",
 )
 @click.option(
-    "--column", default="text", show_default=True,
+    "--column",
+    default="text",
+    show_default=True,
     help="The column with the text, of .jsonl and .parquet files.",
-)  # fmt: skip
+)
 @click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
 @click.option(
     "--longest",

@@ -70,9 +70,12 @@ PHIS = ("relu", "gelu", "swiglu", "identity")
 
 @click.command()
 @click.option(
-    "--phi", type=click.Choice(PHIS), default="relu", show_default=True,
+    "--phi",
+    type=click.Choice(PHIS),
+    default="relu",
+    show_default=True,
     help="The activation function, φ.",
-)  # fmt: skip
+)
 @click.option(
     "--against",
     type=click.Choice(list(VARIANTS)),

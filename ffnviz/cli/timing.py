@@ -77,15 +77,19 @@ def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]
 def ffn_table(report: dict[str, Any]) -> str:
     """The report of `measure_ffns` for a terminal."""
     share = report["ffns_sum_ms"] / report["whole_ms"]["median"]
-    return "\n".join([
-        f"{report['on']}; PyTorch {report['pytorch']}",
-        f"{report['network']}, {report['tokens']} tokens; milliseconds: median (quartiles)",
-        "",
-        *(f"  {f'block {number} FFN':<22}{_in_words(spread)}"
-          for number, spread in enumerate(report["ffns_ms"], start=1)),
-        f"  {'sum of the medians':<22}{report['ffns_sum_ms']:10.3f}   {share:.0%} of the pass",
-        f"  {'whole pass':<22}{_in_words(report['whole_ms'])}",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            f"{report['on']}; PyTorch {report['pytorch']}",
+            f"{report['network']}, {report['tokens']} tokens; milliseconds: median (quartiles)",
+            "",
+            *(
+                f"  {f'block {number} FFN':<22}{_in_words(spread)}"
+                for number, spread in enumerate(report["ffns_ms"], start=1)
+            ),
+            f"  {'sum of the medians':<22}{report['ffns_sum_ms']:10.3f}   {share:.0%} of the pass",
+            f"  {'whole pass':<22}{_in_words(report['whole_ms'])}",
+        ]
+    )
 
 
 def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:
@@ -105,8 +109,13 @@ def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, A
         "stages_sum_ms": stages.total,
         "whole_ms": asdict(stages.whole),
         "products": [
-            {"name": p.name, "shape": p.shape, "multiply_adds": p.multiply_adds,
-             "per_second": p.per_second, "share_of_best": p.per_second / products.best_per_second}
+            {
+                "name": p.name,
+                "shape": p.shape,
+                "multiply_adds": p.multiply_adds,
+                "per_second": p.per_second,
+                "share_of_best": p.per_second / products.best_per_second,
+            }
             for p in products.products
         ],
         "best_per_second": products.best_per_second,
@@ -118,7 +127,7 @@ def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, A
             "linear_ms": asdict(conv.linear),
             "convolution_ms": asdict(conv.convolution),
         },
-    }  # fmt: skip
+    }
 
 
 def tables(report: dict[str, Any]) -> str:
@@ -130,13 +139,18 @@ def tables(report: dict[str, Any]) -> str:
     ]
     for name, spread in report["stages_ms"].items():
         lines.append(f"  {name:<22}{_in_words(spread)}")
-    lines += [f"  {'sum of the medians':<22}{report['stages_sum_ms']:10.3f}",
-              f"  {'whole pass':<22}{_in_words(report['whole_ms'])}", ""]  # fmt: skip
+    lines += [
+        f"  {'sum of the medians':<22}{report['stages_sum_ms']:10.3f}",
+        f"  {'whole pass':<22}{_in_words(report['whole_ms'])}",
+        "",
+    ]
     best = report["best_per_second"]
     lines.append(f"multiply-adds a second; the best here: {best / 1e9:.1f} billion")
     for p in report["products"]:
-        lines.append(f"  {p['name']:<22}{p['per_second'] / 1e9:8.1f} billion "
-                     f"{p['share_of_best']:6.0%}  {p['shape']}")  # fmt: skip
+        lines.append(
+            f"  {p['name']:<22}{p['per_second'] / 1e9:8.1f} billion "
+            f"{p['share_of_best']:6.0%}  {p['shape']}"
+        )
     for title, key in (("tokens", "growth_with_tokens_ms"), ("d_ff", "growth_with_d_ff_ms")):
         sizes = report[key]["sizes"]
         lines += ["", f"{title:<24}" + "".join(f"{size:>10,}" for size in sizes)]
@@ -145,9 +159,12 @@ def tables(report: dict[str, Any]) -> str:
             lines.append(f"  {name:<22}{medians}")
     conv = report["convolution"]
     difference = f"{conv['largest_difference']:.1g}"
-    lines += ["", f"as Conv1d, kernel 1: outputs differ by at most {difference}",
-              f"  {'Linear':<22}{_in_words(conv['linear_ms'])}",
-              f"  {'Conv1d':<22}{_in_words(conv['convolution_ms'])}"]  # fmt: skip
+    lines += [
+        "",
+        f"as Conv1d, kernel 1: outputs differ by at most {difference}",
+        f"  {'Linear':<22}{_in_words(conv['linear_ms'])}",
+        f"  {'Conv1d':<22}{_in_words(conv['convolution_ms'])}",
+    ]
     return "\n".join(lines)
 
 

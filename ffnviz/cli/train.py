@@ -155,8 +155,10 @@ def train(
             )
     final = record["final"]
     click.echo(f"{out}: {_in_words(final)} on {final['n_masked']:,} masked tokens of unseen books.")
-    asked = {"sentences": "one masked word in each of {:,} sentences",
-             "facts": "the answers in {:,} wordings that it never read"}  # fmt: skip
+    asked = {
+        "sentences": "one masked word in each of {:,} sentences",
+        "facts": "the answers in {:,} wordings that it never read",
+    }
     for name, words in asked.items():
         if name in final:
             scores = final[name]

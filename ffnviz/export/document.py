@@ -65,22 +65,32 @@ def document(contents: Contents) -> str:
     packed = gzip.compress(pack(contents.header, contents.arrays), mtime=0)
     policy = _policy([code, *library], style, bool(contents.worker), contents.served)
     worker = [contents.worker] if contents.worker else []
-    return "\n".join([
-        "<!doctype html>", '<html lang="en">', "<head>", '<meta charset="utf-8">',
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        '<meta name="color-scheme" content="light dark">',
-        f"<title>{escape(title)}</title>", f"<script>{OLD_BROWSER_JS}</script>",
-        f"<style>{style}</style>", "</head>", "<body>",
-        f"<noscript>{NO_SCRIPT}</noscript>",
-        _plain("data", base64.b64encode(packed).decode()),
-        *(_plain("plotly", _packed_plotly()) for _ in library),
-        *(_plain("worker", each) for each in worker),
-        f"<script>{code}</script>",
-        # Not in a script, all of which WebKit looks through again with each piece that arrives.
-        *(f'<div hidden id="{name}">{text}</div>' for name, text in contents.later.items()),
-        "</body>", "</html>", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            "<head>",
+            '<meta charset="utf-8">',
+            f'<meta http-equiv="Content-Security-Policy" content="{policy}">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            '<meta name="color-scheme" content="light dark">',
+            f"<title>{escape(title)}</title>",
+            f"<script>{OLD_BROWSER_JS}</script>",
+            f"<style>{style}</style>",
+            "</head>",
+            "<body>",
+            f"<noscript>{NO_SCRIPT}</noscript>",
+            _plain("data", base64.b64encode(packed).decode()),
+            *(_plain("plotly", _packed_plotly()) for _ in library),
+            *(_plain("worker", each) for each in worker),
+            f"<script>{code}</script>",
+            # Not in a script, all of which WebKit looks through again with each piece that arrives.
+            *(f'<div hidden id="{name}">{text}</div>' for name, text in contents.later.items()),
+            "</body>",
+            "</html>",
+            "",
+        ]
+    )
 
 
 @cache

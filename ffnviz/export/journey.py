@@ -29,6 +29,7 @@ from ffnviz.parts.neuron_shown import leading_neuron
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.payload import as_numbers, as_order
 from ffnviz.pictures.tokens import chips_cell
+from ffnviz.pictures.wording import to_spans
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
 
@@ -70,9 +71,14 @@ def journey_of(
     blocks = [(each, n) for each in run.both for n in range(each.network.sizes.n_blocks)]
     for place, (traced, block) in enumerate(blocks):
         partner = next((other for other in run.both if other is not traced), None)
-        chosen = replace(run, subject=traced, partner=partner, state=replace(
-            run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0],
-        ))  # fmt: skip
+        chosen = replace(
+            run,
+            subject=traced,
+            partner=partner,
+            state=replace(
+                run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0]
+            ),
+        )
         name = f"{traced.card.id} {block}"
         views[name] = _view(
             chosen, name, arrays, subprogress(progress, place, len(blocks)), with_off
@@ -81,8 +87,11 @@ def journey_of(
         cards[name] = _card(chosen, name, arrays, words, most_work, first)
     header = {
         "networks": [
-            {"id": traced.card.id, "label": traced.card.label,
-             "n_blocks": traced.network.sizes.n_blocks}
+            {
+                "id": traced.card.id,
+                "label": traced.card.label,
+                "n_blocks": traced.network.sizes.n_blocks,
+            }
             for traced in run.both
         ],
         "start": start_of(run),
@@ -90,7 +99,7 @@ def journey_of(
         "views": views,
         "cards": cards,
         "words": [traced.network.tokenizer.label(row) for row in words],
-    }  # fmt: skip
+    }
     return Journey(header, arrays)
 
 
@@ -98,9 +107,12 @@ def start_of(run: Run) -> dict[str, Any]:
     """What the Journey shows first."""
     state, chosen = run.state, run.state.neuron
     return {
-        "network": run.card.id, "block": state.block, "token": run.token, "order": state.order,
+        "network": run.card.id,
+        "block": state.block,
+        "token": run.token,
+        "order": state.order,
         "neuron": chosen and {"network": chosen.network, "index": chosen.index},
-    }  # fmt: skip
+    }
 
 
 def _kept(cell: Cell) -> dict[str, Any]:
@@ -157,7 +169,7 @@ def _leading(run: Run) -> dict[str, Any] | None:
     if leading is None:
         return None
     sentence = sentences.of_leading(leading.word, leading.added, run.state.block)
-    return {"neuron": leading.neuron, "spans": Head(sentence, "", "").to_json()["spans"]}
+    return {"neuron": leading.neuron, "spans": to_spans(sentence)}
 
 
 def _hidden(traced: TracedModel, block: int) -> NDArray[np.float32]:
@@ -226,7 +238,7 @@ def _card(
 def _template(value: float, threshold: float, block: int) -> list[list[str]]:
     """The sentence about a neuron with such a value, with slots for the token and the value."""
     sentence = sentences.of_neuron([SLOT], np.array([value]), threshold, block)
-    return Head(sentence, "", "").to_json()["spans"]  # type: ignore[no-any-return]
+    return to_spans(sentence)
 
 
 def _looked_up(traced: TracedModel, block: int, most_work: float) -> NDArray[np.int64]:

@@ -74,8 +74,9 @@ def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = 
     """
     cache, first = Cache(), networks[0]
     sizes = {n.card.id: NetworkSize(n.sizes.n_blocks, n.sizes.d_ff) for n in networks}
-    state = State("journey", "journey", text, first.card.id, first.sizes.n_blocks - 1, None, None,
-                  "token")  # fmt: skip
+    state = State(
+        "journey", "journey", text, first.card.id, first.sizes.n_blocks - 1, None, None, "token"
+    )
 
     def traced_model(network: Network) -> TracedModel:
         def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:

@@ -112,7 +112,11 @@ def _stays_here(cell: Cell) -> Cell:
 
 def _staying(each: Row) -> Row:
     """The row, all its cells without links."""
-    return Row(tuple(
-        replace(column, cells=tuple(_stays_here(c) for c in column.cells if isinstance(c, Cell)))
-        for column in each.columns
-    ))  # fmt: skip
+    return Row(
+        tuple(
+            replace(
+                column, cells=tuple(_stays_here(c) for c in column.cells if isinstance(c, Cell))
+            )
+            for column in each.columns
+        )
+    )

@@ -14,7 +14,8 @@ from ffnviz.export.runs import cells_shown
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, Scene
 from ffnviz.parts import PAGES
-from ffnviz.pictures.cell import Cell, to_spans
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.wording import to_spans
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog, State
@@ -143,7 +144,7 @@ def _scene(
         "title": scene.title,
         "say": to_spans(computed(scene.say, run)),
         "look": scene.look,
-        "notes": to_spans(computed(scene.notes, run)) if scene.notes else [],
+        "notes": to_spans(computed(scene.notes, run)),
         "question": _question(scene, run),
         "accent": run.card.colour,
         "about": [run.trace.text, f"{run.card.label} · block {run.state.block + 1}"],

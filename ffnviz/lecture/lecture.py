@@ -256,12 +256,16 @@ def written_lecture(lecture: Lecture, catalog: Catalog) -> str:
 def _written(scene: Scene, catalog: Catalog) -> SceneTable:
     question = scene.question
     return SceneTable(
-        scene.title, scene.say, scene.look, scene.short, scene.notes,
+        scene.title,
+        scene.say,
+        scene.look,
+        scene.short,
+        scene.notes,
         view={"page": scene.state.page, **to_url(scene.state, catalog)},
-        question=None if question is None else QuestionTable(
-            question.ask, question.options, question.answer + 1
-        ),
-    )  # fmt: skip
+        question=None
+        if question is None
+        else QuestionTable(question.ask, question.options, question.answer + 1),
+    )
 
 
 @dataclass(frozen=True)
@@ -312,9 +316,10 @@ class _Reader:
                 raise LectureError(f"“{name}” cannot be set on this part. It must be {known}.")
             if not understood:
                 can_be = (
-                    _values(settings[name], text) if name in settings
+                    _values(settings[name], text)
+                    if name in settings
                     else self.can_be(name, text, state)
-                )  # fmt: skip
+                )
                 raise LectureError(f"{name} cannot be “{text[:60]}” here. It must be {can_be}.")
         return state
 

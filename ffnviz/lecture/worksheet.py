@@ -70,10 +70,14 @@ def _sheet(lecture: Lecture, run: Runs, solved: bool) -> str:
     tick, look = "Tick what you expect before the scene shows it.", "Its page shows the numbers."
     return (
         _numbered("Guess first", "" if solved else tick, questions, 1)
-        + _numbered("Look it up", "" if solved else f"Each is a scene. {look}", sentences,
-                    len(questions) + 1)
+        + _numbered(
+            "Look it up",
+            "" if solved else f"Each is a scene. {look}",
+            sentences,
+            len(questions) + 1,
+        )
         + (_left_out(lecture) if solved else "")
-    )  # fmt: skip
+    )
 
 
 def _left_out(lecture: Lecture) -> str:

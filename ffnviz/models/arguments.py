@@ -48,8 +48,10 @@ def _named(function: Callable[..., Any], n: int, name: str) -> Callable[..., Any
         given = {p.name: value for p, value in zip(later, args[n:], strict=False)}
         warnings.warn(
             f"{name} takes these by their names from the next version on: "
-            f"{', '.join(f'{key}=…' for key in given)}.", DeprecationWarning, stacklevel=2,
-        )  # fmt: skip
+            f"{', '.join(f'{key}=…' for key in given)}.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
         return function(*args[:n], **given, **kwargs)
 
     changed = [
@@ -62,10 +64,8 @@ def _named(function: Callable[..., Any], n: int, name: str) -> Callable[..., Any
 
 # What a pass keeps: "ffn", "attention", "all", or the blocks whose FFN's stages are kept.
 Hold = str | int | Iterable[int]
-WHOLE = (
-    torch.int64, torch.int32, torch.int16, torch.int8,
-    torch.uint8, torch.uint16, torch.uint32, torch.uint64,
-)  # fmt: skip
+_UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
+WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, *_UNSIGNED)
 
 
 def check_text(text: object) -> None:

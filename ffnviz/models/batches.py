@@ -58,10 +58,17 @@ def _batch_traces(
     rows = run(ids.to(network.device), attention_mask, settled)
     for encoding, row in zip(encodings, rows, strict=True):
         yield Trace(
-            row.ids, row.embedding, row.blocks, row.final, row.unembed,
-            text=encoding.text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
-            network=network, edits=tuple(edits),
-        )  # fmt: skip
+            row.ids,
+            row.embedding,
+            row.blocks,
+            row.final,
+            row.unembed,
+            text=encoding.text,
+            tokens=encoding.tokens,
+            n_left_out=encoding.n_left_out,
+            network=network,
+            edits=tuple(edits),
+        )
 
 
 def _batches(

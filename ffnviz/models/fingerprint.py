@@ -78,8 +78,9 @@ def is_of(path: Path, network: Fingerprinted) -> bool:
     """Whether an index is of this network, by the fingerprint of its own version of ffnviz."""
     fingerprint = made_of(path)
     return bool(fingerprint) and fingerprint in (
-        network.fingerprint, former_fingerprint(network.sizes, network.ffn)
-    )  # fmt: skip
+        network.fingerprint,
+        former_fingerprint(network.sizes, network.ffn),
+    )
 
 
 def index_for(network: Fingerprinted, usual: Sequence[Path] = ()) -> Path | None:

@@ -267,7 +267,10 @@ def read_sae(
     _, slash, source = str(settings.get("neuronpedia_id") or "").partition("/")
     gated = architecture == "gated"
     return Sae(
-        folder.resolve().name, block, at, architecture,
+        folder.resolve().name,
+        block,
+        at,
+        architecture,
         w_enc=tensors["W_enc"],
         w_dec=tensors["W_dec"],
         b_dec=tensors["b_dec"],
@@ -283,7 +286,7 @@ def read_sae(
         prepend_bos=bool(settings.get("prepend_bos")),
         trained_on=str(settings.get("model_name") or ""),
         source=source if slash else "",
-    )  # fmt: skip
+    )
 
 
 def _settings(path: Path) -> dict[str, Any]:

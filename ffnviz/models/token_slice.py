@@ -53,10 +53,19 @@ def token_slice(trace: Trace, tokens: range) -> Trace:
         for block in trace.blocks
     )
     return TraceSlice(
-        trace.ids[kept], trace.embedding[kept], blocks, trace.final[kept], trace.unembed,
-        text=trace.text, tokens=trace.tokens[kept], n_left_out=trace.n_left_out,
-        network=trace.network, edits=trace.edits, whole=trace, first=tokens.start,
-    )  # fmt: skip
+        trace.ids[kept],
+        trace.embedding[kept],
+        blocks,
+        trace.final[kept],
+        trace.unembed,
+        text=trace.text,
+        tokens=trace.tokens[kept],
+        n_left_out=trace.n_left_out,
+        network=trace.network,
+        edits=trace.edits,
+        whole=trace,
+        first=tokens.start,
+    )
 
 
 def full_trace(trace: Trace) -> Trace:

@@ -53,9 +53,12 @@ def save_trace(trace: Trace, path: str | Path) -> None:
         "network": None if network is None else network.card.label,
         "fingerprint": None if network is None else network.fingerprint,
         "edits": [_edit_values(edit) for edit in whole.edits],
-        "causal": [block.attention_stages.held.causal for block in whole.blocks
-                   if block.attention_stages.held is not None],
-    }  # fmt: skip
+        "causal": [
+            block.attention_stages.held.causal
+            for block in whole.blocks
+            if block.attention_stages.held is not None
+        ],
+    }
     # Clones, as safetensors takes no two tensors that share a storage.
     clones = {name: value.clone() for name, value in tensors.items()}
     replace_file(Path(path), save(clones, {"trace": json.dumps(header)}))
@@ -117,16 +120,25 @@ def _trace(header: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
         ffn_stages = ffn_kind(**ffn) if ffn else None
         blocks.append(
             BlockTrace(
-                before, own["middle"], own["output"],
+                before,
+                own["middle"],
+                own["output"],
                 LazyValue[AttentionStages](network_is_gone, attention_stages),
                 LazyValue[FeedForwardRecord](network_is_gone, ffn_stages),
             )
-        )  # fmt: skip
+        )
     trace = Trace(
-        tensors["ids"], tensors["embedding"], tuple(blocks), tensors["final"], network_is_gone,
-        text=header["text"], tokens=tuple(Token(**token) for token in header["tokens"]),
-        n_left_out=header["n_left_out"], network=None, edits=tuple(edits),
-    )  # fmt: skip
+        tensors["ids"],
+        tensors["embedding"],
+        tuple(blocks),
+        tensors["final"],
+        network_is_gone,
+        text=header["text"],
+        tokens=tuple(Token(**token) for token in header["tokens"]),
+        n_left_out=header["n_left_out"],
+        network=None,
+        edits=tuple(edits),
+    )
     if "logits" in tensors:
         object.__setattr__(trace, "_logits", LazyValue(network_is_gone, tensors["logits"]))
     return trace

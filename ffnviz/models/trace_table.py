@@ -56,8 +56,9 @@ class JoinedTrace(StreamTrace):
     def to_xarray(self, logits: bool = False) -> Any:
         """See Trace.to_xarray; `text` and `place` are further coordinates of each token."""
         table = dataset(self, self.tokens, logits)
-        return table.assign_coords(text=("token", self.texts.numpy()),
-                                  place=("token", self.places.numpy()))  # fmt: skip
+        return table.assign_coords(
+            text=("token", self.texts.numpy()), place=("token", self.places.numpy())
+        )
 
     def to_pandas(self) -> Any:
         """See Trace.to_pandas; `text` and `place` are further columns."""

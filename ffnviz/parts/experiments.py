@@ -81,14 +81,22 @@ def _reach(furthest: Sequence[float]) -> float:
 
 def _note(text: str, place: int, x: float, anchor: str) -> dict[str, object]:
     return {
-        "text": text, "x": x, "xref": "paper", "xanchor": anchor,
-        "y": place, "yanchor": "middle", "showarrow": False, "font": {"size": 16},
-    }  # fmt: skip
+        "text": text,
+        "x": x,
+        "xref": "paper",
+        "xanchor": anchor,
+        "y": place,
+        "yanchor": "middle",
+        "showarrow": False,
+        "font": {"size": 16},
+    }
 
 
 def _xy(points: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
-    return {"x": np.array([x for x, _ in points], float),
-            "y": np.array([y for _, y in points], float)}  # fmt: skip
+    return {
+        "x": np.array([x for x, _ in points], float),
+        "y": np.array([y for _, y in points], float),
+    }
 
 
 ROW, FRAME = 34, 110  # pixels
@@ -102,16 +110,14 @@ def difference(answered: Answered, label: str) -> Sentence:
     assert pairs is not None  # noqa: S101
     base = BASES.get(answered.question.base, "ReLU of the same width")
     if not answered.complete:
-        return [f"{label}: ", number(answered.so_far), ", too few to decide anything."]
+        return f"{label}: {number(answered.so_far)}, too few to decide anything."
     if not answered.decided:
-        return [
-            f"{label} and {base} differ by ", number(f"{signed(pairs.effect)} nats"),
-            ", which chance may have made.",
-        ]  # fmt: skip
+        return (
+            f"{label} and {base} differ by {number(f'{signed(pairs.effect)} nats')}, which chance "
+            "may have made."
+        )
     more = "more" if pairs.effect > 0 else "less"
-    return [
-        f"{label} loses ", number(f"{abs(pairs.effect):.3f} nats {more}"), f" than {base}, {SCOPE}."
-    ]  # fmt: skip
+    return f"{label} loses {number(f'{abs(pairs.effect):.3f} nats {more}')} than {base}, {SCOPE}."
 
 
 def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
@@ -158,21 +164,22 @@ def cached_for_block(run: Run, name: tuple[Any, ...], compute: Callable[[Subject
 def as_claim(finding: Finding) -> Claim:
     """A finding as the picture of verdicts shows it."""
     return Claim(
-        finding.claim, "constructed" if finding.because else finding.verdict.kind,
-        finding.verdict.sign, finding.verdict_text,
-        finding.expected, finding.measured, str(finding.check), str(finding.said),
+        finding.claim,
+        "constructed" if finding.because else finding.verdict.kind,
+        finding.verdict.sign,
+        finding.verdict_text,
+        finding.expected,
+        finding.measured,
+        str(finding.check),
+        str(finding.said),
         finding.verdict_text.removeprefix(str(finding.verdict)),
         "Often thought" if finding.said is Said.PEOPLE else finding.source,
-    )  # fmt: skip
-
-
-def verdicts_of(
-    run: Run, note: str, findings: Sequence[Finding], under: Sentence | None = None
-) -> Cell:
-    """One experiment's claims under what it found; below, their tally."""
-    head = Head(
-        found(findings), note, run.card.colour, under=[*tally(findings), " ", *(under or ())]
     )
+
+
+def verdicts_of(run: Run, note: str, findings: Sequence[Finding], under: Sentence = "") -> Cell:
+    """One experiment's claims under what it found; below, their tally."""
+    head = Head(found(findings), note, run.card.colour, under=f"{tally(findings)} {under}")
     groups = [("", [as_claim(finding) for finding in findings])]
     return verdicts_cell(head, groups, f"verdicts-{note}", dense=True)
 
@@ -182,7 +189,7 @@ def found(findings: Sequence[Finding]) -> Sentence:
     could_fail = [each for each in findings if each.said is not Said.CONSTRUCTION]
     decided = [each for each in could_fail if each.verdict is not Verdict.UNDECIDED]
     first = [*decided, *could_fail, *findings][0]
-    return [f"“{first.claim.removesuffix('.')}” ", number(_words(first.verdict, 1)), "."]
+    return f"“{first.claim.removesuffix('.')}” {number(_words(first.verdict, 1))}."
 
 
 def tally(findings: Sequence[Finding]) -> Sentence:
@@ -197,23 +204,23 @@ def tally(findings: Sequence[Finding]) -> Sentence:
         told.append(_counted(many, one, thought))
     if made:
         more = " more" if told else " claim" + "s" * (len(made) != 1)
-        told.append([f"{len(made)}{more} {'holds' if len(made) == 1 else 'hold'} by construction."])
-    return [part for place, each in enumerate(told) for part in ([" "] if place else []) + each]
+        told.append(f"{len(made)}{more} {'holds' if len(made) == 1 else 'hold'} by construction.")
+    return " ".join(told)
 
 
 def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
     """How many hold, how many do not, how many under a condition."""
     total = len(findings)
     if total == 1:
-        return [one, number(_words(findings[0].verdict, 1)), "."]
+        return f"{one}{number(_words(findings[0].verdict, 1))}."
     counts = Counter(sorted((finding.verdict for finding in findings), key=list(Verdict).index))
-    parts: Sentence = []
+    parts = ""
     for place, (verdict, n) in enumerate(counts.items()):
         if place:
-            parts.append(" and " if place == len(counts) - 1 else ", ")
+            parts += " and " if place == len(counts) - 1 else ", "
         counted = f"{n} {_words(verdict, n)}"
-        parts.append(counted if place else number(counted))
-    return [many.format(total), *parts, "."]
+        parts += counted if place else number(counted)
+    return f"{many.format(total)}{parts}."
 
 
 def _words(verdict: Verdict, n: int) -> str:

@@ -15,7 +15,7 @@ from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.parts.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.wording import Sentence, quoted, spare
+from ffnviz.pictures.wording import Sentence, quoted, spare, typed
 from ffnviz.state.run import Run, TracedModel
 
 NEEDS: tuple[Capability, ...] = ()
@@ -76,14 +76,12 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
         besides: what else it was trained on.
     """
     if not books:
-        return []
+        return ""
     end = ", ".join(["", *besides, "and nothing else. "])
     first, last = _title(books[0]), _title(books[-1])
     if len(books) == 1:
-        return ["It has read one book, ", (first, "typed"), end]
-    return [
-        f"It has read {len(books):,} books (", (first, "typed"), " to ", (last, "typed"), ")", end,
-    ]  # fmt: skip
+        return f"It has read one book, {typed(first)}{end}"
+    return f"It has read {len(books):,} books ({typed(first)} to {typed(last)}){end}"
 
 
 def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
@@ -94,13 +92,13 @@ def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
         english: whether the network is known to have read English only.
     """
     if not characters:
-        return []
+        return ""
     others = f" and {len(characters) - 1:,} more" if characters[1:] else ""
-    return [
-        "It has read English only. " if english else "",
-        "It knows no ", quoted(characters[0]), f"{others}: it reads such characters byte by byte, ",
-        "and “…” is a further byte of one. ",
-    ]  # fmt: skip
+    return (
+        f"{'It has read English only. ' if english else ''}It knows no "
+        f"{quoted(characters[0])}{others}: it reads such characters byte by byte, and “…” is a "
+        "further byte of one. "
+    )
 
 
 def _title(name: str) -> str:
@@ -113,21 +111,19 @@ def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
     Args:
         words: each as typed, and the typed stretch of each of its tokens.
     """
-    sentence: Sentence = []
+    sentence = ""
     for place, (word, pieces) in enumerate(words[:MOST]):
-        sentence += [", " if place else "It reads ", quoted(word)]
+        sentence += f"{', ' if place else 'It reads '}{quoted(word)}"
         seen = [piece for piece in pieces if piece]
-        sentence += (
-            [" as ", (" + ".join(seen), "typed")] if seen[1:] else [f" in {len(pieces)} pieces"]
-        )
+        sentence += f" as {typed(' + '.join(seen))}" if seen[1:] else f" in {len(pieces)} pieces"
     if len(words) > MOST:
-        sentence.append(f", and {len(words) - MOST:,} more in pieces")
-    return [*sentence, ". "] if sentence else []
+        sentence += f", and {len(words) - MOST:,} more in pieces"
+    return f"{sentence}. " if sentence else ""
 
 
 def of_no_question(label: str) -> Sentence:
     """A remark that a guess at a visible word means little."""
-    return [quoted(label), " is not hidden, so a guess at it means little. "]
+    return f"{quoted(label)} is not hidden, so a guess at it means little. "
 
 
 def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) -> Sentence:
@@ -136,18 +132,21 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
     Where no word is hidden, it warns of that, unless `warn` is false; elsewhere it keeps the room.
     """
     traced = traced or run.subject
-    warning: Sentence = []
-    room: Sentence = []
+    warning = ""
+    room = ""
     if warn and asked(run) == SHOWN:
         warning = question(run) or of_no_question(run.labels[run.token])
     elif warn and asked(run) == HIDDEN:
-        room = [spare(of_no_question(max(run.labels, key=len)))]
+        room = spare(of_no_question(max(run.labels, key=len)))
     tokens = traced.whole.tokens
     in_bytes = read_in_bytes(tokens)
     read = what_it_cannot_read(traced) or what_it_read(traced)
-    words = [(split.word, split.pieces) for split in split_words(traced.text, tokens)
-             if not set(split.word) & set(in_bytes)]  # fmt: skip
-    return [*warning, *read, *of_pieces(words), *room]
+    words = [
+        (split.word, split.pieces)
+        for split in split_words(traced.text, tokens)
+        if not set(split.word) & set(in_bytes)
+    ]
+    return f"{warning}{read}{of_pieces(words)}{room}"
 
 
 def what_it_cannot_read(traced: TracedModel) -> Sentence:

@@ -109,6 +109,11 @@ def part_of_views(
         return shown(run, values) if shown else None
 
     return Part(
-        sheet, title, name, tuple(dict.fromkeys(settings)), line=line, ways=ways,
+        sheet,
+        title,
+        name,
+        tuple(dict.fromkeys(settings)),
+        line=line,
+        ways=ways,
         follow=follow if any(view.follow for view in views.values()) else None,
-    )  # fmt: skip
+    )

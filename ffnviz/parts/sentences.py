@@ -33,21 +33,21 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
         can_hide: whether the chosen word can be hidden now.
     """
     if hidden is None or hidden:
-        return []
+        return ""
     how = "press “Hide”" if can_hide else "click a word and hide it"
     if sentence.rstrip().endswith("?"):
         start = "It answers no questions: it guesses hidden words, and none is hidden here. To see "
     else:
         start = "No word is hidden here, so there is nothing to guess. To see "
-    return [f"{start}it guess, {how}, or type ___ for a word. "]
+    return f"{start}it guess, {how}, or type ___ for a word. "
 
 
 def of_left_out(read: int, left_out: int) -> Sentence:
     """A warning that the network cannot read all of a long text: so many tokens, and no more."""
-    return [
+    return (
         f"The network reads at most {read:,} tokens. The last {left_out:,} of your text are left "
         "out below; shorten it to see them."
-    ]
+    )
 
 
 def of_tokens(labels: Sequence[str], shares: Array, block: int) -> Sentence:
@@ -55,31 +55,30 @@ def of_tokens(labels: Sequence[str], shares: Array, block: int) -> Sentence:
     most, least = int(shares.argmax()), int(shares.argmin())
     share = number(percent(float(shares[most])))
     if shares[most] == shares[least]:
-        return ["Each token activates ", share, f" of block {block + 1}'s neurons."]
-    return [
-        quoted(labels[most]),
-        " activates the most neurons, ",
-        share,
-        f" of block {block + 1}; ",
-        quoted(labels[least]),
-        f" the fewest, {percent(float(shares[least]))}.",
-    ]
+        return f"Each token activates {share} of block {block + 1}'s neurons."
+    return (
+        f"{quoted(labels[most])} activates the most neurons, {share} of block {block + 1}; "
+        f"{quoted(labels[least])} the fewest, {percent(float(shares[least]))}."
+    )
 
 
 def of_ffn(d_model: int, d_ff: int, gated: bool) -> Sentence:
     """What the FFN does with each token: wider, bent, narrow again, added."""
     bent = ", gated by a bent copy" if gated else ", bent"
-    return [
-        "Each token goes alone through the same weights: ",
-        number(f"{d_model:,} numbers → {d_ff:,}{bent}, → {d_model:,}"),
-        ", added back.",
-    ]
+    return (
+        "Each token goes alone through the same weights: "
+        f"{number(f'{d_model:,} numbers → {d_ff:,}{bent}, → {d_model:,}')}, added back."
+    )
 
 
 def of_prediction(
-    label: str, prediction: tuple[str, float], without: tuple[str, float], block: int, asked: str,
+    label: str,
+    prediction: tuple[str, float],
+    without: tuple[str, float],
+    block: int,
+    asked: str,
     is_off: bool = False,
-) -> Sentence:  # fmt: skip
+) -> Sentence:
     """The likeliest word and its probability, with the FFN and without it.
 
     Args:
@@ -94,41 +93,36 @@ def of_prediction(
     best, other = (
         f"{word} ({percent(probability)})" for word, probability in (prediction, without)
     )
-    questions: dict[str, Sentence] = {
-        HIDDEN: ["For the hidden word the network says "],
-        NEXT: ["After ", quoted(label), " the network expects "],
-        SHOWN: [quoted(label), " is not hidden; the network says "],
+    questions = {
+        HIDDEN: "For the hidden word the network says",
+        NEXT: f"After {quoted(label)} the network expects",
+        SHOWN: f"{quoted(label)} is not hidden; the network says",
     }
     if is_off:
-        return [
-            f"Without the FFN of block {block + 1} it says ",
-            number(other),
-            ".",
-            f" With it: {best}.",
-        ]
+        return f"Without the FFN of block {block + 1} it says {number(other)}. With it: {best}."
     # As short as the other, so that what is below stays where it is.
-    means = f" Without the FFN of block {block + 1}: {other}."
+    means = f"Without the FFN of block {block + 1}: {other}."
     if asked == SHOWN:
-        means = " So this guess means little."
-    return [*questions[asked], number(best), ".", means]
+        means = "So this guess means little."
+    return f"{questions[asked]} {number(best)}. {means}"
 
 
 def of_nearest(label: str, word: str, cosine: float) -> Sentence:
     """Where the last stream points at a token, in a network without a word head."""
-    return [
-        "It has no word head, so it makes no prediction. The last stream at ", quoted(label),
-        " is nearest to the input vector of ", number(word), f": cosine {cosine:.2f}.",
-    ]  # fmt: skip
+    return (
+        f"It has no word head, so it makes no prediction. The last stream at {quoted(label)} is "
+        f"nearest to the input vector of {number(word)}: cosine {cosine:.2f}."
+    )
 
 
 def of_blocks(shares: Array, threshold: float) -> Sentence:
     """Which block is awake most, which least; blocks count from 0 here."""
     most, least = int(shares.argmax()), int(shares.argmin())
-    return [
-        f"Of {counted(len(shares), 'block')}, block {most + 1} is most {awake_means(threshold)}: ",
-        number(percent(float(shares[most]))),
-        f"; block {least + 1} least: {percent(float(shares[least]))}. Click a row for its block.",
-    ]  # fmt: skip
+    return (
+        f"Of {counted(len(shares), 'block')}, block {most + 1} is most {awake_means(threshold)}: "
+        f"{number(percent(float(shares[most])))}; block {least + 1} least: "
+        f"{percent(float(shares[least]))}. Click a row for its block."
+    )
 
 
 def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
@@ -137,21 +131,21 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     Args:
         awake: label, share awake, threshold and colour of each network.
     """
-    sentence: Sentence = []
+    sentence = ""
     for place, (label, share, threshold, colour) in enumerate(awake):
         where = "exactly zero" if threshold == 0 else f"within {threshold:g} of zero"
         asleep = f"{percent(1 - share)} of its activations {where}"
         said = asleep if place else number(asleep, colour)
-        sentence += ["; " if place else "", f"{label} leaves ", said]
-    return [*sentence, "."]
+        sentence += f"{'; ' if place else ''}{label} leaves {said}"
+    return f"{sentence}."
 
 
 def of_leading(word: str, added: float, block: int) -> Sentence:
     """What the neuron adds that adds most to the likeliest word; blocks count from 0 here."""
-    return [
-        f"Of block {block + 1}'s neurons, this one adds most to ", quoted(word), ": ",
-        number(f"+{added:.2f}" if added > 0 else signed(added)), ".",
-    ]  # fmt: skip
+    return (
+        f"Of block {block + 1}'s neurons, this one adds most to {quoted(word)}: "
+        f"{number(f'+{added:.2f}' if added > 0 else signed(added))}."
+    )
 
 
 def of_neuron(labels: Sequence[str], values: Array, threshold: float, block: int) -> Sentence:
@@ -159,8 +153,8 @@ def of_neuron(labels: Sequence[str], values: Array, threshold: float, block: int
     strongest = int(np.abs(values).argmax())
     value = number(signed(float(values[strongest])))
     if abs(float(values[strongest])) > threshold:
-        return ["This neuron is strongest on ", quoted(labels[strongest]), ": ", value, "."]
-    asleep: Sentence = [f"This neuron of block {block + 1} is active on no token here"]
+        return f"This neuron is strongest on {quoted(labels[strongest])}: {value}."
+    asleep = f"This neuron of block {block + 1} is active on no token here"
     if threshold == 0:
-        return [*asleep, "."]
-    return [*asleep, "; furthest from zero on ", quoted(labels[strongest]), ": ", value, "."]
+        return f"{asleep}."
+    return f"{asleep}; furthest from zero on {quoted(labels[strongest])}: {value}."

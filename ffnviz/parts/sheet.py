@@ -171,10 +171,12 @@ def row(
 ) -> Row:
     """A row of columns, each a cell or several, of these widths and otherwise of width 1."""
     wide = [*widths, *[1.0] * (len(columns) - len(widths))]
-    return Row(tuple(
-        Column(tuple(cells) if isinstance(cells, Sequence) else (cells,), width)
-        for cells, width in zip(columns, wide, strict=True)
-    ))  # fmt: skip
+    return Row(
+        tuple(
+            Column(tuple(cells) if isinstance(cells, Sequence) else (cells,), width)
+            for cells, width in zip(columns, wide, strict=True)
+        )
+    )
 
 
 def set_to(setting: Setting[T], value: T | None) -> Set:
@@ -224,15 +226,17 @@ def resolved(
                 case Measurement():
                     yield from measured(part)
                 case Row():
-                    columns = (Column(tuple(expanded(column.cells, of, now)), column.width)
-                               for column in part.columns)  # fmt: skip
+                    columns = (
+                        Column(tuple(expanded(column.cells, of, now)), column.width)
+                        for column in part.columns
+                    )
                     yield Row(tuple(column for column in columns if column.cells))
                 case Soon() if of is not None:
                     words = ("", "") if of.live or of.name in led else (of.label, of.doing)
                     led.add(of.name)
                     yield waiting_cell(
                         of.name, *words, busy(of), part.title, part.note, part.height
-                    )  # fmt: skip
+                    )
                 case Cell() if now is not None and part.key in now:
                     yield now[part.key]
                 case Cell():
@@ -276,10 +280,12 @@ def _without_events(shown: Sequence[Any]) -> Iterator[Any]:
     """Cells, or rows of them, that ask for nothing when they are clicked."""
     for each in shown:
         if isinstance(each, Row):
-            yield Row(tuple(
-                Column(tuple(_without_events(column.cells)), column.width)
-                for column in each.columns
-            ))  # fmt: skip
+            yield Row(
+                tuple(
+                    Column(tuple(_without_events(column.cells)), column.width)
+                    for column in each.columns
+                )
+            )
         else:
             yield replace(each, events={})
 
@@ -304,10 +310,10 @@ def where(run: Run) -> str:
 def measured_on(measured: Measured[Any]) -> Sentence:
     """When and on what it was measured: the quiet line below a picture."""
     if measured.partial:
-        return ["Still being measured."]
-    said: Sentence = [f"Measured at {measured.when} on {measured.where}."]
+        return "Still being measured."
+    said = f"Measured at {measured.when} on {measured.where}."
     if measured.shared is not None and measured.shared.matters:
-        said.append(
+        said += (
             f" The machine was busy: this had {measured.shared.processor:.0%} of a processor, and "
             f"pages were made in {measured.shared.pages:.0%} of the time; so times may be too long."
         )

@@ -121,11 +121,18 @@ def maps_cell(
             half = shown.hidden.astype(np.float16) if shown.half is None else shown.half
             arrays[f"{shown.name}.hidden"] = half
             arrays[f"{shown.name}.order"] = as_order(shown.order)
-        maps_json.append({
-            "name": shown.name, "label": shown.label, "colour": shown.colour, "note": shown.note,
-            "texts": list(shown.texts), "token": shown.token, "d_ff": shown.hidden.shape[1],
-            "column": column,
-        })  # fmt: skip
+        maps_json.append(
+            {
+                "name": shown.name,
+                "label": shown.label,
+                "colour": shown.colour,
+                "note": shown.note,
+                "texts": list(shown.texts),
+                "token": shown.token,
+                "d_ff": shown.hidden.shape[1],
+                "column": column,
+            }
+        )
     largest = scale_end([shown.hidden for shown in maps])
     header = {
         "maps": maps_json,

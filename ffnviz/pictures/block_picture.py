@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.pictures.cell import Cell, Head, Part, entry, event, one_of, place, to_spans
+from ffnviz.pictures.cell import Cell, Head, entry, event, one_of, place
+from ffnviz.pictures.wording import Sentence, to_spans
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Station:
     kind: str  # "stream", "norm", "attention", "cross", "ffn" or "sum"
     title: str  # what it is
     note: str  # a live number about the chosen token
-    says: Sequence[Part]  # what it does to the chosen token
+    says: Sentence  # what it does to the chosen token
     output: NDArray[np.floating]  # of every token, (T, n)
     scale: str  # stations of the same scale share their largest magnitude
     strips: Sequence[Strip]  # the chosen token's vectors

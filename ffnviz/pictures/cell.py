@@ -8,8 +8,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 from numpy.typing import NDArray
 
 from ffnviz.pictures.payload import pack
-
-Part = str | tuple[str, str]  # text, and "typed", "number", or "number@" and a name in the palette
+from ffnviz.pictures.wording import Sentence, to_spans
 
 
 @dataclass(frozen=True)
@@ -17,12 +16,12 @@ class Head:
     """The head of one picture; drawn by head.js inside the picture's component."""
 
     # plain text, numbers to stand out, and what a person typed (always shown as text)
-    sentence: Sequence[Part]
+    sentence: Sentence
     note: str  # opens notes/<note>.html, which is ours, not typed
     accent: str  # which of the palette's colours the numbers have
     besides: str = ""  # added to the sentence of a saved picture; the page shows it elsewhere
     # a quiet line below the picture, written as the sentence is; none if empty
-    under: Sequence[Part] = ()
+    under: Sentence = ""
 
     def to_json(self) -> dict[str, Any]:
         """As JSON values."""
@@ -33,11 +32,6 @@ class Head:
             "besides": self.besides,
             "under": to_spans(self.under),
         }
-
-
-def to_spans(sentence: Sequence[Part]) -> list[list[str]]:
-    """A sentence as JSON values: each stretch of text and its kind."""
-    return [[part, "plain"] if isinstance(part, str) else list(part) for part in sentence]
 
 
 Value = TypeVar("Value")

@@ -85,13 +85,16 @@ def by_hand_cell(
         "exercise": exercise,
         "longest": LONGEST,
         "steps": [
-            {"equation": step.equation, "tables": [vars(table) for table in step.tables],
-             "gaps": [vars(gap) for gap in step.gaps]}
+            {
+                "equation": step.equation,
+                "tables": [vars(table) for table in step.tables],
+                "gaps": [vars(gap) for gap in step.gaps],
+            }
             for step in steps
         ],
         "another": another is not None,
         "typed": [*typed, *[""] * (n - len(typed))][:n],
-    }  # fmt: skip
+    }
     events = {"type": event(type_all, texts), "another": lambda _: another}
     return Cell("by_hand", key, data, events=events)
 
@@ -136,8 +139,12 @@ def program_cell(
         legal = sorted(names) == sorted(line.name for line in lines)
         return on_order(names) if legal and on_order is not None else None
 
-    data = {"head": head.to_json(), "columns": list(columns), "movable": on_order is not None,
-            "lines": [asdict(line) for line in lines]}  # fmt: skip
+    data = {
+        "head": head.to_json(),
+        "columns": list(columns),
+        "movable": on_order is not None,
+        "lines": [asdict(line) for line in lines],
+    }
     return Cell("program", key, data, events={"order": event(put_in_order, texts)})
 
 
@@ -264,11 +271,14 @@ def handles_cell(
         return on_move(new) if fixed and columns == sorted(set(columns)) else None
 
     data: dict[str, Any] = {
-        "head": head.to_json(), "label": label, "side": side, "accent": head.accent,
+        "head": head.to_json(),
+        "label": label,
+        "side": side,
+        "accent": head.accent,
         "corners": [list(each) for each in corners],
         "curve": [each.tolist() for each in curve],
         "samples": [each.tolist() for each in samples],
-    }  # fmt: skip
+    }
     return Cell("handles", key, data, events={"corners": moved})
 
 
@@ -289,6 +299,6 @@ def drawing_cell(
         on_draw: gives the action for as many new values.
     """
     data = {"label": label, "values": list(values), "accent": accent}
-    return Cell("drawing", key, data, events={
-        "curve": event(on_draw, numbers, len(values), -1.0, 1.0)
-    })  # fmt: skip
+    return Cell(
+        "drawing", key, data, events={"curve": event(on_draw, numbers, len(values), -1.0, 1.0)}
+    )

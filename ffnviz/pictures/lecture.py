@@ -11,18 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ffnviz.pictures.cell import Cell, Part, entry, event, one_of, place, to_spans
+from ffnviz.pictures.cell import Cell, entry, event, one_of, place
+from ffnviz.pictures.wording import Sentence, to_spans
 
 STORY_REQUESTS = ("present", "explore", "back", "leave")
-
-Words = Sequence[Part]
 
 
 @dataclass(frozen=True)
 class Question:
     """A question."""
 
-    ask: Words  # the question
+    ask: Sentence  # the question
     options: Sequence[str]  # to choose from
     answer: int | None  # the right one, from 0; None if it is not certain for what is shown
 
@@ -37,10 +36,10 @@ class StoryScene:
     path: Sequence[int]  # the places of the scenes that are on the way
     # the typed sentence, as a talk shows no box for it; empty if the words quote it
     sentence: str
-    say: Words  # what is said; empty where the page shows something else
+    say: Sentence  # what is said; empty where the page shows something else
     look: str  # the picture that is lit, by the name of its note; all are, if empty
     question: Question | None  # to be answered before the words are shown
-    notes: Words  # for the speaker
+    notes: Sentence  # for the speaker
     coming: str  # the next scene's words, for the speaker
     minutes: int  # planned for the scenes on the way; 0 if none are
     presenting: bool  # whether the scene alone is on the screen
@@ -125,7 +124,7 @@ def words_cell(
     label: str,
     text: str,
     longest: int,
-    reads: Sequence[Part],
+    reads: Sentence,
     choices: Sequence[Choice] | None,
     key: str,
     on_text: Callable[[str], None],
@@ -158,9 +157,8 @@ def words_cell(
     return Cell("words_box", key, data, events={"text": wrote, "ask": lambda _: on_ask()})
 
 
-CLASS_REQUESTS = (
-    "brain", "look", "end", "left", "alone", "back", "ticket", "close", "open", "remove",
-)  # fmt: skip
+_OF_STUDENTS, _OF_LECTURERS = ("left", "alone", "back", "ticket"), ("close", "open", "remove")
+CLASS_REQUESTS = ("brain", "look", "end", *_OF_STUDENTS, *_OF_LECTURERS)
 
 
 @dataclass(frozen=True)

@@ -134,17 +134,25 @@ def positions(shares: Array, counts: NDArray[np.integer], twin: str, together: i
     every = max(1, together * len(shares) // 16)
     at = "%{x}" if together == 1 else "%{text}"
     return figure(
-        [{
-            "type": "bar", "name": "fires", "x": x, "y": 100 * shares, "customdata": counts,
-            "meta": meta, "text": meta.get("values"), "textposition": "none",
-            "marker": {"color": f"@{twin}"},
-            "hovertemplate": f"position {at}: %{{y:.1f}}% of %{{customdata:,}} tokens"
-                             "<extra></extra>",
-        }],
+        [
+            {
+                "type": "bar",
+                "name": "fires",
+                "x": x,
+                "y": 100 * shares,
+                "customdata": counts,
+                "meta": meta,
+                "text": meta.get("values"),
+                "textposition": "none",
+                "marker": {"color": f"@{twin}"},
+                "hovertemplate": f"position {at}: %{{y:.1f}}% of %{{customdata:,}} tokens"
+                "<extra></extra>",
+            }
+        ],
         axis("position in the sentence", dtick=every, showgrid=False),
         axis("% of tokens that activate it", rangemode="tozero"),
         margin={"l": 70, "r": 20, "t": 12, "b": 56},
-    )  # fmt: skip
+    )
 
 
 def histogram_figure(
@@ -164,8 +172,10 @@ def histogram_figure(
     share = 100 * counts[places] / counts.sum()
     names = [_between(edges, int(place)) for place in places]
     step = max(1, -(-len(places) // 9))
-    at = [(name, float(np.clip(np.searchsorted(edges, value, side="right"), first, last)))
-          for name, value in quantiles]  # fmt: skip
+    at = [
+        (name, float(np.clip(np.searchsorted(edges, value, side="right"), first, last)))
+        for name, value in quantiles
+    ]
     ticks = [int(place) for place in places[::step] if place < len(edges)]
     return figure(
         [{
@@ -210,13 +220,18 @@ def ranked(series: Mapping[str, tuple[Array, str, float]], chosen: int) -> Figur
     hover = "number %{x}: %{y:.3g}% of tokens<extra>%{fullData.name}</extra>"
     return figure(
         [
-            line_trace(name, np.arange(1, len(shares) + 1),
-                       np.where(shares > 0, 100 * shares, np.nan), colour, width,
-                       hovertemplate=hover)
+            line_trace(
+                name,
+                np.arange(1, len(shares) + 1),
+                np.where(shares > 0, 100 * shares, np.nan),
+                colour,
+                width,
+                hovertemplate=hover,
+            )
             for name, (shares, colour, width) in series.items()
         ],
         axis("neurons, the most often active first", rangemode="tozero"),
         _percent_axis(),
         shapes=[vertical_line(chosen + 1)],
         margin={"l": 84, "r": 20, "t": 44, "b": 56},
-    )  # fmt: skip
+    )

@@ -145,8 +145,12 @@ def part_list_cell(
         key: unique on the page.
         on_choose: gives the action for the chosen part's place.
     """
-    data = {"label": label, "parts": [list(part) for part in parts], "chosen": chosen,
-            "away": list(away)}  # fmt: skip
+    data = {
+        "label": label,
+        "parts": [list(part) for part in parts],
+        "chosen": chosen,
+        "away": list(away),
+    }
     return Cell("part_list", key, data, events={"part": event(on_choose, place, len(parts))})
 
 

@@ -158,36 +158,43 @@ def line_trace(
 ) -> Trace:
     """A line through points, with dots of that size if any; `more` as in Plotly's scatter."""
     line = {"color": colour, "width": width, "dash": dash}
-    with_dots = {"mode": "lines+markers", "marker": {"color": colour, "size": dots}}
-    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "line": line,
-            **(with_dots if dots else {}), **more}  # fmt: skip
+    drawn: Trace = {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, "line": line}
+    if dots:
+        drawn |= {"mode": "lines+markers", "marker": {"color": colour, "size": dots}}
+    return drawn | more
 
 
 def ring(
     name: str, x: Any, y: Any, colour: str | Sequence[str], size: int = 16, **more: Any
 ) -> Trace:
     """Hollow circles that mark points of a line; `more` as in Plotly's scatter."""
-    return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y,
-            "showlegend": False, "hoverinfo": "none",
-            "marker": {"color": "@background", "size": size, "line": {"color": colour, "width": 4}},
-            **more}  # fmt: skip
+    marker = {"color": "@background", "size": size, "line": {"color": colour, "width": 4}}
+    quiet = {"showlegend": False, "hoverinfo": "none", "marker": marker}
+    return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, **quiet, **more}
 
 
 def vertical_line(
     x: float, width: float = 2, dash: str = "dot", colour: str = "@text", **more: Any
 ) -> dict[str, Any]:
     """A line across the whole height, as a shape; `more` as in Plotly's."""
-    return {"type": "line", "x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper",
-            "line": {"color": colour, "width": width, "dash": dash}, **more}  # fmt: skip
+    ends = {"x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"}
+    line = {"color": colour, "width": width, "dash": dash}
+    return {"type": "line", **ends, "line": line, **more}
 
 
 def signed_colours(title: str) -> dict[str, Any]:
     """Colours of a heatmap in which zero looks like the background; their bar stands above it."""
     return {
         "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
-        "colorbar": {"title": {"text": title, "side": "right"}, "thickness": 12,
-                     "orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6},
-    }  # fmt: skip
+        "colorbar": {
+            "title": {"text": title, "side": "right"},
+            "thickness": 12,
+            "orientation": "h",
+            "y": 1.02,
+            "yanchor": "bottom",
+            "len": 0.6,
+        },
+    }
 
 
 def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
@@ -269,9 +276,14 @@ def grouped(
     """
     return figure(
         [
-            {"type": "bar", "name": name, "x": np.arange(len(names)), "y": values,
-             "marker": {"color": colour},
-             "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>"}
+            {
+                "type": "bar",
+                "name": name,
+                "x": np.arange(len(names)),
+                "y": values,
+                "marker": {"color": colour},
+                "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>",
+            }
             for name, (values, colour) in series.items()
         ],
         bare_axis("", tickvals=list(range(len(names))), ticktext=list(names)),
@@ -279,4 +291,4 @@ def grouped(
         barmode="group",
         margin={"l": 64, "r": 12, "t": 56, "b": 66},
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 13}},
-    )  # fmt: skip
+    )

@@ -8,10 +8,18 @@ from typing import Any, Literal
 from pygments.lexers.python import PythonLexer
 from pygments.token import Comment, Keyword, Name, Number, Operator, String, _TokenType
 
-from ffnviz.pictures.cell import Cell, Head, Part, entry, event, place, to_spans
+from ffnviz.pictures.cell import Cell, Head, entry, event, place
+from ffnviz.pictures.wording import Sentence, to_spans
 
-KINDS = {Comment: "comment", Keyword: "keyword", Number: "number", String: "string",
-         Operator: "operator", Name.Builtin: "builtin", Name.Function: "function"}  # fmt: skip
+KINDS = {
+    Comment: "comment",
+    Keyword: "keyword",
+    Number: "number",
+    String: "string",
+    Operator: "operator",
+    Name.Builtin: "builtin",
+    Name.Function: "function",
+}
 
 
 def code_cell(key: str, code: str) -> Cell:
@@ -22,9 +30,11 @@ def code_cell(key: str, code: str) -> Cell:
         code: the text, in Python.
     """
     lexer = PythonLexer(stripnl=False, ensurenl=False)
-    return Cell("code", key, {"code": code, "tokens": [
-        [text, _kind(token)] for token, text in lexer.get_tokens(code)
-    ]})  # fmt: skip
+    return Cell(
+        "code",
+        key,
+        {"code": code, "tokens": [[text, _kind(token)] for token, text in lexer.get_tokens(code)]},
+    )
 
 
 def _kind(token: _TokenType) -> str:
@@ -50,8 +60,13 @@ def table_cell(
         rows: as many values each.
         on_choose: gives the action for the place of a clicked row.
     """
-    data = {"columns": list(columns), "rows": [list(row) for row in rows], "head": head.to_json(),
-            "clickable": on_choose is not None, "drawn": DRAWN}  # fmt: skip
+    data = {
+        "columns": list(columns),
+        "rows": [list(row) for row in rows],
+        "head": head.to_json(),
+        "clickable": on_choose is not None,
+        "drawn": DRAWN,
+    }
     events = {} if on_choose is None else {"row": event(on_choose, place, len(rows))}
     return Cell("table", key, data, events=events)
 
@@ -150,19 +165,21 @@ def storage_cell(
 Tone = Literal["plain", "quiet", "info", "warning"]
 
 
-def text_cell(key: str, *paragraphs: str | Sequence[Part], tone: Tone = "plain") -> Cell:
+def text_cell(key: str, *paragraphs: Sentence, tone: Tone = "plain") -> Cell:
     """Paragraphs, one below the other.
 
     Args:
         key: unique on the sheet.
-        paragraphs: each a text of ours, code in it between backticks, or a sentence with numbers to
-            stand out; what a person typed is marked as typed, and is always shown as text.
+        paragraphs: each a sentence, in which the text between backticks is code unless it is
+            marked; what a person typed is marked as typed, and is always shown as text.
         tone: how loud they are; "warning" is read out at once.
     """
-    spans = [to_spans(marked(text) if isinstance(text, str) else text) for text in paragraphs]
-    return Cell("text", key, {"paragraphs": spans, "tone": tone})
+    return Cell("text", key, {"paragraphs": [*map(_with_code, paragraphs)], "tone": tone})
 
 
-def marked(text: str) -> list[Part]:
-    """A sentence of ours, with the text between backticks as code."""
-    return [(part, "code") if at % 2 else part for at, part in enumerate(text.split("`"))]
+def _with_code(sentence: Sentence) -> list[list[str]]:
+    spans: list[list[str]] = []
+    for text, kind in to_spans(sentence):
+        pieces = text.split("`") if kind == "plain" else [text]
+        spans += [[piece, "code" if at % 2 else kind] for at, piece in enumerate(pieces) if piece]
+    return spans

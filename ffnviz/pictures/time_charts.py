@@ -19,9 +19,13 @@ from ffnviz.pictures.wording import percent
 
 # The FFN has the accent; the others must not look like an activation function.
 COLOURS = {
-    "FFN": "accent", "attention": "@positive_mid", "norm": "@negative_mid", "output": "@text",
-    "stream": "@muted", "text": "@line",
-}  # fmt: skip
+    "FFN": "accent",
+    "attention": "@positive_mid",
+    "norm": "@negative_mid",
+    "output": "@text",
+    "stream": "@muted",
+    "text": "@line",
+}
 Times = tuple[float, float, float]  # median, lower and upper quartile
 
 
@@ -45,11 +49,16 @@ def stages(
     return figure(
         traces,
         axis(f"{unit}, median and quartiles", rangemode="tozero"),
-        axis("", categoryorder="array", categoryarray=names[::-1], showgrid=False,
-             tickfont={"size": 16}),
+        axis(
+            "",
+            categoryorder="array",
+            categoryarray=names[::-1],
+            showgrid=False,
+            tickfont={"size": 16},
+        ),
         margin={"l": 150, "r": 20, "t": 40, "b": 56},
         bargap=0.25,
-    )  # fmt: skip
+    )
 
 
 def limits(
@@ -69,8 +78,11 @@ def limits(
         accent: the colour of what it took.
     """
     shares = [max(pair) / ms for *pair, ms in zip(reading, multiplying, took, strict=True)]
-    kinds = (("it took", took, f"@{accent}"), ("to read the weights", reading, "@muted"),
-             ("to multiply", multiplying, "@line"))  # fmt: skip
+    kinds = (
+        ("it took", took, f"@{accent}"),
+        ("to read the weights", reading, "@muted"),
+        ("to multiply", multiplying, "@line"),
+    )
     return figure(
         [
             {"type": "bar", "name": name, "x": list(parts), "y": np.array(values),
@@ -104,23 +116,33 @@ def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str
     """
     return figure(
         [
-            {"type": "bar", "orientation": "h", "name": device, "y": list(series),
-             "x": np.array(list(series.values())), "marker": {"color": accent},
-             "meta": {"named": "stage"},
-             "hovertemplate": "%{y}: %{x:.3f} ms<extra>%{fullData.name}</extra>"}
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": device,
+                "y": list(series),
+                "x": np.array(list(series.values())),
+                "marker": {"color": accent},
+                "meta": {"named": "stage"},
+                "hovertemplate": "%{y}: %{x:.3f} ms<extra>%{fullData.name}</extra>",
+            }
             for (device, series), accent in zip(times.items(), accents, strict=True)
         ],
         axis("ms, median, logarithmic", type="log"),
         axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
         margin={"l": 150, "r": 20, "t": 40, "b": 56},
         barmode="group",
-    )  # fmt: skip
+    )
 
 
 def products(
-    names: Sequence[str], shapes: Sequence[str], shares: Array,
-    rates: Sequence[str], ffn: Sequence[bool], twin: str,
-) -> Figure:  # fmt: skip
+    names: Sequence[str],
+    shapes: Sequence[str],
+    shares: Array,
+    rates: Sequence[str],
+    ffn: Sequence[bool],
+    twin: str,
+) -> Figure:
     """What share of the machine's best each matrix product reaches.
 
     Args:
@@ -158,8 +180,14 @@ def line_of_times(
 ) -> Trace:
     """Medians with quartiles against sizes, joined by a line."""
     median, lower, upper = (np.array(part) for part in zip(*spreads, strict=True))
-    whiskers = {"type": "data", "symmetric": False, "color": colour, "thickness": 2,
-                "array": upper - median, "arrayminus": median - lower}  # fmt: skip
+    whiskers = {
+        "type": "data",
+        "symmetric": False,
+        "color": colour,
+        "thickness": 2,
+        "array": upper - median,
+        "arrayminus": median - lower,
+    }
     return line_trace(
         name, np.array(x), median, colour, 3, dash, dots=9, error_y=whiskers, hovertemplate=hover
     )
@@ -172,11 +200,15 @@ def growth(
     hover = "%{y:.2f} ms at %{x:,}<extra>%{fullData.name}</extra>"
     traces = [
         line_of_times(
-            name, sizes, spreads, f"@{twin}" if name.startswith("FFN") else "@muted", hover,
+            name,
+            sizes,
+            spreads,
+            f"@{twin}" if name.startswith("FFN") else "@muted",
+            hover,
             "dot" if name.endswith("32") else "solid",
         )
         for name, spreads in times.items()
-    ]  # fmt: skip
+    ]
     return figure(
         traces,
         log_axis(what, sizes),

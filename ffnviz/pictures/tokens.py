@@ -146,12 +146,15 @@ def sentences_cell(
     """
     data: dict[str, Any] = {
         "lines": [
-            {"text": line.text, "remark": line.remark,
-             "guesses": [[g.network, g.colour, g.word, float(g.share)] for g in line.guesses]}
+            {
+                "text": line.text,
+                "remark": line.remark,
+                "guesses": [[g.network, g.colour, g.word, float(g.share)] for g in line.guesses],
+            }
             for line in lines
         ],
         "head": head.to_json(),
-    }  # fmt: skip
+    }
     events = {
         "open": event(lambda at: on_open(lines[at].number), place, len(lines)),
         "hide": event(lambda at: on_hide(lines[at].number), place, len(lines)),

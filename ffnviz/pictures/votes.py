@@ -9,7 +9,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ffnviz.pictures.cell import Cell, Head, Part, entry, event, one_of, place, to_spans
+from ffnviz.pictures.cell import Cell, Head, entry, event, one_of, place
+from ffnviz.pictures.wording import Sentence, to_spans
 
 FIRST_BET = 9_500  # bets of a class lie beyond its votes on scenes and on misconceptions
 
@@ -57,7 +58,7 @@ FIRST_QUESTION = 9_000  # votes of a class on these lie beyond those on any lect
 class Experiment:
     """What was seen."""
 
-    did: Sequence[Part]  # what was done
+    did: Sentence  # what was done
     # name, number in words, and a share from 0 to 1; None draws nothing
     rows: Sequence[tuple[str, str, float | None]]
 
@@ -67,7 +68,7 @@ class VoteQuestion:
     """A question."""
 
     at: int  # its place among all, from 0
-    ask: Sequence[Part]  # the question
+    ask: Sentence  # the question
     options: Sequence[str]  # to choose from
     # which is right, of each question that was asked before too; None if not known
     answers: Sequence[int | None]
@@ -119,9 +120,12 @@ def vote_cell(
         "votes": [list(each) for each in votes],
         "scene": FIRST_QUESTION,
     }
-    return Cell("vote_question", key, data, events={
-        "step": stepped, "vote": voted, "lead": lambda _: on_lead()
-    })  # fmt: skip
+    return Cell(
+        "vote_question",
+        key,
+        data,
+        events={"step": stepped, "vote": voted, "lead": lambda _: on_lead()},
+    )
 
 
 @dataclass(frozen=True)

@@ -36,10 +36,14 @@ def waiting_cell(
         return lambda _: (what, name)
 
     data = {
-        "name": name, "label": label, "doing": doing, "busy": busy, "height": height,
+        "name": name,
+        "label": label,
+        "doing": doing,
+        "busy": busy,
+        "height": height,
         "other": OTHER if other else "",
-    }  # fmt: skip
+    }
     if title:
-        data["head"] = Head([title], note, "muted").to_json()
+        data["head"] = Head(title, note, "muted").to_json()
     key = f"soon-{note}" if title else f"waiting-{name}"
     return Cell("waiting", key, data, events={each: asks(each) for each in ("measure", "cancel")})

@@ -1,11 +1,17 @@
-"""How numbers and typed words are written, the same on every page."""
+"""How numbers and typed words are written, the same on every page.
 
-from typing import Literal
+A sentence is a text in which some stretches are marked, each with its kind. The marks are
+characters of which Unicode says that no text has them; what is marked is rid of them, so whatever a
+person types is data.
+"""
 
-Typed = tuple[str, Literal["typed"]]
-Number = tuple[str, str]  # "number", or "number@" and a name in the palette
-Sentence = list[str | Typed | Number]
+import re
+
+Sentence = str  # what `quoted`, `number` and the like give stands in it as it is
 SPARE = "spare"  # the kind of what is not said
+_OPEN, _SHUT, _END = "\ufdd0", "\ufdd1", "\ufdd2"  # before the kind, after it, after the text
+_MARKS = re.compile(f"[{_OPEN}{_SHUT}{_END}]")
+_STRETCH = re.compile(f"{_OPEN}([^{_OPEN}{_SHUT}{_END}]+){_SHUT}([^{_OPEN}{_SHUT}{_END}]*){_END}")
 
 
 def weights(n: int) -> str:
@@ -41,22 +47,54 @@ def signed(value: float) -> str:
     return "0.00" if text == "-0.00" else text.replace("-", "−")
 
 
-def quoted(label: str) -> Typed:
-    """What a person typed, as part of a sentence of ours."""
-    return f"“{label}”", "typed"
+def plain(text: str) -> Sentence:
+    """A text that is not ours, as a part of a sentence of ours that does not stand out."""
+    return _MARKS.sub("", text)
 
 
-def number(text: str, colour: str = "") -> Number:
-    """A live number, as part of a sentence of ours; in a network's own colour, if given."""
-    return text, f"number@{colour}" if colour else "number"
+def typed(text: str) -> Sentence:
+    """The same, always shown as text: what a person typed, or the name of a file."""
+    return _marked(text, "typed")
+
+
+def quoted(label: str) -> Sentence:
+    """What a person typed, in quotation marks, as part of a sentence of ours."""
+    return typed(f"“{label}”")
+
+
+def number(text: str, colour: str = "") -> Sentence:
+    """A live number, as part of a sentence of ours; in a colour of the palette, if given."""
+    return _marked(text, f"number@{plain(colour)}" if colour else "number")
+
+
+def strong(text: str) -> Sentence:
+    """Words that stand out."""
+    return _marked(text, "strong")
+
+
+def spare(sentence: Sentence) -> Sentence:
+    """Room for what a sentence says elsewhere: nothing is seen of it, and nothing jumps."""
+    return _marked(as_text(sentence), SPARE)
+
+
+def _marked(text: str, kind: str) -> Sentence:
+    return f"{_OPEN}{kind}{_SHUT}{plain(text)}{_END}"
+
+
+def is_marked(sentence: Sentence) -> bool:
+    """Whether a stretch of it is marked."""
+    return _STRETCH.search(sentence) is not None
+
+
+def to_spans(sentence: Sentence) -> list[list[str]]:
+    """A sentence as JSON values: each stretch of text and its kind, "plain" if it is not marked."""
+    first, *more = _STRETCH.split(sentence)  # what is between, kind, text, what is between …
+    spans = [[plain(first), "plain"]]
+    for kind, text, between in zip(more[::3], more[1::3], more[2::3], strict=True):
+        spans += [[text, kind], [plain(between), "plain"]]
+    return [span for span in spans if span[0]]
 
 
 def as_text(sentence: Sentence) -> str:
     """A sentence as it is read, where nothing can be bold."""
-    parts = ((part, "") if isinstance(part, str) else part for part in sentence)
-    return "".join(text for text, kind in parts if kind != SPARE)
-
-
-def spare(sentence: Sentence) -> Number:
-    """Room for what a sentence says elsewhere: nothing is seen of it, and nothing jumps."""
-    return as_text(sentence), SPARE
+    return "".join(text for text, kind in to_spans(sentence) if kind != SPARE)

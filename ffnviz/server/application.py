@@ -57,12 +57,19 @@ def application(config: Config) -> App:
     classes = class_routes(hub) if hub else []
     return App(
         SCRIPT,
-        routes=[*our_routes(tuple(page.name for page in PAGES)),
-                Route("/metrics", numbers.answer), *classes, Nowhere(_static_files())],
+        routes=[
+            *our_routes(tuple(page.name for page in PAGES)),
+            Route("/metrics", numbers.answer),
+            *classes,
+            Nowhere(_static_files()),
+        ],
         lifespan=_ready(hub),
-        middleware=[Middleware(SafeHeaders, policy=policy, origins=origins, hosts=hosts),
-                    Middleware(DirectOnly), Middleware(ReadableMessages)],
-    )  # fmt: skip
+        middleware=[
+            Middleware(SafeHeaders, policy=policy, origins=origins, hosts=hosts),
+            Middleware(DirectOnly),
+            Middleware(ReadableMessages),
+        ],
+    )
 
 
 def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]]:
@@ -138,8 +145,12 @@ def our_routes(pages: tuple[str, ...]) -> list[Route]:
     async def script(_: Request) -> Response:
         return Response(guard, media_type="text/javascript", headers=FRESH)
 
-    routes = [Route("/", page), Route(f"/{GUARD}", script), *pictures.routes(),
-              StaticFiles(STATIC, _static_files())]  # fmt: skip
+    routes = [
+        Route("/", page),
+        Route(f"/{GUARD}", script),
+        *pictures.routes(),
+        StaticFiles(STATIC, _static_files()),
+    ]
     for name in pages:
         routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
     return routes

@@ -96,9 +96,12 @@ def number_setting(
     """A number, clamped to low … high."""
     # All digits, so that it parses back to the same number; {:g} has six.
     return Setting(
-        name, default, lambda text: float(_within(text, default, low, high)),
-        lambda value: repr(float(value)).removesuffix(".0"), also,
-    )  # fmt: skip
+        name,
+        default,
+        lambda text: float(_within(text, default, low, high)),
+        lambda value: repr(float(value)).removesuffix(".0"),
+        also,
+    )
 
 
 def count_setting(

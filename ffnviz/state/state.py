@@ -231,10 +231,7 @@ class Catalog:
         return tuple(sorted(kept.items()))
 
 
-_NAMES = (
-    "text", "twin", "block", "token", "neuron", "order", "partner", "part", "special",
-    *NAMES,
-)  # fmt: skip
+_NAMES = ("text", "twin", "block", "token", "neuron", "order", "partner", "part", "special", *NAMES)
 _OWN = Setting("", "", lambda _: "", str)
 
 

@@ -69,8 +69,9 @@ class FactIds:
     def to_dict(self) -> dict[str, int]:
         """How many there are, as JSON values."""
         parts = {"training_wordings": self.training, "held_out_wordings": self.held_out}
-        counts = {name: sum(len(each.ids) for each in rows.values())
-                  for name, rows in parts.items()}  # fmt: skip
+        counts = {
+            name: sum(len(each.ids) for each in rows.values()) for name, rows in parts.items()
+        }
         return {"n": self.n, **counts}
 
 

@@ -187,8 +187,10 @@ def _results(record: dict[str, Any]) -> str:
 
 
 def _on_sentences(final: dict[str, Any]) -> str:
-    asked = {"sentences": "one masked word in each of {:,} held-out sentences",
-             "facts": "the answers in {:,} held-out wordings of facts"}  # fmt: skip
+    asked = {
+        "sentences": "one masked word in each of {:,} held-out sentences",
+        "facts": "the answers in {:,} held-out wordings of facts",
+    }
     return "".join(
         f" On {words.format(results['n_masked'])}: loss {results['loss']:.3f} nats, top-1 "
         f"{results['top1']:.1%}, top-5 {results['top5']:.1%}."

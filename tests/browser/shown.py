@@ -67,10 +67,11 @@ from ffnviz.pictures.votes import (
     vote_cell,
 )
 from ffnviz.pictures.waiting import waiting_cell
+from ffnviz.pictures.wording import number, typed
 from ffnviz.state.settings import Values, choice_setting, number_setting, text_setting
 
 D_MODEL, D_FF = 64, 256
-HEAD = Head(["A ", ("7%", "number"), (" <b>typed</b>", "typed")], "ffn", "relu")
+HEAD = Head(f"A {number('7%')}{typed(' <b>typed</b>')}", "ffn", "relu")
 
 
 def never(*_: object) -> None:
@@ -219,10 +220,10 @@ def show_classroom(_: int) -> None:
 
 
 def show_story(seed: int) -> None:
-    question = Question(["How many of ", ("8", "number"), "?"], ["one", "two"], 1)
+    question = Question(f"How many of {number('8')}?", ["one", "two"], 1)
     cell = story_cell(
         StoryScene("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "",
-                   [f"It is {seed}."], "", question, ["Notes."], "Third", 8, presenting=False,
+                   f"It is {seed}.", "", question, "Notes.", "Third", 8, presenting=False,
                    exploring=False, strayed=False, accent="relu"),
         "story", never, never,
     )  # fmt: skip
@@ -244,7 +245,7 @@ def show_scene_list(seed: int) -> None:
 
 def show_words_box(seed: int) -> None:
     choices = [Choice("says", "the likeliest word", f"“{seed}”"), Choice("d_ff", "neurons", "9")]
-    cell = words_cell("What to say", f"It says {{says}} {seed}.", 90, ["It says ", ("x", "number")],
+    cell = words_cell("What to say", f"It says {{says}} {seed}.", 90, f"It says {number('x')}",
               choices, "words", never, never)  # fmt: skip
     mount_cell(cell)
 
@@ -264,7 +265,7 @@ def stations(seed: int, n_tokens: int = 4, n_asked: int = 3) -> list[Station]:
         output = rng.normal(size=(n_tokens, D_MODEL))
         strips = [Strip("", "reads", output[-1], "x"), Strip("=", "writes", output[-1], "x")]
         return Station(
-            name, kind, f"{kind} {name}", f"norm {seed}", [f"It is {name}, ", ("7", "number")],
+            name, kind, f"{kind} {name}", f"norm {seed}", f"It is {name}, {number('7')}",
             output, "x", strips, **more,  # type: ignore[arg-type]
         )  # fmt: skip
 
@@ -294,7 +295,7 @@ def show_block(
 
 
 def show_text(seed: int) -> None:
-    mount_cell(text_cell("text", f"One {seed}", ["Two ", ("2", "number")], tone="info"))
+    mount_cell(text_cell("text", f"One {seed}", f"Two {number('2')}", tone="info"))
 
 
 def show_code(seed: int) -> None:
@@ -334,9 +335,9 @@ def show_xor(seed: int) -> None:
 
 
 def show_vote(seed: int) -> None:
-    experiment = Experiment(["It ran."], [("one", f"{seed}", 0.5), ("two", "3", None)])
+    experiment = Experiment("It ran.", [("one", f"{seed}", 0.5), ("two", "3", None)])
     asked = VoteQuestion(
-        0, ["Which?"], ["a", "b", "c"], [1, None], "why", experiment, "", "Since.", "Lab"
+        0, "Which?", ["a", "b", "c"], [1, None], "why", experiment, "", "Since.", "Lab"
     )
     cell = vote_cell("vote", HEAD, asked, ["A.", "B."], [(0, 1), (None, None)], never, never, never)
     mount_cell(cell)

@@ -9,14 +9,13 @@ from playwright.sync_api import expect
 from ffnviz.app.mounting import mount_cell
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.wording import quoted, typed
 from tests.browser import shown
 from tests.browser.conftest import OpenPage
 from tests.browser.plain_page import PlainPage
 
 LINE = "It reads “<b>phone” as <b>ph + one. "
-UNDER = replace(
-    shown.HEAD, under=["It reads ", ("“<b>phone”", "typed"), " as ", ("<b>ph + one", "typed"), ". "]
-)
+UNDER = replace(shown.HEAD, under=f"It reads {quoted('<b>phone')} as {typed('<b>ph + one')}. ")
 
 
 def show_chart(under: bool) -> None:

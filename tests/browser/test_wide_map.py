@@ -43,7 +43,7 @@ def a_wide_map() -> ActivationMap:
 
 def show(shown: ActivationMap) -> None:
     cell = maps_cell(
-        Head(["A map."], "any-maps", "#009e73"), [shown], ("wide", 777), ("index",), "index",
+        Head("A map.", "any-maps", "#009e73"), [shown], ("wide", 777), ("index",), "index",
         "k", on_choose=lambda *_: None, on_order=lambda _: None, on_open=lambda *_: None,
     )  # fmt: skip
     mount_cell(cell, "stamp")

@@ -6,6 +6,7 @@ import ffnviz.app.catalog
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, Scene
+from ffnviz.pictures.wording import as_text
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog, from_url
@@ -30,4 +31,4 @@ def shown(page: str, **query: str) -> Run:
 
 
 def said(words: str, run: Run) -> str:
-    return "".join(part if isinstance(part, str) else part[0] for part in computed(words, run))
+    return as_text(computed(words, run))

@@ -13,7 +13,7 @@ from ffnviz.analysis.lens import Contributions
 from ffnviz.lecture.facts import FACTS, MEANINGS, parts
 from ffnviz.lecture.facts.registry import fact
 from ffnviz.models.encoder.model import Model
-from ffnviz.pictures.wording import Number, number
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 from tests.lecture.lecture_runs import said, shown
 
@@ -145,7 +145,7 @@ def test_the_document_has_all_numbers_with_what_they_are() -> None:
 
 
 def test_a_fact_needs_a_meaning_and_a_name_of_its_own() -> None:
-    def nameless(run: Run) -> Number:
+    def nameless(run: Run) -> Sentence:
         return number(run.card.label)
 
     for function in (nameless, FACTS["largest_hidden"]):

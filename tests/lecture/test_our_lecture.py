@@ -14,6 +14,7 @@ from ffnviz.models.edit import Edit
 from ffnviz.parts import PAGES
 from ffnviz.parts.experiments import cached_result
 from ffnviz.parts.sparsity.keep import kept_at, strongest_pass
+from ffnviz.pictures.wording import as_text
 from ffnviz.state.state import ViewOptions
 from tests.lecture.lecture_runs import lecture, run_of_scene, said, shown
 
@@ -133,7 +134,7 @@ def test_a_talk_shows_the_sentence_that_the_words_do_not_say() -> None:
     ours = lecture()
     for place, scene in enumerate(ours.scenes):
         shown = scene_data(ours, place, ViewOptions(place, presenting=True), run_of_scene(scene))
-        words = "".join(part if isinstance(part, str) else part[0] for part in shown.say)
+        words = as_text(shown.say)
         assert (scene.state.sentence in words) != (shown.sentence == scene.state.sentence)
 
 

@@ -9,6 +9,7 @@ import pytest
 from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.model import load
 from ffnviz.parts.sparsity.awake import _sentence
+from ffnviz.pictures.wording import as_text
 
 
 @pytest.mark.parametrize(("shares", "rises"), [((0.5, 0.06, 0.07), True), ((0.5, 0.3, 0.2), False)])
@@ -22,6 +23,6 @@ def test_a_share_that_rises_again_is_said_to_have_been_lower(
     )
     run = SimpleNamespace(state=SimpleNamespace(block=0), card=SimpleNamespace(label="ReLU"))
     told = _sentence(record, run)  # type: ignore[arg-type]
-    sentence = "".join(part if isinstance(part, str) else part[0] for part in told)
+    sentence = as_text(told)
     assert ("after a low of 6.0% at 4.4 million" in sentence) is rises
     assert sentence.endswith(". Nothing in the loss asks for this.")

@@ -12,14 +12,10 @@ from ffnviz.parts.block.block_view import (
     note,
     title,
 )
-from ffnviz.pictures.wording import Sentence
+from ffnviz.pictures.wording import as_text as read
 
 TOKEN = TokenInBlock("cat", 4, 9, "ReLU", "it is", "to block 2")
 E1, E2 = np.array([1.0, 0.0]), np.array([0.0, 1.0])
-
-
-def read(sentence: Sentence) -> str:
-    return "".join(part if isinstance(part, str) else part[0] for part in sentence)
 
 
 def test_an_angle_is_that_between_two_vectors_whatever_their_lengths() -> None:

@@ -10,9 +10,10 @@ from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.parts import PAGES
 from ffnviz.parts.guess import of_pieces, of_what_it_read, question, under_guess
 from ffnviz.parts.places import MOVED
+from ffnviz.pictures.wording import as_text as read
+from ffnviz.pictures.wording import to_spans
 from tests.heads import Heads
 from tests.parts.visits import opened
-from tests.pictures.test_wording import read
 from tests.run_factory import run_of
 
 MODERN = "My laptop ran out of [MASK]"
@@ -66,7 +67,7 @@ def test_what_was_read_is_what_the_training_record_says() -> None:
         "It has read one book, Emma, everyday sentences, and nothing else. "
     )
     assert read(of_what_it_read(["<b>"])) == "It has read one book, <b>, and nothing else. "
-    assert ("<b>", "typed") in of_what_it_read(["<b>"])
+    assert ["<b>", "typed"] in to_spans(of_what_it_read(["<b>"]))
 
 
 def test_of_an_unknown_network_nothing_is_claimed_but_its_pieces(model_folder: Path) -> None:
@@ -77,13 +78,13 @@ def test_of_an_unknown_network_nothing_is_claimed_but_its_pieces(model_folder: P
 
 def test_a_word_that_can_be_seen_beside_one_that_is_hidden() -> None:
     run = run_of(load("relu"), "The cat [MASK].", token=1)
-    assert question(run) == []
+    assert question(run) == ""
     told = read(under_guess(run))
     assert told.startswith("“cat” is not hidden, so a guess at it means little. ")
 
 
 def test_words_in_pieces_are_named_but_not_all_of_many() -> None:
-    assert of_pieces([]) == []
+    assert of_pieces([]) == ""
     assert read(of_pieces([("phone", ["ph", "one"]), ("猫", ["猫", "", ""])])) == (
         "It reads “phone” as ph + one, “猫” in 3 pieces. "
     )

@@ -6,7 +6,7 @@ import pytest
 from ffnviz.pictures.bars import Bars, bars_cell, contributions_to
 from ffnviz.pictures.cell import Head
 
-HEAD = Head(["A sentence."], "writes", "relu")
+HEAD = Head("A sentence.", "writes", "relu")
 
 
 def test_a_line_has_its_own_colour_or_its_panels() -> None:

@@ -23,7 +23,7 @@ DECLARED = sorted(
         *Path(pictures.__file__).parent.glob("*.py"),
         *(ROOT / "ffnviz" / "app").glob("*.py"),
     ]
-    for name in set(re.findall(r'Cell\("(\w+)"', path.read_text(encoding="utf-8")))
+    for name in set(re.findall(r'Cell\(\s*"(\w+)"', path.read_text(encoding="utf-8")))
 )
 
 

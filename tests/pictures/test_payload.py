@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ffnviz.pictures.cell import Head
 from ffnviz.pictures.payload import as_order, pack
+from ffnviz.pictures.wording import number, typed
 from tests.unpacked import unpacked
 
 ARRAYS = st.dictionaries(
@@ -93,7 +94,7 @@ def test_an_order_of_any_layer_arrives_as_it_is(d_ff: int) -> None:
 
 
 def test_a_head_tells_plain_text_from_numbers_and_typed_words() -> None:
-    head = Head(["a ", ("7%", "number"), (" <b>", "typed")], "ffn", "relu", under=["b"])
+    head = Head(f"a {number('7%')}{typed(' <b>')}", "ffn", "relu", under="b")
     assert head.to_json() == {
         "spans": [["a ", "plain"], ["7%", "number"], [" <b>", "typed"]],
         "note": "ffn",

@@ -18,7 +18,7 @@ from ffnviz.pictures.page import examples_cell
 from ffnviz.pictures.tokens import chips_cell, neuron_card_cell
 from ffnviz.pictures.votes import verdicts_cell
 
-HEAD = Head(["Seen."], "note", "relu")
+HEAD = Head("Seen.", "note", "relu")
 VALUES = np.array([0.5, -1.0], dtype=np.float32)
 XY = (np.arange(3.0), np.arange(3.0))
 FIGURE = {"data": [{"customdata": np.array([[3, 900], [7, 3]])}, {"x": np.arange(50)}]}

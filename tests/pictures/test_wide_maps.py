@@ -10,7 +10,7 @@ from ffnviz.pictures.payload import pack
 
 def sent(shown: list[ActivationMap], neuron: int) -> Cell:
     return maps_cell(
-        Head(["x"], "maps", "relu"), shown, (shown[0].name, neuron), ("index",), "index", "k",
+        Head("x", "maps", "relu"), shown, (shown[0].name, neuron), ("index",), "index", "k",
         on_choose=lambda *_: None, on_order=lambda _: None, on_open=lambda *_: None,
     )  # fmt: skip
 

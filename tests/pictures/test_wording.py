@@ -6,11 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.parts import sentences
-from ffnviz.pictures.wording import Sentence, counted, percent, signed
-
-
-def read(sentence: Sentence) -> str:
-    return "".join(part if isinstance(part, str) else part[0] for part in sentence)
+from ffnviz.pictures.wording import (
+    as_text,
+    counted,
+    number,
+    percent,
+    plain,
+    quoted,
+    signed,
+    spare,
+    strong,
+    to_spans,
+    typed,
+)
+from ffnviz.pictures.wording import as_text as read
 
 
 @pytest.mark.parametrize(
@@ -83,8 +92,8 @@ def test_the_sentences_hold_the_live_numbers() -> None:
 
 def test_a_number_can_have_its_networks_own_colour() -> None:
     told = sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "#112233")])
-    kinds = [part[1] for part in told if not isinstance(part, str)]
-    assert kinds == ["number@relu"]  # one number a sentence stands out
+    kinds = [kind for _, kind in to_spans(told)]
+    assert kinds == ["plain", "number@relu", "plain"]  # one number a sentence stands out
 
 
 def test_a_neuron_that_sleeps_everywhere_is_said_to_sleep() -> None:
@@ -106,5 +115,48 @@ def test_a_sentence_that_hides_nothing_is_answered_with_what_to_do() -> None:
     asked = read(sentences.of_the_question("What is a cat? ", 0, can_hide=False))
     assert asked.startswith("It answers no questions")
     assert "click a word" in asked
-    assert sentences.of_the_question("The [MASK]?", 1, can_hide=True) == []
-    assert sentences.of_the_question("The cat", None, can_hide=True) == []
+    assert sentences.of_the_question("The [MASK]?", 1, can_hide=True) == ""
+    assert sentences.of_the_question("The cat", None, can_hide=True) == ""
+
+
+MARKS = st.sampled_from("\ufdd0\ufdd1\ufdd2\ufdd3")
+ANY = st.text(st.one_of(st.characters(), MARKS, st.sampled_from("“”`@{}")))
+
+
+def unmarked(text: str) -> str:
+    return "".join(letter for letter in text if not "\ufdd0" <= letter <= "\ufdd2")
+
+
+@given(text=ANY)
+def test_what_a_person_types_is_one_part_of_a_sentence_and_makes_no_other(text: str) -> None:
+    assert to_spans(f"a {quoted(text)} b {number('5')}") == [
+        ["a ", "plain"],
+        [f"“{unmarked(text)}”", "typed"],
+        [" b ", "plain"],
+        ["5", "number"],
+    ]
+
+
+@given(text=ANY, said=ANY, colour=ANY)
+def test_no_text_gets_out_of_the_stretch_that_it_is_in(text: str, said: str, colour: str) -> None:
+    kind = f"number@{unmarked(colour)}" if colour else "number"
+    sentence = f"{plain(said)}{number(text, colour)}{typed(text)}{strong(text)}{plain(said)}"
+    spans = [[said, "plain"], [text, kind], [text, "typed"], [text, "strong"], [said, "plain"]]
+    assert to_spans(sentence) == [[unmarked(part), kind] for part, kind in spans if unmarked(part)]
+    assert as_text(sentence) == "".join(unmarked(part) for part, _ in spans)
+
+
+@given(text=ANY)
+def test_what_is_spare_takes_room_and_is_not_read(text: str) -> None:
+    sentence = f"a {spare(f'It says {quoted(text)}. ')}b"
+    assert as_text(sentence) == "a b"
+    assert to_spans(sentence) == [
+        ["a ", "plain"],
+        [f"It says “{unmarked(text)}”. ", "spare"],
+        ["b", "plain"],
+    ]
+
+
+@given(text=ANY)
+def test_every_text_that_is_not_marked_is_plain(text: str) -> None:
+    assert [kind for _, kind in to_spans(plain(text))] == ["plain"] * bool(unmarked(text))

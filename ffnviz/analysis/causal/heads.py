@@ -33,9 +33,7 @@ from ffnviz.models.arguments import places_of
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
 
-NEEDS = (
-    Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM, Capability.ATTENTION,
-)  # fmt: skip
+NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM, Capability.ATTENTION)
 MAP_NEEDS = (Capability.WORD_HEAD, Capability.ATTENTION)
 
 

@@ -221,8 +221,9 @@ def word_id(network: Network, word: str | int) -> int:
     if word[:1].isalnum() and len(behind) == 1 and behind != [id_]:
         warnings.warn(
             f"{word!r} and {spaced!r} are two entries of this network's vocabulary, and inside a "
-            f"sentence a word is the second. Give {spaced!r}, if that is meant.", stacklevel=3,
-        )  # fmt: skip
+            f"sentence a word is the second. Give {spaced!r}, if that is meant.",
+            stacklevel=3,
+        )
     return id_
 
 
@@ -266,8 +267,9 @@ def judged_at(network: Network, trace: Trace, token: int | None) -> int:
         if doubt := _doubt(network, trace):
             warnings.warn(
                 f"This text {doubt}: it is measured at token {place}, "
-                f"{trace.tokens[place].text!r}. Say where with token=….", stacklevel=4,
-            )  # fmt: skip
+                f"{trace.tokens[place].text!r}. Say where with token=….",
+                stacklevel=4,
+            )
         return place
     return place_of("token", token, len(trace.tokens))
 

@@ -50,8 +50,14 @@ def try_convolution(subject: Subject) -> AsConvolution:
         ).by_construction("a kernel of width 1 is W₁ at each position"),
     )
     shapes = (tuple(turned.shape), tuple(hidden.shape), tuple(output.shape))
-    return AsConvolution(difference.numpy(), allowed.numpy(), float(linear.abs().max()), shapes,
-                         refused, findings=findings)  # fmt: skip
+    return AsConvolution(
+        difference.numpy(),
+        allowed.numpy(),
+        float(linear.abs().max()),
+        shapes,
+        refused,
+        findings=findings,
+    )
 
 
 def _refusal(layer: nn.Conv1d, x: torch.Tensor) -> str:

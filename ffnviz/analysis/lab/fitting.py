@@ -191,15 +191,26 @@ def approximate(
         _wider([fit.error for fit in fits], widths, line),
     )
     return Approximation(
-        activation, x.numpy(), y.numpy(), tuple(widths), tuple(fits), bounds, everywhere, line,
+        activation,
+        x.numpy(),
+        y.numpy(),
+        tuple(widths),
+        tuple(fits),
+        bounds,
+        everywhere,
+        line,
         findings=findings,
-    )  # fmt: skip
+    )
 
 
 def _universal(
-    activation: str, n: int, fit: Fit, allowed: tuple[float, float], line: float,
+    activation: str,
+    n: int,
+    fit: Fit,
+    allowed: tuple[float, float],
+    line: float,
     jumps: Sequence[float],
-) -> Finding:  # fmt: skip
+) -> Finding:
     """The widest network against straight pieces: everywhere, or on average where it jumps."""
     on_average = Check(fit.error, "≤", max(allowed[0], LEAST))
     words = ("nowhere far off", "far off where it jumps") if jumps else None

@@ -110,24 +110,29 @@ def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, 
     radius, louder = short(kinds[RNN].radius), short(kinds[LOUD].radius)
     small = f"with a spectral radius of {louder} the recurrent weights are not large"
     findings = (
-        Finding("In an untrained RNN, as PyTorch draws it, the gradient vanishes over distance.",
-                "each step back multiplies it by less than 1",
-                f"spectral radius {radius}, {described(RNN)}",
-                Check(float(factors[RNN].max()), "≤", 1.0),
-                untestable=agreed(1 - factors[RNN])).cited("Bengio, Simard & Frasconi 1994"),
-        Finding("With large recurrent weights an RNN's gradient explodes.",
-                "each step back multiplies it by more than 1",
-                f"times {gain:g}, spectral radius {louder}, {described(LOUD)}",
-                Check(float(factors[LOUD].min()), ">", 1.0),
-                untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small).cited(
-                    "Pascanu, Mikolov & Bengio 2013, section 2"),
-        Finding("In an LSTM the gradient vanishes more slowly than in an RNN, untrained, too.",
-                "each step back multiplies it by more than in the RNN",
-                f"{described(LSTM)}; larger than the RNN's factor in "
-                f"{int((slower > 0).sum())} of {len(slower)}",
-                Check(float(slower.min()), ">", 0.0),
-                untestable=agreed(slower)).cited("Hochreiter & Schmidhuber 1997"),
-    )  # fmt: skip
+        Finding(
+            "In an untrained RNN, as PyTorch draws it, the gradient vanishes over distance.",
+            "each step back multiplies it by less than 1",
+            f"spectral radius {radius}, {described(RNN)}",
+            Check(float(factors[RNN].max()), "≤", 1.0),
+            untestable=agreed(1 - factors[RNN]),
+        ).cited("Bengio, Simard & Frasconi 1994"),
+        Finding(
+            "With large recurrent weights an RNN's gradient explodes.",
+            "each step back multiplies it by more than 1",
+            f"times {gain:g}, spectral radius {louder}, {described(LOUD)}",
+            Check(float(factors[LOUD].min()), ">", 1.0),
+            untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small,
+        ).cited("Pascanu, Mikolov & Bengio 2013, section 2"),
+        Finding(
+            "In an LSTM the gradient vanishes more slowly than in an RNN, untrained, too.",
+            "each step back multiplies it by more than in the RNN",
+            f"{described(LSTM)}; larger than the RNN's factor in "
+            f"{int((slower > 0).sum())} of {len(slower)}",
+            Check(float(slower.min()), ">", 0.0),
+            untestable=agreed(slower),
+        ).cited("Hochreiter & Schmidhuber 1997"),
+    )
     if n > 2:
         return findings
     there = "are 2 tokens" if n > 1 else "is 1 token"
@@ -206,10 +211,13 @@ def input_influence(
         slope = input_slopes(layer.make(), x, subprogress(progress, place, len(layers) + 1))
         maps.append(InfluenceMap(layer.name, layer.trained, slope, layer.steps))
     decoder = _decoder(subject, depth)
-    memory = shares(input_slopes(
-        lambda copies: decoder(x.expand(len(copies), -1, -1), copies), read,
-        subprogress(progress, len(layers), len(layers) + 1),
-    ))  # fmt: skip
+    memory = shares(
+        input_slopes(
+            lambda copies: decoder(x.expand(len(copies), -1, -1), copies),
+            read,
+            subprogress(progress, len(layers), len(layers) + 1),
+        )
+    )
     by_name = {each.name: each for each in maps}
     fading = fade(x, gain)
     findings = (*_findings(by_name, memory, len(x), depth), *fading_findings(fading, gain))
@@ -256,18 +264,26 @@ def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Lay
         return lambda v: decoder(v, read.expand(len(v), -1, -1))
 
     return (
-        _Layer("FFN", True, depth,
-               lambda: behind_norms([b.ffn for b in blocks], [b.ffn_norm for b in blocks])),
+        _Layer(
+            "FFN",
+            True,
+            depth,
+            lambda: behind_norms([b.ffn for b in blocks], [b.ffn_norm for b in blocks]),
+        ),
         _Layer("attention", True, depth, lambda: attention(lambda layer: layer)),
         _Layer("causal attention", True, depth, lambda: attention(_causal)),
         _Layer("encoder block", True, depth, lambda: _stacked(blocks)),
         _Layer("decoder block", False, depth, decoding),
         _Layer("convolution, width 3", False, 1, lambda: _convolutions([convolution()])),
-        _Layer(f"{depth} convolutions", False, depth,
-               lambda: _convolutions([convolution() for _ in range(depth)])),
+        _Layer(
+            f"{depth} convolutions",
+            False,
+            depth,
+            lambda: _convolutions([convolution() for _ in range(depth)]),
+        ),
         _Layer("RNN", False, n + depth - 1, lambda: recurrent(nn.RNN)),
         _Layer("LSTM", False, n + depth - 1, lambda: recurrent(nn.LSTM)),
-    )  # fmt: skip
+    )
 
 
 def _stacked(layers: Sequence[nn.Module]) -> Map:
@@ -321,16 +337,22 @@ def _findings(
         return float(maps[name].share[where].min(initial=1.0))
 
     def nothing(claim: str, name: str, where: NDArray[np.bool_], because: str) -> Finding:
-        return Finding(claim, "exactly 0",
-                       f"the most of any of these: {short(most(name, where))}",
-                       Check(most(name, where), "≤", 0.0), untestable=alone
-                       ).by_construction(because)  # fmt: skip
+        return Finding(
+            claim,
+            "exactly 0",
+            f"the most of any of these: {short(most(name, where))}",
+            Check(most(name, where), "≤", 0.0),
+            untestable=alone,
+        ).by_construction(because)
 
     def everything(claim: str, name: str) -> Finding:
-        return Finding(claim, "more than 0 everywhere",
-                       f"the least of any: {short(least(name, off))} of all",
-                       Check(least(name, off), ">", 0.0), untestable=alone
-                       ).cited("Vaswani et al. 2017, section 3.2.3")  # fmt: skip
+        return Finding(
+            claim,
+            "more than 0 everywhere",
+            f"the least of any: {short(least(name, off))} of all",
+            Check(least(name, off), ">", 0.0),
+            untestable=alone,
+        ).cited("Vaswani et al. 2017, section 3.2.3")
 
     reach = min(n, 2 * depth + 1)
     stack = next(name for name in maps if name.endswith("convolutions"))

@@ -104,14 +104,19 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
 
     ffn = tried["FFN"]
     of_the_ffn = (
-        Finding("The FFN is not linear: φ bends.", "a bend that rounding cannot explain",
-                off("FFN"),
-                Check(max(ffn.additivity, ffn.scaling), ">", ffn.allowed)).cited(
-                    "Goodfellow, Bengio & Courville 2016, section 6.1"),
-        Finding("Without φ the FFN is linear, up to its bias.", "linear, up to rounding",
-                off("FFN without φ"), tried["FFN without φ"].check).by_construction(
-                    "two matrices, and a bias"),
-    )  # fmt: skip
+        Finding(
+            "The FFN is not linear: φ bends.",
+            "a bend that rounding cannot explain",
+            off("FFN"),
+            Check(max(ffn.additivity, ffn.scaling), ">", ffn.allowed),
+        ).cited("Goodfellow, Bengio & Courville 2016, section 6.1"),
+        Finding(
+            "Without φ the FFN is linear, up to its bias.",
+            "linear, up to rounding",
+            off("FFN without φ"),
+            tried["FFN without φ"].check,
+        ).by_construction("two matrices, and a bias"),
+    )
     if "attention" not in tried:
         return of_the_ffn
     return (

@@ -149,9 +149,13 @@ def way(terms: Terms, start: Tensor, end: Tensor) -> Way:
     falling = slopes[-1, chosen] < slopes[0, chosen]
     chosen = chosen[torch.where(falling, crossing, 2 - crossing).argsort()]
     return Way(
-        shares.numpy(), _distances(terms, coefficients).numpy(), (z > 0).sum(dim=-1).numpy(),
-        int(((z[0] > 0) != (z[-1] > 0)).sum()), chosen.numpy(), slopes[:, chosen].mT.numpy(),
-    )  # fmt: skip
+        shares.numpy(),
+        _distances(terms, coefficients).numpy(),
+        (z > 0).sum(dim=-1).numpy(),
+        int(((z[0] > 0) != (z[-1] > 0)).sum()),
+        chosen.numpy(),
+        slopes[:, chosen].mT.numpy(),
+    )
 
 
 def _distances(terms: Terms, coefficients: Tensor) -> Tensor:
@@ -207,8 +211,10 @@ def look_at(terms: Terms, start: Tensor, end: Tensor, share: float) -> Place:
     here = terms.output(x)
     off = (terms.output(points) - here - (points - x) @ jacobian).norm(dim=-1)
     return Place(
-        singular.numpy(), int((singular > zero).sum()),
-        int((terms.coefficients(x).view(-1, terms.d_ff) != 0).any(dim=0).sum()), around.numpy(),
+        singular.numpy(),
+        int((singular > zero).sum()),
+        int((terms.coefficients(x).view(-1, terms.d_ff) != 0).any(dim=0).sum()),
+        around.numpy(),
         (off / here.norm().clamp_min(1e-300)).numpy(),
         (float(below[-1]) if len(below) else 0.0, float(above[0]) if len(above) else 1.0),
-    )  # fmt: skip
+    )

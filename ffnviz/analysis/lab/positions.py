@@ -89,15 +89,17 @@ def try_sharing(subject: Subject) -> Sharing:
         Finding(
             "Each block has its own FFN: layers do not share weights.",
             "other weights in each block",
-            "there is one block only" if other is None else
-            f"W₁ of blocks {subject.block + 1} and {other + 1} differ by {blocks[0]:.0%} of its "
-            f"norm, cosine {cosines[0]:.2f}",
+            "there is one block only"
+            if other is None
+            else f"W₁ of blocks {subject.block + 1} and {other + 1} differ by {blocks[0]:.0%} of "
+            f"its norm, cosine {cosines[0]:.2f}",
             Check(closest, ">", 0.0),
             untestable="there is one block only" if other is None else "",
         ).by_construction("each block is made with weights of its own"),
-    )  # fmt: skip
-    return Sharing(places, alone, inputs, moved, matrices, blocks, cosines, other,
-                   findings=findings)  # fmt: skip
+    )
+    return Sharing(
+        places, alone, inputs, moved, matrices, blocks, cosines, other, findings=findings
+    )
 
 
 def _moved_by_others(ffn: FeedForward, x: Tensor) -> float:
@@ -129,9 +131,10 @@ def _contexts(subject: Subject) -> tuple[tuple[int, ...], bool, Tensor]:
     words = words_among(whole)
     word = [chosen.id] * (2 if len(words) == 1 else 1)
     ids = [
-        *(token.id for token in whole[: words.start]), *word,
+        *(token.id for token in whole[: words.start]),
+        *word,
         *(token.id for token in whole[words.stop :]),
-    ]  # fmt: skip
+    ]
     run = subject.model.run(torch.tensor(ids, device=subject.model.device))
     second = run.blocks[block].ffn.input[words.start + len(word) - 1].cpu().double()
     return tuple(places), True, torch.stack([inputs[0], second])
@@ -166,13 +169,19 @@ def _weights(view: FfnView) -> dict[str, Tensor]:
 WAYS = ("change", "delete", "shuffle")
 SEED = 7
 CLAIMS = {  # of the FFN, of attention
-    "change": ("FFN: changing one token's input changes no other token's output.",
-               "Attention: changing one token's input changes other tokens' outputs."),
-    "delete": ("FFN: deleting a token changes no other token's output.",
-               "Attention: deleting a token changes other tokens' outputs."),
-    "shuffle": ("FFN: when tokens are shuffled, each keeps its output.",
-                "Attention: when tokens are shuffled, each keeps its output too."),
-}  # fmt: skip
+    "change": (
+        "FFN: changing one token's input changes no other token's output.",
+        "Attention: changing one token's input changes other tokens' outputs.",
+    ),
+    "delete": (
+        "FFN: deleting a token changes no other token's output.",
+        "Attention: deleting a token changes other tokens' outputs.",
+    ),
+    "shuffle": (
+        "FFN: when tokens are shuffled, each keeps its output.",
+        "Attention: when tokens are shuffled, each keeps its output too.",
+    ),
+}
 
 Layer = FeedForward | SelfAttention
 
@@ -219,13 +228,15 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     at_attention = _moved(attention, y, way)
     mixed = Finding(
         CLAIMS[way][1],
-        "changes that rounding cannot explain" if way != "shuffle"
+        "changes that rounding cannot explain"
+        if way != "shuffle"
         else "no change: attention ignores order; positions are added to the embedding",
         f"largest change: {short(_off(at_attention))} of an output's length",
-        Check(_off(at_attention), "≤" if way == "shuffle" else ">",
-              _attention_rounding(attention, y)),
+        Check(
+            _off(at_attention), "≤" if way == "shuffle" else ">", _attention_rounding(attention, y)
+        ),
         untestable=alone,
-    ).cited("Vaswani et al. 2017, section 3.2")  # fmt: skip
+    ).cited("Vaswani et al. 2017, section 3.2")
     return Positions(at_ffn.numpy(), at_attention.numpy(), findings=(kept, mixed))
 
 

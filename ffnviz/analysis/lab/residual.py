@@ -96,9 +96,16 @@ def try_dropout(
         _prediction(judged, probability, p),
     )
     return Dropout(
-        n, components.numpy(), outputs[:, components].numpy(), plain[components].numpy(),
-        running.numpy(), word, shown_passes.probabilities.numpy(), probability, findings=findings,
-    )  # fmt: skip
+        n,
+        components.numpy(),
+        outputs[:, components].numpy(),
+        plain[components].numpy(),
+        running.numpy(),
+        word,
+        shown_passes.probabilities.numpy(),
+        probability,
+        findings=findings,
+    )
 
 
 def _likeliest(subject: Subject) -> tuple[int, float]:
@@ -269,9 +276,7 @@ def try_residual(
     """
     added, cosines = added_to_stream(subject)
     gradients = gradients or stacks(subject, depth, progress)
-    findings = (
-        _only_added(subject), *_norm_findings(gradients), _bottleneck(subject),
-    )  # fmt: skip
+    findings = (_only_added(subject), *_norm_findings(gradients), _bottleneck(subject))
     return Residual(added, cosines, gradients, findings=findings)
 
 
@@ -298,9 +303,15 @@ def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np
     """
     own = subject.ours.encoder.config
     config = EncoderConfig(
-        vocab_size=own.vocab_size, max_tokens=own.max_tokens, n_blocks=depth,
-        activation=own.activation, norm=norm, d_model=D_MODEL, n_heads=N_HEADS, d_ff=D_FF,
-    )  # fmt: skip
+        vocab_size=own.vocab_size,
+        max_tokens=own.max_tokens,
+        n_blocks=depth,
+        activation=own.activation,
+        norm=norm,
+        d_model=D_MODEL,
+        n_heads=N_HEADS,
+        d_ff=D_FF,
+    )
     with no_draws():  # the weights follow
         encoder = Encoder(config)
     # The same seed gives pre-LN and post-LN the same weights.

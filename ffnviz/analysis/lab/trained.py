@@ -155,7 +155,7 @@ def _finding(answered: Answered, pairs: Pairs) -> Finding:
         said=question.said,
         scope=SCOPE,
         source=question.source,
-    )  # fmt: skip
+    )
 
 
 def _described(answered: Answered, pairs: Pairs) -> str:

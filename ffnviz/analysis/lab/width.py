@@ -77,9 +77,8 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
         _magnitudes(config.d_ff / d),
     )
     return Width(
-        important, random, 2 * n * d + biased * (n + d), 2 * n * d, order.numpy(),
-        findings=findings,
-    )  # fmt: skip
+        important, random, 2 * n * d + biased * (n + d), 2 * n * d, order.numpy(), findings=findings
+    )
 
 
 def importance(subject: Subject) -> Tensor:
@@ -146,10 +145,20 @@ def _magnitudes(ratio: float) -> Finding:
         "100 to 100,000,000 times",
         f"{short(ratio)} times here, {short(min(ratios))} to {short(max(ratios))} times in the "
         f"{len(ratios)} networks of “Cost”, {T5_11B:g} times in T5-11B",
-        Check(outside((*usual, T5_11B), 1e2, 1e8), "≤", 0.0, "networks",
-              words=("100 times or more", "not 100 times")),
+        Check(
+            outside((*usual, T5_11B), 1e2, 1e8),
+            "≤",
+            0.0,
+            "networks",
+            words=("100 times or more", "not 100 times"),
+        ),
         f"“magnitudes” means “times”, and T5-11B with its {T5_11B:g} times is left out",
-        Check(outside(usual, 2, 8), "≤", 0.0, "networks",
-              words=("two to eight times", "not two to eight times")),
+        Check(
+            outside(usual, 2, 8),
+            "≤",
+            0.0,
+            "networks",
+            words=("two to eight times", "not two to eight times"),
+        ),
         said=Said.PEOPLE,
-    )  # fmt: skip
+    )

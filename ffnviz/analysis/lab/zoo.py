@@ -52,11 +52,13 @@ def through_gate(subject: Subject, name: str) -> Gated:
         stage[0].numpy() for stage in (record.pre_activation, record.value, record.hidden)
     )
     return Gated(
-        gate, value, hidden,
+        gate,
+        value,
+        hidden,
         closed=float((hidden == 0).mean()),
         near_zero=float((np.abs(hidden) <= NEAR).mean()),
         turned=float((hidden * value < 0).mean()),
-    )  # fmt: skip
+    )
 
 
 REACH = 4.0
@@ -171,13 +173,19 @@ def _who_uses_gelu(_: Subject, __: Zoo) -> Finding:
         "BERT, GPT and T5 use GELU.",
         "GELU as the φ of all three",
         "looked up, not measured: "
-        + ", ".join((has("BERT has", bert), has("GPT-2", gpt), has("the first T5", first),
-                     has("T5 v1.1", later))),
+        + ", ".join(
+            (
+                has("BERT has", bert),
+                has("GPT-2", gpt),
+                has("the first T5", first),
+                has("T5 v1.1", later),
+            )
+        ),
         all_use_gelu(bert, gpt, first),
         "T5 v1.1 is meant, where GELU is the gate of a gated FFN",
         all_use_gelu(bert, gpt, later),
         said=Said.PEOPLE,
-    )  # fmt: skip
+    )
 
 
 @visit_zoo.claim
@@ -187,10 +195,11 @@ def _monotone(_: Subject, zoo: Zoo) -> Finding:
         "GELU, like ReLU, never falls as its input grows.",
         "no minimum: the larger x, the larger GELU",
         f"GELU is least, {short(value, 5)}, at x = {short(at, 4)}",
-        Check(float(ACTIVATIONS["gelu"].function(torch.tensor([-REACH]).double())) - value, "≤",
-              0.0),
+        Check(
+            float(ACTIVATIONS["gelu"].function(torch.tensor([-REACH]).double())) - value, "≤", 0.0
+        ),
         said=Said.PEOPLE,
-    )  # fmt: skip
+    )
 
 
 @visit_zoo.claim

@@ -101,15 +101,28 @@ def empty(
         return np.zeros(shape, dtype=np.int64)
 
     def no_examples(k: int) -> Strongest:
-        return (np.full((k, d_ff), -np.inf, dtype=np.float32), np.full((k, d_ff), NOWHERE),
-                np.zeros((k, d_ff), dtype=np.int32))  # fmt: skip
+        return (
+            np.full((k, d_ff), -np.inf, dtype=np.float32),
+            np.full((k, d_ff), NOWHERE),
+            np.zeros((k, d_ff), dtype=np.int32),
+        )
 
     block = BlockPart(
-        zeros(n_positions, d_ff), zeros(n_classes, d_ff), zeros(d_ff), zeros(n_tags, d_ff),
-        zeros(d_ff), zeros(n_tags if signed else 0, d_ff), zeros(d_ff), zeros(d_ff), zeros(d_ff),
-        zeros(d_ff, histogram.BINS), zeros(d_ff if d_ff <= partners.MOST else 0, partners.M),
-        zeros(d_ff), *no_examples(EXAMPLES), *no_examples(EXAMPLES if signed else 0),
-    )  # fmt: skip
+        zeros(n_positions, d_ff),
+        zeros(n_classes, d_ff),
+        zeros(d_ff),
+        zeros(n_tags, d_ff),
+        zeros(d_ff),
+        zeros(n_tags if signed else 0, d_ff),
+        zeros(d_ff),
+        zeros(d_ff),
+        zeros(d_ff),
+        zeros(d_ff, histogram.BINS),
+        zeros(d_ff if d_ff <= partners.MOST else 0, partners.M),
+        zeros(d_ff),
+        *no_examples(EXAMPLES),
+        *no_examples(EXAMPLES if signed else 0),
+    )
     return IndexPart(
         0, zeros(n_positions), zeros(n_classes), zeros(n_tags), {}, (block,) * n_blocks
     )
@@ -134,9 +147,13 @@ def prepare(batch: Batch, threshold: float) -> PreparedBatch:
     is_sampled, token_signs = partners.signs(of_tokens)
     is_class = torch.nn.functional.one_hot(batch.classes.flatten(), batch.n_classes).float()
     return PreparedBatch(
-        batch.places, batch.tagged.float(), is_class, torch.from_numpy(np.flatnonzero(is_sampled)),
-        Signs(torch.from_numpy(token_signs)), threshold,
-    )  # fmt: skip
+        batch.places,
+        batch.tagged.float(),
+        is_class,
+        torch.from_numpy(np.flatnonzero(is_sampled)),
+        Signs(torch.from_numpy(token_signs)),
+        threshold,
+    )
 
 
 def merge(a: IndexPart, b: IndexPart) -> IndexPart:
@@ -144,10 +161,14 @@ def merge(a: IndexPart, b: IndexPart) -> IndexPart:
     blocks = tuple(_merge(one, two) for one, two in zip(a.blocks, b.blocks, strict=True))
     examples = [places for block in blocks for places in (block.places, block.low_places)]
     return IndexPart(
-        a.n_texts + b.n_texts, a.at_position + b.at_position, a.of_class + b.of_class,
-        a.with_tag + b.with_tag, used({**a.texts, **b.texts}, examples), blocks,
+        a.n_texts + b.n_texts,
+        a.at_position + b.at_position,
+        a.of_class + b.of_class,
+        a.with_tag + b.with_tag,
+        used({**a.texts, **b.texts}, examples),
+        blocks,
         dict(Counter(a.problems) + Counter(b.problems)),
-    )  # fmt: skip
+    )
 
 
 def merged(parts: Sequence[IndexPart]) -> IndexPart:
@@ -158,9 +179,10 @@ def merged(parts: Sequence[IndexPart]) -> IndexPart:
 def _merge(a: BlockPart, b: BlockPart) -> BlockPart:
     best: list[Any] = [
         *stronger((a.values, a.places, a.tokens), (b.values, b.places, b.tokens)),
-        *stronger((a.low_values, a.low_places, a.low_tokens),
-                  (b.low_values, b.low_places, b.low_tokens)),
-    ]  # fmt: skip
+        *stronger(
+            (a.low_values, a.low_places, a.low_tokens), (b.low_values, b.low_places, b.low_tokens)
+        ),
+    ]
     sums: list[Any] = [
         getattr(a, f.name) + getattr(b, f.name) for f in fields(BlockPart)[: -len(best)]
     ]
@@ -172,8 +194,11 @@ def stronger(a: Strongest, b: Strongest) -> Strongest:
     values, places = np.concatenate([a[0], b[0]]), np.concatenate([a[1], b[1]])
     tokens = np.concatenate([a[2], b[2]])
     order = np.lexsort((places, -values), axis=0)[:EXAMPLES]
-    return (np.take_along_axis(values, order, axis=0), np.take_along_axis(places, order, axis=0),
-            np.take_along_axis(tokens, order, axis=0))  # fmt: skip
+    return (
+        np.take_along_axis(values, order, axis=0),
+        np.take_along_axis(places, order, axis=0),
+        np.take_along_axis(tokens, order, axis=0),
+    )
 
 
 def used(texts: Mapping[int, str], places: Sequence[NDArray[np.int64]]) -> dict[int, str]:
@@ -267,8 +292,8 @@ def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
     return n_tokens - most
 
 
-SUMS = ("by_position", "by_class", "texts", "by_tag", "low_texts", "low_by_tag", "both_texts",
-        "total", "squares", "sampled")  # fmt: skip
+_OF_TEXTS = ("texts", "by_tag", "low_texts", "low_by_tag", "both_texts")
+SUMS = ("by_position", "by_class", *_OF_TEXTS, "total", "squares", "sampled")
 TEXTS = 4_096  # kept before those that are no neuron's example any more are dropped
 
 
@@ -286,8 +311,8 @@ class BlockTally:
     def add(self, hidden: Tensor, batch: PreparedBatch, scratch: Tensor) -> None:
         """Count a batch's (B, T, d_ff) values; scratch has as many, and at least two per token."""
         n_tokens, d_ff = hidden.shape[1:]
-        (by_position, by_class, texts, by_tag, low_texts, low_by_tag, both_texts, total, squares,
-         sampled) = self.sums  # fmt: skip
+        by_position, by_class, *of_texts, total, squares, sampled = self.sums
+        texts, by_tag, low_texts, low_by_tag, both_texts = of_texts
         flat, device = hidden.reshape(-1, d_ff), hidden.device
         peaks = [hidden.amax(dim=1)] + [-hidden.amin(dim=1)] * (len(self.low[0]) > 0)
         in_text = [(peak > batch.threshold).float() for peak in peaks]
@@ -322,10 +347,16 @@ class BlockTally:
         values, places, tokens = self.high
         low_values, low_places, low_tokens = self.low
         return BlockPart(
-            **dict(zip(SUMS, sums, strict=True)), histogram=self.histogram.cpu().numpy(),
-            sketch=self.sketch.total().cpu().numpy(), values=values, places=places, tokens=tokens,
-            low_values=low_values, low_places=low_places, low_tokens=low_tokens,
-        )  # fmt: skip
+            **dict(zip(SUMS, sums, strict=True)),
+            histogram=self.histogram.cpu().numpy(),
+            sketch=self.sketch.total().cpu().numpy(),
+            values=values,
+            places=places,
+            tokens=tokens,
+            low_values=low_values,
+            low_places=low_places,
+            low_tokens=low_tokens,
+        )
 
 
 def _keep(
@@ -385,9 +416,13 @@ class Tally:
     def end(self) -> IndexPart:
         """The counts of all batches; the tally is at its end."""
         return IndexPart(
-            self._n_texts, self._at_position, self._of_class, self._with_tag, self._used(),
+            self._n_texts,
+            self._at_position,
+            self._of_class,
+            self._with_tag,
+            self._used(),
             tuple(block.end() for block in self._blocks),
-        )  # fmt: skip
+        )
 
 
 def _empty(like: BlockPart, device: torch.device) -> BlockTally:
@@ -395,8 +430,9 @@ def _empty(like: BlockPart, device: torch.device) -> BlockTally:
         return torch.zeros(values.shape, dtype=dtype, device=device)
 
     return BlockTally(
-        tuple(zeros(getattr(like, name)) for name in SUMS), zeros(like.histogram, torch.int64),
+        tuple(zeros(getattr(like, name)) for name in SUMS),
+        zeros(like.histogram, torch.int64),
         Sketching(like.sampled.shape[0], device),
         (like.values.copy(), like.places.copy(), like.tokens.copy()),
         (like.low_values.copy(), like.low_places.copy(), like.low_tokens.copy()),
-    )  # fmt: skip
+    )

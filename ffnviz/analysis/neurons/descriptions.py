@@ -233,10 +233,13 @@ def to_lines(rows: Iterable[Description]) -> str:
 
 def _fields(row: Description) -> dict[str, Any]:
     scores = [
-        {"value": score.value, "explanationScoreTypeName": score.method,
-         "explanationScoreModelName": score.by}
+        {
+            "value": score.value,
+            "explanationScoreTypeName": score.method,
+            "explanationScoreModelName": score.by,
+        }
         for score in row.scores
-    ]  # fmt: skip
+    ]
     return {
         "modelId": row.model,
         "layer": row.layer,
@@ -339,9 +342,14 @@ def as_descriptions(names: Iterable[Name]) -> Iterator[Description]:
         scored = name.score[number.end() :].strip() if number else ""
         scores = (Score(float(number[0]), scored),) if number else ()
         yield Description(
-            str(name.block - 1), name.neuron, name.name, name.twin, by,
-            method=method or "", scores=scores,
-        )  # fmt: skip
+            str(name.block - 1),
+            name.neuron,
+            name.name,
+            name.twin,
+            by,
+            method=method or "",
+            scores=scores,
+        )
 
 
 def as_names(

@@ -192,9 +192,13 @@ class Gatherer:
     def empty(self) -> IndexPart:
         """A part without any text."""
         return empty(
-            len(self.blocks), self._model.sizes.d_ff, self._max_tokens, len(TokenClass),
-            len(self._column_of), signed=self._signed,
-        )  # fmt: skip
+            len(self.blocks),
+            self._model.sizes.d_ff,
+            self._max_tokens,
+            len(TokenClass),
+            len(self._column_of),
+            signed=self._signed,
+        )
 
     @torch.no_grad()
     def gather(
@@ -234,6 +238,9 @@ class Gatherer:
             tagged[row, [self._column_of[tag] for tag in probe.tags]] = 1
         return Batch(
             tuple(probe.text for probe in batch.probes),
-            first + np.array(batch.numbers, dtype=np.int64), batch.ids, tagged,
-            self._classes[batch.ids], len(TokenClass),
-        )  # fmt: skip
+            first + np.array(batch.numbers, dtype=np.int64),
+            batch.ids,
+            tagged,
+            self._classes[batch.ids],
+            len(TokenClass),
+        )

@@ -58,8 +58,11 @@ def _small(values: NDArray[Any]) -> NDArray[Any]:
     """The same in fewer bytes: float32 for float64, half precision for float32, small integers."""
     if values.dtype.kind == "f":
         return values.astype(np.float32 if values.dtype == np.float64 else np.float16)
-    return values.astype(np.result_type(np.min_scalar_type(values.max(initial=0)),
-                                        np.min_scalar_type(values.min(initial=0))))  # fmt: skip
+    return values.astype(
+        np.result_type(
+            np.min_scalar_type(values.max(initial=0)), np.min_scalar_type(values.min(initial=0))
+        )
+    )
 
 
 def _check(index: NeuronIndex) -> None:
@@ -74,10 +77,18 @@ def _check(index: NeuronIndex) -> None:
     if list(numbers) != sorted(set(numbers)):
         raise ValueError("its blocks are not in order")
     wanted: dict[str, tuple[int, ...]] = {
-        "by_position": (len(index.at_position),), "by_class": (len(TokenClass),), "texts": (),
-        "by_tag": (n_tags,), "mean": (), "deviation": (), "values": (EXAMPLES,),
-        "examples": (EXAMPLES,), "tokens": (EXAMPLES,), "partners": (SHOWN,), "alike": (SHOWN,),
-    }  # fmt: skip
+        "by_position": (len(index.at_position),),
+        "by_class": (len(TokenClass),),
+        "texts": (),
+        "by_tag": (n_tags,),
+        "mean": (),
+        "deviation": (),
+        "values": (EXAMPLES,),
+        "examples": (EXAMPLES,),
+        "tokens": (EXAMPLES,),
+        "partners": (SHOWN,),
+        "alike": (SHOWN,),
+    }
     low = EXAMPLES if index.both_sides else 0
     wanted |= dict.fromkeys(("low_values", "low_examples", "low_tokens"), (low,))
     wanted |= {"low_texts": (), "both_texts": (), "low_by_tag": (n_tags if low else 0,)}
@@ -88,8 +99,13 @@ def _check(index: NeuronIndex) -> None:
             if getattr(block, name).shape != shape:
                 raise ValueError(f"“{name}” has another shape")
         texts, tokens = (0, len(index.texts)), (0, 2**31)
-        bounds = {"examples": texts, "tokens": tokens, "partners": (-1, d_ff),
-                  "low_examples": texts, "low_tokens": tokens}  # fmt: skip
+        bounds = {
+            "examples": texts,
+            "tokens": tokens,
+            "partners": (-1, d_ff),
+            "low_examples": texts,
+            "low_tokens": tokens,
+        }
         for name, (least, end) in bounds.items():
             values = getattr(block, name)
             if values.size and not least <= int(values.min()) <= int(values.max()) < end:
@@ -133,11 +149,19 @@ def read_index(
                 for number in about["numbers"]
             )
             index = NeuronIndex(
-                about["source"], about["threshold"], about["n_texts"], arrays["at_position"],
-                arrays["of_class"], tuple(about["tags"]), arrays["with_tag"],
-                tuple(about["texts"]), blocks, tuple(about["numbers"]), about["problems"],
+                about["source"],
+                about["threshold"],
+                about["n_texts"],
+                arrays["at_position"],
+                arrays["of_class"],
+                tuple(about["tags"]),
+                arrays["with_tag"],
+                tuple(about["texts"]),
+                blocks,
+                tuple(about["numbers"]),
+                about["problems"],
                 str(about.get("network", "")),
-            )  # fmt: skip
+            )
             _check(index)
     except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds for a damaged file
         raise IndexFileError(f"{path} is not an index of neurons ({error}).") from error
@@ -179,10 +203,13 @@ def write_part(part: IndexPart, done: Collection[int], run: str, path: Path) -> 
         OSError: if it cannot be written; what was there before is there still.
     """
     about = {
-        "of": run, "done": sorted(done), "n_texts": part.n_texts, "problems": dict(part.problems),
+        "of": run,
+        "done": sorted(done),
+        "n_texts": part.n_texts,
+        "problems": dict(part.problems),
         "texts": [[place, text] for place, text in part.texts.items()],
         "n_blocks": len(part.blocks),
-    }  # fmt: skip
+    }
     arrays: dict[str, Any] = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
     arrays |= {name: getattr(part, name) for name in COUNTS}
     for number, block in enumerate(part.blocks):
@@ -204,9 +231,14 @@ def read_part(path: Path, run: str) -> tuple[IndexPart, set[int]] | None:
                 for number in range(about["n_blocks"])
             )
             part = IndexPart(
-                about["n_texts"], arrays["at_position"], arrays["of_class"], arrays["with_tag"],
-                {int(place): text for place, text in about["texts"]}, blocks, about["problems"],
-            )  # fmt: skip
+                about["n_texts"],
+                arrays["at_position"],
+                arrays["of_class"],
+                arrays["with_tag"],
+                {int(place): text for place, text in about["texts"]},
+                blocks,
+                about["problems"],
+            )
     except Exception:  # zipfile, zlib and NumPy raise a dozen kinds for a damaged file
         return None
     return part, set(about["done"])

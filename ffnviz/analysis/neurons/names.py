@@ -72,8 +72,14 @@ LONGEST_FILE = 200_000
 LONGEST_NAME = 120
 LONGEST_TAG = 60
 LONGEST_WORDS = 480
-LONGEST = {"twin": LONGEST_TAG, "name": LONGEST_NAME, "tag": LONGEST_TAG, "words": LONGEST_WORDS,
-           "by": 120, "score": LONGEST_TAG}  # fmt: skip
+LONGEST = {
+    "twin": LONGEST_TAG,
+    "name": LONGEST_NAME,
+    "tag": LONGEST_TAG,
+    "words": LONGEST_WORDS,
+    "by": 120,
+    "score": LONGEST_TAG,
+}
 KEYS = ("twin", "block", "neuron", "name", "tag", "words", "by", "score")
 NEEDED = 4  # twin, block, neuron, name
 SURROGATE = re.compile("[\ud800-\udfff]")  # invalid alone, yet JSON can contain one

@@ -217,11 +217,19 @@ def finish(part: IndexPart, source: str, tags: tuple[str, ...], gatherer: Gather
     row_of = {place: row for row, place in enumerate(part.texts)}
     n_positions = int((part.at_position > 0).sum())
     return NeuronIndex(
-        source, gatherer.threshold, part.n_texts, part.at_position[:n_positions], part.of_class,
-        tags, part.with_tag, tuple(part.texts.values()),
+        source,
+        gatherer.threshold,
+        part.n_texts,
+        part.at_position[:n_positions],
+        part.of_class,
+        tags,
+        part.with_tag,
+        tuple(part.texts.values()),
         tuple(_finish(block, n_positions, part.n_tokens, row_of) for block in part.blocks),
-        gatherer.blocks, dict(sorted(part.problems.items())), gatherer.network,
-    )  # fmt: skip
+        gatherer.blocks,
+        dict(sorted(part.problems.items())),
+        gatherer.network,
+    )
 
 
 def _finish(
@@ -400,9 +408,14 @@ def described(index: NeuronIndex, network: Network) -> Iterator[Description]:
             if rows.awake[neuron] and texts:
                 scores = (Score(float(rows.selective[neuron]), SCORE, BY),) if tag else ()
                 yield Description(
-                    str(block), neuron, "; ".join(texts), network.card.id, BY,
-                    method=METHOD, scores=scores,
-                )  # fmt: skip
+                    str(block),
+                    neuron,
+                    "; ".join(texts),
+                    network.card.id,
+                    BY,
+                    method=METHOD,
+                    scores=scores,
+                )
 
 
 FORMATS = (".csv", ".parquet")

@@ -65,17 +65,22 @@ def throughput(
     large = torch.randn(BEST_SIZE, BEST_SIZE, generator=generator).to(model.device)
     # By name: how many products, of which (rows, inner, columns), and what computes them.
     products: dict[str, tuple[int, tuple[int, int, int], Callable[[], object]]] = {
-        "W_Q, W_K, W_V": (1, (n, d_model, 3 * d_model),
-                          partial(module.attention.project_in, attention.input)),
+        "W_Q, W_K, W_V": (
+            1,
+            (n, d_model, 3 * d_model),
+            partial(module.attention.project_in, attention.input),
+        ),
         "scores and mixing": (2, (n, n, d_model), partial(mixing, is_causal=attention.causal)),
         "W_O": (1, (n, d_model, d_model), partial(module.attention.project_out, mixed)),
         "W₁ (expand)": (1, (n, d_model, d_ff), partial(module.ffn.expand, record.ffn.input)),
-        "W₂ (compress)": (1, (n, d_ff, d_model),
-                          partial(module.ffn.compress, record.ffn.hidden)),
-        "output": (1, (n, d_model, encoder.config.vocab_size),
-                   partial(encoder.unembed, trace.final)),
+        "W₂ (compress)": (1, (n, d_ff, d_model), partial(module.ffn.compress, record.ffn.hidden)),
+        "output": (
+            1,
+            (n, d_model, encoder.config.vocab_size),
+            partial(encoder.unembed, trace.final),
+        ),
         BEST: (1, (BEST_SIZE, BEST_SIZE, BEST_SIZE), partial(linear, large, large)),
-    }  # fmt: skip
+    }
     if isinstance(module.ffn, GatedFeedForward):
         value = partial(module.ffn.gated_value, record.ffn.input)
         products = {"V (gate)": (1, (n, d_model, d_ff), value), **products}

@@ -26,7 +26,6 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.plot import isolated, shortened
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.tokens import Guess, Line, sentences_cell
-from ffnviz.pictures.wording import Sentence as Words
 from ffnviz.pictures.wording import counted, neuron_name, number, percent
 from ffnviz.state.actions import OpenNeuron, OpenPage
 from ffnviz.state.run import Run, token_labels
@@ -78,12 +77,14 @@ def read_pool(
     order = sorted(range(d_ff), key=lambda n: (-int(fired[n]), -float(totals[n])))[:NEURONS]
     shared = [
         SharedNeuron(
-            neuron, int(fired[neuron]), float(totals[neuron]) / len(texts),
+            neuron,
+            int(fired[neuron]),
+            float(totals[neuron]) / len(texts),
             _strongest(strongest[:, neuron].where(fires[:, neuron], 0), tokens[:, neuron]),
         )
         for neuron in order
         if fired[neuron] > 0
-    ]  # fmt: skip
+    ]
     return Pool(shares, tuple(guesses), tuple(shared))
 
 
@@ -141,16 +142,21 @@ def brain(session: Session, run: Run) -> Sheet:
         read_all,
         lambda measured: [
             row(sentence_list(session, run, sent, led, measured.result)),
-            *([row(shared_neurons(session, run, texts, measured.result[run.card.id]))]
-              if len(texts) > 1 else []),
+            *(
+                [row(shared_neurons(session, run, texts, measured.result[run.card.id]))]
+                if len(texts) > 1
+                else []
+            ),
         ],
         (texts,),
-        before=[unread, *([row(Soon("class-neurons", "What they share", 300))]
-                          if len(texts) > 1 else [])],
+        before=[
+            unread,
+            *([row(Soon("class-neurons", "What they share", 300))] if len(texts) > 1 else []),
+        ],
         label="Try again",
         doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
         once=True,
-    )  # fmt: skip
+    )
     return Sheet([measurement], [])
 
 
@@ -177,15 +183,15 @@ def sentence_list(
     pools: dict[str, Pool],
 ) -> Cell:
     """All sentences on the wall with their guesses."""
-    sentence: Words = [number(counted(len(sent), "sentence"))]
+    sentence = number(counted(len(sent), "sentence"))
     for traced in run.both if pools else ():
         share = percent(float(pools[traced.card.id].shares.mean()))
-        sentence += [f"; {traced.card.label} has ", number(share, traced.card.colour), " active"]
+        sentence += f"; {traced.card.label} has {number(share, traced.card.colour)} active"
     block = f" in block {run.state.block + 1}" if pools else ""
     lines = [line_of(run, each, pools, place) for place, each in enumerate(sent)]
     by_number = {each.number: each for each in sent}
     return sentences_cell(
-        Head([*sentence, f"{block}."], "class-sentences", run.card.colour),
+        Head(f"{sentence}{block}.", "class-sentences", run.card.colour),
         lines,
         key="class-sentences",
         on_open=lambda chosen: open_sentence(session, by_number[chosen].text),
@@ -210,20 +216,24 @@ def line_of(run: Run, sentence: Sentence, pools: dict[str, Pool], place: int) ->
 def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool) -> Cell:
     """The neurons that most sentences activate, each with the words that do."""
     shared, block = pool.shared, run.state.block
-    sentence: Words = ["They share no active neuron."]
+    sentence = "They share no active neuron."
     if shared:
-        sentence = [
-            "What they share: neuron ", number(neuron_name(block, shared[0].neuron)),
-            " is active in ", number(f"{shared[0].sentences} of {len(texts)}"),
-            ". Click a bar to meet its neuron.",
-        ]  # fmt: skip
+        sentence = (
+            f"What they share: neuron {number(neuron_name(block, shared[0].neuron))} is active in "
+            f"{number(f'{shared[0].sentences} of {len(texts)}')}. Click a bar to meet its neuron."
+        )
     bars = Bars(
-        "", [neuron_name(block, each.neuron) for each in shared],
-        np.array([each.mean for each in shared]), run.card.colour,
+        "",
+        [neuron_name(block, each.neuron) for each in shared],
+        np.array([each.mean for each in shared]),
+        run.card.colour,
         np.array([each.neuron for each in shared], dtype=np.int64),
-        said=[f"in {each.sentences} of {len(texts)}: "
-              f"{isolated(shortened(words_of(run, texts, each), LONGEST))}" for each in shared],
-    )  # fmt: skip
+        said=[
+            f"in {each.sentences} of {len(texts)}: "
+            f"{isolated(shortened(words_of(run, texts, each), LONGEST))}"
+            for each in shared
+        ],
+    )
     return bars_cell(
         Head(sentence, "class-neurons", run.card.colour),
         [bars],

@@ -65,25 +65,37 @@ def class_line(session: Session) -> list[Cell]:
     if led is not None:
         link = link_of(st.session_state.get(BASE, ""), led[0])
         shown = Attendance(
-            "lecturer", *led, link, qr_code(link[:300]) if link else "",
+            "lecturer",
+            *led,
+            link,
+            qr_code(link[:300]) if link else "",
             just_opened=st.session_state.get(OPENED) == led[0],
             brain=bool(st.session_state.get(BRAIN)),
-        )  # fmt: skip
+        )
     elif code:
         alone = bool(st.session_state.get(ALONE))
         followed = st.session_state.get(FOLLOWED, {}).get(code, 0)
         who, ticket = ticket_for(code)
-        shown = Attendance("student", code, who=who, ticket=ticket, alone=alone, followed=followed,
-                          longest=LONGEST_SENTENCE)  # fmt: skip
+        shown = Attendance(
+            "student",
+            code,
+            who=who,
+            ticket=ticket,
+            alone=alone,
+            followed=followed,
+            longest=LONGEST_SENTENCE,
+        )
     else:
         shown = Attendance("joining" if st.session_state.get(JOINING) else "")
-    return [classroom_cell(
-        shown,
-        key="classroom",
-        on_resume=resume,
-        on_moved=lambda: follow(session),
-        on_ask=lambda what: ask(session, what),
-    )]  # fmt: skip
+    return [
+        classroom_cell(
+            shown,
+            key="classroom",
+            on_resume=resume,
+            on_moved=lambda: follow(session),
+            on_ask=lambda what: ask(session, what),
+        )
+    ]
 
 
 def ticket_for(code: str) -> tuple[str, str]:
@@ -159,10 +171,16 @@ def follow(session: Session) -> None:
     if lecture is not None:
         st.session_state[OWN] = lecture
     place = course.place
-    session.set_view_options(replace(
-        session.view_options, scene=place.scene, short=place.short, lecture="",
-        presenting=False, exploring=False,
-    ))  # fmt: skip
+    session.set_view_options(
+        replace(
+            session.view_options,
+            scene=place.scene,
+            short=place.short,
+            lecture="",
+            presenting=False,
+            exploring=False,
+        )
+    )
     session.do(ShowState(from_url(place.page, place.query, session.catalog)))
 
 

@@ -168,12 +168,20 @@ def written_draft(lecture: Draft, catalog: Catalog, *, shown: bool = False) -> s
         return ""
     scenes = tuple(
         DraftScene(
-            scene.title, scene.say, scene.state.page, to_url(scene.state, catalog),
-            scene.look, scene.notes, scene.short, view.pictures, view.thumbnail,
+            scene.title,
+            scene.say,
+            scene.state.page,
+            to_url(scene.state, catalog),
+            scene.look,
+            scene.notes,
+            scene.short,
+            view.pictures,
+            view.thumbnail,
             *((asked.ask, asked.options, asked.answer) if (asked := scene.question) else ()),
         )
-        for view in lecture.views for scene in [view.scene]
-    )  # fmt: skip
+        for view in lecture.views
+        for scene in [view.scene]
+    )
     table = DraftTable(lecture.title, scenes, lecture.minutes, lecture.short_minutes, shown)
     return msgspec.json.encode(table).decode()
 

@@ -31,7 +31,7 @@ from ffnviz.parts import PAGES
 from ffnviz.parts.sheet import Sheet
 from ffnviz.pictures.lecture import Choice, ListedScene, scene_list_cell, words_cell
 from ffnviz.pictures.text import opening_cell, saving_cell
-from ffnviz.pictures.wording import Sentence
+from ffnviz.pictures.wording import Sentence, as_text
 from ffnviz.state.run import Run
 
 ALL = "all pictures"
@@ -58,34 +58,57 @@ def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None]
         change(question=question_of(ask, options))
 
     with st.container(horizontal=True):
-        st.button("Preview", disabled=preview is None, on_click=preview,
-                  help="As a hall sees it; Esc leads back here.")  # fmt: skip
+        st.button(
+            "Preview",
+            disabled=preview is None,
+            on_click=preview,
+            help="As a hall sees it; Esc leads back here.",
+        )
         st.button("Remove", on_click=lambda: keep(draft().without(number)))
-    st.text_input("Its title", scene.title, LENGTHS["title"], key=f"{key}-title",
-                  on_change=lambda: change(title=typed("title")))  # fmt: skip
+    st.text_input(
+        "Its title",
+        scene.title,
+        LENGTHS["title"],
+        key=f"{key}-title",
+        on_change=lambda: change(title=typed("title")),
+    )
     words("What to say", scene.say, "say", number, run, lambda text: change(say=text))
     looks = [ALL, *dict.fromkeys([*([scene.look] if scene.look else []), *view.pictures])]
     st.selectbox(
-        "Highlighted picture", looks, looks.index(scene.look or ALL), key=f"{key}-look",
+        "Highlighted picture",
+        looks,
+        looks.index(scene.look or ALL),
+        key=f"{key}-look",
         on_change=lambda: change(look="" if typed("look") == ALL else typed("look")),
-    )  # fmt: skip
-    words("A question, asked before", asked.ask if asked else "", "ask", number, run,
-          lambda text: change_question(ask=text))  # fmt: skip
+    )
+    words(
+        "A question, asked before",
+        asked.ask if asked else "",
+        "ask",
+        number,
+        run,
+        lambda text: change_question(ask=text),
+    )
     st.text_area(
-        "Its options, one a line; the right one begins with *", options_of(asked),
+        "Its options, one a line; the right one begins with *",
+        options_of(asked),
         key=f"{key}-options",
         on_change=lambda: change_question(options=typed("options")),
-    )  # fmt: skip
-    words("Notes for the speaker", scene.notes, "notes", number, run,
-          lambda text: change(notes=text))  # fmt: skip
-    st.checkbox("On the shorter path", scene.short, key=f"{key}-short",
-                on_change=lambda: change(short=typed("short")))  # fmt: skip
+    )
+    words(
+        "Notes for the speaker", scene.notes, "notes", number, run, lambda text: change(notes=text)
+    )
+    st.checkbox(
+        "On the shorter path",
+        scene.short,
+        key=f"{key}-short",
+        on_change=lambda: change(short=typed("short")),
+    )
 
 
 def words(
-    label: str, text: str, kind: str, number: int, run: Run | None,
-    on_text: Callable[[str], None],
-) -> None:  # fmt: skip
+    label: str, text: str, kind: str, number: int, run: Run | None, on_text: Callable[[str], None]
+) -> None:
     """A box for words, and how they read with their numbers."""
 
     def ask() -> None:
@@ -101,20 +124,17 @@ def words(
 def read(text: str, run: Run | None) -> Sentence:
     """The words with their numbers; nothing if there are none, or if a name means nothing."""
     if run is None or "{" not in text:
-        return []
+        return ""
     try:
         return computed(text, run)
     except (KeyError, ValueError):  # the form says above what is wrong
-        return []
+        return ""
 
 
 def numbers_of(run: Run | None) -> list[Choice]:
     """All facts that can be said, each with its present value; a dash without a sentence."""
-    now = {name: computed(f"{{{name}}}", run)[0] if run else "–" for name in MEANINGS}
-    return [
-        Choice(name, MEANINGS[name], value if isinstance(value, str) else value[0])
-        for name, value in now.items()
-    ]
+    now = {name: as_text(computed(f"{{{name}}}", run)) if run else "–" for name in MEANINGS}
+    return [Choice(name, MEANINGS[name], value) for name, value in now.items()]
 
 
 def options_of(asked: Question | None) -> str:
@@ -183,13 +203,21 @@ def about_all(current: Draft) -> None:
     title, minutes = form_key("title"), form_key("minutes")
     with st.container(horizontal=True):
         st.text_input(
-            "Title", current.title, LENGTHS["title"], key=title,
+            "Title",
+            current.title,
+            LENGTHS["title"],
+            key=title,
             on_change=lambda: keep(replace(draft(), title=st.session_state[title])),
-        )  # fmt: skip
+        )
         st.number_input(
-            "Minutes planned", 0, MOST_MINUTES, current.minutes, key=minutes, width=180,
+            "Minutes planned",
+            0,
+            MOST_MINUTES,
+            current.minutes,
+            key=minutes,
+            width=180,
             on_change=lambda: keep(replace(draft(), minutes=int(st.session_state[minutes]))),
-        )  # fmt: skip
+        )
 
 
 def chosen(current: Draft) -> int:
@@ -271,11 +299,17 @@ def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
         st.button("Show it", on_click=follow, disabled=lecture is None)
         text = written_lecture(lecture, session.catalog) if lecture else None
         name = file_name(current.title)
-        mount_cell(saving_cell("Save as a file", text, f"{name}.toml", "application/toml",
-                               key="desk-save"))  # fmt: skip
+        mount_cell(
+            saving_cell("Save as a file", text, f"{name}.toml", "application/toml", key="desk-save")
+        )
         for what, label in (("worksheet", "Worksheet to print"), ("html", "Save as HTML")):
-            st.button(label, on_click=handouts.ask, args=(what, name, text), key=f"desk-{what}",
-                      disabled=text is None)  # fmt: skip
+            st.button(
+                label,
+                on_click=handouts.ask,
+                args=(what, name, text),
+                key=f"desk-{what}",
+                disabled=text is None,
+            )
         st.button("Begin a new one", on_click=begin_anew, disabled=not current.views)
 
 
@@ -286,13 +320,15 @@ def file_name(title: str) -> str:
 
 def bring(session: Session) -> None:
     """The upload of a lecture that takes the place of this one."""
-    mount_cell(opening_cell(
-        f"Open a lecture: a .toml file of up to {LONGEST_FILE:,} characters",
-        ".toml",
-        LONGEST_FILE,
-        key="desk-file",
-        on_text=lambda name, text: take(session, name, text),
-    ))  # fmt: skip
+    mount_cell(
+        opening_cell(
+            f"Open a lecture: a .toml file of up to {LONGEST_FILE:,} characters",
+            ".toml",
+            LONGEST_FILE,
+            key="desk-file",
+            on_text=lambda name, text: take(session, name, text),
+        )
+    )
     problem = st.session_state.get(PROBLEM)
     if problem:
         st.error("The file could not be opened.")

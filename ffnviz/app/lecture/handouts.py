@@ -31,10 +31,15 @@ def handout(text: str | None) -> Sheet:
     if wanted is None or wanted != text:
         return Sheet([])
     made = Measurement[str | list[str]](
-        f"desk-{what}", (wanted,), make, lambda measured: offered(what, name, measured),
-        (what, wanted), before=[row(Soon("", f"Soon: {WHAT[what]}", 90))],
-        doing="Making the file …", once=True,
-    )  # fmt: skip
+        f"desk-{what}",
+        (wanted,),
+        make,
+        lambda measured: offered(what, name, measured),
+        (what, wanted),
+        before=[row(Soon("", f"Soon: {WHAT[what]}", 90))],
+        doing="Making the file …",
+        once=True,
+    )
     return Sheet([made], [])
 
 
@@ -55,6 +60,11 @@ def offered(what: str, name: str, measured: Measured[str | list[str]]) -> list[R
     if isinstance(measured.result, list):
         return [row(text_cell("desk-handout", measured.result[0], tone="warning"))]
     content, file = measured.result.encode(), f"{name}{'-worksheet' * (what == 'worksheet')}.html"
-    save = saving_cell(f"Save {WHAT[what].partition(':')[0].partition(',')[0]}", content, file,
-                       "text/html", key="desk-handout")  # fmt: skip
+    save = saving_cell(
+        f"Save {WHAT[what].partition(':')[0].partition(',')[0]}",
+        content,
+        file,
+        "text/html",
+        key="desk-handout",
+    )
     return [row([save])]

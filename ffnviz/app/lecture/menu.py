@@ -97,9 +97,10 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
         n, same = len(draft().views), [view.scene.state == session.state for view in before]
         twice = f" It shows the same as scene {same.index(True) + 1}." if any(same) else ""
         st.session_state[OUTCOME] = (
-            f"✓ Added: it is scene {n} of your lecture.{twice}" if n > len(before)
+            f"✓ Added: it is scene {n} of your lecture.{twice}"
+            if n > len(before)
             else f"Not added: a lecture has at most {n} scenes."
-        )  # fmt: skip
+        )
     elif what == "desk":
         editor.open_desk(page.name)
     elif what == "join":

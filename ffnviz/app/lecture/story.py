@@ -9,9 +9,10 @@ from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, LectureError, Scene
 from ffnviz.models.token_slice import usual_token
-from ffnviz.pictures.cell import Cell, Part
+from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.lecture import Question, StoryScene, story_cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import typed
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.state import State, ViewOptions
@@ -129,15 +130,17 @@ def scene_cells(session: Session, run: Run | None) -> list[Cell]:
     try:
         lecture = followed_lecture(session)
     except LectureError as error:
-        problem: list[Part] = ["The lecture cannot be shown. ", (str(error), "typed")]
+        problem = f"The lecture cannot be shown. {typed(str(error))}"
         return [text_cell("story", problem, tone="warning")]
     place = min(options.scene, len(lecture.scenes) - 1)
-    return [story_cell(
-        scene_data(lecture, place, options, run),
-        key="story",
-        on_go=lambda wanted: go(session, wanted),
-        on_ask=lambda what: ask(session, what),
-    )]  # fmt: skip
+    return [
+        story_cell(
+            scene_data(lecture, place, options, run),
+            key="story",
+            on_go=lambda wanted: go(session, wanted),
+            on_ask=lambda what: ask(session, what),
+        )
+    ]
 
 
 def _says_sentence(scene: Scene) -> bool:
@@ -162,10 +165,10 @@ def scene_data(lecture: Lecture, place: int, options: ViewOptions, run: Run | No
         titles=[each.title for each in lecture.scenes],
         path=path,
         sentence="" if run is None or _says_sentence(scene) else run.trace.text,
-        say=computed(scene.say, near) if near else (),
+        say=computed(scene.say, near) if near else "",
         look=scene.look if near else "",
         question=question,
-        notes=computed(scene.notes, near) if near else (),
+        notes=computed(scene.notes, near) if near else "",
         coming="" if after is None else lecture.scenes[after].title,
         minutes=lecture.planned(options.short),
         presenting=options.presenting,

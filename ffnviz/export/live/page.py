@@ -34,9 +34,8 @@ from ffnviz.parts import sentences
 from ffnviz.parts.guess import of_bytes, what_it_read
 from ffnviz.parts.neurons.activations import strongest_examples
 from ffnviz.parts.neurons.choose import index_with_notes
-from ffnviz.pictures.cell import to_spans
 from ffnviz.pictures.payload import as_numbers
-from ffnviz.pictures.wording import Sentence
+from ffnviz.pictures.wording import Sentence, to_spans
 from ffnviz.state.run import Run, TracedModel
 
 ROWS = 6  # sentences of a neuron; the server's page has up to twelve
@@ -60,9 +59,11 @@ def examples_table(run: Run) -> ExamplesTable | None:
     for traced in run.both:
         sizes = traced.network.sizes
         for block in range(sizes.n_blocks):
-            chosen = replace(run, subject=traced, state=replace(
-                run.state, network=traced.card.id, block=block, neuron=None,
-            ))  # fmt: skip
+            chosen = replace(
+                run,
+                subject=traced,
+                state=replace(run.state, network=traced.card.id, block=block, neuron=None),
+            )
             index = index_with_notes(chosen).index
             if index is None:
                 return None
@@ -241,7 +242,7 @@ def templates_of(run: Run) -> dict[str, Any]:
         "thresholds": {traced.card.id: threshold_for(traced.card.phi) for traced in run.both},
         "left_out": with_slots(sentences.of_left_out(most, N_MANY), {f"{N_MANY:,}": "left_out"}),
         "max_tokens": most,
-    }  # fmt: skip
+    }
 
 
 def _of_block(run: Run) -> dict[str, Any]:
@@ -255,10 +256,14 @@ def _of_block(run: Run) -> dict[str, Any]:
         return with_slots(sentence, dict(list(shares.items())[: 1 + (asked != sentences.SHOWN)]))
 
     maps = [
-        (traced.card.label, 1 - (0.11 + 0.22 * place), threshold_for(traced.card.phi),
-         traced.card.colour)
+        (
+            traced.card.label,
+            1 - (0.11 + 0.22 * place),
+            threshold_for(traced.card.phi),
+            traced.card.colour,
+        )
         for place, traced in enumerate(run.both)
-    ]  # fmt: skip
+    ]
     return {
         "tokens": with_slots(
             sentences.of_tokens(labels, np.array([0.22, 0.11]), block),

@@ -197,9 +197,11 @@ def _s3(address: Address, how: str) -> Any:
     credentials, _, _ = parts.netloc.rpartition("@")
     key, _, secret = credentials.partition(":")
     return fs.S3FileSystem(
-        access_key=unquote(key) or None, secret_key=unquote(secret) or None,
-        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS[how]), **options,
-    )  # fmt: skip
+        access_key=unquote(key) or None,
+        secret_key=unquote(secret) or None,
+        retry_strategy=fs.AwsStandardS3RetryStrategy(max_attempts=ATTEMPTS[how]),
+        **options,
+    )
 
 
 @contextmanager

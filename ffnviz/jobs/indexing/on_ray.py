@@ -59,9 +59,11 @@ def joined(address: str | None = None) -> Iterator[None]:
     os.environ.setdefault("RAY_BACKEND_LOG_LEVEL", "fatal")  # or its core writes between our lines
     try:
         ray.init(
-            address=address or "local", log_to_driver=False, logging_level="ERROR",
+            address=address or "local",
+            log_to_driver=False,
+            logging_level="ERROR",
             **({} if address else {"include_dashboard": False}),
-        )  # fmt: skip
+        )
     except (OSError, RuntimeError, ValueError) as error:
         raise _no_cluster(address, str(error)) from error
     try:
@@ -227,11 +229,14 @@ def run_ray(
     batches = _batches(pieces, workers, job.device)
     items = [{"pieces": pickle.dumps(batch)} for batch in batches]
     rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
-        counting, batch_size=1, num_cpus=cpus, num_gpus=gpus,
+        counting,
+        batch_size=1,
+        num_cpus=cpus,
+        num_gpus=gpus,
         fn_args=(job, VERSION, _one_of_each([piece.path for piece in pieces])),
         compute=ray.data.TaskPoolStrategy(size=workers),
         max_calls=0,  # a process with a GPU, too, is used again
-    )  # fmt: skip
+    )
     if workers >= FAN_IN:
         tasks = ray.data.TaskPoolStrategy(size=workers // FAN_IN)
         rows = rows.map_batches(added_up, batch_size=FAN_IN, num_cpus=0, compute=tasks)

@@ -286,8 +286,10 @@ def estimated_memory(
     return MemoryEstimate(
         part_bytes(sizes, n_blocks, n_tags, signed, longest),
         n_blocks * waiting_bytes(sizes.d_ff) if bytes_each else 0,
-        sizes.n_parameters * bytes_each, BATCHES * VALUE * values + texts, processes,
-    )  # fmt: skip
+        sizes.n_parameters * bytes_each,
+        BATCHES * VALUE * values + texts,
+        processes,
+    )
 
 
 def too_much(estimate: MemoryEstimate, n_blocks: int, free: int) -> str | None:

@@ -79,8 +79,10 @@ class Hub:
             if not audience.events:
                 await self._look(code)
             if not self._work:
-                self._work = [asyncio.create_task(each()) for each in
-                              (self._note_changes, self._look_at_changed, self._beat)]  # fmt: skip
+                self._work = [
+                    asyncio.create_task(each())
+                    for each in (self._note_changes, self._look_at_changed, self._beat)
+                ]
             while audience.events and not (self.closing or audience.over or listener.removed):
                 listener.woken.clear()
                 before, sent = sent, audience.events[not student]

@@ -170,9 +170,11 @@ class LiveClass:
 
     def to_event(self, lecturer: bool) -> dict[str, Any]:
         """What a browser is sent, as JSON: students see answers once they are revealed."""
-        shown = self.counts if lecturer else {
-            scene: each for scene, each in self.counts.items() if scene in self.revealed
-        }  # fmt: skip
+        shown = (
+            self.counts
+            if lecturer
+            else {scene: each for scene, each in self.counts.items() if scene in self.revealed}
+        )
         return {
             "revision": self.revision if lecturer else None,
             "moved": self.moved,

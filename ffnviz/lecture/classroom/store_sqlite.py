@@ -140,8 +140,13 @@ class ClassFile:
         except OSError as error:
             raise sqlite3.OperationalError(str(error)) from error
         db.row_factory = sqlite3.Row
-        for pragma in ("journal_mode = WAL", "synchronous = OFF", "secure_delete = ON",
-                       f"mmap_size = {MAPPED}", f"busy_timeout = {BUSY_MS}"):  # fmt: skip
+        for pragma in (
+            "journal_mode = WAL",
+            "synchronous = OFF",
+            "secure_delete = ON",
+            f"mmap_size = {MAPPED}",
+            f"busy_timeout = {BUSY_MS}",
+        ):
             db.execute(f"PRAGMA {pragma}")
         db.executescript(TABLES)
         return db

@@ -6,7 +6,7 @@ from string import Formatter
 
 from ffnviz.lecture.facts.registry import FACTS, MEANINGS
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.pictures.wording import Number, Sentence, Typed, number
+from ffnviz.pictures.wording import Sentence, is_marked, number, plain
 from ffnviz.state.run import Run
 
 __all__ = ["FACTS", "MEANINGS", "computed"]
@@ -16,23 +16,18 @@ for file in iter_modules(__path__):
 
 def computed(words: str, run: Run) -> Sentence:
     """A scene's words with each {name} computed; a dash if this network has no such fact."""
-    sentence: Sentence = []
-    for text, name, _, _ in Formatter().parse(words):
-        if text:
-            sentence.append(text)
-        if name is not None:
-            sentence.append(_fact(name, run))
-    return sentence
+    return "".join(
+        plain(text) + ("" if name is None else _fact(name, run))
+        for text, name, _, _ in Formatter().parse(words)
+    )
 
 
-def _fact(name: str, run: Run) -> Number | Typed:
-    state = run.state
-    key = ("fact", name, state.block, run.token, state.neuron,
-           run.partner.card.id if run.partner else None)  # fmt: skip
+def _fact(name: str, run: Run) -> Sentence:
+    state, beside = run.state, run.partner.card.id if run.partner else None
+    key = ("fact", name, state.block, run.token, state.neuron, beside)
     try:
         value = run.subject.per_sentence(key, lambda: FACTS[name](run))
     except NotForThisNetwork:
         value = "–"
-    if isinstance(value, int):
-        value = f"{value:,}"
-    return number(value) if isinstance(value, str) else value
+    text = f"{value:,}" if isinstance(value, int) else value
+    return text if is_marked(text) else number(text)

@@ -10,7 +10,7 @@ from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.sparsity.keep import KeptPass, carried_by, kept, random_pass, strongest_pass
-from ffnviz.pictures.wording import Number, number, percent, signed
+from ffnviz.pictures.wording import Sentence, number, percent, signed
 from ffnviz.state.run import Run, TracedModel
 
 FEW = 0.05  # of the neurons, the first setting of “Keep the top k”
@@ -21,7 +21,7 @@ def _awake_here(run: Run) -> tuple[int, int]:
     return int(here.counts[run.token]), here.d_ff
 
 
-def _awake_of(run: Run, traced: TracedModel) -> Number:
+def _awake_of(run: Run, traced: TracedModel) -> Sentence:
     return number(percent(awake_of(traced, run.state.block).share), traced.card.colour)
 
 

@@ -12,7 +12,7 @@ from ffnviz.models.edit import Edit
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.activations import strongest_passages
 from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand
-from ffnviz.pictures.wording import Number, Typed, neuron_name, number, percent, quoted, signed
+from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.state.run import Run
 
 SHOWN = 3  # words
@@ -23,27 +23,32 @@ def _values(run: Run) -> NDArray[np.float32]:
 
 
 @fact
-def neuron_meaning(run: Run) -> str:
+def neuron_meaning(run: Run) -> Sentence:
     """What that neuron responds to on our sentences, if that has a name."""
     shown = neuron_shown(run)
     clear = next((each for each in clear_neurons(run) if each.neuron == shown), None)
-    return ", ".join(clear.words) or clear.tag if clear else "nothing that has a name"
+    return number(", ".join(clear.words) or clear.tag if clear else "nothing that has a name")
 
 
 @fact
-def neuron_examples(run: Run) -> str:
+def neuron_examples(run: Run) -> Sentence:
     """The words at which that neuron is strongest on our sentences."""
     index = index_at_hand(run)
     passages = strongest_passages(run, index, neuron_shown(run)) if index else []
     words = dict.fromkeys(passage.at for passage in passages)
-    return ", ".join(list(words)[:SHOWN]) or "nothing"
+    return number(", ".join(list(words)[:SHOWN]) or "nothing")
 
 
 @fact
-def neuron_strongest_at(run: Run) -> Number | Typed:
+def neuron_strongest_at(run: Run) -> Sentence:
     """The token at which that neuron is strongest."""
     values = np.abs(_values(run))
     return quoted(run.labels[int(values.argmax())]) if values.any() else number("no token")
+
+
+def _written(run: Run) -> Sentence:
+    writes, _ = written_words(run.model, run.state.block, neuron_shown(run), SHOWN)
+    return number(", ".join(writes.words))
 
 
 @fact
@@ -55,14 +60,20 @@ def says_share_without_neuron(run: Run) -> str:
     return percent(float(edited.logits_at(run.place).softmax(dim=-1)[word]))
 
 
-facts({
-    "neuron": ("The chosen neuron, or else the one that adds most to the likeliest word",
-               lambda run: neuron_name(run.state.block, neuron_shown(run))),
-    "neuron_value": ("That neuron's activation on the chosen token",
-                     lambda run: signed(float(_values(run)[run.token]))),
-    "neuron_fires": ("On how many of the tokens that neuron is active",
-                     lambda run: int(active(_values(run), threshold_for(run.card.phi)).sum())),
-    "neuron_writes": ("The words that the neuron makes likelier",
-                      lambda run: ", ".join(written_words(run.model, run.state.block,
-                                                          neuron_shown(run), SHOWN)[0].words)),
-})  # fmt: skip
+facts(
+    {
+        "neuron": (
+            "The chosen neuron, or else the one that adds most to the likeliest word",
+            lambda run: neuron_name(run.state.block, neuron_shown(run)),
+        ),
+        "neuron_value": (
+            "That neuron's activation on the chosen token",
+            lambda run: signed(float(_values(run)[run.token])),
+        ),
+        "neuron_fires": (
+            "On how many of the tokens that neuron is active",
+            lambda run: int(active(_values(run), threshold_for(run.card.phi)).sum()),
+        ),
+        "neuron_writes": ("The words that the neuron makes likelier", _written),
+    }
+)

@@ -90,13 +90,22 @@ def _toy_without(toy: str) -> Callable[[Run], str]:
 
 
 for _toy in TOYS:
-    facts({
-        f"{_toy}_bend": (f"In “Why wider?”, the error on the {_toy} with d_ff = d_model",
-                         _toy_error(_toy, BEND_ALONE)),
-        f"{_toy}_wide": (f"The same on the {_toy} with d_ff = 8 × d_model", _toy_error(_toy, -1)),
-        f"{_toy}_no_phi": (f"The least error on the {_toy} without φ, whatever d_ff",
-                           _toy_without(_toy)),
-    })  # fmt: skip
+    facts(
+        {
+            f"{_toy}_bend": (
+                f"In “Why wider?”, the error on the {_toy} with d_ff = d_model",
+                _toy_error(_toy, BEND_ALONE),
+            ),
+            f"{_toy}_wide": (
+                f"The same on the {_toy} with d_ff = 8 × d_model",
+                _toy_error(_toy, -1),
+            ),
+            f"{_toy}_no_phi": (
+                f"The least error on the {_toy} without φ, whatever d_ff",
+                _toy_without(_toy),
+            ),
+        }
+    )
 
 facts({
     "input_norm": ("The norm of the FFN's input", lambda run: _norm(_path(run).input)),

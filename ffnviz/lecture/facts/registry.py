@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.pictures.wording import Number, Typed, number
+from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run, TracedModel
 
-Compute = Callable[[Run], Number | Typed | int | str]  # an int or str is shown as a number
+Compute = Callable[[Run], Sentence | int]  # a text in which nothing is marked is a number, too
 
 FACTS: dict[str, Compute] = {}
 MEANINGS: dict[str, str] = {}  # may have other names in braces
@@ -26,14 +26,18 @@ def fact_of_both(function: Callable[[Run, TracedModel], str]) -> None:
     """
     name, meaning = function.__name__, (function.__doc__ or "").removesuffix(".")
 
-    def coloured(run: Run, traced: TracedModel) -> Number:
+    def coloured(run: Run, traced: TracedModel) -> Sentence:
         return number(function(run, traced), traced.card.colour)
 
-    facts({
-        name: (meaning, lambda run: coloured(run, run.subject)),
-        f"partner_{name}": (f"{{{name}}} in the network beside",
-                            lambda run: coloured(run, partner(run))),
-    })  # fmt: skip
+    facts(
+        {
+            name: (meaning, lambda run: coloured(run, run.subject)),
+            f"partner_{name}": (
+                f"{{{name}}} in the network beside",
+                lambda run: coloured(run, partner(run)),
+            ),
+        }
+    )
 
 
 def facts(entries: Mapping[str, tuple[str, Compute]]) -> None:

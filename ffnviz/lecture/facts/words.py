@@ -12,7 +12,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.lab.without_phi import without_phi
-from ffnviz.pictures.wording import number, percent, quoted, signed
+from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.state.run import Run
 
 
@@ -24,11 +24,11 @@ def _without(run: Run) -> Prediction:
     return predict_without_ffn(run.model, run.whole, run.state.block, run.place)
 
 
-def _word(prediction: Prediction) -> str:
-    return f"“{prediction.words[0]}”"
+def _word(prediction: Prediction) -> Sentence:
+    return number(f"“{prediction.words[0]}”")
 
 
-def _word_if(run: Run, without: str) -> str:
+def _word_if(run: Run, without: str) -> Sentence:
     return _word(without_phi(run).predictions[without])
 
 
@@ -60,7 +60,7 @@ def _output_without_phi(run: Run) -> tuple[float, float]:
 
 
 facts({
-    "sentence": ("The sentence", lambda run: (f"“{run.trace.text}”", "typed")),
+    "sentence": ("The sentence", lambda run: quoted(run.trace.text)),
     "token": ("The chosen token", lambda run: quoted(run.labels[run.token])),
     "tokens": ("How many tokens the sentence has", lambda run: len(run.labels)),
     "network": ("The network's name", lambda run: number(run.card.label, run.card.colour)),

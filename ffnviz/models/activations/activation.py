@@ -51,9 +51,16 @@ class Activation:
     def with_gate(self, name: str, label: str, source: str) -> "Activation":
         """Its gated variant: hidden = φ(xW) ⊗ (xV)."""
         return replace(
-            self, name=name, label=label, source=source, formula=rf"{self.formula} \cdot v",
-            gated=True, numpy="", torch="φ(z)", line=("@line", "solid"),
-        )  # fmt: skip
+            self,
+            name=name,
+            label=label,
+            source=source,
+            formula=rf"{self.formula} \cdot v",
+            gated=True,
+            numpy="",
+            torch="φ(z)",
+            line=("@line", "solid"),
+        )
 
     def in_numpy(self, z: Array) -> Array:
         """φ(z) by `numpy`, any shape to the same shape."""

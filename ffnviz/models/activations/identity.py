@@ -11,7 +11,12 @@ def identity(x: Tensor) -> Tensor:
 
 
 IDENTITY = Activation(
-    "identity", "identity", "x", identity,
+    "identity",
+    "identity",
+    "x",
+    identity,
     source="none: no published FFN has it; it stands for the FFN without φ",
-    numpy="z", torch="z", line=("@muted", "dashdot"),
-)  # fmt: skip
+    numpy="z",
+    torch="z",
+    line=("@muted", "dashdot"),
+)

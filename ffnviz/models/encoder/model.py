@@ -146,9 +146,8 @@ def batch_pass(
             own = edits_of(edits, number)
             blocks.append(block_trace(encoder.blocks[number], stream, own, guard))
         yield StreamTrace(
-            ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n],
-            guard(encoder.unembed),
-        )  # fmt: skip
+            ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n], guard(encoder.unembed)
+        )
 
 
 def block_trace(
@@ -321,10 +320,17 @@ class Model:
             raise ValueError("The text is empty: there is nothing to trace.")
         run = self.run(torch.tensor(encoding.ids, device=self.device), edits, hold)
         return Trace(
-            run.ids, run.embedding, run.blocks, run.final, run.unembed,
-            text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
-            network=self, edits=edits,
-        )  # fmt: skip
+            run.ids,
+            run.embedding,
+            run.blocks,
+            run.final,
+            run.unembed,
+            text=text,
+            tokens=encoding.tokens,
+            n_left_out=encoding.n_left_out,
+            network=self,
+            edits=edits,
+        )
 
     @torch.no_grad()
     def run(

@@ -27,9 +27,10 @@ def check_mode(in_training: bool, name: str) -> None:
     """
     if in_training:
         raise CannotOpenError(
-            name, "it is in training mode, in which dropout makes each pass another one. Call "
+            name,
+            "it is in training mode, in which dropout makes each pass another one. Call "
             "model.eval() first",
-        )  # fmt: skip
+        )
 
 
 def check_weights(model: nn.Module, name: str) -> None:
@@ -61,9 +62,10 @@ def check_numbers(model: nn.Module, name: str) -> None:
     for weight_name, weight in model.named_parameters():
         if not torch.isfinite(weight.sum(dtype=torch.float32)) and not weight.isfinite().all():
             raise CannotOpenError(
-                name, f"its weight {weight_name} has values that are NaN or infinite. A training "
+                name,
+                f"its weight {weight_name} has values that are NaN or infinite. A training "
                 "that diverged leaves such, and a damaged file: open an earlier checkpoint",
-            )  # fmt: skip
+            )
 
 
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
@@ -100,8 +102,10 @@ def library_config(transformers: Any, folder: Path, name: str) -> Any:
         config = transformers.AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
     except Exception as error:  # the library checks each type's fields in its own way
         if "does not recognize" in str(error) or isinstance(error, KeyError):
-            why = (f"transformers {transformers.__version__} does not know this type of network. "
-                   "A newer version may")  # fmt: skip
+            why = (
+                f"transformers {transformers.__version__} does not know this type of network. "
+                "A newer version may"
+            )
         else:
             why = f"its config.json makes no sense to transformers ({in_short(error)})"
         raise CannotOpenError(name, why) from error
@@ -117,8 +121,10 @@ def kind_of(transformers: Any, config: Any, settings: dict[str, Any]) -> Any:
     architecture = str((settings.get("architectures") or [""])[0])
     T = transformers  # noqa: N806
     if config.is_encoder_decoder or architecture.endswith("EncoderModel"):
-        kinds = [(T.AutoModelForTextEncoding, T.MODEL_FOR_TEXT_ENCODING_MAPPING),
-                 (T.AutoModelForSeq2SeqLM, T.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING)]  # fmt: skip
+        kinds = [
+            (T.AutoModelForTextEncoding, T.MODEL_FOR_TEXT_ENCODING_MAPPING),
+            (T.AutoModelForSeq2SeqLM, T.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING),
+        ]
         return next((kind for kind, known in kinds if type(config) in known), T.AutoModel)
     return headed_kind(transformers, config, architecture) or T.AutoModel
 
@@ -130,10 +136,12 @@ def headed_kind(transformers: Any, config: Any, architecture: str = "") -> Any |
     architecture that is known to have no head.
     """
     T = transformers  # noqa: N806
-    kinds = [(T.AutoModelForMaskedLM, T.MODEL_FOR_MASKED_LM_MAPPING),
-             (T.AutoModelForCausalLM, T.MODEL_FOR_CAUSAL_LM_MAPPING),
-             (T.AutoModelForImageTextToText, T.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING),
-             (T.AutoModelForMultimodalLM, T.MODEL_FOR_MULTIMODAL_LM_MAPPING)]  # fmt: skip
+    kinds = [
+        (T.AutoModelForMaskedLM, T.MODEL_FOR_MASKED_LM_MAPPING),
+        (T.AutoModelForCausalLM, T.MODEL_FOR_CAUSAL_LM_MAPPING),
+        (T.AutoModelForImageTextToText, T.MODEL_FOR_IMAGE_TEXT_TO_TEXT_MAPPING),
+        (T.AutoModelForMultimodalLM, T.MODEL_FOR_MULTIMODAL_LM_MAPPING),
+    ]
     kinds = [(kind, known[type(config)]) for kind, known in kinds if type(config) in known]
     for kind, classes in kinds:
         classes = classes if isinstance(classes, tuple | list) else [classes]
@@ -170,9 +178,10 @@ def shown_part(model: Any, name: str) -> Any:
     encoder = model.get_encoder()
     if not hasattr(encoder, "config"):
         raise CannotOpenError(
-            name, "it has an encoder and a decoder, and of such networks the encoder alone is "
+            name,
+            "it has an encoder and a decoder, and of such networks the encoder alone is "
             f"shown. In transformers this one's ({type(encoder).__name__}) cannot be run by itself",
-        )  # fmt: skip
+        )
     return encoder
 
 
@@ -184,23 +193,30 @@ def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Foot
     """
     try:
         whole, info = kind.from_pretrained(
-            str(folder), config=copy.deepcopy(config), dtype=size.dtype, use_safetensors=True,
-            trust_remote_code=False, output_loading_info=True,
-        )  # fmt: skip
+            str(folder),
+            config=copy.deepcopy(config),
+            dtype=size.dtype,
+            use_safetensors=True,
+            trust_remote_code=False,
+            output_loading_info=True,
+        )
         weights = dict(whole.named_parameters(remove_duplicate=False))
         shown = shown_part(whole, wanted.name)
         model: nn.Module = shown.eval().requires_grad_(False).to(wanted.device)
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise CannotOpenError(
-            wanted.name, f"memory ran out while loading {gigabytes(size.n_bytes)}. Close other "
+            wanted.name,
+            f"memory ran out while loading {gigabytes(size.n_bytes)}. Close other "
             "programs, or give --dtype bfloat16",
-        ) from error  # fmt: skip
+        ) from error
     except CannotOpenError:
         raise
     except Exception as error:  # the library raises many kinds
         if "mismatch" in str(error):
-            why = ("the shapes of its weights are not those that its config.json tells. The two "
-                   "are of different networks")  # fmt: skip
+            why = (
+                "the shapes of its weights are not those that its config.json tells. The two "
+                "are of different networks"
+            )
         else:
             why = f"transformers could not load it ({in_short(error)})"
         raise CannotOpenError(wanted.name, why) from error
@@ -235,15 +251,17 @@ def without_chance(
     if prefix := _prefix(missing, unused):
         by = f", as {WRAPPERS[prefix]} writes them" if prefix in WRAPPERS else ""
         raise CannotOpenError(
-            name, f"the names of its weights begin with “{prefix}”{by}, and transformers looks for "
+            name,
+            f"the names of its weights begin with “{prefix}”{by}, and transformers looks for "
             f"{next(iter(missing))} and the like. Save the network that is inside the wrapper, or "
             "take that beginning off all names",
-        )  # fmt: skip
+        )
     missing = missing_in_base or missing
     raise CannotOpenError(
-        name, f"{len(missing)} of its weights are missing, first {next(iter(missing))}. Without "
+        name,
+        f"{len(missing)} of its weights are missing, first {next(iter(missing))}. Without "
         "them it would compute with random numbers",
-    )  # fmt: skip
+    )
 
 
 def _prefix(missing: Collection[str], unused: Collection[str]) -> str:
@@ -275,9 +293,10 @@ def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> Exte
         fast = transformers.AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
     except Exception as error:  # of many kinds, also where a package is missing
         raise CannotOpenError(
-            name, f"its tokenizer cannot be loaded ({in_short(error)}). A tokenizer.json in its "
+            name,
+            f"its tokenizer cannot be loaded ({in_short(error)}). A tokenizer.json in its "
             "folder is what is needed",
-        ) from error  # fmt: skip
+        ) from error
     return checked_tokenizer(fast, name, model)
 
 
@@ -290,17 +309,19 @@ def checked_tokenizer(fast: Any, name: str, model: Any) -> ExternalTokenizer:
     """
     if not getattr(fast, "is_fast", False):
         raise CannotOpenError(
-            name, "its tokenizer does not tell which characters a token stands for. A fast one is "
+            name,
+            "its tokenizer does not tell which characters a token stands for. A fast one is "
             "what is needed: a folder that has a tokenizer.json gives one",
-        )  # fmt: skip
+        )
     n_rows = _n_words(model, name)
     # Added entries may lie behind the vectors: a text that has one is refused when it comes.
     last = max(fast.backend_tokenizer.get_vocab(with_added_tokens=False).values(), default=-1)
     if last >= n_rows:
         raise CannotOpenError(
-            name, f"its tokenizer has {last + 1:,} entries and the network only {n_rows:,} word "
+            name,
+            f"its tokenizer has {last + 1:,} entries and the network only {n_rows:,} word "
             "vectors. The two are of different networks",
-        )  # fmt: skip
+        )
     return ExternalTokenizer(fast, n_rows)
 
 
@@ -316,7 +337,8 @@ def _n_words(model: Any, name: str) -> int:
         weight = None
     if not isinstance(weight, Tensor) or weight.dim() != 2:
         raise CannotOpenError(
-            name, f"transformers tells of no table of word vectors in a {type(model).__name__}, so "
+            name,
+            f"transformers tells of no table of word vectors in a {type(model).__name__}, so "
             "it does not read text alone. Only networks that do are shown",
-        )  # fmt: skip
+        )
     return len(weight)

@@ -31,8 +31,10 @@ class Footprint:
     @property
     def in_words(self) -> str:
         """Its size, for people."""
-        return (f"{_count(self.n_parameters)} parameters, {gigabytes(self.n_bytes)} in "
-                f"{dtype_name(self.dtype)}")  # fmt: skip
+        return (
+            f"{_count(self.n_parameters)} parameters, {gigabytes(self.n_bytes)} in "
+            f"{dtype_name(self.dtype)}"
+        )
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -137,8 +139,10 @@ def too_large(needs: Footprint, device: torch.device, free: int) -> str | None:
     if needs.n_bytes + RESERVED_BYTES <= free:
         return None
     where = {"cpu": "this computer's memory", "cuda": "the GPU's memory"}.get(device.type, "memory")
-    said = (f"it has {needs.in_words}, and {gigabytes(max(0, free))} of {where} are free. It "
-            "would not fit, so it was not loaded.")  # fmt: skip
+    said = (
+        f"it has {needs.in_words}, and {gigabytes(max(0, free))} of {where} are free. It "
+        "would not fit, so it was not loaded."
+    )
     half = Footprint(needs.n_parameters, torch.bfloat16)
     if half.n_bytes < needs.n_bytes and half.n_bytes + RESERVED_BYTES <= free:
         return f"{said} In bfloat16 it needs {gigabytes(half.n_bytes)} and fits: --dtype bfloat16"

@@ -266,10 +266,17 @@ class ExternalNetwork:
         ids = torch.tensor(encoding.ids, device=self.device)
         run = self.run(ids, edits, hold)
         return Trace(
-            run.ids, run.embedding, run.blocks, run.final, run.unembed,
-            text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out,
-            network=self, edits=edits,
-        )  # fmt: skip
+            run.ids,
+            run.embedding,
+            run.blocks,
+            run.final,
+            run.unembed,
+            text=text,
+            tokens=encoding.tokens,
+            n_left_out=encoding.n_left_out,
+            network=self,
+            edits=edits,
+        )
 
     def traces(
         self, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
@@ -414,9 +421,14 @@ class ExternalNetwork:
         batch = self._batched(ids)
         chained = self.proof.errors["E4"] == 0
         recording = Recording(
-            batch, self._as_written(edits), hold, write or {}, chained=chained,
-            heads=heads, heads_alone=heads_alone,
-        )  # fmt: skip
+            batch,
+            self._as_written(edits),
+            hold,
+            write or {},
+            chained=chained,
+            heads=heads,
+            heads_alone=heads_alone,
+        )
         with torch.no_grad():
             record(self.model, recording, attention_mask)
         return recording.blocks

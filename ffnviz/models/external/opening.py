@@ -59,34 +59,44 @@ def fetch(name: str, revision: str | None, patterns: list[str]) -> Path:
             )
         )
     except errors.HFValidationError as error:
-        why = ("it is neither a folder nor a name on the Hugging Face Hub. A name reads like "
-               "“gpt2” or “google/gemma-2-2b”")  # fmt: skip
+        why = (
+            "it is neither a folder nor a name on the Hugging Face Hub. A name reads like "
+            "“gpt2” or “google/gemma-2-2b”"
+        )
         raise CannotOpenError(name, why) from error
     except errors.GatedRepoError as error:
-        why = ("its owner asks you to accept terms first. Do so on its page on the Hugging Face "
-               "Hub, and log in with “hf auth login”")  # fmt: skip
+        why = (
+            "its owner asks you to accept terms first. Do so on its page on the Hugging Face "
+            "Hub, and log in with “hf auth login”"
+        )
         raise CannotOpenError(name, why) from error
     except errors.RevisionNotFoundError as error:
         raise CannotOpenError(name, f"there is no such revision: “{revision}”") from error
     except errors.RepositoryNotFoundError as error:
-        why = ("there is no folder and no public network on the Hugging Face Hub of that name. "
-               "Check the spelling; for a private one, log in with “hf auth login”")  # fmt: skip
+        why = (
+            "there is no folder and no public network on the Hugging Face Hub of that name. "
+            "Check the spelling; for a private one, log in with “hf auth login”"
+        )
         raise CannotOpenError(name, why) from error
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
-        why = (f"it is not on this computer{at}, and the Hugging Face Hub cannot be reached. "
-               "Connect once to download it, or give a folder")  # fmt: skip
+        why = (
+            f"it is not on this computer{at}, and the Hugging Face Hub cannot be reached. "
+            "Connect once to download it, or give a folder"
+        )
         raise CannotOpenError(name, why) from error
     except (errors.HTTPError, OSError) as error:  # of the server, the network, or the disk
-        why = (f"it could not be fetched from the Hugging Face Hub{at} "
-               f"({type(error).__name__}). Try again later")  # fmt: skip
+        why = (
+            f"it could not be fetched from the Hugging Face Hub{at} "
+            f"({type(error).__name__}). Try again later"
+        )
         raise CannotOpenError(name, why) from error
 
 
 CONFIG = "config.json"
 INDEX = "model.safetensors.index.json"
 LFS = b"version https://git-lfs"
-TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", "spiece.model",
-              "sentencepiece.bpe.model", "source.spm", "spm.model")  # fmt: skip
+_OF_SENTENCEPIECE = ("spiece.model", "sentencepiece.bpe.model", "source.spm", "spm.model")
+TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", *_OF_SENTENCEPIECE)
 
 
 def read_config(folder: Path, name: str) -> dict[str, Any]:
@@ -112,27 +122,33 @@ def read_config(folder: Path, name: str) -> dict[str, Any]:
         raise CannotOpenError(name, "its config.json does not hold a configuration")
     if "auto_map" in config:
         raise CannotOpenError(
-            name, "it brings program code of its own, which is never run here. Only networks that "
+            name,
+            "it brings program code of its own, which is never run here. Only networks that "
             "transformers itself can build are shown",
-        )  # fmt: skip
+        )
     if config.get("quantization_config"):
         raise CannotOpenError(
-            name, "its weights are quantised, so its equations hold only roughly. Take the "
+            name,
+            "its weights are quantised, so its equations hold only roughly. Take the "
             "network that it was made from",
-        )  # fmt: skip
+        )
     if not isinstance(config.get("model_type"), str):
         raise CannotOpenError(name, "its config.json does not say what type of network it is")
     return config
 
 
-_GGUF = ("it is in the GGUF format, whose weights are mostly quantised. Take the same network "
-         "with safetensors weights")  # fmt: skip
+_GGUF = (
+    "it is in the GGUF format, whose weights are mostly quantised. Take the same network "
+    "with safetensors weights"
+)
 
 
 def _without_config(folder: Path) -> str:
     if (folder / "adapter_config.json").is_file():
-        return ("it is an adapter (LoRA) without the network it belongs to. Merge the two, save "
-                "them, and give that folder")  # fmt: skip
+        return (
+            "it is an adapter (LoRA) without the network it belongs to. Merge the two, save "
+            "them, and give that folder"
+        )
     if any(folder.glob("*.gguf")):
         return _GGUF
     return "there is no config.json in it, so it is no network that transformers has saved"
@@ -153,15 +169,17 @@ def check_weight_files(folder: Path, name: str) -> None:
         missing = sorted(str(shard) for shard in shards if not (folder / str(shard)).is_file())
         if missing:
             raise CannotOpenError(
-                name, f"{len(missing)} of its {len(shards)} weight files are missing, first "
+                name,
+                f"{len(missing)} of its {len(shards)} weight files are missing, first "
                 f"{missing[0]}. Download it again",
-            )  # fmt: skip
+            )
     if not files:
         if any(file.suffix in (".bin", ".pt", ".pth") for file in folder.iterdir()):
             raise CannotOpenError(
-                name, "its weights are a pickle (.bin), which could run any code. Only safetensors "
+                name,
+                "its weights are a pickle (.bin), which could run any code. Only safetensors "
                 "are read: save it again with save_pretrained",
-            )  # fmt: skip
+            )
         raise CannotOpenError(name, "there are no weights (.safetensors) in it")
     for file in files:
         _check_file(file, name)
@@ -172,9 +190,10 @@ def _check_file(file: Path, name: str) -> None:
         with file.open("rb") as opened:
             if opened.read(len(LFS)) == LFS:
                 raise CannotOpenError(
-                    name, f"{file.name} is not the weights but a Git LFS pointer to them. Run "
+                    name,
+                    f"{file.name} is not the weights but a Git LFS pointer to them. Run "
                     "“git lfs pull” in that folder",
-                )  # fmt: skip
+                )
         with safe_open(str(file), "pt"):
             pass
     except (SafetensorError, OSError) as error:
@@ -191,9 +210,10 @@ def check_tokenizer(folder: Path, name: str) -> None:
     """
     if not any((folder / file).is_file() for file in TOKENIZERS):
         raise CannotOpenError(
-            name, "there is no tokenizer in it (tokenizer.json), so no text could be read. Save "
+            name,
+            "there is no tokenizer in it (tokenizer.json), so no text could be read. Save "
             "the tokenizer into the same folder",
-        )  # fmt: skip
+        )
 
 
 NO_NAMES = ("model", "checkpoint")  # folder names that say nothing
@@ -265,10 +285,11 @@ def open_external(
     unread = "" if network.head or part else unread_head(found, folder)
     if unread:
         raise CannotOpenError(
-            wanted.name, f"{unread} in its weights looks like a word head, and no class of "
+            wanted.name,
+            f"{unread} in its weights looks like a word head, and no class of "
             f"transformers for the type {config.model_type} reads it. Save the network without "
             "it to see its FFNs alone",
-        )  # fmt: skip
+        )
     for line in network.proof.in_words:
         say(line)
     return network
@@ -300,9 +321,16 @@ def proved_network(
         ) from error
     most = longest_text(model, probe, longest)
     return ExternalNetwork(
-        name, label, colour, model, tokenizer,
-        proof=proof, probe=probe, max_tokens=most, about=about,
-    )  # fmt: skip
+        name,
+        label,
+        colour,
+        model,
+        tokenizer,
+        proof=proof,
+        probe=probe,
+        max_tokens=most,
+        about=about,
+    )
 
 
 def default_label(name: str) -> str:
@@ -327,9 +355,10 @@ def _transformers(name: str) -> Any:
         import transformers
     except ImportError as error:
         raise CannotOpenError(
-            name, "networks of other people need the package transformers, which is not there. "
+            name,
+            "networks of other people need the package transformers, which is not there. "
             f"Install it: {install('hf')}. Our own twins are called relu and gelu",
-        ) from error  # fmt: skip
+        ) from error
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return transformers
@@ -346,9 +375,10 @@ def _check_depth(settings: dict[str, Any], name: str) -> None:
             _check_depth(number, name)
         elif DEPTH.search(key) and isinstance(number, int) and number > DEEPEST:
             raise CannotOpenError(
-                name, f"its config.json announces {number:,} blocks ({key}). No more than "
+                name,
+                f"its config.json announces {number:,} blocks ({key}). No more than "
                 f"{DEEPEST:,} are built. Check that number",
-            )  # fmt: skip
+            )
 
 
 def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
@@ -362,8 +392,10 @@ def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
         )
     except Exception as error:  # no such class for this type, or sizes that do not go together
         if "Unrecognized configuration" in str(error):
-            why = ("none of transformers' general classes for text loads networks of the type "
-                   f"{config.model_type}, so it cannot be shown")  # fmt: skip
+            why = (
+                "none of transformers' general classes for text loads networks of the type "
+                f"{config.model_type}, so it cannot be shown"
+            )
         else:
             why = f"its config.json describes no network that can be built ({in_short(error)})"
         raise CannotOpenError(wanted.name, why) from error

@@ -27,13 +27,21 @@ def _quick_gelu(x: Tensor) -> Tensor:
 
 
 RELU_SQUARED = Activation(
-    "relu_squared", "ReLU²", r"\max(0, x)^2", _relu_squared, "So et al. 2021, section 4",
-    exact_zeros=True, below_zero=False,
-)  # fmt: skip
+    "relu_squared",
+    "ReLU²",
+    r"\max(0, x)^2",
+    _relu_squared,
+    "So et al. 2021, section 4",
+    exact_zeros=True,
+    below_zero=False,
+)
 QUICK_GELU = Activation(
-    "quick_gelu", "quick GELU", r"x\,\sigma(1.702\,x)", _quick_gelu,
+    "quick_gelu",
+    "quick GELU",
+    r"x\,\sigma(1.702\,x)",
+    _quick_gelu,
     "Hendrycks & Gimpel 2016, section 2",
-)  # fmt: skip
+)
 _PLAIN = sorted(  # identity last: on positive values ReLU is the same
     (*(a for a in ACTIVATIONS.values() if not a.gated), RELU_SQUARED, QUICK_GELU),
     key=lambda activation: activation.name == "identity",
@@ -48,9 +56,10 @@ def candidates(seen: BlockPass, width: int) -> Iterator[Phi]:
     yield from dict.fromkeys(
         call.module
         for call in seen.calls
-        if is_leaf(call.module) and call.input.shape == call.output.shape
+        if is_leaf(call.module)
+        and call.input.shape == call.output.shape
         and call.input.shape[-1] == width
-    )  # fmt: skip
+    )
     for activation in _PLAIN:
         yield activation.function
 
@@ -89,9 +98,14 @@ def named(phi: Phi, gated: bool) -> Activation:
     function = _on_cpu(phi)
     values = function(GRID)
     activation = Activation(
-        label.lower(), label, r"\varphi(x)", function, "the network's own",
-        exact_zeros=bool((values[GRID < 0] == 0).all()), below_zero=bool((values < 0).any()),
-    )  # fmt: skip
+        label.lower(),
+        label,
+        r"\varphi(x)",
+        function,
+        "the network's own",
+        exact_zeros=bool((values[GRID < 0] == 0).all()),
+        below_zero=bool((values < 0).any()),
+    )
     return _gated(activation) if gated else activation
 
 
@@ -100,6 +114,10 @@ def _gated(plain: Activation) -> Activation:
         if known.gated and known.function is plain.function:
             return known
     return replace(
-        plain, name=f"{plain.name}_glu", label=f"gated {plain.label}",
-        formula=rf"\left({plain.formula}\right) \cdot v", gated=True, numpy="",
-    )  # fmt: skip
+        plain,
+        name=f"{plain.name}_glu",
+        label=f"gated {plain.label}",
+        formula=rf"\left({plain.formula}\right) \cdot v",
+        gated=True,
+        numpy="",
+    )

@@ -124,20 +124,23 @@ def find_probe(
         result: Any = result_of(returned)  # a network may return anything
         if not isinstance(result, Tensor) or result.shape[:-1] != ids.shape:
             raise CannotOpenError(
-                name, "it does not return one vector or one row of scores for each token, so it "
+                name,
+                "it does not return one vector or one row of scores for each token, so it "
                 "cannot be followed token by token",
-            )  # fmt: skip
+            )
         return ids, changed
     if not failures:
         raise CannotOpenError(
-            name, "it reads too few tokens at once for a text of two words. Look at "
+            name,
+            "it reads too few tokens at once for a text of two words. Look at "
             "max_position_embeddings in its config.json",
-        )  # fmt: skip
+        )
     raise CannotOpenError(
-        name, "transformers builds it, but its code fails on a sentence "
+        name,
+        "transformers builds it, but its code fails on a sentence "
         f"({in_short(failures[0])}). Only networks that read text and nothing else are shown; if "
         "this is one, its config.json does not fit it",
-    ) from failures[0]  # fmt: skip
+    ) from failures[0]
 
 
 def probe_ids(
@@ -213,8 +216,10 @@ EQUATIONS = {
     "E5": "from the last stream alone come the network's own results",
 }
 
-MIXTURE = ("it is a mixture of {n} experts. Its router sends each token to a few of them, so there "
-           "is no one FFN that every token passes")  # fmt: skip
+MIXTURE = (
+    "it is a mixture of {n} experts. Its router sends each token to a few of them, so there "
+    "is no one FFN that every token passes"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -262,8 +267,9 @@ class Proof:
         """A line for each equation: what it says, and its largest error."""
         n = len(self.blocks)
         one = f"all {n} blocks" if n > 1 else "its one block"
-        return [f"{name} ({one}): {says}; {_off(self.errors[name])}"
-                for name, says in EQUATIONS.items()]  # fmt: skip
+        return [
+            f"{name} ({one}): {says}; {_off(self.errors[name])}" for name, says in EQUATIONS.items()
+        ]
 
 
 def _off(largest: float) -> str:
@@ -285,10 +291,11 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     returned, passes = watch(model, find_blocks(model), ids)
     if not passes:
         raise NotProvedError(
-            "E4", "what seem to be its blocks are never called as modules with a stream of "
+            "E4",
+            "what seem to be its blocks are never called as modules with a stream of "
             "vectors, so what they do cannot be watched: some networks nest their blocks, or call "
             "forward() past PyTorch's hooks",
-        )  # fmt: skip
+        )
     proved = tuple(_proved(passes, ids))
     for number, each in enumerate(proved):
         if not same(proved[0].ffn.phi, each.ffn.phi):
@@ -296,8 +303,10 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     chained = max((error(b.input, a.output) for a, b in pairwise(passes)), default=0.0)
     tolerance, last = TOLERANCE[passes[0].input.dtype], passes[-1].output
     if chained > tolerance:
-        raise NotProvedError("E4", f"a block reads something else than what the one before it "
-                             f"wrote ({chained:.0e} off)")  # fmt: skip
+        raise NotProvedError(
+            "E4",
+            f"a block reads something else than what the one before it wrote ({chained:.0e} off)",
+        )
     result = result_of(returned)
     for seen in passes:
         make_skippable(seen.block, seen.raw)
@@ -310,9 +319,10 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     apart = error(again, result)
     if apart > tolerance:
         raise NotProvedError(
-            "E5", "its result does not follow from the last stream alone, or the stream ends "
+            "E5",
+            "its result does not follow from the last stream alone, or the stream ends "
             f"elsewhere ({apart:.0e} off)",
-        )  # fmt: skip
+        )
     before_change = error(last[0, :changed], last[1, :changed]) if changed else float("inf")
     errors = {
         "E1": max(each.ffn.product_error for each in proved),
@@ -330,9 +340,11 @@ def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:
     for number, seen in enumerate(passes):
         if seen.input.shape[:-1] != ids.shape:
             raise NotProvedError(
-                "E3", f"its stream has the shape {tuple(seen.input.shape)}, where one vector a "
-                "token is expected", number,
-            )  # fmt: skip
+                "E3",
+                f"its stream has the shape {tuple(seen.input.shape)}, where one vector a "
+                "token is expected",
+                number,
+            )
         try:
             ffn = find_ffn(seen, number)
             stream = find_stream(seen, ffn, number)

@@ -130,15 +130,19 @@ def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
                 values, bias, product_error = as_product(down)
                 if product_error > tolerance:
                     raise NotProvedError(
-                        "E1", "what its last linear layer writes is not hidden W₂ + b₂ "
-                        f"({product_error:.0e} off)", number,
-                    )  # fmt: skip
+                        "E1",
+                        "what its last linear layer writes is not hidden W₂ + b₂ "
+                        f"({product_error:.0e} off)",
+                        number,
+                    )
                 return FfnRoles(down, up, gate, half, phi, values, bias, product_error, phi_error)
     nearest = "" if closest == float("inf") else f" (the nearest is {closest:.0e} off)"
     raise NotProvedError(
-        "E2", "no φ(pre) or φ(pre) · value is what a linear layer then reads. It may be a mixture "
-        f"of experts, have a norm inside the FFN, or be no Transformer{nearest}", number,
-    )  # fmt: skip
+        "E2",
+        "no φ(pre) or φ(pre) · value is what a linear layer then reads. It may be a mixture "
+        f"of experts, have a norm inside the FFN, or be no Transformer{nearest}",
+        number,
+    )
 
 
 def _layouts(before: list[Call], hidden: Tensor) -> Iterator[tuple[Call, Call | None, int | None]]:
@@ -226,9 +230,11 @@ def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
     if more:
         raise NotProvedError("E3", more, number)
     raise NotProvedError(
-        "E3", "what the FFN writes is not simply added to the stream; before, after or beside a "
-        f"norm (the nearest equation is {nearest:.0e} off)", number,
-    )  # fmt: skip
+        "E3",
+        "what the FFN writes is not simply added to the stream; before, after or beside a "
+        f"norm (the nearest equation is {nearest:.0e} off)",
+        number,
+    )
 
 
 def _more_summands(seen: BlockPass, ffn: FfnRoles) -> str:
@@ -248,9 +254,11 @@ def _more_summands(seen: BlockPass, ffn: FfnRoles) -> str:
         s = best_multiple(rest + w, wide(y))
         if error(wide(y) - s * rest, s * w) <= TOLERANCE[y.dtype]:
             scaled = "" if abs(s - 1) <= TOLERANCE[y.dtype] else f", and multiplies all by {s:.3g}"
-            return (f"behind the FFN it adds what {more.name} writes to the stream, too{scaled}. "
-                    "What a block adds is then not attention and FFN alone, as pages here say "
-                    "(per-layer inputs of Gemma 4 are of this kind)")  # fmt: skip
+            return (
+                f"behind the FFN it adds what {more.name} writes to the stream, too{scaled}. "
+                "What a block adds is then not attention and FFN alone, as pages here say "
+                "(per-layer inputs of Gemma 4 are of this kind)"
+            )
     return ""
 
 

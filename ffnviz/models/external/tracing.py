@@ -129,13 +129,18 @@ def attention_of(
     return [
         LazyValue(
             partial(
-                _attention_stages, proof, label, number, source, shape,
+                _attention_stages,
+                proof,
+                label,
+                number,
+                source,
+                shape,
                 edits_of(edits, number, "heads"),
             ),
             source=source,
         )
         for number in range(len(proof.blocks))
-    ]  # fmt: skip
+    ]
 
 
 def _attention_stages(

@@ -246,17 +246,25 @@ def clock_figure(
     )
     return figure(
         [
-            {"type": "bar", "orientation": "h", "name": name, "y": np.arange(n) + offset,
-             "x": end - start, "base": start, "width": WIDTH, "marker": {"color": bar_colour},
-             "customdata": end,
-             "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>"}
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": name,
+                "y": np.arange(n) + offset,
+                "x": end - start,
+                "base": start,
+                "width": WIDTH,
+                "marker": {"color": bar_colour},
+                "customdata": end,
+                "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>",
+            }
             for name, start, end, offset, bar_colour in bars
         ],
         axis("milliseconds from the start", rangemode="tozero"),
         row_axis(n, **some_named(labels, 16, 10), tickfont={"size": 16}),
         margin={"l": 96, "r": 20, "t": 44, "b": 84},
         barmode="overlay",
-    )  # fmt: skip
+    )
 
 
 def arrives(
@@ -273,16 +281,23 @@ def arrives(
     """
     return figure(
         [
-            line_trace(name, np.arange(len(labels)), np.where(values > 0, values, np.nan),
-                       colour, 3, dash, dots=9,
-                       hovertemplate="%{y:.3g}<extra>%{fullData.name}</extra>")
+            line_trace(
+                name,
+                np.arange(len(labels)),
+                np.where(values > 0, values, np.nan),
+                colour,
+                3,
+                dash,
+                dots=9,
+                hovertemplate="%{y:.3g}<extra>%{fullData.name}</extra>",
+            )
             for name, values, colour, dash in series
         ],
         token_axis(labels),
         axis("length of the gradient that arrives", type="log", dtick=1, exponentformat="power"),
         shapes=[band(token - 0.5, token + 0.5)],
         margin={"l": 84, "r": 20, "t": 44, "b": 84},
-    )  # fmt: skip
+    )
 
 
 GAINS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
@@ -309,12 +324,11 @@ def clock(run: Run) -> Measurement[Clock]:
         return [
             chart_cell(
                 Head(_of_clock(result), "clock", run.card.colour, under=measured_on(measured)),
-                clock_figure(_labels(run), result.recurrent, result.block,
-                              f"@{run.card.colour}"),
+                clock_figure(_labels(run), result.recurrent, result.block, f"@{run.card.colour}"),
                 "When the recurrent network and the block were done with each token.",
                 height=520,
-            ),
-        ]  # fmt: skip
+            )
+        ]
 
     return Measurement(
         "turns",
@@ -342,14 +356,18 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
         )
     return chart_cell(
         Head(_of_gradient(labels, read.token, recurrent, blocks), "arrives", colour),
-        arrives(labels, read.token, [
-            ("RNN, untrained", recurrent, "@text", "dash"),
-            ("block, untrained", blocks.untrained, "@muted", "dot"),
-            (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
-        ]),
+        arrives(
+            labels,
+            read.token,
+            [
+                ("RNN, untrained", recurrent, "@text", "dash"),
+                ("block, untrained", blocks.untrained, "@muted", "dot"),
+                (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
+            ],
+        ),
         "How much of a unit gradient at the chosen token's output reaches each token.",
         height=520,
-    )  # fmt: skip
+    )
 
 
 def _labels(run: Run) -> list[str]:
@@ -361,28 +379,28 @@ def _of_clock(result: Clock) -> Sentence:
     n = len(result.recurrent)
     many = f"{n} tokens" if n > 1 else "1 token"
     rnn, block = result.weights
-    return [
-        f"Reading {many} one by one takes an RNN ", number(f"{result.recurrent[-1]:.2f} ms"),
-        f": {n} step{'s' * (n > 1)}, each waiting for the one before. The block finishes all of "
-        "them after ", f"{result.block:.2f} ms. They have {rnn / 1e6:.2f} and "
-        f"{block / 1e6:.2f} million weights.",
-    ]  # fmt: skip
+    return (
+        f"Reading {many} one by one takes an RNN {number(f'{result.recurrent[-1]:.2f} ms')}: {n} "
+        f"step{'s' * (n > 1)}, each waiting for the one before. The block finishes all of them "
+        f"after {result.block:.2f} ms. They have {rnn / 1e6:.2f} and {block / 1e6:.2f} "
+        "million weights."
+    )
 
 
 def _of_gradient(
     labels: list[str], token: int, recurrent: NDArray[np.float64], blocks: ThroughBlocks
 ) -> Sentence:
     if token == 0:
-        return [
-            quoted(labels[0]), " is the first token, so there is nothing before it for an RNN to "
-            "forget. Choose a later one above.",
-        ]  # fmt: skip
+        return (
+            f"{quoted(labels[0])} is the first token, so there is nothing before it for an RNN to "
+            "forget. Choose a later one above."
+        )
     steps = f"{token} step{'s' * (token > 1)}"
     others = np.delete(np.arange(len(labels)), token)
     most = int(others[blocks.block[others].argmax()])
-    return [
-        "In the RNN, ", number(short(float(recurrent[0]))), " of a unit gradient at ",
-        quoted(labels[token]), " reaches ", quoted(labels[0]), f", {steps} back; in an untrained "
-        f"block, {short(float(blocks.untrained[0]))}. The trained block depends "
-        "most on ", quoted(labels[most]), f" ({short(float(blocks.block[most]))}).",
-    ]  # fmt: skip
+    return (
+        f"In the RNN, {number(short(float(recurrent[0])))} of a unit gradient at "
+        f"{quoted(labels[token])} reaches {quoted(labels[0])}, {steps} back; in an untrained "
+        f"block, {short(float(blocks.untrained[0]))}. The trained block depends most on "
+        f"{quoted(labels[most])} ({short(float(blocks.block[most]))})."
+    )

@@ -27,7 +27,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import table_cell
-from ffnviz.pictures.wording import Sentence, number, quoted
+from ffnviz.pictures.wording import number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -64,10 +64,15 @@ def sheet(run: Run, _: Values) -> Sheet:
 
     doing = f"Asking {SENTENCES} sentences without each half …"
     losses = Measurement(
-        "beside", (run.card.id, run.model.fingerprint, run.device), measure, after, (),
+        "beside",
+        (run.card.id, run.model.fingerprint, run.device),
+        measure,
+        after,
+        (),
         [Soon("beside-loss", "The loss without attention, and without the FFN", 420)],
-        doing=doing, once=True,
-    )  # fmt: skip
+        doing=doing,
+        once=True,
+    )
     return Sheet([row(the_table(run), losses, widths=(1.5, 1))])
 
 
@@ -77,23 +82,26 @@ def the_table(run: Run) -> Cell:
     bent = cached_for_block(run, ("linearity",), try_linearity)
     word = run.labels[min(run.token, len(moved.ffn) - 1)]
     others, hear, alone = mixed(moved, run.token)
-    sentence: Sentence = [
-        "Another vector at ", quoted(word), " changes attention's output at ",
-        number(f"{hear} of {others}"), " other tokens, and the FFN's at ", number(f"{alone}"), ".",
-    ] if others else [
-        "One token has no other to mix with: type a second word.",
-    ]  # fmt: skip
+    table = rows(run, bent)
+    sentence = "One token has no other to mix with: type a second word."
+    if others:
+        table.append(
+            ("other tokens that hear of it", f"{hear} of {others}", f"{alone} of {others}")
+        )
+        sentence = (
+            f"Another vector at {quoted(word)} changes attention's output at "
+            f"{number(f'{hear} of {others}')} other tokens, and the FFN's at {number(str(alone))}."
+        )
+    under = (
+        "Attention brings to a token what others have; the FFN works on what has arrived. No FFN "
+        "ever sees two tokens: only attention mixes them, block by block."
+    )
     return table_cell(
         "beside-table",
-        Head(sentence, "beside-table", run.card.colour, under=[
-            "Attention brings to a token what others have; the FFN works on what has arrived. No "
-            "FFN ever sees two tokens: only attention mixes them, block by block.",
-        ]),
+        Head(sentence, "beside-table", run.card.colour, under=under),
         [f"block {run.state.block + 1}", "attention", "FFN"],
-        [*rows(run, bent), *([] if not others else [
-            ("other tokens that hear of it", f"{hear} of {others}", f"{alone} of {others}"),
-        ])],
-    )  # fmt: skip
+        table,
+    )
 
 
 def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
@@ -113,10 +121,13 @@ def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
         (f"multiply-adds a token, of {n}", *once),
         (f"the same, of {2 * n}", *twice),
         ("distance from linear", off["attention"], off["FFN"]),
-        ("linear once …", f"its mixing is held: {off['attention (weights frozen)']}",
-         f"φ is left out: {off['FFN without φ']}"),
+        (
+            "linear once …",
+            f"its mixing is held: {off['attention (weights frozen)']}",
+            f"φ is left out: {off['FFN without φ']}",
+        ),
         ("what it adds at this token", *adds),
-    ]  # fmt: skip
+    ]
 
 
 def mixed(moved: Positions, token: int) -> tuple[int, int, int]:
@@ -191,22 +202,25 @@ def the_losses(run: Run, losses: Losses) -> Cell:
     """The loss as it is, without a half in all blocks, and without that of this block alone."""
     block = run.state.block
     attention, ffn = losses.without
-    sentence: Sentence = [
-        f"The loss of hidden words is {losses.whole:.2f} nats; without the FFNs ",
-        number(f"{ffn:.2f}"), f", without attention {attention:.2f}.",
-    ]  # fmt: skip
+    sentence = (
+        f"The loss of hidden words is {losses.whole:.2f} nats; without the FFNs "
+        f"{number(f'{ffn:.2f}')}, without attention {attention:.2f}."
+    )
     names = [f"without {LABELS[each]}" for each in HALVES]
     panel = Bars(
-        "", ["as it is", *names, *(f"{name} {block + 1}" for name in names)],
+        "",
+        ["as it is", *names, *(f"{name} {block + 1}" for name in names)],
         np.array([losses.whole, *losses.without, *losses.block[block]]),
         ["text", *2 * ("muted", run.card.colour)],
-    )  # fmt: skip
-    under: Sentence = [
+    )
+    under = (
         f"{losses.sentences} everyday sentences that the network never trained on, one word hidden "
-        "in each. The network was trained with both, and never learnt to do without one.",
-    ]
+        "in each. The network was trained with both, and never learnt to do without one."
+    )
     return bars_cell(
-        Head(sentence, "beside-loss", run.card.colour, under=under), [panel],
+        Head(sentence, "beside-loss", run.card.colour, under=under),
+        [panel],
         alt="The loss of hidden words: as it is, without attention, and without the FFN.",
-        of="mean loss in nats", named="network",
-    )  # fmt: skip
+        of="mean loss in nats",
+        named="network",
+    )

@@ -208,8 +208,13 @@ def degrees(before: Array, after: Array) -> float:
 
 def title(kind: str, added: str, norm: str = "LayerNorm") -> str:
     """What a station is called; `added` is what a sum adds, `norm` what a norm is."""
-    names = {"stream": "stream x", "norm": norm, "attention": "attention",
-             "cross": "cross-attention", "ffn": "FFN"}  # fmt: skip
+    names = {
+        "stream": "stream x",
+        "norm": norm,
+        "attention": "attention",
+        "cross": "cross-attention",
+        "ffn": "FFN",
+    }
     return f"+ {added.removesuffix('-attention')}" if kind == "sum" else names[kind]
 
 
@@ -228,51 +233,60 @@ def explanation(
     end = f" The vector goes on {token.leaves}." if last else ""
     n = token.not_drawn
     special = f" and {n} special one{'s' * (n > 1)}, not drawn" if n else ""
-    change: Sentence = [f"The length goes from {_norm(before):.1f} to ", norm, f".{end}"]
+    change = f"The length goes from {_norm(before):.1f} to {norm}.{end}"
     match kind:
         case "stream":
-            return [word, f" enters as {token.enters}: {len(after):,} numbers, of length ",
-                    norm, "."]  # fmt: skip
+            return f"{word} enters as {token.enters}: {len(after):,} numbers, of length {norm}."
         case "norm" if token.norm == "RMSNorm":
             length = f"{float(np.sqrt(np.square(before).mean())):.2f}"
-            return ["RMSNorm divides the numbers of ", word, f" by their root mean square "
-                    f"({length}), and scales each by a learnt amount. ", *change]  # fmt: skip
+            return (
+                f"RMSNorm divides the numbers of {word} by their root mean square ({length}), and "
+                f"scales each by a learnt amount. {change}"
+            )
         case "norm" if token.norm == "norm":
-            return ["The numbers of ", word, " are normalised, and scaled by learnt amounts. ",
-                    *change]  # fmt: skip
+            return f"The numbers of {word} are normalised, and scaled by learnt amounts. {change}"
         case "norm":
             mean = f"{before.mean():.2f}".replace("-", "−")
-            return [f"LayerNorm subtracts the mean ({mean}) of the numbers of ", word,
-                    f", divides them by their standard deviation ({before.std():.2f}), and scales "
-                    "and shifts each by learnt amounts. ", *change]  # fmt: skip
+            return (
+                f"LayerNorm subtracts the mean ({mean}) of the numbers of {word}, divides them by "
+                f"their standard deviation ({before.std():.2f}), and scales and shifts each by "
+                f"learnt amounts. {change}"
+            )
         case "attention":
-            return ["Only here do tokens see one another. For ", word, ", each head gathers from "
-                    f"{counted(token.n_words, 'token')}{special}, with weights that sum to 1. "
-                    "What the heads write has a length of ", norm, "."]  # fmt: skip
+            return (
+                f"Only here do tokens see one another. For {word}, each head gathers from "
+                f"{counted(token.n_words, 'token')}{special}, with weights that sum to 1. What the "
+                f"heads write has a length of {norm}."
+            )
         case "cross":
-            return [word, f" attends to the {counted(token.n_words, 'token')} of the sentence that "
-                    "was read. What is written has a length of ", norm, "."]  # fmt: skip
+            return (
+                f"{word} attends to the {counted(token.n_words, 'token')} of the sentence that was "
+                f"read. What is written has a length of {norm}."
+            )
         case "ffn":
             d_ff = 0 if hidden is None else len(hidden)
-            return ["The FFN sees ", word, f" alone: {len(after):,} → {d_ff:,} numbers, "
-                    f"through {token.phi} (", number(f"{token.awake:,} active"),
-                    f"), → {len(after):,}. It writes a vector of length "
-                    f"{_norm(after):.1f}."]  # fmt: skip
-    return ["What was written is added to the stream. It turns ", word, " by ",
-            number(f"{degrees(before, after):.0f}°"),
-            f"; the length goes from {_norm(before):.1f} to {_norm(after):.1f}.{end}"]  # fmt: skip
+            return (
+                f"The FFN sees {word} alone: {len(after):,} → {d_ff:,} numbers, through "
+                f"{token.phi} ({number(f'{token.awake:,} active')}), → {len(after):,}. It writes a "
+                f"vector of length {_norm(after):.1f}."
+            )
+    return (
+        f"What was written is added to the stream. It turns {word} by "
+        f"{number(f'{degrees(before, after):.0f}°')}; the length goes from {_norm(before):.1f} to "
+        f"{_norm(after):.1f}.{end}"
+    )
 
 
 def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sentence:
     """How far each part of the block turns the token; the sentence begins with `start`."""
-    parts: Sentence = [start]
+    parts = start
     for place, (what, angle) in enumerate(turns):
         if place:
-            parts.append(" and " if place == len(turns) - 1 else ", ")
-        parts += [f"the {what} turns ", quoted(label)] if place == 0 else [f"the {what}"]
+            parts += " and " if place == len(turns) - 1 else ", "
+        parts += f"the {what} turns {quoted(label)}" if place == 0 else f"the {what}"
         turned = f"{angle:.0f}°"
-        parts += [" by ", number(turned) if place == len(turns) - 1 else turned]
-    return [*parts, ". Tokens mix only in attention; everywhere else each keeps to its lane."]
+        parts += f" by {number(turned) if place == len(turns) - 1 else turned}"
+    return f"{parts}. Tokens mix only in attention; everywhere else each keeps to its lane."
 
 
 def _norm(vector: Array) -> float:
@@ -283,12 +297,12 @@ def attends_most(label: str, read: Sequence[str], weights: Array | None, token: 
     """Where a written token attends most in the sentence that was read, on average over heads."""
     mean = np.zeros(len(read)) if weights is None else weights[:, token].mean(axis=0)
     most = int(mean.argmax())
-    return [
-        quoted(label), " sees what has been written so far, never what follows. In the sentence "
-        "at the top it attends most to ", quoted(read[most]), " (",
-        number(percent(float(mean[most]))), "). "
-        "No decoder was trained: this one borrows the encoder's weights.",
-    ]  # fmt: skip
+    return (
+        f"{quoted(label)} sees what has been written so far, never what follows. In the sentence "
+        f"at the top it attends most to {quoted(read[most])} "
+        f"({number(percent(float(mean[most])))}). No decoder was trained: this one borrows the "
+        "encoder's weights."
+    )
 
 
 HEAD = count_setting("attention_head", 0, 0, 64)
@@ -302,11 +316,13 @@ DOORS = {  # of a kind of station: the parts about it, each with its page and na
     Kind.ATTENTION: (("Against an RNN", "block", "turns"), ("Position-wise", "lab", "positions")),
     Kind.CROSS: (("Against an RNN", "block", "turns"),),
     Kind.FFN: (
-        ("The activation function", "sparsity", "bend"), ("Active neurons", "sparsity", "awake"),
-        ("Top activations", "neurons", "wakes"), ("What it writes", "neurons", "writes"),
+        ("The activation function", "sparsity", "bend"),
+        ("Active neurons", "sparsity", "awake"),
+        ("Top activations", "neurons", "wakes"),
+        ("What it writes", "neurons", "writes"),
     ),
     Kind.SUM: (RESIDUAL, ("Ablate layers", "block", "strip"), LENS),
-}  # fmt: skip
+}
 Vectors = NDArray[np.float32]
 
 
@@ -347,7 +363,11 @@ def stations_of(
                 title=title(kind, last_written, passing.norm),
                 note=note(kind, before, after),
                 says=explanation(
-                    kind, before, after, own, None if hidden is None else hidden[token],
+                    kind,
+                    before,
+                    after,
+                    own,
+                    None if hidden is None else hidden[token],
                     place == len(computed) - 1,
                 ),
                 output=output,
@@ -358,7 +378,7 @@ def stations_of(
                 hidden=hidden,
                 doors=[title for title, _, _ in doors_of(station.kind, ours)],
             )
-        )  # fmt: skip
+        )
         last_written = ADDED.get(station.kind, last_written)
     return stations
 

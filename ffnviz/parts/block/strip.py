@@ -176,15 +176,26 @@ def over_layers(series: Lines, title: str, legend: bool = True) -> Figure:
     ticks = {"dtick": max(1, round(decades / 2))} if decades > 1 else {}
     deepest = max(len(values) for values, _, _ in series.values())
     padded = {
-        name: (np.concatenate([np.where(values > 0, np.maximum(values, FLOOR), np.nan),
-                               np.full(deepest - len(values), np.nan)]), colour, dash)
+        name: (
+            np.concatenate(
+                [
+                    np.where(values > 0, np.maximum(values, FLOOR), np.nan),
+                    np.full(deepest - len(values), np.nan),
+                ]
+            ),
+            colour,
+            dash,
+        )
         for name, (values, colour, dash) in series.items()
-    }  # fmt: skip
+    }
     return lines(
-        np.arange(deepest), padded, axis("layer", dtick=max(1, deepest // 8)),
+        np.arange(deepest),
+        padded,
+        axis("layer", dtick=max(1, deepest // 8)),
         axis(title, type="log", exponentformat="power", **ticks),
-        margin={"l": 92, "r": 16, "t": 44 if legend else 12, "b": 56}, showlegend=legend,
-    )  # fmt: skip
+        margin={"l": 92, "r": 16, "t": 44 if legend else 12, "b": 56},
+        showlegend=legend,
+    )
 
 
 def alike(
@@ -202,33 +213,52 @@ def alike(
     ticks = {**some_named(labels, 12, 8), "tickfont": {"size": 16}}
     for place, (title, cosines) in enumerate(maps):
         left, number = place * (width + gap), str(place + 1) if place else ""
-        traces.append({
-            "type": "heatmap", "name": title, "z": cosines, "zmin": -1, "zmax": 1,
-            "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, colour]],
-            "showscale": False, "xgap": 1, "ygap": 1,
-            "xaxis": f"x{number}", "yaxis": f"y{number}",
-            "hovertemplate": "%{y}, %{x}: cosine %{z:.3f}<extra></extra>",
-        })  # fmt: skip
+        traces.append(
+            {
+                "type": "heatmap",
+                "name": title,
+                "z": cosines,
+                "zmin": -1,
+                "zmax": 1,
+                "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, colour]],
+                "showscale": False,
+                "xgap": 1,
+                "ygap": 1,
+                "xaxis": f"x{number}",
+                "yaxis": f"y{number}",
+                "hovertemplate": "%{y}, %{x}: cosine %{z:.3f}<extra></extra>",
+            }
+        )
         axes[f"xaxis{number}"] = bare_axis(
             "", domain=[left, left + width], anchor=f"y{number}", **ticks
         )
         axes[f"yaxis{number}"] = bare_axis(
-            "", anchor=f"x{number}", range=[len(labels) - 0.5, -0.5],
-            showticklabels=place == 0, **ticks,
-        )  # fmt: skip
+            "",
+            anchor=f"x{number}",
+            range=[len(labels) - 0.5, -0.5],
+            showticklabels=place == 0,
+            **ticks,
+        )
         titles.append(panel_title(title, left, 1.01))
     return figure(
         traces,
-        axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
-        meta={"panels": len(maps)}, showlegend=False,
+        axes.pop("xaxis"),
+        axes.pop("yaxis"),
+        **axes,
+        annotations=titles,
+        meta={"panels": len(maps)},
+        showlegend=False,
         margin={"l": 92, "r": 10, "t": 40, "b": 70},
-    )  # fmt: skip
+    )
 
 
 NAMES = {
-    "attention": "attention", "ffn": "FFN", "residual": "residual", "norm": "LayerNorm",
+    "attention": "attention",
+    "ffn": "FFN",
+    "residual": "residual",
+    "norm": "LayerNorm",
     "phi": "φ",
-}  # fmt: skip
+}
 
 
 def parts_in(text: str) -> tuple[str, ...]:
@@ -237,9 +267,8 @@ def parts_in(text: str) -> tuple[str, ...]:
 
 
 WITHOUT = Setting[Any](
-    "without", ("ffn", "residual"), parts_in, lambda parts: "-".join(parts) or "none",
-    options=NAMES,
-).with_control("Take away")  # fmt: skip
+    "without", ("ffn", "residual"), parts_in, lambda parts: "-".join(parts) or "none", options=NAMES
+).with_control("Take away")
 LAYERS = count_setting("blocks", DEPTH, 1, DEEPEST).with_control("layers", range(1, DEEPEST + 1))
 SEED = count_setting("stack_seed", 1, 1, SEEDS).with_control(
     "seed of the weights", range(1, SEEDS + 1)
@@ -271,20 +300,32 @@ def sheet(run: Run, values: Values) -> Sheet:
     labels = run.labels[: len(x)]
     likeness = chart_cell(
         Head(_of_likeness(result, depth), "alike", colour),
-        alike([("before the first layer", result.cosines[0]),
-               (f"after layer {depth}", result.cosines[1])], labels, f"@{colour}"),
+        alike(
+            [
+                ("before the first layer", result.cosines[0]),
+                (f"after layer {depth}", result.cosines[1]),
+            ],
+            labels,
+            f"@{colour}",
+        ),
         "The cosine of any two tokens' vectors, before the stack and after it.",
         height=256,
-    )  # fmt: skip
+    )
     apart = Head(_of_collapse(result, without), "apart", colour)
     scale = Head(_of_scale(result), "scale", colour)
     gradient = Head(_of_gradient(result, labels[token], depth), "strip-gradient", colour)
-    return Sheet([row(
-        [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness],
-        [curve(stacks, "scale", "root mean square", scale, 290),
-         curve(stacks, "gradient", "length of the gradient", gradient, 290)],
-        widths=(1.2, 1),
-    )])  # fmt: skip
+    return Sheet(
+        [
+            row(
+                [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness],
+                [
+                    curve(stacks, "scale", "root mean square", scale, 290),
+                    curve(stacks, "gradient", "length of the gradient", gradient, 290),
+                ],
+                widths=(1.2, 1),
+            )
+        ]
+    )
 
 
 def curve(
@@ -307,34 +348,34 @@ def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
     depth = len(result.apart) - 1
     layers = f"{depth} untrained layer{'s' * (depth > 1)}"
     if len(result.cosines[0]) < 2:
-        return ["A single token has no other to be told apart from. Type a second word."]
+        return "A single token has no other to be told apart from. Type a second word."
     taken = f" without {_listed(without)}" if without else ""
     equal = result.apart[-1] < ROUNDING <= result.apart[0]
-    return [
-        f"After {layers}{taken}, ",
-        "the tokens are identical up to rounding: they" if equal else "the tokens",
-        " differ by ", number(short(float(result.apart[-1]))),
-        f" of their vectors' length; at the start, by {short(float(result.apart[0]))}.",
-    ]  # fmt: skip
+    return (
+        f"After {layers}{taken}, "
+        f"{'the tokens are identical up to rounding: they' if equal else 'the tokens'} differ by "
+        f"{number(short(float(result.apart[-1])))} of their vectors' length; at the start, by "
+        f"{short(float(result.apart[0]))}."
+    )
 
 
 def _of_likeness(result: Stack, depth: int) -> Sentence:
     if len(result.cosines[0]) < 2:
-        return ["A token's cosine with itself is ", number("1"), "."]
-    return [
+        return f"A token's cosine with itself is {number('1')}."
+    return (
         f"Two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; after layer "
-        f"{depth}, of ", number(f"{result.similarity[-1]:.3f}"), ".",
-    ]  # fmt: skip
+        f"{depth}, of {number(f'{result.similarity[-1]:.3f}')}."
+    )
 
 
 def _of_scale(result: Stack) -> Sentence:
     first, last = (short(float(result.scale[layer])) for layer in (0, -1))
-    return [f"The root mean square of the stream goes from {first} to ", number(last), "."]
+    return f"The root mean square of the stream goes from {first} to {number(last)}."
 
 
 def _of_gradient(result: Stack, label: str, depth: int) -> Sentence:
     arrives = float(result.gradient[0])
-    return [
-        "A unit gradient at ", quoted(label), f" after layer {depth} ",
-        "grows" if arrives > 1 else "shrinks", " to ", number(short(arrives)), " at the input.",
-    ]  # fmt: skip
+    return (
+        f"A unit gradient at {quoted(label)} after layer {depth} "
+        f"{'grows' if arrives > 1 else 'shrinks'} to {number(short(arrives))} at the input."
+    )

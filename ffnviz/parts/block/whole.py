@@ -25,10 +25,19 @@ from ffnviz.state.settings import Values, choice_setting, count_setting, text_se
 
 DECODER_STATION = choice_setting(
     "decoder_station",
-    {"cross": "cross-attention", "x": "stream x", "norm1": "LayerNorm 1", "attention": "attention",
-     "sum1": "+ attention", "norm2": "LayerNorm 2", "sum2": "+ cross-attention",
-     "norm3": "LayerNorm 3", "ffn": "FFN", "sum3": "+ FFN"},
-)  # fmt: skip
+    {
+        "cross": "cross-attention",
+        "x": "stream x",
+        "norm1": "LayerNorm 1",
+        "attention": "attention",
+        "sum1": "+ attention",
+        "norm2": "LayerNorm 2",
+        "sum2": "+ cross-attention",
+        "norm3": "LayerNorm 3",
+        "ffn": "FFN",
+        "sum3": "+ FFN",
+    },
+)
 LONGEST = 24  # tokens
 WRITTEN = text_setting("written", "She opened the window", longest=200).with_control(
     "Written so far"
@@ -49,10 +58,13 @@ def decoder_sheet(run: Run, values: Values) -> Sheet:
     computed = decode(run.model, run.trace, block, [each.id for each in tokens])
     before, after = view.leads(run)
     passing = TokenInBlock(
-        labels[token], len(labels), view.awake_on(run, computed, token), run.card.phi.label,
+        labels[token],
+        len(labels),
+        view.awake_on(run, computed, token),
+        run.card.phi.label,
         f"decoder block {block} left it" if block else "its word's vector plus its position's",
         f"to decoder block {block + 2}" if after else "to the words",
-    )  # fmt: skip
+    )
     stations = view.stations_of(computed, token, passing, [])
     head = min(values[view.HEAD], view.n_heads(stations))
     weights = next(each.weights for each in stations if each.name == "cross")
@@ -66,15 +78,22 @@ def decoder_sheet(run: Run, values: Values) -> Sheet:
         actions=replace(
             view.asks(run, DECODER_STATION, computed), token=lambda place: set_to(TOKEN, place + 1)
         ),
-    )  # fmt: skip
+    )
     return Sheet([row(picture)])
 
 
 STATION = choice_setting(
     "station",
-    {"attention": "attention", "x": "stream x", "norm1": "LayerNorm 1", "sum1": "+ attention",
-     "norm2": "LayerNorm 2", "ffn": "FFN", "sum2": "+ FFN"},
-)  # fmt: skip
+    {
+        "attention": "attention",
+        "x": "stream x",
+        "norm1": "LayerNorm 1",
+        "sum1": "+ attention",
+        "norm2": "LayerNorm 2",
+        "ffn": "FFN",
+        "sum2": "+ FFN",
+    },
+)
 BUILT = choice_setting("layernorm", {"own": "as trained", "moved": "LayerNorm moved"})
 SETTINGS = (STATION, view.HEAD, BUILT)
 
@@ -89,26 +108,37 @@ def sheet(run: Run, values: Values) -> Sheet:
     else:
         first = index_in_full(run.trace, 0)
         computed = encoder_stations(
-            run.trace.blocks[block], norm_first=run.card.pre_norm,
+            run.trace.blocks[block],
+            norm_first=run.card.pre_norm,
             kept=slice(first, first + len(run.labels)),
-        )  # fmt: skip
+        )
     before, after = view.leads(run)
-    start = [] if block else [
-        (name, view.as_array(vector))
-        for name, vector in run.model.embedding_parts(run.trace, token).items()
-    ]  # fmt: skip
+    start = (
+        []
+        if block
+        else [
+            (name, view.as_array(vector))
+            for name, vector in run.model.embedding_parts(run.trace, token).items()
+        ]
+    )
     passing = TokenInBlock(
-        run.labels[token], len(run.labels), view.awake_on(run, computed, token), run.card.phi.label,
+        run.labels[token],
+        len(run.labels),
+        view.awake_on(run, computed, token),
+        run.card.phi.label,
         f"block {block} left it" if block else _embedded(start),
         f"to block {block + 2}" if after else "to the words",
-        _norm_of(run), run.place - token if run.card.causal else n_hidden,
-    )  # fmt: skip
+        _norm_of(run),
+        run.place - token if run.card.causal else n_hidden,
+    )
     stations = view.stations_of(computed, token, passing, start, run.card.ours)
     own, other = ("pre-LN", "post-LN") if run.card.pre_norm else ("post-LN", "pre-LN")
     built = {"own": f"{own}, as trained", "moved": f"{other}, not trained so"}
-    begin = f"In block {block + 1}, " if not moved else (
-        f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} "
-    )  # fmt: skip
+    begin = (
+        f"In block {block + 1}, "
+        if not moved
+        else (f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} ")
+    )
     sentence = headline(view.rotations(stations, token), run.labels[token], begin)
     names, chosen = {each.name for each in stations}, values[STATION]
     picture = block_cell(
@@ -118,12 +148,16 @@ def sheet(run: Run, values: Values) -> Sheet:
         (),
         BlockView(
             chosen if chosen in names else view.FIRST,
-            min(values[view.HEAD], view.n_heads(stations)), token,
-            before, after, built if run.card.ours else {}, "moved" if moved else "own",
+            min(values[view.HEAD], view.n_heads(stations)),
+            token,
+            before,
+            after,
+            built if run.card.ours else {},
+            "moved" if moved else "own",
         ),
         key="block-picture",
         actions=replace(view.asks(run, STATION, computed), variant=lambda way: set_to(BUILT, way)),
-    )  # fmt: skip
+    )
     return Sheet([row(picture)])
 
 

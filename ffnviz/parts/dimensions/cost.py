@@ -66,7 +66,7 @@ def growth_sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
         first = curves(length, "tokens T", by_length)
         if width is None:
             return [row(first, wider)]
-        by_width = Head(_width_sentence(width), "width", colour, under=[runs])
+        by_width = Head(_width_sentence(width), "width", colour, under=runs)
         return [row(first, curves(width, "d_ff", by_width))]
 
     longer = Soon("growth", "How the time grows with the number of tokens")
@@ -99,22 +99,21 @@ def curves(grown: Growth, what: str, head: Head) -> Cell:
 def _length_sentence(grown: Growth) -> Sentence:
     one, many = grown.times["FFN, batch 1"], grown.times["FFN, batch 32"]
     times = grown.sizes[-1] / grown.sizes[0]
-    return [
-        f"With {times:g} times as many tokens the FFN takes ",
-        number(f"{one[-1].median / one[0].median:.1f} times"),
-        f" as long for one text, and {many[-1].median / many[0].median:.1f} times in a batch of "
-        "32.",
-    ]  # fmt: skip
+    return (
+        f"With {times:g} times as many tokens the FFN takes "
+        f"{number(f'{one[-1].median / one[0].median:.1f} times')} as long for one text, and "
+        f"{many[-1].median / many[0].median:.1f} times in a batch of 32."
+    )
 
 
 def _width_sentence(grown: Growth) -> Sentence:
     one = grown.times["FFN, batch 1"]
     times = grown.sizes[-1] / grown.sizes[0]
-    return [
-        f"With {times:g} times as many neurons the FFN takes ",
-        number(f"{one[-1].median / one[0].median:.1f} times"),
-        f" as long, on {WIDTH_TOKENS} tokens.",
-    ]
+    return (
+        f"With {times:g} times as many neurons the FFN takes "
+        f"{number(f'{one[-1].median / one[0].median:.1f} times')} as long, on {WIDTH_TOKENS} "
+        "tokens."
+    )
 
 
 SHORT = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -139,16 +138,26 @@ def costs_figure(
     ):
         values = np.array([float(counts[part]) for part in parts])
         total = values.sum()
-        traces.append({
-            "type": "bar", "orientation": "h", "name": name, "x": values / total * 100,
-            "y": parts, "xaxis": f"x{place + 1}", "yaxis": f"y{place + 1}",
-            "textposition": "outside", "cliponaxis": False,
-            "meta": {"counts": [counts[part] for part in parts], "labels": [], "named": "part"},
-            "text": [f"{short(v)} <b>{percent(v / total).replace('<', '&lt;')}</b>"
-                     for v in values],
-            "textfont": {"size": 17}, "hoverinfo": "none",
-            "marker": {"color": [f"@{twin}" if part == "FFN" else "@muted" for part in parts]},
-        })  # fmt: skip
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": name,
+                "x": values / total * 100,
+                "y": parts,
+                "xaxis": f"x{place + 1}",
+                "yaxis": f"y{place + 1}",
+                "textposition": "outside",
+                "cliponaxis": False,
+                "meta": {"counts": [counts[part] for part in parts], "labels": [], "named": "part"},
+                "text": [
+                    f"{short(v)} <b>{percent(v / total).replace('<', '&lt;')}</b>" for v in values
+                ],
+                "textfont": {"size": 17},
+                "hoverinfo": "none",
+                "marker": {"color": [f"@{twin}" if part == "FFN" else "@muted" for part in parts]},
+            }
+        )
     titles = [
         panel_title(f"<b>{short(sum(parameters.values()))}</b> parameters", 0),
         panel_title(f"<b>{short(sum(multiply_adds.values()))}</b> multiply-adds", 0.56),
@@ -268,35 +277,40 @@ def what_to_count(values: Values, shape: Shape) -> list[Control]:
         return replace(size, default=own, stops=stops, text=lambda n: str(0 if n == own else n))
 
     return [
-        Choice("Start from", [each.name for each in PRESETS.values()], start_from,
-               names.index(values[PRESET])),
+        Choice(
+            "Start from",
+            [each.name for each in PRESETS.values()],
+            start_from,
+            names.index(values[PRESET]),
+        ),
         Choice("FFN", [GATED.options["plain"], GATED.options["gated"]], gate, int(shape.gated)),
         *(slider(name, size) for name, size in SIZES.items()),
-    ]  # fmt: skip
+    ]
 
 
 def _details(values: Values, shape: Shape) -> Sentence:
     preset, sizes = PRESETS[values[PRESET]], memory(shape)
     width, rest = divmod(shape.d_model, shape.n_heads)
-    return [
-        f"Weights: {_bytes(sizes['float32'])} in float32, {_bytes(sizes['float16'])} in float16 "
-        f"or bfloat16. {counted(shape.n_blocks, 'block')}",
-        f", {shape.n_cross} of them with cross-attention" if shape.n_cross else "",
-        f"; {shape.d_model} cannot be split evenly among {shape.n_heads} heads." if rest
-        else f"; each head is {width} wide.",
-        f" {preset.name}: {preset.source}.",
-    ]  # fmt: skip
+    cross = f", {shape.n_cross} of them with cross-attention" if shape.n_cross else ""
+    heads = f"each head is {width} wide"
+    if rest:
+        heads = f"{shape.d_model} cannot be split evenly among {shape.n_heads} heads"
+    return (
+        f"Weights: {_bytes(sizes['float32'])} in float32, {_bytes(sizes['float16'])} in float16 or "
+        f"bfloat16. {counted(shape.n_blocks, 'block')}{cross}; {heads}. {preset.name}: "
+        f"{preset.source}."
+    )
 
 
 def costs(run: Run, name: str, shape: Shape, under: Sentence) -> Cell:
     """Parameters and multiply-adds, part by part."""
     count, work = parameters(shape), multiply_adds(shape)
     share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
-    sentence: Sentence = [
-        f"{name}, with the sizes set here: the FFNs hold ",
-        number(percent(share)), f" of the parameters and do {percent(busy)} of the multiply-adds "
-        f"for {counted(shape.n_tokens, 'token')}.",
-    ]  # fmt: skip
+    sentence = (
+        f"{name}, with the sizes set here: the FFNs hold {number(percent(share))} of the "
+        f"parameters and do {percent(busy)} of the multiply-adds for "
+        f"{counted(shape.n_tokens, 'token')}."
+    )
     return chart_cell(
         Head(sentence, "costs", run.card.colour, under=under),
         costs_figure(count, work, run.card.colour),
@@ -309,15 +323,16 @@ def share_against_length(run: Run, shape: Shape) -> Cell:
     """The FFNs' share in a block as sequences grow."""
     overtaken = overtaking_length(shape)
     now = float(shape.n_tokens), ffn_share(shape, shape.n_tokens)
-    where: Sentence = (
-        ["Attention computes as much as the FFNs at ", number(f"{overtaken:,.0f} tokens"), "; at "]
+    where = (
+        f"Attention computes as much as the FFNs at {number(f'{overtaken:,.0f} tokens')}; at "
         if overtaken > 0
-        else ["Attention computes more than the FFNs at any length; at "]
+        else "Attention computes more than the FFNs at any length; at "
     )
     share = percent(now[1])
-    sentence: Sentence = [*where, f"{shape.n_tokens:,} the FFNs do ",
-                          share if overtaken > 0 else number(share),
-                          " of the blocks' multiply-adds."]  # fmt: skip
+    sentence = (
+        f"{where}{shape.n_tokens:,} the FFNs do {share if overtaken > 0 else number(share)} of the "
+        "blocks' multiply-adds."
+    )
     shares = np.array([ffn_share(shape, length) for length in LENGTHS])
     return chart_cell(
         Head(sentence, "overtaking", run.card.colour),

@@ -18,7 +18,7 @@ from ffnviz.pictures.cell import Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, Trace, escaped, shortened
 from ffnviz.pictures.text import code_cell, table_cell, text_cell
-from ffnviz.pictures.wording import Sentence, counted, number
+from ffnviz.pictures.wording import counted, number, strong
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -100,28 +100,44 @@ def flow(n_tokens: int, d_model: int, d_ff: int, label: str, twin: str) -> Figur
     heights = [d_model, d_ff, d_ff, d_model]
     names = ["x", "x W₁ + b₁", f"{label}(x W₁ + b₁)", "output"]
     # Narrow enough to stand between the boxes of a telephone.
-    steps = [f"W₁<br>({d_model:,},<br>{d_ff:,})", "φ<br>one<br>by one",
-             f"W₂<br>({d_ff:,},<br>{d_model:,})"]  # fmt: skip
+    steps = [
+        f"W₁<br>({d_model:,},<br>{d_ff:,})",
+        "φ<br>one<br>by one",
+        f"W₂<br>({d_ff:,},<br>{d_model:,})",
+    ]
     places = np.arange(4) * GAP
     shapes = []
     for place, (left, right) in enumerate(pairwise(heights)):
         x0, x1 = places[place] + 0.35, places[place + 1] - 0.35
-        shapes.append(_polygon([(x0, left / 2), (x1, right / 2), (x1, -right / 2),
-                                (x0, -left / 2)], f"@{twin}/0.16"))  # fmt: skip
+        shapes.append(
+            _polygon(
+                [(x0, left / 2), (x1, right / 2), (x1, -right / 2), (x0, -left / 2)],
+                f"@{twin}/0.16",
+            )
+        )
     for place, height in zip(places, heights, strict=True):
         shapes.append(_box(place - 0.35, place + 0.35, -height / 2, height / 2, f"@{twin}/0.75"))
     tallest = max(heights)
     return {
         "data": [
-            _words("shape", places, np.array(heights) / 2 + 0.05 * tallest,
-                   [f"<b>({n_tokens:,}, {height:,})</b>" for height in heights],
-                   textfont={"size": 22}),
-            _words("value", places, -np.array(heights) / 2 - 0.05 * tallest, names,
-                   textfont={"size": 17}),
+            _words(
+                "shape",
+                places,
+                np.array(heights) / 2 + 0.05 * tallest,
+                [f"<b>({n_tokens:,}, {height:,})</b>" for height in heights],
+                textfont={"size": 22},
+            ),
+            _words(
+                "value",
+                places,
+                -np.array(heights) / 2 - 0.05 * tallest,
+                names,
+                textfont={"size": 17},
+            ),
             _words("step", places[:-1] + GAP / 2, np.zeros(3), steps, textfont={"size": 18}),
         ],
         "layout": _bare(shapes, [-0.75, 3 * GAP + 0.75], [-0.62 * tallest, 0.62 * tallest]),
-    }  # fmt: skip
+    }
 
 
 def shared_weights(labels: Sequence[str], d_model: int, d_ff: int, n: int, twin: str) -> Figure:
@@ -159,19 +175,24 @@ def shared_weights(labels: Sequence[str], d_model: int, d_ff: int, n: int, twin:
 
 
 def _words(name: str, x: Any, y: Any, text: Sequence[str], **more: Any) -> Trace:
-    return {"type": "scatter", "mode": "text", "name": name, "x": x, "y": y, "text": text,
-            "hoverinfo": "skip", **more}  # fmt: skip
+    written = {"type": "scatter", "mode": "text", "hoverinfo": "skip"}
+    return {**written, "name": name, "x": x, "y": y, "text": text, **more}
 
 
 def _box(x0: float, x1: float, y0: float, y1: float, colour: str) -> dict[str, Any]:
-    return {"type": "rect", "x0": float(x0), "x1": float(x1), "y0": float(y0), "y1": float(y1),
-            "fillcolor": colour, "line": {"width": 0}, "layer": "below"}  # fmt: skip
+    corners = {"x0": float(x0), "x1": float(x1), "y0": float(y0), "y1": float(y1)}
+    return {"type": "rect", **corners, "fillcolor": colour, "line": {"width": 0}, "layer": "below"}
 
 
 def _polygon(corners: Sequence[tuple[float, float]], colour: str) -> dict[str, Any]:
     path = "M" + " L".join(f"{x:g},{y:g}" for x, y in corners) + " Z"
-    return {"type": "path", "path": path, "fillcolor": colour, "line": {"width": 0},
-            "layer": "below"}  # fmt: skip
+    return {
+        "type": "path",
+        "path": path,
+        "fillcolor": colour,
+        "line": {"width": 0},
+        "layer": "below",
+    }
 
 
 def _bare(shapes: list[dict[str, Any]], x: list[float], y: list[float]) -> dict[str, Any]:
@@ -203,38 +224,44 @@ def sheet_of_shapes(run: Run, _: Values) -> Sheet:
     """The diagram beside the batch view."""
     d_model, d_ff, n = run.model.sizes.d_model, run.model.sizes.d_ff, len(run.labels)
     apart = position_wise(run.model, run.trace, run.state.block)
-    shared: Sentence = [
-        number(f"{counted(n, 'token')}, one set of {apart.n_parameters:,} parameters"),
-        ": no token's row depends on another's, and no position has weights of its own.",
-    ]
+    alike = f"{counted(n, 'token')}, one set of {apart.n_parameters:,} parameters"
+    shared = (
+        f"{number(alike)}: no token's row depends on another's, and no position has weights of its "
+        "own."
+    )
     picture = chart_cell(
         Head(shared, "same", run.card.colour),
-        shared_weights([escaped(label) for label in run.labels], d_model, d_ff,
-                       apart.n_parameters, run.card.colour),
+        shared_weights(
+            [escaped(label) for label in run.labels],
+            d_model,
+            d_ff,
+            apart.n_parameters,
+            run.card.colour,
+        ),
         "Every token goes through the same weights on a line of its own.",
         height=656,
-    )  # fmt: skip
+    )
     compared = (
         (f"a batch of two copies, (2, {n}, {d_model}), against one", apart.batch),
         (f"the batch as {2 * n} rows, ({2 * n}, {d_model}), against the batch", apart.flattened),
         (f"each token alone, (1, {d_model}), against all together", apart.alone),
     )
-    measured: Sentence = [
-        "Measured just now, on this sentence, they differ by at most ",
-        number(short(max(difference for _, difference in compared))), ".",
-    ]  # fmt: skip
+    measured = (
+        "Measured just now, on this sentence, they differ by at most "
+        f"{number(short(max(difference for _, difference in compared)))}."
+    )
     under = (
         "Where a difference is not exactly 0, it is rounding: a product of one row may be summed "
         "in another order than a product of many."
     )
     table = table_cell(
         "batch",
-        Head(measured, "batch", run.card.colour, under=[under]),
+        Head(measured, "batch", run.card.colour, under=under),
         ("what is compared", "largest difference"),
         [(what, short(difference)) for what, difference in compared],
     )
-    names = " Here ffn and record come from the view “shapes”:"
-    title = text_cell("batch-view", [("In batches.", "strong"), names])
+    names = "Here ffn and record come from the view “shapes”:"
+    title = text_cell("batch-view", f"{strong('In batches.')} {names}")
     code = code_cell("code", CODE_OF_SHAPES.format(n=n, d_model=d_model))
     return Sheet([row(picture, [title, code, table], widths=(1.2,))])
 
@@ -276,12 +303,12 @@ def sheet(run: Run, _: Values) -> Sheet:
     agreement = (
         f"differ by at most {short(difference)}" if difference else "give exactly the same numbers"
     )
-    sentence: Sentence = [
-        f"Your {counted(n, 'token')} go{'es' * (n == 1)} through as ",
-        number(f"({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})"),
-        f": made {d_ff / d_model:.3g} times as wide, bent, and made narrow. PyTorch's own layers "
-        f"with the same weights {agreement}.",
-    ]  # fmt: skip
+    sentence = (
+        f"Your {counted(n, 'token')} go{'es' * (n == 1)} through as "
+        f"{number(f'({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})')}: made "
+        f"{d_ff / d_model:.3g} times as wide, bent, and made narrow. PyTorch's own layers with the "
+        f"same weights {agreement}."
+    )
     picture = chart_cell(
         Head(sentence, "flow", run.card.colour),
         flow(n, d_model, d_ff, label, run.card.colour),
@@ -289,7 +316,13 @@ def sheet(run: Run, _: Values) -> Sheet:
         height=630,
     )
     code = CODE.format(
-        network=run.card.id, text=run.trace.text, block=block, number=block + 1, n=n, label=label,
-        d_model=d_model, d_ff=d_ff,
-    )  # fmt: skip
+        network=run.card.id,
+        text=run.trace.text,
+        block=block,
+        number=block + 1,
+        n=n,
+        label=label,
+        d_model=d_model,
+        d_ff=d_ff,
+    )
     return Sheet([row(picture, code_cell("code", code), widths=(1.2,))])

@@ -31,7 +31,7 @@ from ffnviz.pictures.plot import (
     ring,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, counted, number, quoted
+from ffnviz.pictures.wording import counted, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 
@@ -141,9 +141,10 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
             _line("one layer, at most", powers, powers + 1, colour, 3),
             ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
         ],
-        log_axis("neurons", POWERS), log_axis("pieces", POWERS),
+        log_axis("neurons", POWERS),
+        log_axis("pieces", POWERS),
         margin={"l": 70, "r": 20, "t": 60, "b": 56},
-    )  # fmt: skip
+    )
 
 
 def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, str]) -> Figure:
@@ -161,7 +162,7 @@ def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, 
         axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
         axis("pieces so far", rangemode="tozero"),
         margin={"l": 76, "r": 20, "t": 60, "b": 44},
-    )  # fmt: skip
+    )
 
 
 def _line(name: str, x: Any, y: Array, colour: str, width: int) -> Trace:
@@ -190,10 +191,10 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
     inside = bends < 1
     pieces, right = 2**k, min(n, 2**k)
     share = "all of them" if right == pieces else f"{right:,}, and needs {pieces:,} neurons for all"
-    sentence: Sentence = [
-        f"{k} fold{'s' * (k > 1)} of 2 ReLU neurons each make ", number(f"{pieces:,} pieces"),
-        f"; one layer of {counted(n, 'neuron')} matches {share}.",
-    ]  # fmt: skip
+    sentence = (
+        f"{k} fold{'s' * (k > 1)} of 2 ReLU neurons each make {number(f'{pieces:,} pieces')}; one "
+        f"layer of {counted(n, 'neuron')} matches {share}."
+    )
     layer = layer_at(X, bends[inside], turns[inside])
     return chart_cell(
         Head(sentence, "folds", run.card.colour),
@@ -206,10 +207,10 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
 
 def the_growth(run: Run, k: int, n: int) -> Cell:
     """The number of pieces against the number of units."""
-    sentence: Sentence = [
-        f"{2 * k} neurons fold the line into {2**k:,} pieces; in one layer they make at most ",
-        number(f"{2 * k + 1}"), ".",
-    ]  # fmt: skip
+    sentence = (
+        f"{2 * k} neurons fold the line into {2**k:,} pieces; in one layer they make at most "
+        f"{number(f'{2 * k + 1}')}."
+    )
     figure = growth(2 * k, 2**k, n, n + 1, f"@{run.card.colour}")
     alt = "How the number of pieces grows with the number of neurons, folded and in one layer."
     return chart_cell(Head(sentence, "folds-pieces", run.card.colour), figure, alt, height=300)
@@ -232,13 +233,11 @@ def in_the_network(run: Run, values: Values) -> Cell:
         (f"of blocks {block + 1} and {block + 2}", f"@{run.card.colour}"),
     )
     from_, to = (run.labels[end] for end in ends)
-    sentence: Sentence = [
-        "On a line from ", quoted(from_), " to ", quoted(to), f" block {block + 1}'s FFN has ",
-    ]  # fmt: skip
+    sentence = f"On a line from {quoted(from_)} to {quoted(to)} block {block + 1}'s FFN has "
     first, *more = (counted(1 + int(each[-1]), "piece") for each in counts)
-    sentence += [f"{first}, and with the next block's ", number(*more)] if more else [number(first)]
+    sentence += f"{first}, and with the next block's {number(*more)}" if more else number(first)
     bends = run.card.phi.exact_zeros
-    sentence.append("." if bends else f"; {run.card.phi.label} has no corners: there it bends.")
+    sentence += "." if bends else f"; {run.card.phi.label} has no corners: there it bends."
     return chart_cell(
         Head(sentence, "folds-network", run.card.colour),
         along(
@@ -247,4 +246,4 @@ def in_the_network(run: Run, values: Values) -> Cell:
         ),
         "How many neurons have switched on the way from one token to another.",
         height=300,
-    )  # fmt: skip
+    )

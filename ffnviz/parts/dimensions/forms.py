@@ -16,7 +16,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, measured_on, 
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import code_cell, text_cell
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import Sentence, number, strong
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
 
@@ -119,9 +119,11 @@ FORM = choice_setting(
 ).with_control("Way to write it")
 SETTINGS = (FORM,)
 NAMES = {
-    "rows": "rows, PyTorch", "columns": "columns, PyTorch", "numpy": "rows, NumPy",
+    "rows": "rows, PyTorch",
+    "columns": "columns, PyTorch",
+    "numpy": "rows, NumPy",
     "batch": "batch, PyTorch",
-}  # fmt: skip
+}
 EQUATIONS = {
     "rows": "Y = φ(X W₁ + b₁) W₂ + b₂",
     "columns": "Yᵀ = W₂ᵀ φ(W₁ᵀ Xᵀ + b₁) + b₂",
@@ -173,7 +175,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The equation and its code beside what each way gives."""
     setup = (run.card.id, run.state.sentence, run.device, run.state.block)
     form = values[FORM]
-    equation = text_cell("equation", [(EQUATIONS[form], "strong")])
+    equation = text_cell("equation", strong(EQUATIONS[form]))
     written = [equation, code_cell("code", code(run, form))]
     if form == "columns":
         books = "Many textbooks write columns; their W is Wᵀ here."
@@ -197,13 +199,19 @@ def code(run: Run, form: str) -> str:
     """A way of writing this block's FFN that runs in a notebook."""
     sizes, phi, ffn = run.model.sizes, run.card.phi, run.model.ffn(run.state.block)
     given = {
-        "network": run.card.id, "text": run.trace.text, "block": run.state.block,
-        "n": len(run.labels), "d_model": sizes.d_model, "d_ff": sizes.d_ff,
+        "network": run.card.id,
+        "text": run.trace.text,
+        "block": run.state.block,
+        "n": len(run.labels),
+        "d_model": sizes.d_model,
+        "d_ff": sizes.d_ff,
         "b1": "ffn.key_bias" if ffn.key_bias is not None else f"torch.zeros({sizes.d_ff})",
-        "b2": "ffn.output_bias" if ffn.output_bias is not None
-              else f"torch.zeros({sizes.d_model})",
-        "torch": phi.torch, "numpy": phi.numpy or "φ(z)", "batch": BATCH, "tokens": TOKENS,
-    }  # fmt: skip
+        "b2": "ffn.output_bias" if ffn.output_bias is not None else f"torch.zeros({sizes.d_model})",
+        "torch": phi.torch,
+        "numpy": phi.numpy or "φ(z)",
+        "batch": BATCH,
+        "tokens": TOKENS,
+    }
     return (START + CODE[form]).format(**given)
 
 
@@ -214,10 +222,10 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str, under: Sent
     shapes = " → ".join(f"({', '.join(f'{n:,}' for n in shape)})" for shape in form.shapes)
     against = "its texts one by one" if way == "batch" else "what the network computed"
     times = {name: 1_000 * each.time.median / each.n_tokens for name, each in by_form.items()}
-    sentence: Sentence = [
-        number(shapes), f" takes {short(times[way], 3)} microseconds a token, and differs from "
-        f"{against} by at most {short(form.difference, 1)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"{number(shapes)} takes {short(times[way], 3)} microseconds a token, and differs from "
+        f"{against} by at most {short(form.difference, 1)}."
+    )
     colours = [run.card.colour if name == way else "muted" for name in times]
     names = [NAMES[name] for name in times]
     bars = Bars("", names, np.array(list(times.values())), colours)

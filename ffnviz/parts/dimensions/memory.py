@@ -64,9 +64,10 @@ def times_figure(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, tw
             line_of_times("all tokens", chunks, spreads, f"@{twin}", hover),
             ring(f"{chunk:,}", np.array([chunk]), np.array([spreads[at][0]]), f"@{twin}"),
         ],
-        log_axis("tokens at a time", chunks), axis("ms, median and quartiles", rangemode="tozero"),
+        log_axis("tokens at a time", chunks),
+        axis("ms, median and quartiles", rangemode="tozero"),
         showlegend=False,
-    )  # fmt: skip
+    )
 
 
 RUNS = 5
@@ -112,14 +113,14 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     """Bytes against tokens at a time."""
     chunk = result.chunks[place]
     at_once, whole = f"All {result.n_tokens:,} tokens at once take ", _bytes(result.peaks[0])
-    sentence: Sentence = [
-        f"{at_once}{whole} of activations; {chunk:,} at a time, ",
-        number(_bytes(result.peaks[place])),
-        f", of which {_bytes(4 * result.n_tokens * run.model.sizes.d_model)} is the output.",
-    ]
+    sentence = (
+        f"{at_once}{whole} of activations; {chunk:,} at a time, "
+        f"{number(_bytes(result.peaks[place]))}, of which "
+        f"{_bytes(4 * result.n_tokens * run.model.sizes.d_model)} is the output."
+    )
     if place == 0:
         times = f"{result.peaks[0] / result.weights:.1f} times"
-        sentence = [at_once, number(whole), f" of activations, {times} the weights."]
+        sentence = f"{at_once}{number(whole)} of activations, {times} the weights."
     return chart_cell(
         Head(sentence, "memory", run.card.colour, under=in_training(run, result)),
         peaks_figure(result.chunks, result.peaks, result.expected, chunk, run.card.colour),
@@ -134,11 +135,11 @@ def the_times(run: Run, result: Memory, place: int, under: Sentence) -> Cell:
     quartiles = [spread.quartiles for spread in result.times]
     times = [median for median, _, _ in quartiles]
     chunk = result.chunks[place]
-    sentence: Sentence = [
-        f"With {chunk:,} at a time it takes ", number(f"{times[place] / times[0]:.2f} times"),
-        f" as long; with {result.chunks[-1]:,}, {times[-1] / times[0]:.1f} times. The outputs "
-        f"differ by at most {short(result.difference, 1)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"With {chunk:,} at a time it takes {number(f'{times[place] / times[0]:.2f} times')} as "
+        f"long; with {result.chunks[-1]:,}, {times[-1] / times[0]:.1f} times. The outputs differ "
+        f"by at most {short(result.difference, 1)}."
+    )
     figure = times_figure(result.chunks, quartiles, chunk, run.card.colour)
     alt = "The time for all tokens against the tokens that go through at once."
     head = Head(sentence, "memory-times", run.card.colour, under=under)
@@ -148,14 +149,13 @@ def the_times(run: Run, result: Memory, place: int, under: Sentence) -> Cell:
 def in_training(run: Run, result: Memory) -> Sentence:
     """What a training step keeps."""
     per_token = result.kept / result.n_tokens / 4 / run.model.sizes.d_ff
-    return [
-        "In training a step keeps ", _bytes(result.kept),
-        f" of this FFN for its gradients: {per_token:.0f} × d_ff numbers a token with "
-        f"{run.card.phi.label}. Chunks save none of that, unless they are "
-        "recomputed in the backward pass. The "
-        f"weights take {_bytes(result.weights)}. {RUNS} runs of each, on random inputs: the "
-        "sentence makes no difference.",
-    ]  # fmt: skip
+    return (
+        f"In training a step keeps {_bytes(result.kept)} of this FFN for its gradients: "
+        f"{per_token:.0f} × d_ff numbers a token with {run.card.phi.label}. Chunks save none of "
+        "that, unless they are recomputed in the backward pass. The weights take "
+        f"{_bytes(result.weights)}. {RUNS} runs of each, on random inputs: the sentence makes no "
+        "difference."
+    )
 
 
 def _bytes(size: int) -> str:

@@ -30,7 +30,7 @@ from ffnviz.pictures.plot import (
     vertical_line,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, counted, number
+from ffnviz.pictures.wording import counted, number
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
@@ -289,11 +289,17 @@ def lifted_figure(
         names: of the classes.
     """
     traces = [
-        {"type": "scatter", "mode": "markers", "name": name, "x": away[chosen], "y": across[chosen],
-         "hovertemplate": "%{x:.2f} from the cut<extra></extra>",
-         "marker": {"size": 10, "color": colour, "symbol": symbol}}
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": name,
+            "x": away[chosen],
+            "y": across[chosen],
+            "hovertemplate": "%{x:.2f} from the cut<extra></extra>",
+            "marker": {"size": 10, "color": colour, "symbol": symbol},
+        }
         for name, chosen, (colour, symbol) in zip(names, (first, ~first), MARKS, strict=True)
-    ]  # fmt: skip
+    ]
     reach = 1.1 * float(np.abs(away).max(initial=1e-2))
     tall = 1.15 * float(np.abs(across).max(initial=1e-2))
     return figure(
@@ -374,7 +380,7 @@ DRAW = count_setting("lift_draw", 0, 0, DRAWS)
 SETTINGS = (SHAPE, POINTS, PHI, D_FF, FIRST, DRAW)
 HOW = (
     "Click in the square to add a point, on a point to remove it. The thin lines are where the "
-    "hidden neurons bend. This small network has nothing to do with your sentence.",
+    "hidden neurons bend. This small network has nothing to do with your sentence."
 )
 
 
@@ -415,13 +421,13 @@ def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
 def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, line: int) -> Cell:
     """The square in which points are added and removed."""
     n, d_ff = len(own), len(lifted.bias)
-    sentence: Sentence = ["There are no points yet: click in the square, or choose some."]
+    sentence = "There are no points yet: click in the square, or choose some."
     if n:
-        sentence = [
-            f"Lifted to {counted(d_ff, 'dimension')} with {phi}, ",
-            number(f"{lifted.right} of {n} points"), " are on the correct side of a flat cut; ",
-        ]  # fmt: skip
-        sentence.append(
+        sentence = (
+            f"Lifted to {counted(d_ff, 'dimension')} with {phi}, "
+            f"{number(f'{lifted.right} of {n} points')} are on the correct side of a flat cut; "
+        )
+        sentence += (
             f"no straight line in the plane does better than {line}."
             if line < n
             else "here a straight line in the plane can do it too."
@@ -452,10 +458,10 @@ def bends(separated: Separated) -> NDArray[np.float64]:
 def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
     """The lifted points, with the cut seen edge-on."""
     wrong = len(points.first) - lifted.right
-    sentence: Sentence = [
-        "Seen edge-on, the cut is a straight line, with ",
-        number(counted(wrong, "point")), " on the wrong side.",
-    ]  # fmt: skip
+    sentence = (
+        f"Seen edge-on, the cut is a straight line, with {number(counted(wrong, 'point'))} on the "
+        "wrong side."
+    )
     return chart_cell(
         Head(sentence, "lifted", run.card.colour),
         lifted_figure(lifted.away, lifted.across, points.first, CLASSES),
@@ -467,10 +473,10 @@ def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
 def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: int) -> Cell:
     """How many points are on the correct side with a random W₁ of each width."""
     enough = [width for width, count in zip(WIDTHS, right, strict=True) if count == n]
-    sentence: Sentence = (
-        ["Even with a random W₁, a d_ff of ", number(f"{enough[0]:,}"), " is enough for all."]
+    sentence = (
+        f"Even with a random W₁, a d_ff of {number(f'{enough[0]:,}')} is enough for all."
         if enough
-        else ["With a random W₁ ", number(f"no d_ff up to {WIDTHS[-1]}"), " is enough."]
+        else f"With a random W₁ {number(f'no d_ff up to {WIDTHS[-1]}')} is enough."
     )
     return chart_cell(
         Head(sentence, "lifted-width", run.card.colour),

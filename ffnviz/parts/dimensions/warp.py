@@ -244,24 +244,38 @@ def warped(
         if place == 0 and len(lines):
             traces.append(_broken("lines", lines.reshape(-1, 2, 2), "@text", 1.2, on))
         traces.append(_broken("grid", _grid(panel.points), f"@{twin}", 1.5, on))
-        traces.append({
-            "type": "scatter", "mode": "markers+text", "name": panel.title, **on,
-            "x": panel.tokens[:, 0], "y": panel.tokens[:, 1], "text": names,
-            "textposition": "top center", "textfont": {"size": 17},
-            "hovertemplate": "%{text}<extra></extra>",
-            "marker": {"size": [15, 11, 11], "color": "@text"},
-        })  # fmt: skip
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers+text",
+                "name": panel.title,
+                **on,
+                "x": panel.tokens[:, 0],
+                "y": panel.tokens[:, 1],
+                "text": names,
+                "textposition": "top center",
+                "textfont": {"size": 17},
+                "hovertemplate": "%{text}<extra></extra>",
+                "marker": {"size": [15, 11, 11], "color": "@text"},
+            }
+        )
         x, y = (_range(panel.points[..., k], panel.tokens[:, k]) for k in (0, 1))
-        axes[f"xaxis{number}"] = bare_axis(panel.names[0], anchor=f"y{number}", range=x,
-                                           domain=[left, left + width], nticks=5)  # fmt: skip
+        axes[f"xaxis{number}"] = bare_axis(
+            panel.names[0], anchor=f"y{number}", range=x, domain=[left, left + width], nticks=5
+        )
         axes[f"yaxis{number}"] = bare_axis(panel.names[1], anchor=f"x{number}", range=y, nticks=6)
         axes[f"yaxis{number}"]["title"]["standoff"] = 4
         titles.append(panel_title(panel.title, left))
     return figure(
         traces,
-        axes.pop("xaxis1"), axes.pop("yaxis1"), **axes, annotations=titles, showlegend=False,
-        meta={"panels": len(panels)}, margin={"l": 64, "r": 10, "t": 40, "b": 54},
-    )  # fmt: skip
+        axes.pop("xaxis1"),
+        axes.pop("yaxis1"),
+        **axes,
+        annotations=titles,
+        showlegend=False,
+        meta={"panels": len(panels)},
+        margin={"l": 64, "r": 10, "t": 40, "b": 54},
+    )
 
 
 def _tints(awake: NDArray[np.integer]) -> NDArray[np.integer]:
@@ -277,11 +291,15 @@ def _cells(points: Array, tints: NDArray[np.integer], twin: str, on: dict[str, s
     around = [points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1], points[:-1, :-1]]
     outlines = np.stack(around, axis=2)  # (n, n, 5, 2)
     return [
-        {**_broken("cells", outlines[tints == tint], f"@{twin}/{0.07 + 0.09 * tint:.2f}", 0, on),
-         # Its outlines would be a path of SVG for each cell, which nobody sees.
-         "mode": "none", "fill": "toself", "fillcolor": f"@{twin}/{0.07 + 0.09 * tint:.2f}"}
+        {
+            **_broken("cells", outlines[tints == tint], f"@{twin}/{0.07 + 0.09 * tint:.2f}", 0, on),
+            # Its outlines would be a path of SVG for each cell, which nobody sees.
+            "mode": "none",
+            "fill": "toself",
+            "fillcolor": f"@{twin}/{0.07 + 0.09 * tint:.2f}",
+        }
         for tint in np.unique(tints)
-    ]  # fmt: skip
+    ]
 
 
 def _grid(points: Array) -> Array:
@@ -293,9 +311,9 @@ def _broken(name: str, lines: Array, colour: str, width: float, on: dict[str, st
     """Lines, (k, n, 2), as one trace with gaps."""
     gaps = np.full((len(lines), 1, 2), np.nan)
     path = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
-    return {"type": "scatter", "mode": "lines", "name": name, "x": path[:, 0], "y": path[:, 1],
-            "hoverinfo": "skip", "line": {"color": colour, "width": width},
-            "meta": {"decoration": name != "grid"}, **on}  # fmt: skip
+    x, y, line = path[:, 0], path[:, 1], {"color": colour, "width": width}
+    quiet = {"hoverinfo": "skip", "line": line, "meta": {"decoration": name != "grid"}}
+    return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, **quiet, **on}
 
 
 def _range(values: Array, more: Array) -> list[float]:
@@ -385,17 +403,23 @@ def the_stages(
     few = len(plane.lines) <= MANY and not flat
     return chart_cell(
         Head(_sentence(plane, phi, flat, n_neurons), "warp", run.card.colour),
-        warped(panels, np.zeros_like(plane.awake) if flat else plane.awake, labels,
-               _segments(plane) if few else np.zeros((0, 4)), run.card.colour),
+        warped(
+            panels,
+            np.zeros_like(plane.awake) if flat else plane.awake,
+            labels,
+            _segments(plane) if few else np.zeros((0, 4)),
+            run.card.colour,
+        ),
         "A square grid in the plane of three tokens, before the FFN, after φ, and after W₂.",
         height=560,
-    )  # fmt: skip
+    )
 
 
 def _panel(title: str, stage: Stage, share: float) -> Panel:
     points, tokens = stage.at(share)
-    first, second = (f"axis {k + 1}: {percent(float(stage.explained[k]))} of the variance"
-                     for k in (0, 1))  # fmt: skip
+    first, second = (
+        f"axis {k + 1}: {percent(float(stage.explained[k]))} of the variance" for k in (0, 1)
+    )
     return Panel(title, points, tokens, (first, second))
 
 
@@ -414,11 +438,16 @@ def _segments(plane: Warp) -> NDArray[np.float64]:
 def _sentence(plane: Warp, phi: Activation, flat: bool, n_neurons: int) -> Sentence:
     phi_of_n = f"{phi.label} with {counted(n_neurons, 'neuron')}"
     if flat:
-        return ["Without φ the plane stays ", number("1 flat piece"),
-                ": W₁ and W₂ turn and stretch it; what was straight stays straight."]  # fmt: skip
+        return (
+            f"Without φ the plane stays {number('1 flat piece')}: W₁ and W₂ turn and stretch it; "
+            "what was straight stays straight."
+        )
     lines, n_pieces = counted(len(plane.lines), "straight line"), plane.n_pieces
     if phi.exact_zeros:
-        return [f"{phi_of_n} folds this plane along {lines} into ",
-                number(counted(n_pieces, "flat piece")), "."]  # fmt: skip
-    return [f"{phi_of_n} bends this plane, most of all near ", number(lines),
-            "; no piece of it stays flat."]  # fmt: skip
+        return (
+            f"{phi_of_n} folds this plane along {lines} into "
+            f"{number(counted(n_pieces, 'flat piece'))}."
+        )
+    return (
+        f"{phi_of_n} bends this plane, most of all near {number(lines)}; no piece of it stays flat."
+    )

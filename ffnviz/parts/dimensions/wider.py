@@ -37,9 +37,8 @@ GRID = 41
 NOTHING = 1e-9  # a smaller score is rounding
 
 WIDER = count_setting("wider", 8, WIDTHS[0], WIDTHS[-1]).with_control(
-    "d_ff", WIDTHS,
-    lambda d_ff: f"{d_ff} = {TIMES[nearest(WIDTHS, d_ff)]} × d_model",
-)  # fmt: skip
+    "d_ff", WIDTHS, lambda d_ff: f"{d_ff} = {TIMES[nearest(WIDTHS, d_ff)]} × d_model"
+)
 SETTINGS = (WIDER,)
 
 
@@ -112,8 +111,14 @@ def curve() -> Toy:
     weight, bias = random_layers()
     slope = STEEP * weight[..., 0].sign()
     toy_x, y = torch.stack([x, torch.ones_like(x)], dim=1), torch.sin(1.5 * torch.pi * x)[:, None]
-    return Toy(toy_x, y, torch.stack([slope, bias], dim=-1), torch.zeros_like(bias), off,
-               off_by_line(toy_x, y))  # fmt: skip
+    return Toy(
+        toy_x,
+        y,
+        torch.stack([slope, bias], dim=-1),
+        torch.zeros_like(bias),
+        off,
+        off_by_line(toy_x, y),
+    )
 
 
 def pairs() -> Toy:
@@ -211,13 +216,13 @@ def _at(place: int) -> str:
 
 def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
     """What is off at the width that is set."""
-    return [before, number(percent(answer.fits[place].median)), after]
+    return f"{before}{number(percent(answer.fits[place].median))}{after}"
 
 
 def _beside(answer: Answer) -> Sentence:
     """What is off with d_ff = d_model, and without φ."""
     bend, without = percent(answer.fits[BEND_ALONE].median), percent(answer.toy.without)
-    return [f"With d_ff = d_model: {bend}. Without φ, whatever d_ff: {without}."]
+    return f"With d_ff = d_model: {bend}. Without φ, whatever d_ff: {without}."
 
 
 def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
@@ -245,8 +250,15 @@ def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
                   ("circles", "squares"), (first, ~first), MARKS, strict=True)),
         ]  # fmt: skip
 
-    return _cell(run, head, answer, place, panel, "% on the wrong side",
-                 "Points of two classes and the boundary of a linear read-out")  # fmt: skip
+    return _cell(
+        run,
+        head,
+        answer,
+        place,
+        panel,
+        "% on the wrong side",
+        "Points of two classes and the boundary of a linear read-out",
+    )
 
 
 def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
@@ -270,8 +282,9 @@ def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
              "marker": {"size": 7, "color": colour}, **on},
         ]  # fmt: skip
 
-    return _cell(run, head, answer, place, panel, "% of its spread missed",
-                 "A wave and the fit", (1.0, 1.5))  # fmt: skip
+    return _cell(
+        run, head, answer, place, panel, "% of its spread missed", "A wave and the fit", (1.0, 1.5)
+    )
 
 
 def the_pairs(run: Run, found: dict[str, Answer], place: int) -> Cell:
@@ -312,13 +325,15 @@ def _cell(
     traces: list[Trace] = []
     for number_, at in (("2", BEND_ALONE), ("3", place)):
         traces += panel(answer.fits[at].middle, {"xaxis": f"x{number_}", "yaxis": f"y{number_}"})
-    drawn = _figure([*_errors(run, answer, place), *traces], (BEND_ALONE, place), answer, title,
-                    reach)  # fmt: skip
+    drawn = _figure(
+        [*_errors(run, answer, place), *traces], (BEND_ALONE, place), answer, title, reach
+    )
     return chart_cell(
-        head, drawn,
+        head,
+        drawn,
         f"{alt}, with d_ff = d_model and at the width that is set, above the error at each width.",
         height=500,
-    )  # fmt: skip
+    )
 
 
 def _errors(run: Run, answer: Answer, place: int) -> list[Trace]:
@@ -328,42 +343,72 @@ def _errors(run: Run, answer: Answer, place: int) -> list[Trace]:
     best = 100 * np.array([fit.errors.min() for fit in answer.fits])
     template = "%{x} × d_model: %{y:.3g}%<extra>%{fullData.name}</extra>"
     return [
-        line_trace("without φ", x, np.full(len(x), 100 * answer.toy.without), "@muted", 2.5, "dash",
-                   hovertemplate=template),
+        line_trace(
+            "without φ",
+            x,
+            np.full(len(x), 100 * answer.toy.without),
+            "@muted",
+            2.5,
+            "dash",
+            hovertemplate=template,
+        ),
         line_trace("best W₁", x, best, f"{colour}/0.6", 2, "dot", hovertemplate=template),
         line_trace(phi_of(run).label, x, median, colour, 3, dots=8, hovertemplate=template),
         ring("shown", x[[place]], median[[place]], colour, 14),
-    ]  # fmt: skip
+    ]
 
 
 def _figure(
-    traces: Sequence[Trace], shown: tuple[int, int], answer: Answer, title: str,
+    traces: Sequence[Trace],
+    shown: tuple[int, int],
+    answer: Answer,
+    title: str,
     reach: tuple[float, float],
-) -> Figure:  # fmt: skip
+) -> Figure:
     highest = 100 * max(answer.toy.without, *(fit.median for fit in answer.fits))
     axes, titles = {}, []
     for place, (at, left) in enumerate(zip(shown, (0.0, 0.51), strict=True), start=2):
         bare = {"showticklabels": False, "ticks": ""}
         square = {"scaleanchor": f"x{place}", "constrain": "domain"} if reach[0] == reach[1] else {}
         axes[f"xaxis{place}"] = bare_axis(
-            "", domain=[left, left + 0.49], anchor=f"y{place}", range=[-reach[0], reach[0]],
-            constrain="domain", **bare,
-        )  # fmt: skip
+            "",
+            domain=[left, left + 0.49],
+            anchor=f"y{place}",
+            range=[-reach[0], reach[0]],
+            constrain="domain",
+            **bare,
+        )
         axes[f"yaxis{place}"] = bare_axis(
             "", domain=[0.47, 1], anchor=f"x{place}", range=[-reach[1], reach[1]], **bare, **square
         )
-        titles.append({
-            "text": _at(at), "x": left + 0.245, "y": 1, "xref": "paper", "yref": "paper",
-            "xanchor": "center", "yanchor": "bottom", "showarrow": False, "font": {"size": 16},
-        })  # fmt: skip
+        titles.append(
+            {
+                "text": _at(at),
+                "x": left + 0.245,
+                "y": 1,
+                "xref": "paper",
+                "yref": "paper",
+                "xanchor": "center",
+                "yanchor": "bottom",
+                "showarrow": False,
+                "font": {"size": 16},
+            }
+        )
     return figure(
         traces,
-        axis("d_ff ÷ d_model", type="log", tickvals=[d_ff / D_MODEL for d_ff in WIDTHS],
-             ticktext=list(TIMES), anchor="y"),
+        axis(
+            "d_ff ÷ d_model",
+            type="log",
+            tickvals=[d_ff / D_MODEL for d_ff in WIDTHS],
+            ticktext=list(TIMES),
+            anchor="y",
+        ),
         axis(title, domain=[0, 0.33], range=[0, 1.12 * highest], anchor="x", nticks=4),
-        **axes, annotations=titles, margin={"l": 50, "r": 12, "t": 34, "b": 52},
+        **axes,
+        annotations=titles,
+        margin={"l": 50, "r": 12, "t": 34, "b": 52},
         legend={"orientation": "h", "x": 0, "y": 0.345, "yanchor": "bottom", "font": {"size": 14}},
-    )  # fmt: skip
+    )
 
 
 def what_it_takes(found: dict[str, Answer]) -> Cell:
@@ -379,10 +424,10 @@ def what_it_takes(found: dict[str, Answer]) -> Cell:
     )
     return text_cell(
         "wider-toys",
-        [f"The bend alone takes these errors from {without} to {bend}; with {TIMES[-1]} × d_model "
-         "neurons they are ", number(widest), "."],
+        f"The bend alone takes these errors from {without} to {bend}; with {TIMES[-1]} × d_model "
+        f"neurons they are {number(widest)}.",
         f"d_model is {D_MODEL} in these toys, so that you can see them; they have nothing to do "
         "with your sentence. W₁ is random and W₂ is fitted: each picture shows the middle one of "
         f"{DRAWS} draws of W₁, by its error.",
         tone="quiet",
-    )  # fmt: skip
+    )

@@ -17,7 +17,7 @@ from ffnviz.parts.sheet import Button, Choice, Control, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.exercises import ProgramLine, Value, program_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import Sentence, number, strong
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
@@ -248,14 +248,24 @@ def _bug(name: str, title: str, line: str, column: str, tells: str) -> Callable[
     return add
 
 
-@_bug("residual", "No residual around the FFN", "m", "length",
-      "the last x is only as long as what the FFN wrote")  # fmt: skip
+@_bug(
+    "residual",
+    "No residual around the FFN",
+    "m",
+    "length",
+    "the last x is only as long as what the FFN wrote",
+)
 def _no_residual(_: Case, __: Lines) -> Lines:
     return {"m": lambda given: replace(given, x=y_of(given))}
 
 
-@_bug("phi", "φ after W₂ instead of before", "k", "smallest",
-      "phi(y) reaches as far below zero as y before it")  # fmt: skip
+@_bug(
+    "phi",
+    "φ after W₂ instead of before",
+    "k",
+    "smallest",
+    "phi(y) reaches as far below zero as y before it",
+)
 def _phi_late(case: Case, _: Lines) -> Lines:
     ffn = case.block.ffn
     return {
@@ -264,8 +274,13 @@ def _phi_late(case: Case, _: Lines) -> Lines:
     }
 
 
-@_bug("norm", "LayerNorm after the FFN's sum instead of before the FFN", "i", "length",
-      "norm_2(x) is as long as x itself")  # fmt: skip
+@_bug(
+    "norm",
+    "LayerNorm after the FFN's sum instead of before the FFN",
+    "i",
+    "length",
+    "norm_2(x) is as long as x itself",
+)
 def _norm_moved(case: Case, _: Lines) -> Lines:
     norm = case.block.ffn_norm
     return {
@@ -274,49 +289,60 @@ def _norm_moved(case: Case, _: Lines) -> Lines:
     }
 
 
-@_bug("transpose", "Heads joined without transposing them back", "g", "off by",
-      "all is right up to y @ v, and join(y) is off")  # fmt: skip
+@_bug(
+    "transpose",
+    "Heads joined without transposing them back",
+    "g",
+    "off by",
+    "all is right up to y @ v, and join(y) is off",
+)
 def _untransposed(case: Case, _: Lines) -> Lines:
     out = case.block.attention.project_out
     return {"g": lambda given: replace(given, y=out(y_of(given).reshape(given.x.shape)))}
 
 
-@_bug("shared", "The other block's weights", "a", "off by",
-      "the very first line is off already")  # fmt: skip
+@_bug("shared", "The other block's weights", "a", "off by", "the very first line is off already")
 def _shared(case: Case, _: Lines) -> Lines:
     return lines_of(case.other, case.n_tokens)
 
 
-@_bug("bias", "b₁ added twice", "j", "mean",
-      "the mean before φ has moved by the mean of b₁")  # fmt: skip
+@_bug("bias", "b₁ added twice", "j", "mean", "the mean before φ has moved by the mean of b₁")
 def _bias_twice(case: Case, _: Lines) -> Lines:
     expand = case.block.ffn.expand
     return {"j": lambda given: replace(given, y=expand(y_of(given)) + expand.bias)}
 
 
-@_bug("axis", "Softmax over the wrong axis", "e", "row sum",
-      "the rows of softmax do not sum to 1")  # fmt: skip
+@_bug("axis", "Softmax over the wrong axis", "e", "row sum", "the rows of softmax do not sum to 1")
 def _wrong_axis(_: Case, __: Lines) -> Lines:
     # The softmax of a column of −∞ alone is NaN; libraries make it 0.
     return {"e": lambda given: replace(given, y=y_of(given).softmax(dim=-2).nan_to_num(0.0))}
 
 
-@_bug("mask", "Mask inverted", "e", "row sum",
-      "the rows of softmax sum to 0 over the sentence: all attend to padding")  # fmt: skip
+@_bug(
+    "mask",
+    "Mask inverted",
+    "e",
+    "row sum",
+    "the rows of softmax sum to 0 over the sentence: all attend to padding",
+)
 def _inverted(case: Case, _: Lines) -> Lines:
     mask = allowed(case.n_tokens, case.block.attention.causal)
     return {"d": lambda given: replace(given, y=y_of(given).masked_fill(mask, -math.inf))}
 
 
-@_bug("second", "W₂ not applied", "l", "smallest",
-      "what the FFN writes reaches no further below zero than phi(y)")  # fmt: skip
+@_bug(
+    "second",
+    "W₂ not applied",
+    "l",
+    "smallest",
+    "what the FFN writes reaches no further below zero than phi(y)",
+)
 def _no_second(case: Case, _: Lines) -> Lines:
     d_model = case.block.ffn.expand.in_features
     return {"l": lambda given: replace(given, y=y_of(given)[..., :d_model])}
 
 
-@_bug("dropout", "Dropout left on", "k", "two runs",
-      "two runs on one sentence differ")  # fmt: skip
+@_bug("dropout", "Dropout left on", "k", "two runs", "two runs on one sentence differ")
 def _dropout(case: Case, lines: Lines) -> Lines:
     rate = case.block.ffn.dropout.p or DROPPED
     generator = torch.Generator().manual_seed(case.seed)
@@ -346,12 +372,18 @@ def numbers(case: Case, bug: Bug | None, x: Tensor) -> dict[str, Numbers]:
         of_tokens = of_sentence(value, case.n_tokens)
         finite = of_tokens[of_tokens.isfinite()]
         finite = finite if len(finite) else of_tokens.new_zeros(1)
-        by_line[name] = Numbers(tuple(value.shape), (
-            float(finite.min()), float(finite.max()), float(finite.mean()),
-            float(of_tokens.nan_to_num(0, 0, 0).norm(dim=-1).mean()),
-            float(of_tokens.sum(dim=-1).max()) if name == "e" else None,
-            off_by(second[name], value, case.n_tokens), off_by(value, right[name], case.n_tokens),
-        ))  # fmt: skip
+        by_line[name] = Numbers(
+            tuple(value.shape),
+            (
+                float(finite.min()),
+                float(finite.max()),
+                float(finite.mean()),
+                float(of_tokens.nan_to_num(0, 0, 0).norm(dim=-1).mean()),
+                float(of_tokens.sum(dim=-1).max()) if name == "e" else None,
+                off_by(second[name], value, case.n_tokens),
+                off_by(value, right[name], case.n_tokens),
+            ),
+        )
     return by_line
 
 
@@ -377,13 +409,10 @@ TASK = choice_setting("block_view", {"order": "Put in order", "find": "Find the 
     "Exercise"
 )
 MIXED = "kfbimcadlhegj"  # the first order
-PATIENTS = (
-    "axis", "bias", "residual", "transpose", "dropout", "phi", "shared", "second", "norm", "mask",
-)  # fmt: skip
+_FIRST = ("axis", "bias", "residual", "transpose", "dropout")
+PATIENTS = (*_FIRST, "phi", "shared", "second", "norm", "mask")
 OPEN = "open"
-TO_DO: Sentence = [
-    "Drag the ", number(str(len(RIGHT))), " lines into an order that runs and makes the block."
-]  # fmt: skip
+TO_DO = f"Drag the {number(str(len(RIGHT)))} lines into an order that runs and makes the block."
 
 
 def _order(text: str) -> str:
@@ -412,15 +441,22 @@ def building(run: Run, values: Values) -> Sheet:
     ran = run_lines(lines, order, x)
     begun = order != MIXED
     shown = [
-        ProgramLine(each.name, code_of(run, each.name), _values(each, real[each.name], len(x)),
-                    each.fault if begun else "")
+        ProgramLine(
+            each.name,
+            code_of(run, each.name),
+            _values(each, real[each.name], len(x)),
+            each.fault if begun else "",
+        )
         for each in ran
-    ]  # fmt: skip
+    ]
     said = _built(ran, real, len(x)) if begun else TO_DO
     program = program_cell(
-        "program", Head(said, "build", run.card.colour), ("shape", "off by"),
-        shown, lambda names: set_to(ORDER, "".join(names)),
-    )  # fmt: skip
+        "program",
+        Head(said, "build", run.card.colour),
+        ("shape", "off by"),
+        shown,
+        lambda names: set_to(ORDER, "".join(names)),
+    )
     buttons: list[Control] = [
         TASK,
         Button("Mix the lines", set_to(ORDER, None)),
@@ -450,13 +486,13 @@ def _value(text: str, real: str) -> Value:
 def _built(ran: Sequence[LineResult], real: dict[str, LineResult], n_tokens: int) -> Sentence:
     at = next((place for place, each in enumerate(ran) if each.fault), None)
     if at is not None:
-        return ["Line ", number(str(at + 1)), " cannot run on what the lines above it make."]
+        return f"Line {number(str(at + 1))} cannot run on what the lines above it make."
     goal, stream = real[RIGHT[-1]].value, next(r for r in reversed(ran) if r.name in "hm").value
     assert goal is not None and stream is not None  # noqa: PT018, S101
     off = off_by(stream, goal, n_tokens)
     if off == 0:
-        return ["It runs, and is the network's own block: x is off by ", number("0"), "."]
-    return ["It runs, but is another block: x is off by ", number(_short(off)), " of its length."]
+        return f"It runs, and is the network's own block: x is off by {number('0')}."
+    return f"It runs, but is another block: x is off by {number(_short(off))} of its length."
 
 
 def finding(run: Run, values: Values) -> Sheet:
@@ -467,11 +503,20 @@ def finding(run: Run, values: Values) -> Sheet:
     names = list(DIAGNOSIS.options)
     controls: list[Control] = [
         TASK,
-        Choice("Block", places, lambda at: Set({PATIENT.name: str(at + 1), DIAGNOSIS.name: None}),
-               patient - 1, style="slider"),
-        Choice("Which bug is it?", list(DIAGNOSIS.options.values()),
-               lambda at: set_to(DIAGNOSIS, names[at]), names.index(guess)),
-    ]  # fmt: skip
+        Choice(
+            "Block",
+            places,
+            lambda at: Set({PATIENT.name: str(at + 1), DIAGNOSIS.name: None}),
+            patient - 1,
+            style="slider",
+        ),
+        Choice(
+            "Which bug is it?",
+            list(DIAGNOSIS.options.values()),
+            lambda at: set_to(DIAGNOSIS, names[at]),
+            names.index(guess),
+        ),
+    ]
     if bug not in cached_result(run, "bugs that fit", lambda subject: fitting(_case(subject))):
         why = "This bug cannot be planted here: it needs a second block, and biases. Try another."
         return Sheet([row(text_cell("diagnosis", why, tone="warning"))], controls)
@@ -479,10 +524,11 @@ def finding(run: Run, values: Values) -> Sheet:
         cached_result(run, f"planted {each and each.name}", partial(_numbers, bug=each))
         for each in (bug, None)
     )
-    head = Head(
-        ["Block ", number(str(patient)), ": the lines are as they should be, but one bug "
-         "runs behind them. Find it by its numbers."], "build", run.card.colour,
-    )  # fmt: skip
+    sentence = (
+        f"Block {number(str(patient))}: the lines are as they should be, but one bug runs behind "
+        "them. Find it by its numbers."
+    )
+    head = Head(sentence, "build", run.card.colour)
     lines = [
         ProgramLine(name, code_of(run, name), _compared(results[name], right[name]))
         for name in RIGHT
@@ -526,11 +572,14 @@ def _short(value: float | None) -> str:
 def verdict(bug: Bug, guess: str) -> Cell:
     """Whether the guess was right, and which number shows it."""
     if guess == OPEN:
-        return text_cell("diagnosis", "Bold numbers differ from the real ones in brackets. "
-                         "Choose the bug at the left.", tone="quiet")  # fmt: skip
+        return text_cell(
+            "diagnosis",
+            "Bold numbers differ from the real ones in brackets. Choose the bug at the left.",
+            tone="quiet",
+        )
     if guess == bug.name:
         said = f"The number that tells: {bug.column} at `{CODE[bug.line]}`. Here {bug.tells}."
-        return text_cell("diagnosis", [("Right. ", "strong")], said)
+        return text_cell("diagnosis", strong("Right. "), said)
     other = BY_NAME[guess]
     said = f"Then {other.tells}: see {other.column} at `{CODE[other.line]}`."
-    return text_cell("diagnosis", [("Not that one. ", "strong")], said)
+    return text_cell("diagnosis", strong("Not that one. "), said)

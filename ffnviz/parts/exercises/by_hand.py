@@ -242,8 +242,13 @@ def _at_z(exercise: Backward, j: int) -> Blank:
     if exercise.ffn.z[j] > 0:
         wrong, reads = 0, ((D_MODEL + j, 1.0),)
         message = f"φ: {z} is above 0, where ReLU has the slope 1: all comes through."
-    return Blank(f"d{z}", int(exercise.at_z[j]), (Slip("φ", wrong, message),), reads=reads,
-                 uses=((Z, None, j),))  # fmt: skip
+    return Blank(
+        f"d{z}",
+        int(exercise.at_z[j]),
+        (Slip("φ", wrong, message),),
+        reads=reads,
+        uses=((Z, None, j),),
+    )
 
 
 def _at_w1(exercise: Backward, j: int) -> Blank:
@@ -254,8 +259,9 @@ def _at_w1(exercise: Backward, j: int) -> Blank:
         Slip("sign", -first * gradient, f"Sign: {written(first)} · {bracketed(gradient)}."),
         Slip("terms", gradient, "The gradient of z is still to be multiplied with x₁."),
     )
-    return Blank(f"dw₁{SIGNS[j]}", first * gradient, slips, reads=((z, float(first)),),
-                 uses=((X, None, 0),))  # fmt: skip
+    return Blank(
+        f"dw₁{SIGNS[j]}", first * gradient, slips, reads=((z, float(first)),), uses=((X, None, 0),)
+    )
 
 
 TASK = choice_setting(
@@ -298,11 +304,12 @@ def sheet(run: Run, values: Values) -> Sheet:
     seeds = range(first, first + n)
     named = f"{first}" if n == 1 else f"{first}-{first + n - 1}"
     controls: list[Control] = [
-        TASK, SEED, SHEETS,
+        TASK,
+        SEED,
+        SHEETS,
         Download("Worksheet (A4)", f"ffn-by-hand-{named}.html", "text/html", worksheets(seeds)),
-        Download("Solutions", f"ffn-by-hand-{named}-solutions.html", "text/html",
-                 solutions(seeds)),
-    ]  # fmt: skip
+        Download("Solutions", f"ffn-by-hand-{named}-solutions.html", "text/html", solutions(seeds)),
+    ]
     return Sheet([row(of_small_numbers(values))], controls)
 
 
@@ -310,10 +317,10 @@ def of_small_numbers(values: Values) -> Cell:
     """d_model 2, d_ff 3, and whole numbers that follow from the seed."""
     ffn = small_ffn(values[SEED])
     exercise = name_of("numbers", ffn.seed)
-    head = Head(
-        ["Exercise ", number(str(ffn.seed)), ": d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."],
-        "by-hand", "relu",
-    )  # fmt: skip
+    sentence = (
+        f"Exercise {number(str(ffn.seed))}: d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."
+    )
+    head = Head(sentence, "by-hand", "relu")
     return _to_fill_in(head, exercise, steps_of(ffn), values, another_seed(values))
 
 
@@ -331,12 +338,12 @@ def one_step_back(values: Values) -> Cell:
     exercise = backward(small_ffn(values[SEED]))
     seed = exercise.ffn.seed
     inactive = int(exercise.ffn.z.argmin()) + 1
-    head = Head(
-        ["Exercise ", number(str(seed)), ": y should have been t. How does the loss "
-         "L = ½ ‖y − t‖² change with each number?"],
-        "by-hand-back", "relu",
-        under=[f"dy is short for ∂L/∂y. Neuron {inactive} is inactive: what does it learn?"],
-    )  # fmt: skip
+    sentence = (
+        f"Exercise {number(str(seed))}: y should have been t. How does the loss L = ½ ‖y − t‖² "
+        "change with each number?"
+    )
+    under = f"dy is short for ∂L/∂y. Neuron {inactive} is inactive: what does it learn?"
+    head = Head(sentence, "by-hand-back", "relu", under=under)
     return _to_fill_in(
         head, name_of("back", seed), steps_back(exercise), values, another_seed(values)
     )
@@ -364,21 +371,22 @@ def steps_back(exercise: Backward) -> list[Step]:
 def gap_of(blank: Blank) -> Gap:
     """A blank as the picture has it."""
     slips = [(slip.value, slip.message) for slip in blank.slips]
-    return Gap(blank.name, blank.right, slips, blank.tolerance, blank.reads, blank.plus, blank.relu,
-               blank.uses)  # fmt: skip
+    given = blank.tolerance, blank.reads, blank.plus, blank.relu, blank.uses
+    return Gap(blank.name, blank.right, slips, *given)
 
 
 def xor(values: Values) -> Cell:
     """Weights to choose."""
-    head = Head(
-        ["Choose weights so that y is ", number("1"), " where exactly one of a and b is 1."],
-        "by-hand-xor", "relu",
-    )  # fmt: skip
+    sentence = f"Choose weights so that y is {number('1')} where exactly one of a and b is 1."
+    head = Head(sentence, "by-hand-xor", "relu")
     return xor_cell(
-        "xor", head, values[XOR], values[PHI] == "relu",
+        "xor",
+        head,
+        values[XOR],
+        values[PHI] == "relu",
         lambda nine: set_to(XOR, tuple(nine)),
         lambda on: set_to(PHI, "relu" if on else "none"),
-    )  # fmt: skip
+    )
 
 
 def which_neuron(run: Run) -> list[Control]:
@@ -391,9 +399,13 @@ def which_neuron(run: Run) -> list[Control]:
 
     return [
         NumberBox("Neuron", at, 0, run.model.sizes.d_ff - 1, choose),
-        Choice("or one with z", ["largest", "furthest below 0"], lambda place: choose(ends[place]),
-               ends.index(at) if at in ends else None),
-    ]  # fmt: skip
+        Choice(
+            "or one with z",
+            ["largest", "furthest below 0"],
+            lambda place: choose(ends[place]),
+            ends.index(at) if at in ends else None,
+        ),
+    ]
 
 
 def of_a_neuron(run: Run, values: Values) -> Cell:
@@ -401,11 +413,11 @@ def of_a_neuron(run: Run, values: Values) -> Cell:
     block, which = run.state.block, neuron_shown(run)
     neuron = real_neuron(run.model, run.trace, block, run.token, which)
     exercise = name_of(run.stamp, run.token, which)
-    head = Head(
-        [f"Neuron {block + 1}:{which} on ", quoted(run.labels[run.token]),
-         f": {run.model.sizes.d_model} terms, the eight largest and the rest. φ is {neuron.phi}."],
-        "by-hand-neuron", run.card.colour,
-    )  # fmt: skip
+    sentence = (
+        f"Neuron {block + 1}:{which} on {quoted(run.labels[run.token])}: "
+        f"{run.model.sizes.d_model} terms, the eight largest and the rest. φ is {neuron.phi}."
+    )
+    head = Head(sentence, "by-hand-neuron", run.card.colour)
     return _to_fill_in(head, exercise, steps_of_neuron(neuron), values)
 
 
@@ -413,9 +425,14 @@ def _to_fill_in(
     head: Head, exercise: str, steps: list[Step], values: Values, another: Set | None = None
 ) -> Cell:
     return by_hand_cell(
-        "by-hand", head, exercise, steps, answers(values[TYPED], exercise),
-        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))), another,
-    )  # fmt: skip
+        "by-hand",
+        head,
+        exercise,
+        steps,
+        answers(values[TYPED], exercise),
+        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
+        another,
+    )
 
 
 def steps_of_neuron(neuron: RealNeuron) -> list[Step]:
@@ -437,6 +454,14 @@ def steps_of_neuron(neuron: RealNeuron) -> list[Step]:
     return [
         Step("z = Σ x · w + b", [Table("", terms, ("entry", "x", "w", "x · w"))], [product, z]),
         Step("h = φ(z)", gate if neuron.gate != 1 else [], [h]),
-        Step("y = h · v + others", [Table(f"entry {neuron.entry}", [
-            ["v", said(neuron.value)], ["others and b₂", said(neuron.others)]])], [y]),
-    ]  # fmt: skip
+        Step(
+            "y = h · v + others",
+            [
+                Table(
+                    f"entry {neuron.entry}",
+                    [["v", said(neuron.value)], ["others and b₂", said(neuron.others)]],
+                )
+            ],
+            [y],
+        ),
+    ]

@@ -94,11 +94,14 @@ def own_ffn(subject: Subject) -> Evidence:
     apart = float((outputs - outputs[0]).norm(dim=-1).max() / outputs[0].norm())
     allowed = float((ffn_bound(ffn, copies).norm(dim=-1) / outputs.norm(dim=-1)).max())
     weights = f"{sum(parameter.numel() for parameter in ffn.parameters()):,}"
-    return Evidence(0 if apart <= allowed else 1, (
-        (f"largest difference over {len(copies)} places, in lengths", short(apart), apart),
-        ("weights of this FFN for one token", weights, None),
-        (f"for the sentence's {counted(len(x), 'token')}", weights, None),
-    ))  # fmt: skip
+    return Evidence(
+        0 if apart <= allowed else 1,
+        (
+            (f"largest difference over {len(copies)} places, in lengths", short(apart), apart),
+            ("weights of this FFN for one token", weights, None),
+            (f"for the sentence's {counted(len(x), 'token')}", weights, None),
+        ),
+    )
 
 
 @torch.no_grad()
@@ -110,11 +113,14 @@ def without_phi(subject: Subject) -> Evidence:
     one = x @ (w1 @ w2) + bias
     off, bent = (_error(one, output) for output in (ffn.compress(ffn.expand(x)), ffn(x).output))
     numbers = f"{w1.numel() + w2.numel():,}"
-    return Evidence(0 if off < ROUNDING else 1, (
-        ("without φ, against one matrix: off by", short(off), min(1.0, off)),
-        ("with φ, against the same matrix: off by", short(bent), min(1.0, bent)),
-        (f"numbers in that matrix; in W₁ and W₂ {numbers}", f"{len(w1) ** 2:,}", None),
-    ))  # fmt: skip
+    return Evidence(
+        0 if off < ROUNDING else 1,
+        (
+            ("without φ, against one matrix: off by", short(off), min(1.0, off)),
+            ("with φ, against the same matrix: off by", short(bent), min(1.0, bent)),
+            (f"numbers in that matrix; in W₁ and W₂ {numbers}", f"{len(w1) ** 2:,}", None),
+        ),
+    )
 
 
 def words_stored(subject: Subject) -> Evidence:
@@ -122,11 +128,14 @@ def words_stored(subject: Subject) -> Evidence:
     fires = _fires(subject)
     here, d_ff = fires[subject.token], fires.shape[-1]
     n, shared = int(here.sum()), int((here & (fires.sum(dim=0) > 1)).sum())
-    return Evidence(0 if n <= 1 else 2 if n == d_ff else 1, (
-        ("neurons active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
-        ("of these, active on another token too", f"{shared:,}", shared / d_ff),
-        ("entries of the vocabulary", f"{subject.model.sizes.vocab_size:,}", None),
-    ))  # fmt: skip
+    return Evidence(
+        0 if n <= 1 else 2 if n == d_ff else 1,
+        (
+            ("neurons active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
+            ("of these, active on another token too", f"{shared:,}", shared / d_ff),
+            ("entries of the vocabulary", f"{subject.model.sizes.vocab_size:,}", None),
+        ),
+    )
 
 
 @torch.no_grad()
@@ -148,15 +157,19 @@ def gelu_sparse(subject: Subject) -> Evidence:
     z = subject.trace.blocks[subject.block].ffn.pre_activation.cpu()
     # Φ(z) by its logarithm does not become 0 where an error function rounds it to 0.
     exact = z.double() * torch.special.log_ndtr(z.double()).exp()
-    relu, gelu, rounded = (float((hidden == 0).double().mean())
-                           for hidden in (F.relu(z), exact, F.gelu(z)))  # fmt: skip
+    relu, gelu, rounded = (
+        float((hidden == 0).double().mean()) for hidden in (F.relu(z), exact, F.gelu(z))
+    )
     near = float((exact.abs() < NEAR).double().mean())
-    return Evidence(1 if gelu < 0.01 else 0, (
-        ("exactly 0 after ReLU", f"{relu:.1%}", relu),
-        ("exactly 0 after GELU", f"{gelu:.1%}", gelu),
-        ("GELU so near to 0 that float32 rounds it to 0", f"{rounded:.1%}", rounded),
-        (f"nearer to 0 than {NEAR} after GELU", f"{near:.1%}", near),
-    ))  # fmt: skip
+    return Evidence(
+        1 if gelu < 0.01 else 0,
+        (
+            ("exactly 0 after ReLU", f"{relu:.1%}", relu),
+            ("exactly 0 after GELU", f"{gelu:.1%}", gelu),
+            ("GELU so near to 0 that float32 rounds it to 0", f"{rounded:.1%}", rounded),
+            (f"nearer to 0 than {NEAR} after GELU", f"{near:.1%}", near),
+        ),
+    )
 
 
 def silent_is_dead(subject: Subject) -> Evidence:
@@ -164,10 +177,13 @@ def silent_is_dead(subject: Subject) -> Evidence:
     fires = _fires(subject)
     n_tokens, d_ff = fires.shape
     n, never = int((~fires[subject.token]).sum()), int((~fires.any(dim=0)).sum())
-    return Evidence(0 if never == n else 2 if never == 0 else 1, (
-        ("not active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
-        (f"of these, active on no token of the {n_tokens}", f"{never:,}", never / d_ff),
-    ))  # fmt: skip
+    return Evidence(
+        0 if never == n else 2 if never == 0 else 1,
+        (
+            ("not active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
+            (f"of these, active on no token of the {n_tokens}", f"{never:,}", never / d_ff),
+        ),
+    )
 
 
 def stream_replaced(subject: Subject) -> Evidence:
@@ -195,8 +211,12 @@ def norm_scales(subject: Subject) -> Evidence:
     lengths = [float(vector.norm()) for vector in (x, LOUDER * x, norm(x), norm(LOUDER * x))]
     ratio = lengths[3] / lengths[2]
     answer = min(range(3), key=lambda option: abs((LOUDER, 1.0, 1 / LOUDER)[option] - ratio))
-    names = ("stream", "stream, ten times as long",
-             "stream after LayerNorm", "longer one after LayerNorm")  # fmt: skip
+    names = (
+        "stream",
+        "stream, ten times as long",
+        "stream after LayerNorm",
+        "longer one after LayerNorm",
+    )
     return Evidence(answer, _shares(*zip(names, lengths, strict=True)))
 
 
@@ -209,11 +229,14 @@ def most_work(subject: Subject) -> Evidence:
     n_longer = 2 * subject.model.sizes.max_tokens
     longer = multiply_adds(replace(shape, n_tokens=n_longer))
     share = longer["FFN"] / (longer["FFN"] + longer["attention"])
-    return Evidence(1 if ffn > attention else 0 if attention > ffn else 2, (
-        ("attention", f"{attention / both:.0%}", attention / both),
-        ("FFNs", f"{ffn / both:.0%}", ffn / both),
-        (f"FFNs, were it {n_longer:,} tokens", f"{share:.0%}", share),
-    ))  # fmt: skip
+    return Evidence(
+        1 if ffn > attention else 0 if attention > ffn else 2,
+        (
+            ("attention", f"{attention / both:.0%}", attention / both),
+            ("FFNs", f"{ffn / both:.0%}", ffn / both),
+            (f"FFNs, were it {n_longer:,} tokens", f"{share:.0%}", share),
+        ),
+    )
 
 
 @torch.no_grad()
@@ -223,18 +246,23 @@ def neuron_order(subject: Subject) -> Evidence:
     hidden, output = ffn.hidden(x), ffn(x).output
     order = torch.randperm(hidden.shape[-1], generator=torch.Generator().manual_seed(SEED))
     weight, bias = ffn.compress.weight, ffn.compress.bias
-    both, first = (_error(F.linear(hidden[..., order], w2, bias), output)
-                   for w2 in (weight[:, order], weight))  # fmt: skip
-    rows = _shares(("shuffled in W₁ and W₂ alike: off by", both),
-                   ("shuffled in W₁ alone: off by", first))  # fmt: skip
+    both, first = (
+        _error(F.linear(hidden[..., order], w2, bias), output) for w2 in (weight[:, order], weight)
+    )
+    rows = _shares(
+        ("shuffled in W₁ and W₂ alike: off by", both), ("shuffled in W₁ alone: off by", first)
+    )
     return Evidence(0 if both < ROUNDING else 1, rows)
 
 
 def logits_shifted(subject: Subject) -> Evidence:
     """10 is added to every logit: what becomes of the likeliest word's probability?"""
     logits = subject.trace.logits_at(subject.token).double()
-    variants = {"as it is": logits, "10 added to every logit": logits + LOUDER,
-                "every logit doubled": 2 * logits}  # fmt: skip
+    variants = {
+        "as it is": logits,
+        "10 added to every logit": logits + LOUDER,
+        "every logit doubled": 2 * logits,
+    }
     likeliest = {name: float(each.softmax(dim=-1).max()) for name, each in variants.items()}
     before, shifted, _ = likeliest.values()
     rows = tuple((name, f"{p:.1%}", p) for name, p in likeliest.items())
@@ -314,13 +342,16 @@ def sheet(run: Run, values: Values) -> Sheet:
     pairs = list(zip(cast[::2], cast[1::2], strict=True))
     options = [question.options[(n + at) % OPTIONS] for n in range(OPTIONS)]
     asked = VoteQuestion(
-        at, filled(question.ask, run), options,
-        answers(run, at, step, [None not in pair for pair in pairs]), step,
+        at,
+        filled(question.ask, run),
+        options,
+        answers(run, at, step, [None not in pair for pair in pairs]),
+        step,
         Experiment(filled(question.did, run), seen.rows) if seen else None,
         evidence if isinstance(evidence, str) else "",
         question.why if step == "why" else "",
         question.leads[0].capitalize(),
-    )  # fmt: skip
+    )
 
     def vote(round_: int, option: int) -> Set:
         place = 2 * at + round_
@@ -328,10 +359,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         later = STEPS[min(STEPS.index(step) + 1, 2)]
         return Set({VOTES.name: changed, STEP.name: later})
 
-    head = Head(
-        ["Question ", number(str(at + 1)), f" of {len(QUESTIONS)}: predict, see, vote again."],
-        "vote", run.card.colour,
-    )  # fmt: skip
+    sentence = f"Question {number(str(at + 1))} of {len(QUESTIONS)}: predict, see, vote again."
+    head = Head(sentence, "vote", run.card.colour)
     return Sheet([row(vote_cell(
         "vote", head, asked, [each.believed for each in QUESTIONS], pairs,
         lambda place, to: Set({WHICH.name: names[place], STEP.name: to}), vote,
@@ -370,4 +399,4 @@ def filled(text: str, run: Run) -> Sentence:
     text = text.replace("{d_ff}", f"{run.model.sizes.d_ff:,}")
     text = text.replace("{tokens}", counted(len(run.labels), "token"))
     before, token, after = text.partition("{token}")
-    return [before, quoted(run.labels[run.token]), after] if token else [before]
+    return f"{before}{quoted(run.labels[run.token])}{after}" if token else before

@@ -10,7 +10,7 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import number
 from ffnviz.state.actions import ChooseBlock
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -51,11 +51,11 @@ def timing_line(run: Run) -> Cell:
     """How long the trace took, and how much of that its FFNs."""
     timing = run.subject.timing
     where = {"cpu": "the CPU", "cuda": "the GPU (CUDA)", "mps": "the GPU (Apple MPS)"}
-    lines: list[Sentence] = [[
-        number(f"{timing.total_ms:.1f} ms"),
-        f" on {where[run.model.device.type]}, {timing.ffn_share:.0%} of it in the FFNs",
-    ]]  # fmt: skip
+    lines = [
+        f"{number(f'{timing.total_ms:.1f} ms')} on {where[run.model.device.type]}, "
+        f"{timing.ffn_share:.0%} of it in the FFNs"
+    ]
     if run.card.proof:
         about, *equations = run.card.proof
-        lines.append([f"{about}. Checked numerically on this network: {' · '.join(equations)}"])
+        lines.append(f"{about}. Checked numerically on this network: {' · '.join(equations)}")
     return text_cell("timing-line", *lines, tone="quiet")

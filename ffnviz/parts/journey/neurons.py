@@ -29,13 +29,19 @@ def every_token_every_neuron(run: Run) -> Cell:
         counted = awake_of(traced, block)
         shares.append((card.label, counted.share, counted.threshold, card.colour))
         hidden = traced.trace.blocks[block].ffn.hidden.float().cpu()
-        maps.append(ActivationMap(
-            card.id, card.label, card.colour,
-            active_means(counted.threshold),
-            hidden.numpy(), neuron_order(hidden.numpy(), run.state.order),
-            token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token]),
-            hidden.half().numpy(),
-        ))  # fmt: skip
+        maps.append(
+            ActivationMap(
+                card.id,
+                card.label,
+                card.colour,
+                active_means(counted.threshold),
+                hidden.numpy(),
+                neuron_order(hidden.numpy(), run.state.order),
+                token_labels(traced.trace.tokens),
+                int(run.tokens_of(traced)[run.token]),
+                hidden.half().numpy(),
+            )
+        )
     neuron = neuron_of(run)
     ours = all(traced.card.ours for traced in run.both)
 

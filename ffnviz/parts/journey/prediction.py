@@ -90,13 +90,16 @@ def nearest_input_words(run: Run) -> Cell:
     except NotForThisNetwork as error:
         return text_cell("prediction", f"{why} {error}", tone="info")
     return bars_cell(
-        Head(sentences.of_nearest(run.labels[run.token], nearest.words[0], nearest.cosines[0]),
-             "nearest", run.card.colour),
+        Head(
+            sentences.of_nearest(run.labels[run.token], nearest.words[0], nearest.cosines[0]),
+            "nearest",
+            run.card.colour,
+        ),
         [Bars("nearest by cosine", nearest.words, nearest.cosines.clip(0), run.card.colour)],
         key="prediction",
         of="cosine",
         leads=True,
-    )  # fmt: skip
+    )
 
 
 def _best(prediction: Prediction) -> tuple[str, float]:

@@ -47,7 +47,7 @@ from ffnviz.pictures.plot import (
     log_axis,
     ring,
 )
-from ffnviz.pictures.wording import Sentence, counted, number
+from ffnviz.pictures.wording import counted, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, nearest
 
@@ -66,10 +66,18 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
     """
     every = max(1, -(-len(pieces) // MOST_PIECES))
     traces = [
-        line_trace(f"neuron {place + 1}", x, pieces[place], f"{colour}/0.6", 1.5, yaxis="y2",
-                   showlegend=False, hoverinfo="none")
+        line_trace(
+            f"neuron {place + 1}",
+            x,
+            pieces[place],
+            f"{colour}/0.6",
+            1.5,
+            yaxis="y2",
+            showlegend=False,
+            hoverinfo="none",
+        )
         for place in range(0, len(pieces), every)
-    ]  # fmt: skip
+    ]
     traces += [
         line_trace("the function", x, y, "@muted", 7),
         line_trace("the network", x, fit, colour, 3),
@@ -79,9 +87,12 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
         traces,
         axis("x", anchor="y2"),
         axis("y", domain=[0.45, 1], range=[-1.6, 1.6]),
-        yaxis2=axis("what each neuron adds", domain=[0, 0.37],
-                    range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6]),
-    )  # fmt: skip
+        yaxis2=axis(
+            "what each neuron adds",
+            domain=[0, 0.37],
+            range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6],
+        ),
+    )
 
 
 def errors(
@@ -169,9 +180,12 @@ def sheet(run: Run, values: Values) -> Sheet:
     setup = (name, phi, curve if name == DRAWN else None)
     place = nearest(WIDTHS, values[UNITS])
     drawing = drawing_cell(
-        "Draw over it, or move its points with the arrow keys", curve, run.card.colour,
-        "lab-drawing", lambda new: set_to(CURVE, tuple(new)),
-    )  # fmt: skip
+        "Draw over it, or move its points with the arrow keys",
+        curve,
+        run.card.colour,
+        "lab-drawing",
+        lambda new: set_to(CURVE, tuple(new)),
+    )
     canvas = [drawing] if name == DRAWN else []
 
     def after(measured: Measured[Approximation]) -> list[Row]:
@@ -181,8 +195,10 @@ def sheet(run: Run, values: Values) -> Sheet:
         return [row(*canvas, *pictures), verdicts]
 
     networks = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} neurons"
-    soon = (Soon("lab-pieces", "The function, and what each neuron adds to the fit"),
-            Soon("lab-errors", "The error against the number of neurons"))  # fmt: skip
+    soon = (
+        Soon("lab-pieces", "The function, and what each neuron adds to the fit"),
+        Soon("lab-errors", "The error against the number of neurons"),
+    )
     before = [row(*canvas, *soon), row(Soon("lab-fit", "What textbooks say of it", 120))]
     doing = f"Fitting {networks} …"
     fits = Measurement("fit", setup, fit, after, (name, curve, phi), before, "Fit", doing)
@@ -198,11 +214,11 @@ def fit(_: Run, progress: Progress, name: str, curve: Curve, phi: str) -> Approx
 def the_fit(run: Run, result: Approximation, place: int) -> Cell:
     """The function, the network, and each unit's piece."""
     fit, n = result.fits[place], result.widths[place]
-    sentence: Sentence = [
-        number(counted(n, "neuron")), f" of {phi_of(result.activation).label} are off by ",
-        f"{short(fit.error)} on average, and by {short(fit.largest)} at most; the best "
-        f"straight line by {short(result.line)} on average.",
-    ]  # fmt: skip
+    sentence = (
+        f"{number(counted(n, 'neuron'))} of {phi_of(result.activation).label} are off by "
+        f"{short(fit.error)} on average, and by {short(fit.largest)} at most; the best straight "
+        f"line by {short(result.line)} on average."
+    )
     return chart_cell(
         Head(sentence, "lab-pieces", run.card.colour),
         fitted(result.x, result.y, fit.fitted, _pieces(result, fit), f"@{run.card.colour}"),
@@ -214,22 +230,25 @@ def the_fit(run: Run, result: Approximation, place: int) -> Cell:
 
 def the_errors(run: Run, result: Approximation, place: int) -> Cell:
     """The error against the number of neurons."""
-    sentence: Sentence = [
+    sentence = (
         f"From 1 neuron to {result.widths[-1]} the mean error goes from "
-        f"{short(result.fits[0].error)} to ", number(short(result.fits[-1].error)),
-        ", the largest from ", short(result.fits[0].largest), " to ",
-        short(result.fits[-1].largest), ".",
-    ]  # fmt: skip
+        f"{short(result.fits[0].error)} to {number(short(result.fits[-1].error))}, the largest "
+        f"from {short(result.fits[0].largest)} to {short(result.fits[-1].largest)}."
+    )
     return chart_cell(
         Head(sentence, "lab-errors", run.card.colour),
         errors(
-            result.widths, np.array([fit.error for fit in result.fits]),
-            np.array([fit.largest for fit in result.fits]), np.array(result.bounds),
-            result.line, result.widths[place], f"@{run.card.colour}",
+            result.widths,
+            np.array([fit.error for fit in result.fits]),
+            np.array([fit.largest for fit in result.fits]),
+            np.array(result.bounds),
+            result.line,
+            result.widths[place],
+            f"@{run.card.colour}",
         ),
         "The mean and the largest error against the number of neurons, both logarithmic.",
         height=560,
-    )  # fmt: skip
+    )
 
 
 def _pieces(result: Approximation, fit: Fit) -> NDArray[np.float64]:
@@ -380,32 +399,38 @@ def the_line(
 ) -> Cell:
     """The line whose corners are dragged."""
     n, off = len(corners) - 1, hand_errors(function, yours)
-    most = "" if limit is None else (
-        f" Corners evenly spaced on the curve are off by at most {short(limit)}."
-    )  # fmt: skip
-    sentence: Sentence = [
-        f"Between the points your {n} neuron{'s are' if n > 1 else ' is'} off by ",
-        number(short(off.between)), f"; each corner is where one bends.{most}",
-    ]  # fmt: skip
+    most = (
+        ""
+        if limit is None
+        else (f" Corners evenly spaced on the curve are off by at most {short(limit)}.")
+    )
+    sentence = (
+        f"Between the points your {n} neuron{'s are' if n > 1 else ' is'} off by "
+        f"{number(short(off.between))}; each corner is where one bends.{most}"
+    )
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 481)
     points = samples()
     y, at = (function(torch.from_numpy(each)).numpy() for each in (x, points))
     return handles_cell(
-        Head(sentence, "hand", run.card.colour), corners, SIDE,
-        (_steps(x), _steps(y)), (_steps(points), _steps(at)),
+        Head(sentence, "hand", run.card.colour),
+        corners,
+        SIDE,
+        (_steps(x), _steps(y)),
+        (_steps(points), _steps(at)),
         "A curve with nine points, and a line whose corners can be moved",
-        "hand", lambda new: set_to(CORNERS, tuple(new)),
-    )  # fmt: skip
+        "hand",
+        lambda new: set_to(CORNERS, tuple(new)),
+    )
 
 
 def the_hand_errors(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
     """Your errors and Adam's: at the points, between them, and outside."""
     own, trained = hand_errors(function, yours), hand_errors(function, adam)
-    sentence: Sentence = [
-        "At the points Adam is off by ", number(short(trained.at)),
-        f", between them by {short(trained.between)}, outside by {short(trained.outside)}; you by "
-        f"{short(own.at)}, {short(own.between)} and {short(own.outside)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"At the points Adam is off by {number(short(trained.at))}, between them by "
+        f"{short(trained.between)}, outside by {short(trained.outside)}; you by {short(own.at)}, "
+        f"{short(own.between)} and {short(own.outside)}."
+    )
 
     def three(off: Errors) -> np.ndarray:
         return np.maximum([off.at, off.between, off.outside], 1e-4)
@@ -415,30 +440,38 @@ def the_hand_errors(run: Run, function: Function, yours: Units, adam: Units) -> 
         grouped(
             ("at the points", "between", "outside"),
             {"you": (three(own), f"@{run.card.colour}"), "Adam": (three(trained), "@muted")},
-            "error", type="log", exponentformat="power", dtick=1, range=[-4, 1],
+            "error",
+            type="log",
+            exponentformat="power",
+            dtick=1,
+            range=[-4, 1],
         ),
         "The errors at the points, between them and outside, by hand and by Adam.",
         height=300,
-    )  # fmt: skip
+    )
 
 
 def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
     """Both networks and the function, also outside the fitted range."""
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 121)
-    sentence: Sentence = [
-        "With that many neurons Adam bends at ", number(f"{_inside(adam)} of {len(adam.out)}"),
-        " places within the range.",
-    ]  # fmt: skip
-    values = {"function": (function(torch.from_numpy(x)).numpy(), "@text", "dot"),
-              "Adam": (adam.at(x), "@muted", "solid"),
-              "you": (yours.at(x), f"@{run.card.colour}", "solid")}  # fmt: skip
+    sentence = (
+        f"With that many neurons Adam bends at {number(f'{_inside(adam)} of {len(adam.out)}')} "
+        "places within the range."
+    )
+    values = {
+        "function": (function(torch.from_numpy(x)).numpy(), "@text", "dot"),
+        "Adam": (adam.at(x), "@muted", "solid"),
+        "you": (yours.at(x), f"@{run.card.colour}", "solid"),
+    }
     figure = lines(x, values, axis("x"), axis("y", range=[-2.2, 2.2]))
     for trace in figure["data"]:
         trace["mode"] = "lines"
     return chart_cell(
-        Head(sentence, "hand-curves", run.card.colour), figure,
-        "The function, your line and Adam's, from -3 to 3.", height=300,
-    )  # fmt: skip
+        Head(sentence, "hand-curves", run.card.colour),
+        figure,
+        "The function, your line and Adam's, from -3 to 3.",
+        height=300,
+    )
 
 
 def _inside(units: Units) -> int:

@@ -38,7 +38,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import axis, lines
+from ffnviz.pictures.plot import axis, lines, vertical_line
 from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting, number_setting
@@ -132,9 +132,16 @@ def interaction(terms: Terms, x: Tensor, u: Tensor, v: Tensor, step: float) -> I
     lengths = parts.abs() * terms.writes[: terms.d_ff].norm(dim=-1) / size
     best = lengths.topk(min(MOST_NAMED, len(lengths)))
     return Interaction(
-        STEPS, bent[:-1], flat[:-1], float(second) * STEPS**2, _until(terms, x, u, v),
-        best.indices.numpy(), best.values.numpy(), float(bent[-1]), float(flat[-1]),
-    )  # fmt: skip
+        STEPS,
+        bent[:-1],
+        flat[:-1],
+        float(second) * STEPS**2,
+        _until(terms, x, u, v),
+        best.indices.numpy(),
+        best.values.numpy(),
+        float(bent[-1]),
+        float(flat[-1]),
+    )
 
 
 def _second(terms: Terms, x: Tensor, u: Tensor, v: Tensor) -> Tensor:
@@ -210,15 +217,15 @@ def _along(run: Run, name: str) -> Tensor:
 
 def the_curves(run: Run, result: Interaction, step: float) -> Cell:
     """The interaction's norm ‖I‖ against the length a of the steps."""
-    sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), " the two changes together make ",
-        number(percent(result.chosen)), " of the FFN's output that neither makes alone; without φ, "
-        f"{short(result.chosen_without)}",
-    ]  # fmt: skip
+    sentence = (
+        f"At {quoted(run.labels[run.token])} the two changes together make "
+        f"{number(percent(result.chosen))} of the FFN's output that neither makes alone; without "
+        f"φ, {short(result.chosen_without)}"
+    )
     if run.card.phi.exact_zeros and not run.card.gated:
         until = f"{short(result.until)}×"
-        sentence.append(f"; with φ, as good as nothing up to {until}, where a neuron switches")
-    sentence.append(".")
+        sentence += f"; with φ, as good as nothing up to {until}, where a neuron switches"
+    sentence += "."
     series = {
         f"with {run.card.phi.label}": (result.with_phi, f"@{run.card.colour}", "solid"),
         **({"φ″ says": (result.second, "@text", "dot")} if result.second.any() else {}),
@@ -230,32 +237,34 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
         axis("length a of both steps", type="log", exponentformat="power", dtick=1),
         axis("‖I‖ / ‖F(x)‖", type="log", exponentformat="power", dtick=4, range=[-17.2, 1]),
         margin={"l": 84, "r": 20, "t": 60, "b": 56},
-        shapes=[{"type": "line", "x0": step, "x1": step, "y0": 0, "y1": 1, "yref": "paper",
-                 "line": {"color": "@text", "width": 2, "dash": "dot"}}],
-    )  # fmt: skip
+        shapes=[vertical_line(step)],
+    )
     for trace in figure["data"]:
         trace["mode"] = "lines"
     return chart_cell(
-        Head(sentence, "interaction", run.card.colour), figure,
+        Head(sentence, "interaction", run.card.colour),
+        figure,
         "How much two changes of the FFN's input do only together, against their length.",
         height=600,
-    )  # fmt: skip
+    )
 
 
 def its_neurons(run: Run, result: Interaction) -> Cell:
     """The neurons that write most of the interaction."""
     names = [neuron_name(run.state.block, int(neuron)) for neuron in result.neurons]
-    sentence: Sentence = [
-        "Most of it is written by neuron ", number(names[0]),
-        f", {percent(float(result.lengths[0]))} of the output's length: both changes reach its φ.",
-    ]  # fmt: skip
+    sentence = (
+        f"Most of it is written by neuron {number(names[0])}, {percent(float(result.lengths[0]))} "
+        "of the output's length: both changes reach its φ."
+    )
     panel = Bars("", names, 100 * result.lengths, run.card.colour, result.neurons)
     return bars_cell(
-        Head(sentence, "interaction-neurons", run.card.colour), [panel],
+        Head(sentence, "interaction-neurons", run.card.colour),
+        [panel],
         alt="The neurons that write most of the interaction.",
-        of="part of I, % of the output's length", named="neuron",
+        of="part of I, % of the output's length",
+        named="neuron",
         on_choose=partial(open_neuron, run),
-    )  # fmt: skip
+    )
 
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
@@ -265,8 +274,8 @@ N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",)).with_c
 LAYERS = count_setting("depth", DEPTH, 1, DEEPEST).with_control("layers", range(1, DEEPEST + 1))
 GAINS = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, LOUDEST)
 LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST).with_control(
-    "recurrent weight scale", GAINS, lambda stop: f"×{stop:g}", "of the third recurrent network",
-)  # fmt: skip
+    "recurrent weight scale", GAINS, lambda stop: f"×{stop:g}", "of the third recurrent network"
+)
 SETTINGS = (N, LAYERS, LOUDER)
 ACROSS = 5
 LABEL = "Differentiate"
@@ -288,9 +297,12 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     before = [
         row(Soon("lab-influence", "Which inputs each output depends on, in ten layers", 342)),
-        row(Soon("lab-decay", "How a gradient fades over a distance", 260),
-            Soon("lab-hears", "What textbooks say of it", 200), widths=(1.7, 1)),
-    ]  # fmt: skip
+        row(
+            Soon("lab-decay", "How a gradient fades over a distance", 260),
+            Soon("lab-hears", "What textbooks say of it", 200),
+            widths=(1.7, 1),
+        ),
+    ]
     return Sheet([Measurement("hears", setup, differentiate, after, args, before, LABEL,
                               "Differentiating ten kinds of layers …")])  # fmt: skip
 
@@ -305,10 +317,15 @@ def all_maps(run: Run, result: Influence) -> Cell:
     n = len(result.memory)
     labels = run.labels[:n] if n <= 12 else []
     shown = [
-        Map(f"{layer.name}<br>sees {layer.receptive_field}, {layer.steps} in a row", layer.share,
-            f"@{run.card.colour}" if layer.trained else "@muted", labels, [])
+        Map(
+            f"{layer.name}<br>sees {layer.receptive_field}, {layer.steps} in a row",
+            layer.share,
+            f"@{run.card.colour}" if layer.trained else "@muted",
+            labels,
+            [],
+        )
         for layer in result.maps
-    ]  # fmt: skip
+    ]
     shown.insert(5, Map(f"decoder: sentence<br>sees {n}", result.memory, "@muted", labels, []))
     rnn = next(layer for layer in result.maps if layer.name == RNN)
     return chart_cell(
@@ -323,11 +340,11 @@ def all_maps(run: Run, result: Influence) -> Cell:
 def _steps(n: int, depth: int, steps: int) -> Sentence:
     """How many sequential steps an RNN takes, and attention."""
     later = "" if depth == 1 else f", and {depth - 1} more until the last layer is done"
-    return [
-        f"Over {counted(n, 'token')} in {counted(depth, 'layer')} an RNN takes ",
-        number(counted(steps, "sequential step")),
-        f": {n} for the tokens{later}. Attention takes {depth}: one for each layer.",
-    ]  # fmt: skip
+    return (
+        f"Over {counted(n, 'token')} in {counted(depth, 'layer')} an RNN takes "
+        f"{number(counted(steps, 'sequential step'))}: {n} for the tokens{later}. Attention takes "
+        f"{depth}: one for each layer."
+    )
 
 
 def decay(run: Run, result: Influence) -> Cell:
@@ -349,7 +366,9 @@ def decay(run: Run, result: Influence) -> Cell:
     return chart_cell(
         Head(_factors(result), "lab-decay", run.card.colour),
         lines(
-            np.arange(len(result.memory)), series, axis("distance between output and input"),
+            np.arange(len(result.memory)),
+            series,
+            axis("distance between output and input"),
             axis("gradient", type="log", dtick=2, exponentformat="power"),
             legend={"orientation": "v", "x": 1.01, "y": 1, "font": {"size": 14}},
             font={"size": 16},
@@ -357,16 +376,16 @@ def decay(run: Run, result: Influence) -> Cell:
         ),
         "How steeply outputs depend on inputs over a distance, for each kind of layer.",
         height=260,
-    )  # fmt: skip
+    )
 
 
 def _factors(result: Influence) -> Sentence:
     """The factor by which each step of distance multiplies a recurrent network's gradient."""
     if len(result.memory) < 3:
-        return ["It takes three tokens to see how a gradient goes on over a distance."]
+        return "It takes three tokens to see how a gradient goes on over a distance."
     means = (float(np.exp(np.log(layer.factors).mean())) for layer in result.fading)
     rnn, lstm, loud = map(short, means)
-    return [
-        "Each step back multiplies an RNN's gradient by ", number(rnn),
-        f", an LSTM's by {lstm}, and an RNN's with recurrent weights × {result.gain:g} by {loud}.",
-    ]  # fmt: skip
+    return (
+        f"Each step back multiplies an RNN's gradient by {number(rnn)}, an LSTM's by {lstm}, and "
+        f"an RNN's with recurrent weights × {result.gain:g} by {loud}."
+    )

@@ -37,7 +37,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, figure, vertical_line
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, number_setting
 
@@ -253,14 +253,17 @@ def frozen_sheet(run: Run, values: Values) -> Sheet:
         return [row(how_linear(run, result), reads, widths=(1.3, 1))]
 
     soon = Soon("folded-stack", "Which tokens the one folded matrix reads", 520)
-    before = [row(
-        Soon("frozen", "How far from linear a block and all blocks are, held as they are", 520),
-        soon, widths=(1.3, 1),
-    )]  # fmt: skip
+    before = [
+        row(
+            Soon("frozen", "How far from linear a block and all blocks are, held as they are", 520),
+            soon,
+            widths=(1.3, 1),
+        )
+    ]
     doing = "Folding all blocks into one matrix …"
-    return Sheet([
-        Measurement("frozen", setup, frozen, after, (removed,), before, "Fold", doing, once=True)
-    ])  # fmt: skip
+    return Sheet(
+        [Measurement("frozen", setup, frozen, after, (removed,), before, "Fold", doing, once=True)]
+    )
 
 
 def frozen(run: Run, progress: Progress, removed: bool) -> Iterator[Frozen]:
@@ -272,12 +275,12 @@ def how_linear(run: Run, result: Frozen) -> Cell:
     """How far the block and the stack are from linear."""
     n = len(run.trace.blocks)
     stack = "the block" if n == 1 else f"the {n} blocks"
-    sentence: Sentence = [
-        f"With attention and LayerNorm held, φ alone leaves {stack} ",
-        number(short(result.stack[HELD].additivity)), " from linear; with φ(z)/z held, too, "
+    sentence = (
+        f"With attention and LayerNorm held, φ alone leaves {stack} "
+        f"{number(short(result.stack[HELD].additivity))} from linear; with φ(z)/z held, too, "
         f"{short(result.stack[GATES].additivity)}, and the last stream is what it was, up to "
-        f"{short(result.unchanged)}.",
-    ]  # fmt: skip
+        f"{short(result.unchanged)}."
+    )
     tried = {
         name: (each.additivity, result.stack[name].additivity)
         for name, each in result.block.items()
@@ -285,13 +288,15 @@ def how_linear(run: Run, result: Frozen) -> Cell:
     return chart_cell(
         Head(sentence, "frozen", run.card.colour),
         off_linear(
-            tried, max(each.allowed for each in result.stack.values()),
-            (f"block {run.state.block + 1}", stack), run.card.colour,
+            tried,
+            max(each.allowed for each in result.stack.values()),
+            (f"block {run.state.block + 1}", stack),
+            run.card.colour,
         ),
         "How far from linear the block and the stack are, with less and less that depends on the "
         "input.",
         height=520,
-    )  # fmt: skip
+    )
 
 
 def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
@@ -300,18 +305,20 @@ def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
     shares = result.reads / result.reads.sum()
     rows, columns = result.shape
     without = "without φ" if removed else "with φ(z)/z held"
-    sentence: Sentence = [
+    sentence = (
         f"Residual, attention and FFNs {without} fold into one matrix of {rows:,} × {columns:,}, "
-        f"up to {short(result.off)}; ", number(percent(float(shares[run.place]))),
-        " of it reads ", quoted(run.labels[run.token]), " itself.",
-    ]  # fmt: skip
+        f"up to {short(result.off)}; {number(percent(float(shares[run.place])))} of it reads "
+        f"{quoted(run.labels[run.token])} itself."
+    )
     marked = frozenset({run.labels[run.token]})
     bars = Bars("", run.labels, 100 * shares[places], run.card.colour, marked=marked)
     return bars_cell(
-        Head(sentence, "folded-stack", run.card.colour), [bars],
+        Head(sentence, "folded-stack", run.card.colour),
+        [bars],
         alt="How much of the folded matrix reads each token.",
-        of="share of the norms, %", named="token",
-    )  # fmt: skip
+        of="share of the norms, %",
+        named="token",
+    )
 
 
 STOPS = (-3.0, -2.0, -1.0, -0.5, 0.1, 0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 5.0, 10.0)
@@ -337,21 +344,14 @@ def sheet(run: Run, values: Values) -> Sheet:
 def bars(run: Run, linearity: Linearity, factor: float) -> Cell:
     """How far from linear each part is."""
     straight = [each.name for each in linearity.tried if each.check.passed]
-    sentence: Sentence = [
-        number(f"{len(straight)} of {len(linearity.tried)}"),
-        f" parts {'is' if len(straight) == 1 else 'are'} linear up to their bias",
-        f": {', '.join(straight)}." if straight else ".",
-    ]  # fmt: skip
+    names = f": {', '.join(straight)}" if straight else ""
+    sentence = (
+        f"{number(f'{len(straight)} of {len(linearity.tried)}')} parts "
+        f"{'is' if len(straight) == 1 else 'are'} linear up to their bias{names}."
+    )
+    tests = f"f(x + y) = f(x) + f(y), and f({factor:g} x) = {factor:g} f(x)"
     return chart_cell(
-        Head(
-            sentence,
-            "lab-tests",
-            run.card.colour,
-            under=[
-                "The worse of two tests: f(x + y) = f(x) + f(y), and "
-                f"f({factor:g} x) = {factor:g} f(x)."
-            ],
-        ),
+        Head(sentence, "lab-tests", run.card.colour, under=f"The worse of two tests: {tests}."),
         off_linear(
             {each.name: (each.check.value,) for each in linearity.tried},
             max(each.allowed for each in linearity.tried),

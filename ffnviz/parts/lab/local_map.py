@@ -29,7 +29,7 @@ from ffnviz.pictures.plot import (
     vertical_line,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, number_setting
 
@@ -53,24 +53,36 @@ def switches(
         colour: of φ′ = 1, as a figure names it.
     """
     return figure(
-        [{
-            "type": "heatmap", "name": "φ′", "x": 100 * shares, "y": np.arange(len(neurons)),
-            "z": slopes, "zmin": 0, "zmax": 1, "showscale": False,
-            "colorscale": [[0, "@background"], [1, colour]],
-            "customdata": np.repeat(neurons[:, None], len(shares), axis=1),
-            "hovertemplate": "neuron %{customdata}, %{x:.0f}% of the way: φ′ = %{z:.2f}"
-                             "<extra></extra>",
-        }],
+        [
+            {
+                "type": "heatmap",
+                "name": "φ′",
+                "x": 100 * shares,
+                "y": np.arange(len(neurons)),
+                "z": slopes,
+                "zmin": 0,
+                "zmax": 1,
+                "showscale": False,
+                "colorscale": [[0, "@background"], [1, colour]],
+                "customdata": np.repeat(neurons[:, None], len(shares), axis=1),
+                "hovertemplate": "neuron %{customdata}, %{x:.0f}% of the way: φ′ = %{z:.2f}"
+                "<extra></extra>",
+            }
+        ],
         _way(ends),
         bare_axis("neurons that change J most", showticklabels=False),
-        shapes=[vertical_line(100 * share, 3)], margin={"l": 40, "r": 24, "t": 10, "b": 60},
-    )  # fmt: skip
+        shapes=[vertical_line(100 * share, 3)],
+        margin={"l": 40, "r": 24, "t": 10, "b": 60},
+    )
 
 
 def changes(
-    whole: tuple[Array, Array], near: tuple[Array, Array], ends: Sequence[str], share: float,
+    whole: tuple[Array, Array],
+    near: tuple[Array, Array],
+    ends: Sequence[str],
+    share: float,
     colour: str,
-) -> Figure:  # fmt: skip
+) -> Figure:
     """How far J is from the first token's, above how far the FFN is from J nearby.
 
     Args:
@@ -85,24 +97,24 @@ def changes(
     traces: list[Trace] = [
         _curve("‖J − J₀‖ / ‖J₀‖", whole, colour, xaxis="x", yaxis="y"),
         ring("here", [100 * share], [at], colour),
-        _curve("off by, in % of the output", (near[0], 100 * near[1]), "@text", xaxis="x2",
-               yaxis="y2"),
-    ]  # fmt: skip
+        _curve(
+            "off by, in % of the output", (near[0], 100 * near[1]), "@text", xaxis="x2", yaxis="y2"
+        ),
+    ]
     return figure(
         traces,
         _way(ends, anchor="y"),
         axis("", domain=[0.6, 0.95], rangemode="tozero", nticks=4),
-        xaxis2=axis("% of the way, close to the place", anchor="y2", range=[low, high],
-                    nticks=5),
-        yaxis2=axis("% of output", domain=[0, 0.3], rangemode="tozero", nticks=4,
-                    anchor="x2"),
+        xaxis2=axis("% of the way, close to the place", anchor="y2", range=[low, high], nticks=5),
+        yaxis2=axis("% of output", domain=[0, 0.3], rangemode="tozero", nticks=4, anchor="x2"),
         annotations=[
             panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
             panel_title("close by: the FFN against J alone", 0, 0.3),
         ],
         shapes=[vertical_line(100 * share, 3, yref="y2 domain", xref="x2")],
-        showlegend=False, margin={"l": 76, "r": 24, "t": 10, "b": 56},
-    )  # fmt: skip
+        showlegend=False,
+        margin={"l": 76, "r": 24, "t": 10, "b": 56},
+    )
 
 
 def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: Any) -> Trace:
@@ -112,8 +124,14 @@ def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: Any) -> 
 
 def _way(ends: Sequence[str], **more: Any) -> dict[str, Any]:
     first, last = (escaped(shortened(each, 12)) for each in ends)
-    return axis("", tickvals=[0, 25, 50, 75, 100], range=[-1, 101],
-                ticktext=[first, "25%", "50%", "75%", last], zeroline=False, **more)  # fmt: skip
+    return axis(
+        "",
+        tickvals=[0, 25, 50, 75, 100],
+        range=[-1, 101],
+        ticktext=[first, "25%", "50%", "75%", last],
+        zeroline=False,
+        **more,
+    )
 
 
 SHARE = number_setting("way_share", 0.5, 0.0, 1.0).with_control(
@@ -167,13 +185,14 @@ def other_token(run: Run, values: Values) -> int | None:
 def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> Cell:
     """The neurons that change J most."""
     d_ff = run.model.sizes.d_ff
-    sentence: Sentence = [
-        "From ", quoted(ends[0]), " to ", quoted(ends[1]), " ",
-        number(f"{walked.switched:,} of {d_ff:,} neurons"),
-        f" switch{'es' * (walked.switched == 1)}"
-        + (": each one adds its kᵀv to J, or takes it away."
-           if run.card.phi.exact_zeros else ", but none at once: φ′ slides from 0 to 1."),
-    ]  # fmt: skip
+    how = ", but none at once: φ′ slides from 0 to 1"
+    if run.card.phi.exact_zeros:
+        how = ": each one adds its kᵀv to J, or takes it away"
+    sentence = (
+        f"From {quoted(ends[0])} to {quoted(ends[1])} "
+        f"{number(f'{walked.switched:,} of {d_ff:,} neurons')} "
+        f"switch{'es' * (walked.switched == 1)}{how}."
+    )
     colour = f"@{run.card.colour}"
     return chart_cell(
         Head(sentence, "local-switches", run.card.colour),
@@ -187,43 +206,50 @@ def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> 
 def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], share: float) -> Cell:
     """How far J changes over the whole way, and how far around this place it holds."""
     moved = float(walked.distance[round(share * (len(walked.shares) - 1))])
-    sentence: Sentence = [
-        f"After {percent(share)} of the way J is ", number(percent(moved)),
-        " from that of ", quoted(ends[0]), ".",
-    ]  # fmt: skip
     low, high = place.piece
-    sentence += [
-        f" Until the next neuron switches, for {100 * (high - low):.2g}% of the way, the FFN is "
-        "this one matrix and a bias."
-        if run.card.phi.exact_zeros and not run.card.gated
-        else " Nearby it changes without a jump."
-    ]
+    nearby = "Nearby it changes without a jump."
+    if run.card.phi.exact_zeros and not run.card.gated:
+        nearby = (
+            f"Until the next neuron switches, for {100 * (high - low):.2g}% of the way, the FFN is "
+            "this one matrix and a bias."
+        )
+    sentence = (
+        f"After {percent(share)} of the way J is {number(percent(moved))} from that of "
+        f"{quoted(ends[0])}. {nearby}"
+    )
     return chart_cell(
         Head(sentence, "local-changes", run.card.colour),
-        changes((walked.shares, walked.distance), (place.shares, place.off), ends, share,
-                f"@{run.card.colour}"),
+        changes(
+            (walked.shares, walked.distance),
+            (place.shares, place.off),
+            ends,
+            share,
+            f"@{run.card.colour}",
+        ),
         "How far the FFN's matrix is from the first token's, and how far it is all of the FFN.",
         height=560,
-    )  # fmt: skip
+    )
 
 
 def the_rank(run: Run, place: Place, share: float) -> Cell:
     """The singular values of J."""
     n, values = len(place.singular), place.singular
     neurons = "1 neuron has" if place.active == 1 else f"{place.active:,} neurons have"
-    sentence: Sentence = [
-        f"At {percent(share)} of the way J has ", number(f"rank {place.rank:,} of {n:,}"),
-        f": {neurons} a slope φ′ that is not 0.",
-    ]  # fmt: skip
+    sentence = (
+        f"At {percent(share)} of the way J has {number(f'rank {place.rank:,} of {n:,}')}: "
+        f"{neurons} a slope φ′ that is not 0."
+    )
     shown = values > values[0] * 1e-12
     return chart_cell(
         Head(sentence, "local-rank", run.card.colour),
         lines(
-            1 + shown.nonzero()[0], {"J": (values[shown], f"@{run.card.colour}", "solid")},
+            1 + shown.nonzero()[0],
+            {"J": (values[shown], f"@{run.card.colour}", "solid")},
             axis("number", range=[0, n + 1]),
             axis("singular value", type="log", exponentformat="power", dtick=1),
-            showlegend=False, margin={"l": 70, "r": 16, "t": 10, "b": 56},
+            showlegend=False,
+            margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "The singular values of the FFN's matrix at this place.",
         height=560,
-    )  # fmt: skip
+    )

@@ -44,11 +44,11 @@ def one_word(run: Run, sharing: Sharing) -> Cell:
     where = "at its other places"
     if sharing.alone:
         names, where = ["alone"], "in a sentence of its own"
-    sentence: Sentence = [
-        quoted(word), f" at token {run.token + 1} and {where}: its FFN output differs by ",
-        number(percent(max(sharing.outputs))),
-        f" of its length, its input by {percent(max(sharing.inputs))}.",
-    ]  # fmt: skip
+    sentence = (
+        f"{quoted(word)} at token {run.token + 1} and {where}: its FFN output differs by "
+        f"{number(percent(max(sharing.outputs)))} of its length, its input by "
+        f"{percent(max(sharing.inputs))}."
+    )
     panels = [
         Bars("FFN input", names, np.array(sharing.inputs), "muted"),
         Bars("FFN output", names, np.array(sharing.outputs), run.card.colour),
@@ -66,11 +66,11 @@ def other_block(run: Run, sharing: Sharing) -> list[Cell]:
     if sharing.other is None:
         return []
     mine, other = run.state.block + 1, sharing.other + 1
-    sentence: Sentence = [
-        f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is ",
-        number(f"{sharing.cosines[0]:.2f}"),
-        f", its distance {percent(sharing.blocks[0])} of its norm (two random matrices: 141%).",
-    ]  # fmt: skip
+    sentence = (
+        f"Blocks {mine} and {other} have weights of their own: W₁'s cosine is "
+        f"{number(f'{sharing.cosines[0]:.2f}')}, its distance {percent(sharing.blocks[0])} of its "
+        "norm (two random matrices: 141%)."
+    )
     panels = [
         Bars("distance / norm", sharing.matrices, np.array(sharing.blocks), run.card.colour),
         Bars("cosine", sharing.matrices, np.array(sharing.cosines), "muted"),
@@ -130,14 +130,19 @@ y = second(phi(y)).mT
 def convolution_sheet(run: Run, _: Values) -> Sheet:
     """The difference over the verdicts and the code."""
     result = cached_for_block(run, ("convolution",), try_convolution)
-    refused: Sentence = []
+    refused = ""
     if result.refused:
-        refused = ["Without the transposes PyTorch says: ", quoted(result.refused)]
+        refused = f"Without the transposes PyTorch says: {quoted(result.refused)}"
     sizes, (into, hidden, out) = run.model.sizes, result.shapes
     code = CODE.format(
-        d_model=sizes.d_model, d_ff=sizes.d_ff, n=len(result.difference), block=run.state.block,
-        into=into, hidden=hidden, out=out,
-    ).rstrip()  # fmt: skip
+        d_model=sizes.d_model,
+        d_ff=sizes.d_ff,
+        n=len(result.difference),
+        block=run.state.block,
+        into=into,
+        hidden=hidden,
+        out=out,
+    ).rstrip()
     verdicts = verdicts_of(run, "lab-convolution", result.findings, refused)
     below = row(verdicts, code_cell("code", code), widths=(1, 1.2))
     return Sheet([row(how_close(run, result)), below])
@@ -146,10 +151,10 @@ def convolution_sheet(run: Run, _: Values) -> Sheet:
 def how_close(run: Run, result: AsConvolution) -> Cell:
     """The largest difference, beside what rounding allows and the size of the outputs."""
     largest = float(result.difference.max())
-    sentence: Sentence = [
-        "The same weights as convolutions give the same outputs: they differ by at most ",
-        number("0" if largest == 0 else short(largest)), ".",
-    ]  # fmt: skip
+    sentence = (
+        "The same weights as convolutions give the same outputs: they differ by at most "
+        f"{number('0' if largest == 0 else short(largest))}."
+    )
     rungs = [
         ("largest difference", largest, f"@{run.card.colour}"),
         ("rounding may make", float(result.allowed.max()), "@muted"),
@@ -213,21 +218,28 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
                              "<extra></extra>",
         })  # fmt: skip
         # Names of rows only where there is room: at the left. A narrow page may have other lefts.
-        axes[f"xaxis{number}"] = _axis(each.columns, anchor=f"y{number}",
-                                       domain=[left, left + width])  # fmt: skip
+        axes[f"xaxis{number}"] = _axis(
+            each.columns, anchor=f"y{number}", domain=[left, left + width]
+        )
         axes[f"yaxis{number}"] = _axis(
-            each.rows, anchor=f"x{number}", domain=[max(0.0, top - height), top],
+            each.rows,
+            anchor=f"x{number}",
+            domain=[max(0.0, top - height), top],
             range=[len(each.values) - 0.5, -0.5],
             showticklabels=column == 0 and bool(each.rows),
-        )  # fmt: skip
+        )
         scale = f"<br>colour: 0 to {largest:.2g}" if across < MANY else ""
         titles.append(panel_title(each.title + scale, left, top + 0.004))
     return figure(
         traces,
-        axes.pop("xaxis"), axes.pop("yaxis"), **axes, annotations=titles,
-        meta={"panels": len(shown), "rows": n_rows}, showlegend=False,
+        axes.pop("xaxis"),
+        axes.pop("yaxis"),
+        **axes,
+        annotations=titles,
+        meta={"panels": len(shown), "rows": n_rows},
+        showlegend=False,
         margin={"l": 96, "r": 10, "t": 56, "b": 76 if shown[0].columns else 16},
-    )  # fmt: skip
+    )
 
 
 def _axis(names: Sequence[str], **more: object) -> dict[str, object]:
@@ -241,18 +253,18 @@ TITLES = {
     "shuffle": "Shuffle all tokens",
 }
 SENTENCES = {  # what is said before the FFN's number, between it and attention's, and after that
-    "change": (
-        "Each row is the token that was changed: the FFN changes ", ", attention ", ".",
-    ),
+    "change": ("Each row is the token that was changed: the FFN changes ", ", attention ", "."),
     "delete": (
         "Each row is the token that was deleted: the FFN's other outputs move by up to ",
-        ", attention's by ", ".",
+        ", attention's by ",
+        ".",
     ),
     "shuffle": (
         "After the shuffle each token's FFN output is off by up to ",
-        ", its attention output by ", ": both follow the tokens.",
+        ", its attention output by ",
+        ": both follow the tokens.",
     ),
-}  # fmt: skip
+}
 WAY = choice_setting("way", {way: TITLES[way] for way in WAYS}).with_control("What is done")
 SETTINGS = (WAY,)
 
@@ -286,10 +298,10 @@ def two_maps(run: Run, positions: Positions, way: str) -> Cell:
 def _sentence(positions: Positions, way: str) -> Sentence:
     begin, between, end = SENTENCES[way]
     amount, unit = (_others, " outputs of other tokens") if way == "change" else (_most, "")
-    sentence: Sentence = [begin, number(f"{amount(positions.ffn)}{unit}")]
+    sentence = f"{begin}{number(f'{amount(positions.ffn)}{unit}')}"
     if positions.attention is None:
-        return [*sentence, "."]
-    return [*sentence, f"{between}{amount(positions.attention)}{end}"]
+        return f"{sentence}."
+    return f"{sentence}{between}{amount(positions.attention)}{end}"
 
 
 def _others(moved: NDArray[np.float64]) -> str:

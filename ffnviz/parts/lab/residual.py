@@ -33,8 +33,9 @@ from ffnviz.pictures.plot import (
     grouped,
     lines,
     shortened,
+    vertical_line,
 )
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, number_setting
 
@@ -96,17 +97,18 @@ def dropout_sheet(run: Run, values: Values) -> Sheet:
 
 def passes(run: Run, result: Dropout, p: float) -> Cell:
     """The passes' outputs, for the components that vary most."""
-    sentence: Sentence = [
-        number(f"{result.n} passes"), f" with p = {p:g}: the FFN's output at ",
-        quoted(run.labels[run.token]), " scatters around the pass without dropout.",
-    ]  # fmt: skip
+    sentence = (
+        f"{number(f'{result.n} passes')} with p = {p:g}: the FFN's output at "
+        f"{quoted(run.labels[run.token])} scatters around the pass without dropout."
+    )
     return chart_cell(
         Head(sentence, "lab-passes", run.card.colour),
-        scattered([str(k) for k in result.components], result.outputs, result.plain,
-                  run.card.colour),
+        scattered(
+            [str(k) for k in result.components], result.outputs, result.plain, run.card.colour
+        ),
         "The output's components that vary most, pass by pass, with their mean.",
         height=650,
-    )  # fmt: skip
+    )
 
 
 def settling(run: Run, result: Dropout) -> Cell:
@@ -114,22 +116,24 @@ def settling(run: Run, result: Dropout) -> Cell:
     counts = np.unique(np.geomspace(1, result.n, 40).round().astype(int))
     shares = result.running[counts - 1]
     expected = shares[0] / np.sqrt(counts)
-    sentence: Sentence = [
-        "One pass is off by ", number(percent(float(shares[0]))),
-        f", the mean of all by {percent(float(shares[-1]))} of the output's length.",
-    ]  # fmt: skip
+    sentence = (
+        f"One pass is off by {number(percent(float(shares[0])))}, the mean of all by "
+        f"{percent(float(shares[-1]))} of the output's length."
+    )
     return chart_cell(
         Head(sentence, "lab-settling", run.card.colour),
         lines(
             counts,
-            {"mean of n passes": (100 * shares, f"@{run.card.colour}", "solid"),
-             "1/√n": (100 * expected, "@muted", "dot")},
+            {
+                "mean of n passes": (100 * shares, f"@{run.card.colour}", "solid"),
+                "1/√n": (100 * expected, "@muted", "dot"),
+            },
             axis("passes, logarithmic", type="log", dtick=1),
             axis("off by, %", type="log", dtick=1),
         ),
         "How far the mean of the first passes is from the pass without dropout.",
         height=320,
-    )  # fmt: skip
+    )
 
 
 def word(run: Run, result: Dropout) -> Cell:
@@ -137,23 +141,23 @@ def word(run: Run, result: Dropout) -> Cell:
     edges = np.linspace(0, max(0.01, float(result.probabilities.max()) * 1.05), 31)
     counts, _ = np.histogram(result.probabilities, edges)
     plain = 100 * result.probability
-    sentence: Sentence = [
-        f"{run.model.tokenizer.label(result.word)} has {plain:.1f}% without dropout, ",
-        number(f"{result.probabilities.mean():.1%}"), " on average with it.",
-    ]  # fmt: skip
+    sentence = (
+        f"{run.model.tokenizer.label(result.word)} has {plain:.1f}% without dropout, "
+        f"{number(f'{result.probabilities.mean():.1%}')} on average with it."
+    )
     return chart_cell(
         Head(sentence, "lab-word-spread", run.card.colour),
         lines(
             100 * (edges[1:] + edges[:-1]) / 2,
             {"passes": (counts.astype(float), f"@{run.card.colour}", "solid")},
-            axis("probability of the likeliest word, %"), axis("passes", rangemode="tozero"),
-            shapes=[{"type": "line", "x0": plain, "x1": plain, "y0": 0, "y1": 1, "yref": "paper",
-                     "line": {"color": "@text", "width": 2, "dash": "dot"}}],
+            axis("probability of the likeliest word, %"),
+            axis("passes", rangemode="tozero"),
+            shapes=[vertical_line(plain)],
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "How the likeliest word's probability scatters over the passes; dotted: without dropout.",
         height=270,
-    )  # fmt: skip
+    )
 
 
 STOPS = (2, 3, 4, 6, 8, 12, 16, 20, DEEPEST)
@@ -178,11 +182,16 @@ def sheet(run: Run, values: Values) -> Sheet:
         ]
 
     before = [
-        row(Soon("lab-norms", "How much each layer adds to the stream", 325),
-            Soon("lab-cosines", "How far each block turns the stream", 325)),
-        row(Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290),
-            Soon("lab-residual", "What textbooks say of it", 150), widths=(1, 1.3)),
-    ]  # fmt: skip
+        row(
+            Soon("lab-norms", "How much each layer adds to the stream", 325),
+            Soon("lab-cosines", "How far each block turns the stream", 325),
+        ),
+        row(
+            Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290),
+            Soon("lab-residual", "What textbooks say of it", 150),
+            widths=(1, 1.3),
+        ),
+    ]
     doing = f"Differentiating untrained stacks of {depth} layers …"
     return Sheet([
         Measurement("residual", setup, measure, after, (depth,), before, "Differentiate", doing,
@@ -199,10 +208,10 @@ def norms(run: Run, residual: Residual) -> Cell:
     """What each sub-layer adds, as a share of the stream, per token."""
     labels = _labels(run)
     last = list(residual.added)[-1]
-    sentence: Sentence = [
-        f"{last} adds ", number(f"{residual.added[last][run.token]:.2f} × the stream"), " at ",
-        quoted(run.labels[run.token]), f", {residual.added[last].mean():.2f} × on average.",
-    ]  # fmt: skip
+    sentence = (
+        f"{last} adds {number(f'{residual.added[last][run.token]:.2f} × the stream')} at "
+        f"{quoted(run.labels[run.token])}, {residual.added[last].mean():.2f} × on average."
+    )
     colours = ["@muted", f"@{run.card.colour}/0.45", "@text", f"@{run.card.colour}"]
     series = {
         name.replace("attention", "attn"): (values[: len(labels)], colours[place % len(colours)])
@@ -210,24 +219,32 @@ def norms(run: Run, residual: Residual) -> Cell:
     }
     return chart_cell(
         Head(sentence, "lab-norms", run.card.colour),
-        grouped(labels, series, "added / stream, logarithmic", type="log", dtick=1,
-                exponentformat="power"),
+        grouped(
+            labels,
+            series,
+            "added / stream, logarithmic",
+            type="log",
+            dtick=1,
+            exponentformat="power",
+        ),
         "The length of what each part adds, against the stream's, for each token.",
         height=325,
-    )  # fmt: skip
+    )
 
 
 def directions(run: Run, residual: Residual) -> Cell:
     """The cosine between each block's input and output, per token."""
     labels = _labels(run)
     last = len(residual.cosines)
-    sentence: Sentence = []
+    sentence = ""
     for block, cosines in ((last, residual.cosines[-1]), (1, residual.cosines[0]))[:last]:
         angle = f"{np.degrees(np.arccos(np.clip(float(cosines.mean()), -1, 1))):.0f}°"
-        sentence += [f", block {block} by {angle}"] if sentence else [
-            f"Block {block} turns the stream by ", number(angle),
-        ]  # fmt: skip
-    sentence.append(".")
+        sentence += (
+            f", block {block} by {angle}"
+            if sentence
+            else f"Block {block} turns the stream by {number(angle)}"
+        )
+    sentence += "."
     series = {
         f"block {k}": (row[: len(labels)], f"@{run.card.colour}" if k == last else "@muted")
         for k, row in enumerate(residual.cosines, start=1)
@@ -243,22 +260,26 @@ def directions(run: Run, residual: Residual) -> Cell:
 def gradients(run: Run, residual: Residual, depth: int) -> Cell:
     """Gradient norms per layer of the two stacks."""
     pre, post = (residual.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
-    sentence: Sentence = [
-        f"Before training, the gradient at layer {depth} is ", number(f"{pre[-1]:.2f}"),
-        f" with pre-LN, {post[-1]:.2f} with post-LN.",
-    ]  # fmt: skip
+    sentence = (
+        f"Before training, the gradient at layer {depth} is {number(f'{pre[-1]:.2f}')} with "
+        f"pre-LN, {post[-1]:.2f} with post-LN."
+    )
     return chart_cell(
-        Head(sentence, "lab-gradients", run.card.colour,
-             under=[f"Stacks of d_model {D_MODEL} and d_ff {D_FF}: means of {len(SEEDS)} draws."]),
+        Head(
+            sentence,
+            "lab-gradients",
+            run.card.colour,
+            under=f"Stacks of d_model {D_MODEL} and d_ff {D_FF}: means of {len(SEEDS)} draws.",
+        ),
         lines(
             np.arange(1, depth + 1),
-            {"pre-LN": (pre, f"@{run.card.colour}", "solid"),
-             "post-LN": (post, "@muted", "dash")},
-            axis("layer"), axis("‖gradient of W₂‖", rangemode="tozero"),
+            {"pre-LN": (pre, f"@{run.card.colour}", "solid"), "post-LN": (post, "@muted", "dash")},
+            axis("layer"),
+            axis("‖gradient of W₂‖", rangemode="tozero"),
         ),
         "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
         height=290,
-    )  # fmt: skip
+    )
 
 
 def _labels(run: Run) -> list[str]:

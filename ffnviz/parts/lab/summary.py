@@ -129,28 +129,39 @@ def handout(
         f"<h2>{escape(title)}</h2>\n<table>\n" + "\n".join(map(_row, group)) + "\n</table>"
         for title, group in groupby(rows, key=lambda row: row.experiment)
     ]
-    return "\n".join([
-        "<!doctype html>", '<html lang="en">', '<meta charset="utf-8">',
-        '<meta name="viewport" content="width=device-width, initial-scale=1">',
-        "<title>What the textbook says, tested: ffnviz</title>", f"<style>\n{STYLE}</style>",
-        "<h1>What the textbook says, tested</h1>",
-        f"<p>On a trained Transformer encoder ({escape(network)}) reading this sentence:</p>",
-        f"<blockquote>{escape(text)}</blockquote>",
-        f"<p>{escape(counted)}</p>",
-        f'<div class="pictures">{"".join(map(picture, pictures))}</div>' if pictures else "",
-        '<div class="claims">', *sections, "</div>",
-        f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed these from this "
-        "sentence; those of fits and of the weights alone do not depend on it, and what was only "
-        "looked up says so. What is often thought is no textbook's claim. "
-        '<span class="paper">What could not be decided is left out on paper.</span></p>',
-        "</html>", "",
-    ])  # fmt: skip
+    return "\n".join(
+        [
+            "<!doctype html>",
+            '<html lang="en">',
+            '<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width, initial-scale=1">',
+            "<title>What the textbook says, tested: ffnviz</title>",
+            f"<style>\n{STYLE}</style>",
+            "<h1>What the textbook says, tested</h1>",
+            f"<p>On a trained Transformer encoder ({escape(network)}) reading this sentence:</p>",
+            f"<blockquote>{escape(text)}</blockquote>",
+            f"<p>{escape(counted)}</p>",
+            f'<div class="pictures">{"".join(map(picture, pictures))}</div>' if pictures else "",
+            '<div class="claims">',
+            *sections,
+            "</div>",
+            f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed these from this "
+            "sentence; those of fits and of the weights alone do not depend on it, and what was "
+            "only looked up says so. What is often thought is no textbook's claim. "
+            '<span class="paper">What could not be decided is left out on paper.</span></p>',
+            "</html>",
+            "",
+        ]
+    )
 
 
 def _row(row: HandoutRow) -> str:
     label = f"<em>{escape(row.label)}:</em> " if row.label else ""
-    cells = (f"{label}{escape(row.claim)}", f"{escape(row.sign)} {escape(row.verdict)}",
-             escape(row.measured))  # fmt: skip
+    cells = (
+        f"{label}{escape(row.claim)}",
+        f"{escape(row.sign)} {escape(row.verdict)}",
+        escape(row.measured),
+    )
     columns = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr class="{escape(row.kind)}">{columns}</tr>'
 
@@ -167,17 +178,32 @@ def sheet(run: Run, _: Values) -> Sheet:
     n_possible = sum(not missing(card, experiment.needs) for experiment in EXPERIMENTS)
 
     def after(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> list[Row]:
-        return [row([
-            all_claims(run, measured.result, measured_on(measured)),
-            *([Soon("", f"{n_possible - n_done(measured.result)} more experiments", 60)]
-              if measured.partial else [handout_button(measured, pictures(run))]),
-        ])]  # fmt: skip
+        return [
+            row(
+                [
+                    all_claims(run, measured.result, measured_on(measured)),
+                    *(
+                        [Soon("", f"{n_possible - n_done(measured.result)} more experiments", 60)]
+                        if measured.partial
+                        else [handout_button(measured, pictures(run))]
+                    ),
+                ]
+            )
+        ]
 
-    return Sheet([Measurement(
-        "lab", setup, test_all, after, label=LABEL,
-        before=[row(Soon("lab", "What textbooks say, and what this network does", 640))],
-        doing=f"{n_possible} experiments on this network and this sentence …",
-    )])  # fmt: skip
+    return Sheet(
+        [
+            Measurement(
+                "lab",
+                setup,
+                test_all,
+                after,
+                label=LABEL,
+                before=[row(Soon("lab", "What textbooks say, and what this network does", 640))],
+                doing=f"{n_possible} experiments on this network and this sentence …",
+            )
+        ]
+    )
 
 
 def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence) -> Cell:
@@ -185,11 +211,13 @@ def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence
     tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
     return verdicts_cell(
         Head(tally([*chain(*results)]), "lab", run.card.colour, under=under),
-        [(experiment.title, [as_claim(finding) for finding in result])
-         for experiment, result in tested],
+        [
+            (experiment.title, [as_claim(finding) for finding in result])
+            for experiment, result in tested
+        ],
         key="verdicts-all",
         on_choose=lambda place: OpenPage(PAGE, tested[place][0].name),
-    )  # fmt: skip
+    )
 
 
 def n_done(results: Sequence[tuple[Finding, ...]]) -> int:
@@ -212,19 +240,31 @@ def pictures(run: Run) -> list[Bars]:
     first = max(0, min(run.token - BARS // 2, len(run.labels) - BARS))  # the chosen one is there
     shown = slice(first, first + BARS)
     colour = getattr(LIGHT, card.colour, card.colour)
-    active = Bars(f"Neurons of block {block + 1} active on each token", run.labels[shown],
-                     counted.shares[shown], colour)  # fmt: skip
+    active = Bars(
+        f"Neurons of block {block + 1} active on each token",
+        run.labels[shown],
+        counted.shares[shown],
+        colour,
+    )
     if missing(card, (Capability.WORD_HEAD,)):
         return [active]
     prediction = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.whole, block, run.place)
     return [
         active,
-        Bars(f"Likeliest at “{isolated(label)}”", prediction.words[:BARS],
-             prediction.probabilities[:BARS], colour),
-        Bars(f"The same without FFN {block + 1}", without.words[:BARS],
-             without.probabilities[:BARS], LIGHT.muted),
-    ]  # fmt: skip
+        Bars(
+            f"Likeliest at “{isolated(label)}”",
+            prediction.words[:BARS],
+            prediction.probabilities[:BARS],
+            colour,
+        ),
+        Bars(
+            f"The same without FFN {block + 1}",
+            without.words[:BARS],
+            without.probabilities[:BARS],
+            LIGHT.muted,
+        ),
+    ]
 
 
 def handout_button(
@@ -246,8 +286,11 @@ def handout_button(
         for claim in map(as_claim, result)
     ]
     page = handout(
-        rows, str(text), f"{label}, block {int(str(block)) + 1}",
+        rows,
+        str(text),
+        f"{label}, block {int(str(block)) + 1}",
         as_text(tally([*chain(*measured.result)])),
-        f"Tested at {measured.when} on {measured.where}.", shown,
-    )  # fmt: skip
+        f"Tested at {measured.when} on {measured.where}.",
+        shown,
+    )
     return saving_cell("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")

@@ -33,25 +33,37 @@ def _not_yet(run: Run) -> Cell:
     """The search for each network's learning rate, which comes first."""
     searches = {name: search(trainings(), name) for name in FAMILIES[0]}
     found = sum(each.next is None for each in searches.values())
-    sentence: Sentence = [
-        "Nothing is decided yet. Each small network looks for its own learning rate first: ",
-        number(f"{found} of {len(searches)}"), " have found it.",
-    ]  # fmt: skip
+    sentence = (
+        "Nothing is decided yet. Each small network looks for its own learning rate first: "
+        f"{number(f'{found} of {len(searches)}')} have found it."
+    )
     names = {each.variant: each.name for each in QUESTIONS} | {"relu": "the usual network"}
     curves = {
-        names[name]: (np.array([each.losses.get(rate, np.nan) for rate in RATES]),
-                      "@muted" if name != "relu" else f"@{run.card.colour}", "solid")
-        for name, each in searches.items() if each.losses
-    }  # fmt: skip
+        names[name]: (
+            np.array([each.losses.get(rate, np.nan) for rate in RATES]),
+            "@muted" if name != "relu" else f"@{run.card.colour}",
+            "solid",
+        )
+        for name, each in searches.items()
+        if each.losses
+    }
     return chart_cell(
-        Head(sentence, "lab-trainings", run.card.colour, under=[EACH]),
-        lines(np.array(RATES), curves, axis("learning rate", type="log", tickvals=list(RATES),
-                                              ticktext=[f"{rate:g}" for rate in RATES]),
-              axis("loss on validation sentences, nats")),
+        Head(sentence, "lab-trainings", run.card.colour, under=EACH),
+        lines(
+            np.array(RATES),
+            curves,
+            axis(
+                "learning rate",
+                type="log",
+                tickvals=list(RATES),
+                ticktext=[f"{rate:g}" for rate in RATES],
+            ),
+            axis("loss on validation sentences, nats"),
+        ),
         "The loss of each network on validation sentences by its learning rate.",
         key=KEY,
         height=480,
-    )  # fmt: skip
+    )
 
 
 def _compared(run: Run, shown: Sequence[Answered], n: int) -> Cell:
@@ -66,6 +78,6 @@ def _compared(run: Run, shown: Sequence[Answered], n: int) -> Cell:
 
 def _under(shown: Sequence[Answered], n: int) -> Sentence:
     done = sum(each.complete for each in shown)
-    return [EACH] if done == n else [
-        EACH, ". ", number(f"{done} of {n}"), " comparisons have all their seeds.",
-    ]  # fmt: skip
+    if done == n:
+        return EACH
+    return f"{EACH}. {number(f'{done} of {n}')} comparisons have all their seeds."

@@ -22,7 +22,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import axis, lines
-from ffnviz.pictures.wording import Sentence, number, quoted
+from ffnviz.pictures.wording import number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -39,13 +39,16 @@ def sheet(run: Run, _: Values) -> Sheet:
 
     before = [
         row(Soon("lab-without", "What the network predicts without φ, FFNs or attention", 270)),
-        row(Soon("lab-bend", "What textbooks say of it", 210),
-            Soon("lab-folded", "The one matrix left", 210), widths=(2.4, 1)),
-    ]  # fmt: skip
+        row(
+            Soon("lab-bend", "What textbooks say of it", 210),
+            Soon("lab-folded", "The one matrix left", 210),
+            widths=(2.4, 1),
+        ),
+    ]
     doing = "Folding W₁ and W₂, and counting dimensions with φ and without …"
-    return Sheet([
-        Measurement("bend", setup, without_phi, after, (), before, "Remove φ", doing, once=True)
-    ])  # fmt: skip
+    return Sheet(
+        [Measurement("bend", setup, without_phi, after, (), before, "Remove φ", doing, once=True)]
+    )
 
 
 def without_phi(run: Run, progress: Progress = lambda _: None) -> WithoutPhi:
@@ -63,12 +66,11 @@ def without_phi(run: Run, progress: Progress = lambda _: None) -> WithoutPhi:
 
 def predictions(run: Run, result: WithoutPhi) -> Cell:
     """What the network predicts as it is, without φ, without FFNs, without attention."""
-    sentence: Sentence = [
-        "Without φ in any block, the network predicts ",
-        number(result.predictions[WITHOUT_PHI].words[0]), " at ", quoted(run.labels[run.token]),
-        f", with φ {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats "
-        "apart.",
-    ]  # fmt: skip
+    sentence = (
+        "Without φ in any block, the network predicts "
+        f"{number(result.predictions[WITHOUT_PHI].words[0])} at {quoted(run.labels[run.token])}, "
+        f"with φ {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats apart."
+    )
     guesses = [("as it is", result.plain, run.card.colour)]
     for name, guess in result.predictions.items():
         title = f"{name}\n{short(result.divergences[name])} nats"
@@ -80,18 +82,17 @@ def predictions(run: Run, result: WithoutPhi) -> Cell:
 def spectrum(run: Run, result: WithoutPhi) -> Cell:
     """The folded matrix's singular values."""
     values = result.singular
-    sentence: Sentence = [
-        "The one matrix left has ", number(f"rank {result.rank} of {len(values)}"), ".",
-    ]  # fmt: skip
+    sentence = f"The one matrix left has {number(f'rank {result.rank} of {len(values)}')}."
     places = np.arange(0, len(values), max(1, len(values) // 64))
     return chart_cell(
         Head(sentence, "lab-folded", run.card.colour),
         lines(
             places + 1,
             {"W₁W₂": (values[places], f"@{run.card.colour}", "solid")},
-            axis("number"), axis("singular value", rangemode="tozero"),
+            axis("number"),
+            axis("singular value", rangemode="tozero"),
             margin={"l": 70, "r": 16, "t": 10, "b": 56},
         ),
         "The singular values of the folded matrix.",
         height=210,
-    )  # fmt: skip
+    )

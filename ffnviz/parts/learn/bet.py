@@ -26,7 +26,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.votes import bet_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted, strong
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -46,9 +46,12 @@ def recorded() -> Course:
     ]
     guessing = Guessing(**table["guessing_by_frequency"])
     return Course(
-        Status.ENDED, tuple(zip(*networks, strict=True)), Reading(guessing, 0, HELD_OUT),
-        steps=table["steps"], recorded=True,
-    )  # fmt: skip
+        Status.ENDED,
+        tuple(zip(*networks, strict=True)),
+        Reading(guessing, 0, HELD_OUT),
+        steps=table["steps"],
+        recorded=True,
+    )
 
 
 def _record(name: str, text: str, table: dict[str, Any]) -> Record:
@@ -56,8 +59,9 @@ def _record(name: str, text: str, table: dict[str, Any]) -> Record:
     blocks = tuple(Sparsity(**each) for each in table["blocks"])
     held_out = HeldOut(table["loss"], table["top5"], blocks)
     hidden = np.zeros((0, 0, 0), np.float16)
-    return Record(name, table["step"], 0.0, text, (), tuple(words), tuple(words.values()),
-                  held_out, hidden)  # fmt: skip
+    return Record(
+        name, table["step"], 0.0, text, (), tuple(words), tuple(words.values()), held_out, hidden
+    )
 
 
 NAME = "bet"
@@ -81,14 +85,17 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         waits = "Place your bet first." if values[BET] == "open" else ""
-        controls = bar(NAME, course, values, "Train both", waits_for=waits,
-                       file="learned-networks.zip")  # fmt: skip
+        controls = bar(
+            NAME, course, values, "Train both", waits_for=waits, file="learned-networks.zip"
+        )
         top = [row(controls)] if course.recorded else [row(placed(course, values)), row(controls)]
         if course.status is Status.NEW and not course.moments:
             return [*top, row(invitation(name))]
         if not course.moments:
-            soon = (Soon("learn-words", "What each says for the hidden word", 150),
-                    Soon("learn-loss", "How well each guesses unseen words", 270))  # fmt: skip
+            soon = (
+                Soon("learn-words", "What each says for the hidden word", 150),
+                Soon("learn-loss", "How well each guesses unseen words", 270),
+            )
             return [*top, row(invitation(name)), row(*soon, widths=(1.3, 1))]
         at = chosen(course, values)
         rows = [*top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
@@ -97,9 +104,16 @@ def sheet(run: Run, values: Values) -> Sheet:
         return rows
 
     training = Measurement[Any](
-        NAME, (), learn, after, (plans, text), [row(invitation(name))],
-        on_request=True, live=True, recorded=recorded,
-    )  # fmt: skip
+        NAME,
+        (),
+        learn,
+        after,
+        (plans, text),
+        [row(invitation(name))],
+        on_request=True,
+        live=True,
+        recorded=recorded,
+    )
     return Sheet([training], [AGAINST, SEED, *own_text_controls()])
 
 
@@ -135,10 +149,10 @@ def words(course: Course, at: int) -> Cell:
     if course.recorded:
         return replayed(course)
     moment, label = course.moments[at], _labels(course)[1][0]
-    sentence: Sentence = [
-        quoted(as_read(moment[0].text)), " ", number(moment[0].words[0]), ".",
-        f"{label} says “{moment[1].words[0]}”.",
-    ]  # fmt: skip
+    sentence = (
+        f"{quoted(as_read(moment[0].text))} {number(moment[0].words[0])}. {label} says "
+        f"“{moment[1].words[0]}”."
+    )
     head, panels = Head(sentence, "learn-words", "relu"), _bars(course, moment)
     return bars_cell(head, panels, key=f"{NAME}-words", leads=True)
 
@@ -153,14 +167,15 @@ def _bars(course: Course, moment: Moment) -> list[Bars]:
 def replayed(course: Course) -> Cell:
     """The likeliest words of a recorded training, with a slider over its moments."""
     text, n = course.moments[0][0].text, course.steps
-    sentence: Sentence = [
-        "Recorded: two networks learn what stands in ", quoted(as_read(text)), "."
-    ]  # fmt: skip
+    sentence = f"Recorded: two networks learn what stands in {quoted(as_read(text))}."
     frames = [
-        (f"step {moment[0].step:,} of {n:,}: loss "
-         + ", ".join(f"{record.held_out.loss:.2f}" for record in moment), _bars(course, moment))
+        (
+            f"step {moment[0].step:,} of {n:,}: loss "
+            + ", ".join(f"{record.held_out.loss:.2f}" for record in moment),
+            _bars(course, moment),
+        )
         for moment in course.moments
-    ]  # fmt: skip
+    ]
     return replay_cell(Head(sentence, "learn-words", "relu"), frames, f"{NAME}-words", leads=True)
 
 
@@ -168,11 +183,11 @@ def losses(course: Course, at: int) -> Cell:
     """Both losses on unseen sentences."""
     moment, labels = course.moments[at], _labels(course)
     first, second = (record.held_out for record in moment)
-    sentence: Sentence = [
-        f"{labels[0][0]}'s loss on unseen sentences is ", number(f"{first.loss:.2f}"),
-        f" nats, {labels[1][0]}'s {second.loss:.2f}; the word is among their five likeliest in "
-        f"{percent(first.top5)} and {percent(second.top5)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"{labels[0][0]}'s loss on unseen sentences is {number(f'{first.loss:.2f}')} nats, "
+        f"{labels[1][0]}'s {second.loss:.2f}; the word is among their five likeliest in "
+        f"{percent(first.top5)} and {percent(second.top5)}."
+    )
     return chart_cell(
         Head(sentence, "learn-loss", "relu"),
         loss_curves(course, at, [(label, f"@{colour}") for label, colour in labels]),
@@ -199,7 +214,7 @@ def verdict(course: Course) -> Cell:
     )
     return text_cell(
         f"{NAME}-verdict",
-        [(result, "strong")],
+        strong(result),
         "One run cannot decide it: another seed, with other initial weights and another order of "
         "the sentences, may turn a small difference round. Choose another seed and start again, "
         "or see what many seeds say.",
@@ -214,7 +229,7 @@ def decided(course: Course) -> Cell:
     if answered is None or answered.pairs is None:
         return text_cell(key, f"{label} has not been trained from many seeds yet.")
     return trainings_chart(
-        Head(difference(answered, label), "lab-trainings", "relu", under=[EACH]), [answered], key
+        Head(difference(answered, label), "lab-trainings", "relu", under=EACH), [answered], key
     )
 
 

@@ -81,10 +81,19 @@ def curves(
     """
     hover = "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"
     traces = [
-        line_trace(curve.name, steps, curve.values, curve.colour, 3, curve.dash,
-                   dots=0 if len(steps) > 1 else 12, cliponaxis=False, hovertemplate=hover)
+        line_trace(
+            curve.name,
+            steps,
+            curve.values,
+            curve.colour,
+            3,
+            curve.dash,
+            dots=0 if len(steps) > 1 else 12,
+            cliponaxis=False,
+            hovertemplate=hover,
+        )
         for curve in shown
-    ]  # fmt: skip
+    ]
     if base is not None:
         name, height = base
         ends = np.array([0, reach[0]])
@@ -144,11 +153,14 @@ def bar(
     why_not = OFF if config().train_minutes <= 0 else waits_for
     new = course.status is Status.NEW
     progress = Progress(
-        course.status.value, max(0, at), len(course.moments),
+        course.status.value,
+        max(0, at),
+        len(course.moments),
         max(len(course.moments), course.steps // STEPS_A_RECORD + 1),
         "" if new and why_not and not course.problem else _progress_text(course, at),
-        label, why_not if new else "",
-    )  # fmt: skip
+        label,
+        why_not if new else "",
+    )
     learned = course.learned
     still = course.status in (Status.PAUSED, Status.ENDED)
     content = learned.folders if learned is not None and still and file else b""
@@ -165,11 +177,16 @@ def bar(
 def own_text_controls() -> list[Control]:
     """The controls that have the next training read a text of the visitor's own, or ours again."""
     return [
-        Upload("Read a text of yours", ".txt", LONGEST, read_upload,
-               f"Plain text, up to {LONGEST:,} characters; the next start reads it. It is kept "
-               "nowhere beyond this visit."),
+        Upload(
+            "Read a text of yours",
+            ".txt",
+            LONGEST,
+            read_upload,
+            f"Plain text, up to {LONGEST:,} characters; the next start reads it. It is kept "
+            "nowhere beyond this visit.",
+        ),
         Button("Read everyday sentences", lambda: ("read", "", "")),
-    ]  # fmt: skip
+    ]
 
 
 def read_upload(name: str, text: str) -> Any:
@@ -207,23 +224,31 @@ def loss_curves(course: Course, at: int, networks: list[tuple[str, str]]) -> Fig
     """The loss on sentences that are not trained on, a line a network, with a moment marked."""
     evaluated = [m for m in course.moments if m[0].hidden is not None]
     lines = [
-        Curve(name, np.array([m[place].held_out.loss for m in evaluated]), colour,
-              "solid" if place == 0 else "dot")
+        Curve(
+            name,
+            np.array([m[place].held_out.loss for m in evaluated]),
+            colour,
+            "solid" if place == 0 else "dot",
+        )
         for place, (name, colour) in enumerate(networks)
-    ]  # fmt: skip
+    ]
     first = max(record.held_out.loss for record in course.moments[0])
     base = ("guessing by frequency", course.reading.guessing.loss)
     return curves(
-        np.array([m[0].step for m in evaluated]), lines, (course.steps, 1.05 * first),
-        course.moments[at][0].step, "loss, nats", base,
-    )  # fmt: skip
+        np.array([m[0].step for m in evaluated]),
+        lines,
+        (course.steps, 1.05 * first),
+        course.moments[at][0].step,
+        "loss, nats",
+        base,
+    )
 
 
 def of_loss(course: Course, moment: Moment) -> Sentence:
     """The sentence above one network's curve."""
     held_out = moment[0].held_out
-    return [
-        number(percent(held_out.top5)),
-        f" of {course.reading.n_held_out} words in unseen sentences are among its five likeliest; "
-        f"by frequency alone, {percent(course.reading.guessing.top5)}.",
-    ]  # fmt: skip
+    return (
+        f"{number(percent(held_out.top5))} of {course.reading.n_held_out} words in unseen "
+        "sentences are among its five likeliest; by frequency alone, "
+        f"{percent(course.reading.guessing.top5)}."
+    )

@@ -25,7 +25,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -56,12 +56,15 @@ def sheet(run: Run, values: Values) -> Sheet:
         if not course.moments:
             soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
             return [
-                top, row(invitation(text)),
-                row(Soon("learn-words", "What it says for the hidden word", 100),
+                top,
+                row(invitation(text)),
+                row(
+                    Soon("learn-words", "What it says for the hidden word", 100),
                     Soon("learn-loss", "How well it guesses words it has not seen", 100),
-                    widths=(1, 1.3)),
+                    widths=(1, 1.3),
+                ),
                 row(Soon("learn-map", "Every neuron on every token", 90), soon, widths=(1.15, 1)),
-            ]  # fmt: skip
+            ]
         at = chosen(course, values)
         one_neuron = values[BESIDE] == "neuron"
         curve = key_rotation(run, course, at, values) if one_neuron else sparsity(course, at)
@@ -83,14 +86,14 @@ def invitation(text: str) -> Cell:
         f"{NAME}-invitation",
         "A small network that knows nothing reads everyday sentences in which words are hidden, "
         "and learns to guess them. It takes a minute.",
-        ["Press “Train”, and watch what it says of ", quoted(as_read(text)), "."],
+        f"Press “Train”, and watch what it says of {quoted(as_read(text))}.",
     )
 
 
 def words(course: Course, at: int) -> Cell:
     """Its five likeliest words for the hidden one."""
     record = course.moments[at][0]
-    sentence: Sentence = [quoted(as_read(record.text)), " ", number(record.words[0])]
+    sentence = f"{quoted(as_read(record.text))} {number(record.words[0])}"
     title, probabilities = f"after {record.step:,} steps", np.array(record.probabilities)
     panels = [Bars(title, record.words, probabilities, "relu")]
     return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
@@ -113,25 +116,32 @@ def sparsity(course: Course, at: int) -> Cell:
     record = course.moments[at][0]
     blocks, d_ff = record.held_out.blocks, VARIANTS[record.name].d_ff
     dead = sum(round(block.dead * d_ff) for block in blocks)
-    sentence: Sentence = [
-        number(percent(blocks[-1].active)),
-        f" of block 2's activations are above zero, {percent(blocks[0].active)} of block 1's; "
-        f"{dead} dead neurons.",
-    ]  # fmt: skip
+    sentence = (
+        f"{number(percent(blocks[-1].active))} of block 2's activations are above zero, "
+        f"{percent(blocks[0].active)} of block 1's; {dead} dead neurons."
+    )
     lines = [
-        Curve(f"block {place + 1}",
-              np.array([100 * each.held_out.blocks[place].active for each in evaluated]),
-              "@relu", "dot" if place == 0 else "solid")
+        Curve(
+            f"block {place + 1}",
+            np.array([100 * each.held_out.blocks[place].active for each in evaluated]),
+            "@relu",
+            "dot" if place == 0 else "solid",
+        )
         for place in range(len(blocks))
-    ]  # fmt: skip
+    ]
     return chart_cell(
         Head(sentence, "learn-sparsity", "relu"),
-        curves(np.array([each.step for each in evaluated]), lines, (course.steps, 60.0),
-               record.step, "above zero, %"),
+        curves(
+            np.array([each.step for each in evaluated]),
+            lines,
+            (course.steps, 60.0),
+            record.step,
+            "above zero, %",
+        ),
         "The share of activations above zero in each block, step after step.",
         key=f"{NAME}-sparsity",
         height=150,
-    )  # fmt: skip
+    )
 
 
 def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
@@ -142,20 +152,31 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
     place = _mask_place(record)
     strongest = int(hidden[:, neuron].argmax())
     token = "___" if strongest == place else record.tokens[strongest]
-    sentence: Sentence = [
-        f"Neuron {block + 1}:{neuron} is strongest at ", quoted(token), ": ",
-        number(f"{hidden[strongest, neuron]:.2f}"), ".",
-    ]  # fmt: skip
+    sentence = (
+        f"Neuron {block + 1}:{neuron} is strongest at {quoted(token)}: "
+        f"{number(f'{hidden[strongest, neuron]:.2f}')}."
+    )
     labels = ["___" if n == place else token or "…" for n, token in enumerate(record.tokens)]
     shown = ActivationMap(
-        NAME, f"block {block + 1}", "relu", f"after {record.step:,} steps", hidden,
-        np.arange(hidden.shape[1]), labels, place,
-    )  # fmt: skip
+        NAME,
+        f"block {block + 1}",
+        "relu",
+        f"after {record.step:,} steps",
+        hidden,
+        np.arange(hidden.shape[1]),
+        labels,
+        place,
+    )
     return maps_cell(
-        Head(sentence, "learn-map", "relu"), [shown], (NAME, neuron), (), "", f"{NAME}-map",
+        Head(sentence, "learn-map", "relu"),
+        [shown],
+        (NAME, neuron),
+        (),
+        "",
+        f"{NAME}-map",
         on_choose=lambda _, chosen, __: Set({NEURON.name: str(chosen), BESIDE.name: "neuron"}),
         on_order=lambda _: None,
-    )  # fmt: skip
+    )
 
 
 def followed(run: Run, course: Course, at: int, values: Values) -> tuple[int, int]:
@@ -175,19 +196,24 @@ def key_rotation(run: Run, course: Course, at: int, values: Values) -> Cell:
     where = [labels[id_] for id_ in now.strongest[block, neuron] if id_ < len(labels)]
     cosine = float(now.turned[block, neuron])
     degrees = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
-    sentence: Sentence = [
-        f"Neuron {block + 1}:{neuron} is largest on {', '.join(where)}; its key has turned by ",
-        number(f"{degrees:.0f}°"), ".",
-    ]  # fmt: skip
+    sentence = (
+        f"Neuron {block + 1}:{neuron} is largest on {', '.join(where)}; its key has turned by "
+        f"{number(f'{degrees:.0f}°')}."
+    )
     turned = np.array([float(each.turned[block, neuron]) for _, each in evaluated])
     return chart_cell(
         Head(sentence, "learn-key", "relu"),
-        curves(np.array([step for step, _ in evaluated]), [Curve("its key", turned, "@relu")],
-               (course.steps, 1.05), course.moments[at][0].step, "cosine with its start"),
+        curves(
+            np.array([step for step, _ in evaluated]),
+            [Curve("its key", turned, "@relu")],
+            (course.steps, 1.05),
+            course.moments[at][0].step,
+            "cosine with its start",
+        ),
         "The cosine of the neuron's key with what it was at the beginning, step after step.",
         key=f"{NAME}-key",
         height=150,
-    )  # fmt: skip
+    )
 
 
 def _mask_place(record: Record) -> int:

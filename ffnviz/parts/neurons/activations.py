@@ -72,10 +72,11 @@ def active_on(
         active: where it is active, (T,).
     """
     n, most = int(active.sum()), int(np.abs(values).argmax())
-    sentence: Sentence = [f"{beginning} on ", number(f"{n} of {counted(len(values), 'token')}")]
+    of_all = f"{n} of {counted(len(values), 'token')}"
+    sentence = f"{beginning} on {number(of_all)}"
     if n:
-        sentence += [", strongest on ", quoted(run.labels[most]), f": {signed(values[most])}"]
-    return [*sentence, "."]
+        sentence += f", strongest on {quoted(run.labels[most])}: {signed(values[most])}"
+    return f"{sentence}."
 
 
 def what_its_key_matches(run: Run, neuron: int) -> Cell:
@@ -84,11 +85,11 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
     half = len(matches.words) // 2
     colour, provenance = run.card.colour, run.card.provenance
     counted = provenance is not None and provenance.token_counts is not None
-    sentence: Sentence = [
-        f"Of all {'common ' if counted else ''}words' embeddings, that of ",
-        number(matches.words[0]), " matches its key best: alone in the stream, it would give a "
-        f"pre-activation of {signed(matches.scores[0])}.",
-    ]  # fmt: skip
+    sentence = (
+        f"Of all {'common ' if counted else ''}words' embeddings, that of "
+        f"{number(matches.words[0])} matches its key best: alone in the stream, it would give a "
+        f"pre-activation of {signed(matches.scores[0])}."
+    )
     return bars_cell(
         Head(sentence, "keymatch", run.card.colour),
         [
@@ -107,20 +108,20 @@ def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
     nowhere = f" on {index.source}."
     if not examples:
         where = " above zero" * (run.card.signed and not index.both_sides)
-        return [_examples(run, [number(f"It never fired{where}"), nowhere], [])]
+        return [_examples(run, f"{number(f'It never fired{where}')}{nowhere}", [])]
     above, below = (
         [_passage(run, index, example) for example in examples if sign * example.value > 0]
         for sign in (1, -1)
     )
     where = f" in {index.source}; the token that activates it is underlined."
     if not index.both_sides:
-        return [_examples(run, ["Its strongest examples", where], above)]
-    highest: Sentence = [number("Its highest values"), where]
-    lowest: Sentence = [number("Its lowest values"), ":" if above else where]
+        return [_examples(run, f"Its strongest examples{where}", above)]
+    highest = f"{number('Its highest values')}{where}"
+    lowest = f"{number('Its lowest values')}{':' if above else where}"
     if not above:
-        highest = [number("It never fired above zero"), nowhere]
+        highest = f"{number('It never fired above zero')}{nowhere}"
     if not below:
-        lowest = [number("It never fired below zero"), nowhere]
+        lowest = f"{number('It never fired below zero')}{nowhere}"
     return [_examples(run, highest, above), _examples(run, lowest, below, "-below")]
 
 
@@ -165,18 +166,17 @@ def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         (name, float(np.clip(block.quantile(neuron, share), *ends_at))) for name, share in shares
     ]
     tokens, (_, first), (_, last) = f"{index.n_tokens:,} tokens", marks[0], marks[-1]
-    sentence: Sentence = (
-        [f"On 98% of {tokens} its activation is between {signed(first)} and "]
-        if run.card.signed else [f"On 99% of {tokens} its activation is at most "]
-    )  # fmt: skip
-    sentence += [
-        number(signed(last)), f"; on average it is {signed(block.mean[neuron])}"
-        f" ± {float(block.deviation[neuron]):.2f}",
-    ]  # fmt: skip
+    start = f"On 99% of {tokens} its activation is at most"
+    if run.card.signed:
+        start = f"On 98% of {tokens} its activation is between {signed(first)} and"
+    sentence = (
+        f"{start} {number(signed(last))}; on average it is {signed(block.mean[neuron])} ± "
+        f"{float(block.deviation[neuron]):.2f}"
+    )
     ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
     if not ends and (index.both_sides or not run.card.signed):
         ends = ["and it never fires"]
-    sentence.append(f", {' and '.join(ends)}." if ends else ".")
+    sentence += f", {' and '.join(ends)}." if ends else "."
     return chart_cell(
         Head(sentence, "spread", run.card.colour),
         figures.histogram_figure(edges(), block.histogram[neuron], marks, f"@{run.card.colour}"),
@@ -191,10 +191,13 @@ def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     fired = index.by_number[run.state.block].by_class[:, neuron]
     shares = fired / np.maximum(index.of_class, 1)
     most = int(shares.argmax())
-    sentence: Sentence = [
-        "It fires most often on ", number(LABELS[most]), f": on "
-        f"{percent(float(shares[most]))} of {index.of_class[most]:,}.",
-    ] if shares[most] else ["It fires on no kind of token."]  # fmt: skip
+    sentence = "It fires on no kind of token."
+    if shares[most]:
+        share = percent(float(shares[most]))
+        sentence = (
+            f"It fires most often on {number(LABELS[most])}: on {share} of "
+            f"{index.of_class[most]:,}."
+        )
     return bars_cell(
         Head(sentence, "kinds", run.card.colour),
         [Bars("", LABELS, 100 * shares, run.card.colour)],
@@ -211,12 +214,12 @@ def fires_with(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     partners = block.partners[significant, neuron]
     cosines = block.alike[significant, neuron].astype(np.float64)
     names = [neuron_name(run.state.block, partner) for partner in partners]
-    sentence: Sentence = ["No neuron of this block fires with it more than by chance."]
+    sentence = "No neuron of this block fires with it more than by chance."
     if names:
-        sentence = [
-            "Neuron ", number(names[0]), " fires together with it most closely: their cosine is "
-            f"{float(block.alike[0, neuron]):.2f}.",
-        ]  # fmt: skip
+        sentence = (
+            f"Neuron {number(names[0])} fires together with it most closely: their cosine is "
+            f"{float(block.alike[0, neuron]):.2f}."
+        )
     bars = Bars("", [f"neuron {name}" for name in names], cosines, run.card.colour, partners)
     return bars_cell(
         Head(sentence, "partners", run.card.colour),
@@ -281,10 +284,16 @@ def hypergeometric_tail(both: int, n_all: int, n_tag: int, n_fired: int) -> floa
     counts = np.arange(max(both, n_fired + n_tag - n_all), most + 1)
     logs = np.concatenate([[0.0], np.log(np.arange(1, n_all + 1)).cumsum()])  # of factorials
     log_p = (
-        logs[n_tag] - logs[counts] - logs[n_tag - counts]
-        + logs[n_all - n_tag] - logs[n_fired - counts] - logs[n_all - n_tag - n_fired + counts]
-        - logs[n_all] + logs[n_fired] + logs[n_all - n_fired]
-    )  # fmt: skip
+        logs[n_tag]
+        - logs[counts]
+        - logs[n_tag - counts]
+        + logs[n_all - n_tag]
+        - logs[n_fired - counts]
+        - logs[n_all - n_tag - n_fired + counts]
+        - logs[n_all]
+        + logs[n_fired]
+        + logs[n_all - n_fired]
+    )
     return float(min(1.0, np.exp(log_p).sum()))
 
 
@@ -319,23 +328,19 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The tags least likely by chance."""
     block = index.by_number[run.state.block]
     fired = int(block.fired_texts[neuron])
-    sentence: Sentence = [
-        "It fires in ", number(f"{percent(fired / index.n_texts)} of {index.source}"),
-    ]  # fmt: skip
+    sentence = f"It fires in {number(f'{percent(fired / index.n_texts)} of {index.source}')}"
     shown: list[tuple[str, TagCount]] = []
     for side in block.sides:
         counts = tag_counts(index, run.state.block, neuron, side)
         beyond = [count for count in counts if count.beyond_chance]
-        sentence += [
-            "; below zero" if side < 0 else ", above zero" if index.both_sides else ", and"
-        ]
-        sentence += [f" more often than by chance with {len(beyond)} of {len(counts)} tags"]
+        sentence += "; below zero" if side < 0 else ", above zero" if index.both_sides else ", and"
+        sentence += f" more often than by chance with {len(beyond)} of {len(counts)} tags"
         if beyond:
-            sentence += [f", above all {beyond[0].tag}"]
+            sentence += f", above all {beyond[0].tag}"
         sign = ("+ " if side > 0 else "− ") * index.both_sides
         shown += [(sign, count) for count in counts[: SHOWN // len(block.sides)]]
     return chart_cell(
-        Head([*sentence, "."], "tags", run.card.colour),
+        Head(f"{sentence}.", "tags", run.card.colour),
         figures.tags(
             [f"{sign}{count.tag} ({count.n})" for sign, count in shown],
             np.array([count.share for _, count in shown]),
@@ -361,18 +366,18 @@ def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     shares = np.add.reduceat(fired.astype(np.int64), starts) / np.maximum(counts, 1)
     often = counts >= 20  # of fewer tokens a share says little
     shares, counts = shares[often], counts[often]
-    sentence: Sentence = [
-        "It fires on ", number(percent(float(fired.sum() / index.n_tokens))),
-        f" of {index.n_tokens:,} tokens",
-    ]  # fmt: skip
+    sentence = (
+        f"It fires on {number(percent(float(fired.sum() / index.n_tokens)))} of {index.n_tokens:,} "
+        "tokens"
+    )
     if len(shares) and shares.max() > 0:
         most = int(shares.argmax())
         last = min((most + 1) * together, len(fired))
         at = f"positions {starts[most] + 1} to {last}" if together > 1 else f"position {most + 1}"
-        sentence += [f", most often at {at} ({percent(float(shares[most]))})"]
-    under = [f"Each bar stands for {together} positions."] if together > 1 else []
+        sentence += f", most often at {at} ({percent(float(shares[most]))})"
+    under = f"Each bar stands for {together} positions." if together > 1 else ""
     return chart_cell(
-        Head([*sentence, "."], "positions", run.card.colour, under=under),
+        Head(f"{sentence}.", "positions", run.card.colour, under=under),
         figures.positions(shares, counts, run.card.colour, together),
         "The share of tokens at each position that activate the neuron.",
         key="positions-of-neuron",

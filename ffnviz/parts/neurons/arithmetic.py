@@ -72,9 +72,12 @@ def pre_activation(
     """x · key + b for one neuron at one token: d_model terms."""
     record, ffn = trace.blocks[block].ffn, model.ffn(block)
     return _dot_product(
-        record.input[token], ffn.keys[neuron], _entry(ffn.key_bias, neuron),
-        float(record.pre_activation[token, neuron]), k,
-    )  # fmt: skip
+        record.input[token],
+        ffn.keys[neuron],
+        _entry(ffn.key_bias, neuron),
+        float(record.pre_activation[token, neuron]),
+        k,
+    )
 
 
 @torch.no_grad()
@@ -84,9 +87,12 @@ def output_component(
     """hidden · W2[:, component] + b2 for one component of the FFN's output: d_ff terms."""
     record, ffn = trace.blocks[block].ffn, model.ffn(block)
     return _dot_product(
-        record.hidden[token], ffn.values[:, component], _entry(ffn.output_bias, component),
-        float(record.output[token, component]), k,
-    )  # fmt: skip
+        record.hidden[token],
+        ffn.values[:, component],
+        _entry(ffn.output_bias, component),
+        float(record.output[token, component]),
+        k,
+    )
 
 
 @torch.no_grad()
@@ -169,10 +175,10 @@ def _neuron(run: Run, neuron: int) -> Shown:
     activated = f"{run.card.phi.label}({z})"
     if isinstance(record, GatedFeedForwardRecord):
         activated = f"φ({z}) times the value {_plain(float(record.value[token, neuron]))}"
-    sentence: Sentence = [
-        f"Neuron {neuron_name(block, neuron)} at ", quoted(run.labels[token]), ": ",
-        f"x · key {added}= {z}; then {activated} = ", number(h), ".",
-    ]  # fmt: skip
+    sentence = (
+        f"Neuron {neuron_name(block, neuron)} at {quoted(run.labels[token])}: x · key {added}= "
+        f"{z}; then {activated} = {number(h)}."
+    )
     file = _file(run, f"neuron{neuron}")
     name = "x · key + b" if biased else "x · key"
     after = then_phi(run.card.phi)
@@ -189,11 +195,11 @@ def _component(run: Run, component: int) -> Shown:
     block = run.state.block
     product = output_component(run.model, run.trace, block, run.token, component)
     n = int(np.count_nonzero(product.terms))
-    sentence: Sentence = [
-        f"Component {component} of what block {block + 1}'s FFN writes at ",
-        quoted(run.labels[run.token]), ": ", f"{counted(n, 'neuron')} add{'s' * (n == 1)} up to ",
-        number(_plain(product.total)), "; the bars name the neurons that add most.",
-    ]  # fmt: skip
+    sentence = (
+        f"Component {component} of what block {block + 1}'s FFN writes at "
+        f"{quoted(run.labels[run.token])}: {counted(n, 'neuron')} add{'s' * (n == 1)} up to "
+        f"{number(_plain(product.total))}; the bars name the neurons that add most."
+    )
     file = _file(run, f"output{component}")
     return Shown(product, sentence, "output", file, ("hidden", "w2_column"), "neuron")
 
@@ -204,11 +210,11 @@ def _file(run: Run, name: str) -> str:
 
 def _logit(run: Run, word: int, name: str) -> Shown:
     product = logit(run.model, run.trace, run.token, word)
-    sentence: Sentence = [
-        f"The logit of {name} at ", quoted(run.labels[run.token]), " is ",
-        number(_plain(product.total)), f": the sum of {len(product.left):,} products of the final "
-        "vector with the word's vector.",
-    ]  # fmt: skip
+    sentence = (
+        f"The logit of {name} at {quoted(run.labels[run.token])} is "
+        f"{number(_plain(product.total))}: the sum of {len(product.left):,} products of the final "
+        "vector with the word's vector."
+    )
     file = f"{run.card.id}-token{run.token + 1}-logit{word}.npz"
     terms = "component of the final vector"
     return Shown(product, sentence, "logit", file, ("final", "word_vector"), terms)
@@ -226,7 +232,7 @@ def the_terms(run: Run, shown: Shown) -> Cell:
     accent, total = run.card.colour, product.total
     under = (
         f"The terms, the rest and the bias add up to {total + product.residue:.6f}; the network "
-        f"said {total:.6f}. The difference is rounding.",
+        f"said {total:.6f}. The difference is rounding."
     )
     return bars_cell(
         Head(shown.sentence, "working", accent, under=under),

@@ -18,12 +18,16 @@ from ffnviz.state.settings import Values, choice_setting, text_setting
 
 ORDER = choice_setting(
     "sort",
-    {"often": "most often active", "rare": "least often active", "selective": "most selective",
-     "number": "by number"},
-).with_control("Sort")  # fmt: skip
+    {
+        "often": "most often active",
+        "rare": "least often active",
+        "selective": "most selective",
+        "number": "by number",
+    },
+).with_control("Sort")
 FIND = text_setting("find", longest=32).with_control("Find a word or a tag", example="sea")
 SETTINGS = (ORDER, FIND)
-F1 = ("F1: how well “it fires” and “the text has this tag” agree, from 0 to 1.",)
+F1 = "F1: how well “it fires” and “the text has this tag” agree, from 0 to 1."
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -38,13 +42,13 @@ def sheet(run: Run, values: Values) -> Sheet:
 def _on_books(run: Run, never: int) -> Sentence:
     """Why books give another number: more text leaves fewer neurons unreached."""
     if not run.card.phi.exact_zeros or missing(run.card, (Capability.RECORD,)):
-        return []
+        return ""
     record = record_of(run.model)
     on_books = len(record.final_never[run.state.block])
     if on_books == never:
-        return []
+        return ""
     n_tokens = f"{record.final_n_tokens:,} tokens"
-    return [f"Other text gives a different number: on {n_tokens} of books, it is {on_books:,}. "]
+    return f"Other text gives a different number: on {n_tokens} of books, it is {on_books:,}. "
 
 
 def how_often(run: Run, index: NeuronIndex) -> Cell:
@@ -53,17 +57,15 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
     shares = {number: block.fired / index.n_tokens for number, block in index.by_number.items()}
     of_block = shares[chosen]
     never = int((of_block == 0).sum())
-    sentence: Sentence = [
-        number(f"{never:,} of {len(of_block):,} neurons"),
-        f" of block {chosen + 1} never fire{'s' * (never == 1)} on "
-        f"{index.n_tokens:,} tokens of {index.source}{dated(run)}; a token activates "
-        f"{percent(float(of_block.mean()))} on average.",
-    ]  # fmt: skip
-    under: Sentence = [
-        *_on_books(run, never),
-        "Published: more than 70% never fire in some layers of OPT-66B (Voita et al. "
-        "2023); 3.0% are active on a token in T5-Base (Li et al. 2022).",
-    ]
+    sentence = (
+        f"{number(f'{never:,} of {len(of_block):,} neurons')} of block {chosen + 1} never "
+        f"fire{'s' * (never == 1)} on {index.n_tokens:,} tokens of {index.source}{dated(run)}; a "
+        f"token activates {percent(float(of_block.mean()))} on average."
+    )
+    under = (
+        f"{_on_books(run, never)}Published: more than 70% never fire in some layers of OPT-66B "
+        "(Voita et al. 2023); 3.0% are active on a token in T5-Base (Li et al. 2022)."
+    )
     accent = f"@{run.card.colour}"
     series = {
         f"block {number + 1}": (np.sort(values)[::-1], "@muted", 2.0)
@@ -98,10 +100,10 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
         **({"min": _short(rows.counts.least[shown])} if index.both_sides else {}),
     }
     first = f", the first {DRAWN} in the table" if len(shown) > DRAWN else ""
-    sentence: Sentence = [
-        number(f"{len(shown):,} of {len(rows.awake):,} neurons"),
-        f"{first}. Click a row to open its neuron.",
-    ]  # fmt: skip
+    sentence = (
+        f"{number(f'{len(shown):,} of {len(rows.awake):,} neurons')}{first}. Click a row to open "
+        "its neuron."
+    )
     return table_cell(
         "all-neurons",
         Head(sentence, "", run.card.colour, under=F1),

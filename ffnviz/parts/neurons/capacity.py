@@ -23,7 +23,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, lines
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.wording import number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -176,8 +176,10 @@ def sheet(run: Run, _: Values) -> Sheet:
         stored = measured.result
         return [row(the_recall(run, stored), the_error(run, stored))]
 
-    first = row(Soon("capacity", "How many pairs of words one FFN finds again", 600),
-                Soon("capacity-error", "How far its outputs are off", 600))  # fmt: skip
+    first = row(
+        Soon("capacity", "How many pairs of words one FFN finds again", 600),
+        Soon("capacity-error", "How far its outputs are off", 600),
+    )
     doing = "Storing up to 4,096 pairs …"
     stored = Measurement("capacity", setup, store, after, (), (first,), "Store", doing, once=True)
     return Sheet([stored], [])
@@ -191,12 +193,11 @@ def store(run: Run, progress: Progress) -> Iterator[Capacity]:
 def the_recall(run: Run, stored: Capacity) -> Cell:
     """How many pairs are found again."""
     most = int(stored.counts[-1])
-    sentence: Sentence = [
-        f"Of {most:,} random pairs, block {run.state.block + 1}'s hidden layer finds ",
-        number(percent(float(stored.with_phi.recall[-1]))),
-        f" again among {stored.words:,} words; without φ, "
-        f"{percent(float(stored.without.recall[-1]))}.",
-    ]  # fmt: skip
+    sentence = (
+        f"Of {most:,} random pairs, block {run.state.block + 1}'s hidden layer finds "
+        f"{number(percent(float(stored.with_phi.recall[-1])))} again among {stored.words:,} words; "
+        f"without φ, {percent(float(stored.without.recall[-1]))}."
+    )
     figure = _curves(run, stored, "recall", "found again, %")
     alt = "How many of N random pairs are found again, with φ and without."
     return chart_cell(Head(sentence, "capacity", run.card.colour), figure, alt, height=600)
@@ -207,10 +208,10 @@ def the_error(run: Run, stored: Capacity) -> Cell:
     exact, rank = stored.with_phi.exact_up_to(stored.counts), stored.with_phi.rank
     of_all = "" if rank is None else f"; H of all {int(stored.counts[-1]):,} has rank {rank:,}"
     flat = "" if stored.without.rank is None else f", with rank {stored.without.rank:,}"
-    sentence: Sentence = [
-        "With φ the outputs are exact up to ", number(f"{exact:,} pairs"),
-        f"{of_all}. Without φ, up to {stored.without.exact_up_to(stored.counts):,}{flat}.",
-    ]  # fmt: skip
+    sentence = (
+        f"With φ the outputs are exact up to {number(f'{exact:,} pairs')}{of_all}. Without φ, up "
+        f"to {stored.without.exact_up_to(stored.counts):,}{flat}."
+    )
     figure = _curves(run, stored, "off", "outputs off, % of their length")
     alt = "How far the outputs of N pairs are off, with φ and without."
     return chart_cell(Head(sentence, "capacity-error", run.card.colour), figure, alt, height=600)
@@ -223,8 +224,10 @@ def _curves(run: Run, stored: Capacity, share: Literal["recall", "off"], title: 
     )
     return lines(
         stored.counts,
-        {f"with {run.card.phi.label}": (with_phi, f"@{run.card.colour}", "solid"),
-         "without φ": (without, "@muted", "dash")},
+        {
+            f"with {run.card.phi.label}": (with_phi, f"@{run.card.colour}", "solid"),
+            "without φ": (without, "@muted", "dash"),
+        },
         axis("pairs N", tickvals=list(TICKS), ticktext=[f"{tick:,}" for tick in TICKS]),
         axis(title, range=[-4, 104]),
-    )  # fmt: skip
+    )

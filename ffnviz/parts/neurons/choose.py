@@ -18,8 +18,8 @@ from ffnviz.analysis.neurons.neuron_index import (
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.text import Passage, marked, text_cell
-from ffnviz.pictures.wording import signed
+from ffnviz.pictures.text import Passage, text_cell
+from ffnviz.pictures.wording import signed, typed
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron
 from ffnviz.state.run import Run
 
@@ -131,7 +131,7 @@ def index_with_notes(run: Run) -> IndexAtHand:
         title = f"The index of neurons cannot be read. {MADE_ANEW}"
         return IndexAtHand(None, (error_cell("no-index", title, error),))
     if index is None:
-        missing = ["Not for ", (run.card.label, "typed"), ": ", *marked(Capability.INDEX.value)]
+        missing = f"Not for {typed(run.card.label)}: {Capability.INDEX.value}"
         return IndexAtHand(None, (text_cell("no-index", missing, tone="info"),))
     if run.state.block not in index.by_number:
         return _other_blocks(run, index)
@@ -181,4 +181,4 @@ def go_to_block(block: int) -> Button:
 
 def error_cell(key: str, title: str, error: Exception) -> Cell:
     """A warning; the error's message may quote a person, so it is shown as typed text."""
-    return text_cell(key, title, [(str(error), "typed")], tone="warning")
+    return text_cell(key, title, typed(str(error)), tone="warning")

@@ -27,7 +27,7 @@ from ffnviz.pictures.plot import (
     signed_colours,
 )
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, neuron_name, number, quoted, signed
+from ffnviz.pictures.wording import neuron_name, number, quoted, signed
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Setting, Values, text_setting
@@ -131,17 +131,25 @@ def both_values(
     y = np.arange(len(neurons))
     return figure(
         [
-            {"type": "bar", "orientation": "h", "name": escaped(name), "x": hidden, "y": y,
-             "customdata": neurons, "marker": {"color": colour},
-             "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>"}
-            for name, hidden, colour in zip(names, (first, second), ("@muted", f"@{twin}"),
-                                            strict=True)
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": escaped(name),
+                "x": hidden,
+                "y": y,
+                "customdata": neurons,
+                "marker": {"color": colour},
+                "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>",
+            }
+            for name, hidden, colour in zip(
+                names, (first, second), ("@muted", f"@{twin}"), strict=True
+            )
         ],
         axis("activation φ(x·key + b)"),
         row_axis(len(neurons), "neuron", tickvals=y, ticktext=[str(n) for n in neurons]),
         barmode="group",
         margin={"l": 84, "r": 16, "t": 40, "b": 56},
-    )  # fmt: skip
+    )
 
 
 OTHER = text_setting("other", "He opened the [MASK] and looked out.").with_control(
@@ -209,12 +217,12 @@ def all_pairs(run: Run, other: Trace, both: Comparison, pair: int) -> Cell:
     """The neurons that differ most, on every pair of tokens."""
     apart, names = np.abs(both.difference), _pair_names(run, other, both)
     most, column = np.unravel_index(int(apart.argmax()), apart.shape)
-    sentence: Sentence = [
-        f"Neuron {neuron_name(run.state.block, both.neurons[column])} differs most, on ",
-        quoted(names[most]), ": ",
-        number(f"{signed(both.first[most, column])} → {signed(both.second[most, column])}"),
-        f"; pairs of tokens compared: {len(names)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"Neuron {neuron_name(run.state.block, both.neurons[column])} differs most, on "
+        f"{quoted(names[most])}: "
+        f"{number(f'{signed(both.first[most, column])} → {signed(both.second[most, column])}')}; "
+        f"pairs of tokens compared: {len(names)}."
+    )
     return chart_cell(
         Head(sentence, "compared", run.card.colour, second_line(other)),
         differences(names, both.neurons, both.difference, pair),
@@ -230,23 +238,25 @@ def one_pair(run: Run, other: Trace, pair: int) -> Cell:
     one, two = both.pairs[pair]
     hidden = run.trace.blocks[run.state.block].ffn.hidden[one]
     moved = other.blocks[run.state.block].ffn.hidden[two] - hidden
-    sentence: Sentence = [
-        "On ", quoted(_pair_names(run, other, both)[pair]),
-        " the vector of all activations moves by ",
-        number(f"{np.linalg.norm(moved.cpu().numpy()):.2f}"),
-        f"; its length there is {float(hidden.norm()):.2f}. Click another token above.",
-    ]  # fmt: skip
+    sentence = (
+        f"On {quoted(_pair_names(run, other, both)[pair])} the vector of all activations moves by "
+        f"{number(f'{np.linalg.norm(moved.cpu().numpy()):.2f}')}; its length there is "
+        f"{float(hidden.norm()):.2f}. Click another token above."
+    )
     names = run.labels[one], token_labels(other.tokens)[two]
     return chart_cell(
         Head(sentence, "pair", run.card.colour, second_line(other)),
         both_values(
             (f"first: {isolated(names[0])}", f"second: {isolated(names[1])}"),
-            both.neurons, both.first[pair], both.second[pair], run.card.colour,
+            both.neurons,
+            both.first[pair],
+            both.second[pair],
+            run.card.colour,
         ),
         "The neurons that differ most on one pair of tokens, in both sentences.",
         height=620,
         on_choose=partial(open_neuron, run),
-    )  # fmt: skip
+    )
 
 
 @dataclass(frozen=True)

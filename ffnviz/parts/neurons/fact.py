@@ -28,7 +28,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, bare_axis, figure, shortened, signed_colours, some_named
-from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import counted, neuron_name, number, percent, quoted
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Values
@@ -82,12 +82,16 @@ def sheet(run: Run, _: Values) -> Sheet:
         found = measured.result
         return [row(the_map(run, found), the_neurons(run, found), widths=(1.3, 1))]
 
-    before = [row(
-        Soon("fact-map", "Which parts of the network this prediction needs", 420),
-        Soon("fact-neurons", "The prediction without the neurons that carry it"), widths=(1.3, 1),
-    )]  # fmt: skip
-    located = Measurement("fact", setup, locate, after, (), before, LABEL,
-                          "Switching off part by part …")  # fmt: skip
+    before = [
+        row(
+            Soon("fact-map", "Which parts of the network this prediction needs", 420),
+            Soon("fact-neurons", "The prediction without the neurons that carry it"),
+            widths=(1.3, 1),
+        )
+    ]
+    located = Measurement(
+        "fact", setup, locate, after, (), before, LABEL, "Switching off part by part …"
+    )
     example = ShowState(replace(run.state, sentence=TO_TRY, token=None))
     return Sheet([located], [Button("Try “The opposite of hot is …”", example)])
 
@@ -120,10 +124,16 @@ def locate(run: Run, progress: Progress) -> Located:
     others = [fact for fact in read_facts()[::EVERY] if fact.answer != plain.words[0].strip()]
     known = said(model, others)
     return Located(
-        plain, predict(model, model.trace(run.state.sentence, edits), run.place),
-        float(edited.double().softmax(-1)[word]), alone, everywhere, tuple(neurons),
-        len(others), int(known.sum()), int((said(model, others, edits) & known).sum()),
-    )  # fmt: skip
+        plain,
+        predict(model, model.trace(run.state.sentence, edits), run.place),
+        float(edited.double().softmax(-1)[word]),
+        alone,
+        everywhere,
+        tuple(neurons),
+        len(others),
+        int(known.sum()),
+        int((said(model, others, edits) & known).sum()),
+    )
 
 
 def ranked_neurons(
@@ -169,23 +179,23 @@ def the_map(run: Run, found: Located) -> Cell:
 
     first, second = sorted(range(len(PARTS)), key=lambda at: float(found.alone[:, at].min()))
     name, label, share = most(first)
-    sentence: Sentence = [
-        f"The likeliest word, “{word}” ({percent(before)}), needs {name} at ", quoted(label),
-        " most: without it, ", number(share), ". ",
-    ]  # fmt: skip
+    sentence = (
+        f"The likeliest word, “{word}” ({percent(before)}), needs {name} at {quoted(label)} most: "
+        f"without it, {number(share)}. "
+    )
     name, label, share = most(second)
-    sentence += [f"{name[0].upper()}{name[1:]} at ", quoted(label), f": {share}."]
+    sentence += f"{name[0].upper()}{name[1:]} at {quoted(label)}: {share}."
     off = ", ".join(
         f"{LABELS[PARTS[at]]} {each + 1} {percent(float(found.everywhere[each, at]))}"
         for each, at in np.ndindex(found.everywhere.shape)
     )
     nats = np.log(before / np.maximum(found.alone, 1e-12))
     return chart_cell(
-        Head(sentence, "fact-map", run.card.colour, under=[f"Off at every token: {off}."]),
+        Head(sentence, "fact-map", run.card.colour, under=f"Off at every token: {off}."),
         need_map(labels, nats.reshape(-1, len(labels))),
         "How much less likely the word is without each block's attention or FFN at each token.",
         height=420,
-    )  # fmt: skip
+    )
 
 
 def need_map(labels: Sequence[str], nats: NDArray[np.float64]) -> Figure:
@@ -211,26 +221,31 @@ def the_neurons(run: Run, found: Located) -> Cell:
     """The prediction without the neurons that carry it, and what becomes of other facts."""
     word, n = found.plain.words[0].strip(), len(found.neurons)
     share, many = percent(found.after), counted(n, "neuron")
-    sentence: Sentence = [
-        "Without ", number(many), f", “{word}” goes to {share} and the network says "
-        f"“{found.without.words[0].strip()}”.",
-    ] if found.taken else [
-        f"Even without the {many} that matter most, “{word}” stays likeliest: ", number(share), ".",
-    ]  # fmt: skip
+    sentence = (
+        f"Even without the {many} that matter most, “{word}” stays likeliest: {number(share)}."
+    )
+    if found.taken:
+        says = found.without.words[0].strip()
+        sentence = (
+            f"Without {number(many)}, “{word}” goes to {share} and the network says “{says}”."
+        )
     names = [neuron_name(*each) for each in found.neurons[:SHOWN]]
     more = f" and {n - SHOWN} more" if n > SHOWN else ""
-    others: Sentence = [
-        f"Of {found.asked} other facts that it is asked for, it knows ", number(f"{found.known}"),
-        ", and without these neurons still ", number(f"{found.kept}"),
-        f" of them. The neurons: {', '.join(names)}{more}.",
-    ]  # fmt: skip
+    others = (
+        f"Of {found.asked} other facts that it is asked for, it knows {number(f'{found.known}')}, "
+        f"and without these neurons still {number(f'{found.kept}')} of them. The neurons: "
+        f"{', '.join(names)}{more}."
+    )
     panels = [
         Bars(title, each.words, each.probabilities, colour)
         for title, each, colour in (
-            ("as it is", found.plain, run.card.colour), ("without them", found.without, "muted"),
+            ("as it is", found.plain, run.card.colour),
+            ("without them", found.without, "muted"),
         )
-    ]  # fmt: skip
+    ]
     return bars_cell(
-        Head(sentence, "fact-neurons", run.card.colour, under=others), panels, "fact-words",
+        Head(sentence, "fact-neurons", run.card.colour, under=others),
+        panels,
+        "fact-words",
         alt="The likeliest words of the network as it is, and without the neurons.",
-    )  # fmt: skip
+    )

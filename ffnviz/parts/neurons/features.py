@@ -42,7 +42,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import passages_cell, text_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted, typed
 from ffnviz.state.actions import ChooseToken
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, text_setting
@@ -90,10 +90,10 @@ def strongest_features(run: Run, sae: Sae, features: Features) -> Cell:
     active = int((values > 0).sum())
     best = values.topk(min(STRONGEST, max(1, active)))
     ids = best.indices.cpu().numpy()
-    sentence: Sentence = [
-        "On ", quoted(run.labels[run.token]), ", ", number(f"{active:,} of {sae.d_sae:,} features"),
-        " of ", (sae.name, "typed"), " are active.",
-    ]  # fmt: skip
+    sentence = (
+        f"On {quoted(run.labels[run.token])}, {number(f'{active:,} of {sae.d_sae:,} features')} of "
+        f"{typed(sae.name)} are active."
+    )
     return bars_cell(
         Head(sentence, "features", run.card.colour),
         [Bars("", list(map(str, ids)), best.values.float().cpu().numpy(), run.card.colour, ids)],
@@ -102,7 +102,7 @@ def strongest_features(run: Run, sae: Sae, features: Features) -> Cell:
         of="activation; click a bar to choose that feature",
         named="feature",
         on_choose=lambda feature: set_to(FEATURE, feature),
-    )  # fmt: skip
+    )
 
 
 def on_this_sentence(run: Run, features: Features, feature: int) -> Cell:
@@ -125,25 +125,24 @@ def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
     if lacking:
         return [text_cell("no-words", lacking[0].value, tone="info")]
     promoted, suppressed = sae_words(run.model, sae, feature, WORDS)
-    sentence: Sentence = [
-        f"Feature {feature} promotes ", number(promoted.words[0]),
-        f", suppresses {suppressed.words[0]}.",
-    ]  # fmt: skip
-    return [bars_cell(
-        Head(sentence, "writes", run.card.colour),
-        word_panels(run, promoted, suppressed),
-        key="feature-words",
-        alt="The words whose logits the feature raises most, and those it lowers most.",
-        of="added to the logit by a unit of activation",
-    )]  # fmt: skip
+    sentence = (
+        f"Feature {feature} promotes {number(promoted.words[0])}, suppresses {suppressed.words[0]}."
+    )
+    return [
+        bars_cell(
+            Head(sentence, "writes", run.card.colour),
+            word_panels(run, promoted, suppressed),
+            key="feature-words",
+            alt="The words whose logits the feature raises most, and those it lowers most.",
+            of="added to the logit by a unit of activation",
+        )
+    ]
 
 
 def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[Cell]:
     """How far the reconstruction x̂ is from x, and how the answer changes with it in x's place."""
     missed = float(features.missed[run.token])
-    here: Sentence = [
-        "On this token, the dictionary misses ", number(percent(missed)), " of x.",
-    ]  # fmt: skip
+    here = f"On this token, the dictionary misses {number(percent(missed))} of x."
     if missing(run.card, (Capability.WORD_HEAD,)):
         return [text_cell("missed", here)]
     place = run.place
@@ -161,17 +160,18 @@ def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[C
     (word, before), (instead, now) = (
         (guess.words[0], percent(float(guess.probabilities[0]))) for guess in guesses
     )
-    answer: Sentence = [
-        "With x̂ in the place of x at all tokens, the answer at ", quoted(run.labels[run.token]),
-        f" is still {word}, {now} instead of {before}: " if word == instead
-        else f" is {instead} ({now}) instead of {word} ({before}): ",
-        number(f"{divergence:.3g} nats"),
-        f" apart. With nothing there, it would be {without:.3g}.",
-    ]  # fmt: skip
-    share: Sentence = [
-        *here, " Over the sentence, it leaves ", number(percent(unexplained)),
-        " of the variance unexplained.",
-    ]  # fmt: skip
+    became = f"{instead} ({now}) instead of {word} ({before})"
+    if word == instead:
+        became = f"still {word}, {now} instead of {before}"
+    answer = (
+        f"With x̂ in the place of x at all tokens, the answer at {quoted(run.labels[run.token])} is "
+        f"{became}: {number(f'{divergence:.3g} nats')} apart. With nothing there, it would "
+        f"be {without:.3g}."
+    )
+    share = (
+        f"{here} Over the sentence, it leaves {number(percent(unexplained))} of the variance "
+        "unexplained."
+    )
     start = without_start(run.model, run.whole, sae)
     return [text_cell("missed", share, answer), *([text_cell("start", start)] if start else [])]
 
@@ -183,25 +183,32 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
     def after(measured: Measured[FeatureExamples]) -> Sequence[Cell]:
         result = measured.result
         share = result.active[feature] / result.n_tokens
-        sentence: Sentence = [
-            "Its strongest examples; active on ", number(f"{percent(float(share))} of tokens"), ".",
-        ]  # fmt: skip
+        sentence = (
+            f"Its strongest examples; active on {number(f'{percent(float(share))} of tokens')}."
+        )
         shown = [
             passage(run, result.read[text], int(token), float(value))
             for value, text, token in zip(
-                result.values[:, feature], result.texts[:, feature], result.tokens[:, feature],
+                result.values[:, feature],
+                result.texts[:, feature],
+                result.tokens[:, feature],
                 strict=True,
             )
             if value > 0
-        ]  # fmt: skip
+        ]
         return [passages_cell(Head(sentence, "", run.card.colour), shown, "feature-examples")]
 
     return Measurement(
-        "feature examples", setup, find_examples, after, (str(path),),
+        "feature examples",
+        setup,
+        find_examples,
+        after,
+        (str(path),),
         [Soon("", "Its strongest examples", 160)],
-        label="Find its strongest examples", doing="Reading the probe sentences …",
+        label="Find its strongest examples",
+        doing="Reading the probe sentences …",
         on_request=True,
-    )  # fmt: skip
+    )
 
 
 def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:

@@ -31,7 +31,7 @@ from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import Passage, passages_cell, text_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.pictures.wording import number, percent, quoted, signed
 from ffnviz.state.actions import ChooseToken, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, number_setting, text_setting
@@ -209,9 +209,13 @@ def spread(
         progress(batch.done / len(probes))
     plain, edited = map(np.concatenate, losses)
     return PlantSpread(
-        ProbeLoss(plain, edited), said[0], said[1], awake, n_tokens,
+        ProbeLoss(plain, edited),
+        said[0],
+        said[1],
+        awake,
+        n_tokens,
         tuple(token for *_, token in strongest),
-    )  # fmt: skip
+    )
 
 
 def _strongest(
@@ -292,18 +296,19 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
         float(each.float().softmax(dim=-1)[planted.word])
         for each in (trace.logits_at(run.place), logits)
     )
-    sentence: Sentence = [
+    sentence = (
         f"With one more neuron in block {block + 1}, {model.tokenizer.label(planted.word)} goes "
-        f"from {percent(was)} to ", number(percent(now)), " at ",
-        quoted(run.labels[run.token]), ".",
-    ]  # fmt: skip
+        f"from {percent(was)} to {number(percent(now))} at {quoted(run.labels[run.token])}."
+    )
     d_ff = model.sizes.d_ff
     return guess_cell(
-        run, sentence, "planted",
+        run,
+        sentence,
+        "planted",
         [(f"{d_ff:,} neurons", plain, run.card.colour), (f"{d_ff + 1:,} neurons", after, "muted")],
         "The ten likeliest words without the inserted neuron and with it.",
         "planted-words",
-    )  # fmt: skip
+    )
 
 
 def on_this_sentence(run: Run, planted: Planted) -> Cell:
@@ -312,14 +317,14 @@ def on_this_sentence(run: Run, planted: Planted) -> Cell:
     values = hidden.float().cpu().numpy()
     threshold = threshold_for(run.card.phi)
     others = int(active(np.delete(values, run.token), threshold).sum())
-    sentence: Sentence = ["The neuron for ", quoted(run.labels[run.token])]
+    sentence = f"The neuron for {quoted(run.labels[run.token])}"
     if len(values) > 2:
         among = f"{others} of the {len(values) - 1} other tokens"
-        sentence += [" also fires on ", number(among), " here."]
+        sentence += f" also fires on {number(among)} here."
     elif len(values) == 2:
-        sentence += [" fires on ", number("the other, too" if others else "no other"), " here."]
+        sentence += f" fires on {number('the other, too' if others else 'no other')} here."
     else:
-        sentence += [", the only token here, has the activation ", number(signed(values[0])), "."]
+        sentence += f", the only token here, has the activation {number(signed(values[0]))}."
     return chart_cell(
         Head(sentence, "planted-here", run.card.colour),
         figures.values(run.labels, values, run.token, run.card.colour, threshold),
@@ -341,10 +346,8 @@ def on_other_sentences(
     def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:
         return spread_cells(run, measured.result)
 
-    return Measurement(
-        "plant", setup, measure, after, chosen, before,
-        "Try it on other sentences", "Reading other sentences …", on_request=True,
-    )  # fmt: skip
+    words = "Try it on other sentences", "Reading other sentences …"
+    return Measurement("plant", setup, measure, after, chosen, before, *words, on_request=True)
 
 
 def measure(
@@ -360,18 +363,16 @@ def measure(
 def spread_cells(run: Run, result: PlantSpread) -> tuple[Cell, Cell]:
     """How often its word is the likeliest elsewhere, and the tokens that activate it most."""
     worse = f"{result.loss.worse:+.4f} ± {result.loss.error:.4f}".replace("-", "−")
-    loss: Sentence = [
+    loss = (
         f"Of {len(result.loss.plain):,} masked tokens in other sentences its word is the likeliest "
-        "at ", number(f"{result.said_after:,}"), f"; without it, at {result.said_before:,}. The "
-        f"loss there goes from {result.loss.plain.mean():.3f} to "
-        f"{result.loss.edited.mean():.3f} nats: {worse} (standard error of the paired "
-        "differences).",
-    ]  # fmt: skip
-    sentence: Sentence = [
-        "In other sentences it activates on ", number(percent(result.awake / result.n_tokens)),
-        f" of {result.n_tokens:,} tokens",
-        ", most strongly on these." if result.strongest else ".",
-    ]  # fmt: skip
+        f"at {number(f'{result.said_after:,}')}; without it, at {result.said_before:,}. The loss "
+        f"there goes from {result.loss.plain.mean():.3f} to {result.loss.edited.mean():.3f} nats: "
+        f"{worse} (standard error of the paired differences)."
+    )
+    sentence = (
+        f"In other sentences it activates on {number(percent(result.awake / result.n_tokens))} of "
+        f"{result.n_tokens:,} tokens{', most strongly on these.' if result.strongest else '.'}"
+    )
     return text_cell("planted-loss", loss), passages_cell(
         Head(sentence, "planted-elsewhere", run.card.colour),
         [Passage(signed(w.value), w.before, w.at, w.after) for w in result.strongest],

@@ -45,7 +45,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, escaped, figure
 from ffnviz.pictures.text import Passage, passages_cell, table_cell, text_cell
-from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import counted, neuron_name, number, percent, quoted, typed
 from ffnviz.state.actions import OpenNeuron, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting
@@ -130,9 +130,12 @@ def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
             words += [Unit(match.group(), len(in_order)) for match in matches]
             in_order.append(probe)
     return ProbeInputs(
-        tuple(map(torch.cat, inputs)), tuple(words), np.array(word_of_token),
-        tuple(probe.tags for probe in in_order), tuple(probe.text for probe in in_order),
-    )  # fmt: skip
+        tuple(map(torch.cat, inputs)),
+        tuple(words),
+        np.array(word_of_token),
+        tuple(probe.tags for probe in in_order),
+        tuple(probe.text for probe in in_order),
+    )
 
 
 @torch.no_grad()
@@ -175,9 +178,13 @@ def _score(
 ) -> Score:
     missed, wrong = np.flatnonzero(fired & ~guessed), np.flatnonzero(guessed & ~fired)
     return Score(
-        int(guessed.sum()), int(fired.sum()), int((guessed & fired).sum()), len(units),
-        tuple(units[place] for place in missed[:k]), tuple(units[place] for place in wrong[:k]),
-    )  # fmt: skip
+        int(guessed.sum()),
+        int(fired.sum()),
+        int((guessed & fired).sum()),
+        len(units),
+        tuple(units[place] for place in missed[:k]),
+        tuple(units[place] for place in wrong[:k]),
+    )
 
 
 def scores(precision: float | None, recall: float | None, chance: float, twin: str) -> Figure:
@@ -190,21 +197,31 @@ def scores(precision: float | None, recall: float | None, chance: float, twin: s
         twin: the accent.
     """
     values = [precision, recall, chance]
-    text = ["none named" if precision is None else escaped(percent(precision)),
-            "never fires" if recall is None else escaped(percent(recall)),
-            escaped(percent(chance))]  # fmt: skip
+    text = [
+        "none named" if precision is None else escaped(percent(precision)),
+        "never fires" if recall is None else escaped(percent(recall)),
+        escaped(percent(chance)),
+    ]
     return figure(
-        [{
-            "type": "bar", "name": "score", "x": ["precision", "recall", "precision by chance"],
-            "y": np.array([100 * (value or 0.0) for value in values]), "text": text,
-            "meta": {"labels": []},
-            "textposition": "outside", "textfont": {"size": 22}, "cliponaxis": False,
-            "hoverinfo": "none", "marker": {"color": [f"@{twin}", f"@{twin}/0.55", "@muted"]},
-        }],
+        [
+            {
+                "type": "bar",
+                "name": "score",
+                "x": ["precision", "recall", "precision by chance"],
+                "y": np.array([100 * (value or 0.0) for value in values]),
+                "text": text,
+                "meta": {"labels": []},
+                "textposition": "outside",
+                "textfont": {"size": 22},
+                "cliponaxis": False,
+                "hoverinfo": "none",
+                "marker": {"color": [f"@{twin}", f"@{twin}/0.55", "@muted"]},
+            }
+        ],
         axis("", showgrid=False),
         axis("%", range=[0, 115], tickvals=[0, 25, 50, 75, 100]),
         margin={"l": 60, "r": 10, "t": 20, "b": 50},
-    )  # fmt: skip
+    )
 
 
 LONGEST_IN_URL = 1_800
@@ -235,12 +252,14 @@ def name_controls(run: Run, values: Values, name: Name) -> list[Control]:
         Button("Keep this name", _add_names(names, [name]) if name.name.strip() else None),
         *(exports if names else []),
         Upload(
-            "Import names", ".json,.jsonl", LONGEST_FILE,
+            "Import names",
+            ".json,.jsonl",
+            LONGEST_FILE,
             lambda *file: imported(run, values, *file),
             "A file of names, as exported here, or of descriptions, as Neuronpedia exports them: "
             f"up to {LONGEST_FILE:,} characters",
         ),
-    ]  # fmt: skip
+    ]
 
 
 def name_cells(run: Run, values: Values, name: Name) -> list[Cell]:
@@ -262,19 +281,23 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
     count = number(counted(len(names), "name"))
     sources = any(each.by or each.score for each in names)
     rows = [
-        (f"{neuron.network} {neuron}", each.name, each.tag or each.words,
-         *[each.by or "you", each.score] * sources)
+        (
+            f"{neuron.network} {neuron}",
+            each.name,
+            each.tag or each.words,
+            *[each.by or "you", each.score] * sources,
+        )
         for neuron, each in zip(neurons, names, strict=True)
-    ]  # fmt: skip
+    ]
     return table_cell(
         "names-table",
-        Head([count, " kept in this page’s link. Click one to open it."], "", run.card.colour),
+        Head(f"{count} kept in this page’s link. Click one to open it.", "", run.card.colour),
         ("neuron", "name", "guess", *["said by", "score"] * sources),
         rows,
         on_choose=lambda row: OpenNeuron(
             neurons[row], "neurons", "browse", settings={"browse_view": "name"}
         ),
-    )  # fmt: skip
+    )
 
 
 def imported(run: Run, values: Values, file: str, text: str) -> Answer:
@@ -317,7 +340,7 @@ def _add_names(names: Sequence[Name], more: Sequence[Name]) -> Set | None:
 def _problems(key: str, title: str, reasons: Sequence[str]) -> Cell:
     more = len(reasons) - PROBLEMS_SHOWN
     rest = [f"and {more:,} more"] if more > 0 else []
-    shown = [[(reason, "typed")] for reason in reasons[:PROBLEMS_SHOWN]]
+    shown = map(typed, reasons[:PROBLEMS_SHOWN])
     return text_cell(key, title, *shown, *rest, tone="warning")
 
 
@@ -414,19 +437,18 @@ def score_guess(
 def how_well(run: Run, score: Score, name: Name) -> Cell:
     """Precision and recall beside what chance gives."""
     units = "sentences" if name.tag else "words"
-    called: Sentence = [quoted(name.name)] if name.name else ["The guess"]
-    sentence: Sentence
+    called = quoted(name.name) if name.name else "The guess"
     if score.precision is None:
-        sentence = [*called, f" picks none of the {score.n:,} {units} kept for the test."]
+        sentence = f"{called} picks none of the {score.n:,} {units} kept for the test."
     elif score.recall is None:
         tested = number(f"{score.n:,} {units}")
-        sentence = ["The neuron fires on none of ", tested, " kept for the test."]
+        sentence = f"The neuron fires on none of {tested} kept for the test."
     else:
-        sentence = [
-            *called, " is right about ", number(f"{score.both} of the {score.guessed} {units}"),
-            f" it picks (precision {percent(score.precision)}), and finds {score.both} of the "
-            f"{score.fired} on which the neuron fires (recall {percent(score.recall)}).",
-        ]  # fmt: skip
+        sentence = (
+            f"{called} is right about {number(f'{score.both} of the {score.guessed} {units}')} it "
+            f"picks (precision {percent(score.precision)}), and finds {score.both} of the "
+            f"{score.fired} on which the neuron fires (recall {percent(score.recall)})."
+        )
     return chart_cell(
         Head(sentence, "named", run.card.colour),
         scores(score.precision, score.recall, score.chance, run.card.colour),
@@ -442,10 +464,10 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:
         for kind, units in (("missed", score.missed), ("wrong", score.wrong))
         for unit in units
     ]
-    sentence: Sentence = [
-        "Its mistakes: ", number(f"{score.fired - score.both} missed"),
-        f", {score.guessed - score.both} false positives. Some of each:",
-    ]  # fmt: skip
+    sentence = (
+        f"Its mistakes: {number(f'{score.fired - score.both} missed')}, "
+        f"{score.guessed - score.both} false positives. Some of each:"
+    )
     return passages_cell(Head(sentence, "mistakes", run.card.colour), shown, key="mistakes")
 
 

@@ -16,7 +16,7 @@ from ffnviz.models.config import config
 from ffnviz.parts.neurons.choose import error_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import table_cell, text_cell
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import counted, number, plain, typed
 from ffnviz.state.run import Run
 
 SHOWN = 20
@@ -45,12 +45,12 @@ def what_others_say(
         return [error_cell("others", "The descriptions of neurons cannot be read.", error)]
     where = ", ".join(path.name for path in files)
     if not descriptions:
-        nothing: Sentence = [(where, "typed"), " says nothing of this neuron."]
+        nothing = f"{typed(where)} says nothing of this neuron."
         return [] if dictionary else [text_cell("others", nothing, tone="quiet")]
     n, what = len(descriptions), "feature" if dictionary else "neuron"
-    sentence: Sentence = [number(f"{n} description{'s' * (n > 1)}"), f" of this {what} in {where}."]
+    sentence = f"{number(counted(n, 'description'))} of this {what} in {plain(where)}."
     if on_choose:
-        sentence += [" Click one to take it as your name."]
+        sentence += " Click one to take it as your name."
     return [
         table_cell(
             "others",

@@ -74,12 +74,21 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
 
 
 NEURONS = 16
-PATCHED = choice_setting("patched", {
-    "ffn": "the FFN's output", "neurons": f"{NEURONS} neurons", "stream": "the stream",
-    "attention": "attention's output",
-}).with_control("Put in")  # fmt: skip
-PLACES = {"ffn": ("ffn", None), "neurons": ("hidden", NEURONS), "stream": ("output", None),
-          "attention": ("attention", None)}  # fmt: skip
+PATCHED = choice_setting(
+    "patched",
+    {
+        "ffn": "the FFN's output",
+        "neurons": f"{NEURONS} neurons",
+        "stream": "the stream",
+        "attention": "attention's output",
+    },
+).with_control("Put in")
+PLACES = {
+    "ffn": ("ffn", None),
+    "neurons": ("hidden", NEURONS),
+    "stream": ("output", None),
+    "attention": ("attention", None),
+}
 WORDS = 8
 
 
@@ -92,17 +101,17 @@ def map_cell(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
         if place in shown:
             shares[:, shown[place]] = restored
     judged = shown.get(pair.judged[1])
-    sentence: Sentence = ["No token that is shown has a counterpart in the second sentence."]
+    sentence = "No token that is shown has a counterpart in the second sentence."
     if np.isfinite(shares).any():
         sentence = _furthest(run, pair, at, shares, judged)
     word, instead = map(run.model.tokenizer.label, pair.words)
-    asked: Sentence = [] if judged is None else [" at ", quoted(run.labels[judged])]
-    under: Sentence = [
-        f"logit({word}) − logit({instead})", *asked, f" is {signed(patches.target)} in the first "
-        f"sentence and {signed(patches.source)} in the second.",
-    ]  # fmt: skip
+    asked = "" if judged is None else f" at {quoted(run.labels[judged])}"
+    under = (
+        f"logit({word}) − logit({instead}){asked} is {signed(patches.target)} in the first "
+        f"sentence and {signed(patches.source)} in the second."
+    )
     if left := len(pair.into.tokens) - len(patches.tokens):
-        under.append(
+        under += (
             f" {left} of {counted(len(pair.into.tokens), 'token')}, in parentheses, "
             f"ha{'s' if left == 1 else 've'} no counterpart."
         )
@@ -126,21 +135,21 @@ def _furthest(
 
     Behind the last block that token's stream is the answer, whatever the network.
     """
-    sentence: Sentence = []
+    sentence = ""
     elsewhere = shares.copy()
     if at == "stream" and judged is not None:
         elsewhere[:, judged] = np.nan
     if at == "stream" and np.isfinite(elsewhere).any():
-        shares, sentence = elsewhere, ["The answer's own token aside, "]
+        shares, sentence = elsewhere, "The answer's own token aside, "
     block, token = np.unravel_index(int(np.nanargmax(shares)), shares.shape)
     word, instead = map(run.model.tokenizer.label, pair.words)
     what = PATCHED.options[at]
     name = f"{what} " if sentence else f"{what[0].upper()}{what[1:]} "
-    return [
-        *sentence, f"{name}of the second sentence, put into block {block + 1} at ",
-        quoted(run.labels[token]), ", moves the answer furthest: ",
-        number(way(float(shares[block, token]))), f" of the way from {instead} to {word}.",
-    ]  # fmt: skip
+    return (
+        f"{sentence}{name}of the second sentence, put into block {block + 1} at "
+        f"{quoted(run.labels[token])}, moves the answer furthest: "
+        f"{number(way(float(shares[block, token])))} of the way from {instead} to {word}."
+    )
 
 
 def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
@@ -149,12 +158,12 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
     partner = pair.partner(here)
     if partner is None:
         why = " has no counterpart in the second sentence, so nothing can be put in there. "
-        alone: Sentence = [quoted(label), f"{why}Choose another token."]
+        alone = f"{quoted(label)}{why}Choose another token."
         return text_cell("no-counterpart", alone, tone="info")
     place, neurons = PLACES[at]
     given, into = pair.given.logits_at(pair.judged[0]), pair.into.logits_at(pair.judged[1])
-    patched = patched_logits(run.model, pair.given, pair.into, run.state.block, (partner, here),
-                          pair.judged[1], at=place, neurons=neurons)  # fmt: skip
+    where = run.state.block, (partner, here), pair.judged[1]
+    patched = patched_logits(run.model, pair.given, pair.into, *where, at=place, neurons=neurons)
     start, end, now = (float(pair.measure(each)) for each in (into, given, patched))
     shares = np.stack([each.double().softmax(-1).cpu().numpy() for each in (into, patched, given)])
     likeliest = np.argsort(-shares.max(axis=0), kind="stable")[:WORDS].tolist()
@@ -164,22 +173,24 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
     answers = [run.model.tokenizer.label(word) for word in pair.words]
     before, after, second = ([percent(row[word]) for word in pair.words] for row in shares)
     moves = [f"{name} {x} → {y}" for name, x, y in zip(answers, before, after, strict=True)]
-    sentence: Sentence = [
-        f"Patched in block {run.state.block + 1} at ", quoted(label), ", the answer goes ",
-        number(way((now - start) / (end - start))), f" of the way: {', '.join(moves)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"Patched in block {run.state.block + 1} at {quoted(label)}, the answer goes "
+        f"{number(way((now - start) / (end - start)))} of the way: {', '.join(moves)}."
+    )
     panels = [
         Bars(title, names, values[ids], colour, marked=frozenset(answers))
         for title, values, colour in (
-            ("first sentence", shares[0], "muted"), ("patched", shares[1], run.card.colour),
+            ("first sentence", shares[0], "muted"),
+            ("patched", shares[1], run.card.colour),
         )
-    ]  # fmt: skip
+    ]
     likely = [f"{name} {share}" for name, share in zip(answers, second, strict=True)]
-    under: Sentence = [f"In the second sentence: {', '.join(likely)}."]
+    under = f"In the second sentence: {', '.join(likely)}."
     return bars_cell(
-        Head(sentence, "patched", run.card.colour, second_line(pair.given), under), panels,
+        Head(sentence, "patched", run.card.colour, second_line(pair.given), under),
+        panels,
         alt="The likeliest words after the first sentence, and after it with the patch.",
-    )  # fmt: skip
+    )
 
 
 def way(share: float) -> str:
@@ -206,9 +217,10 @@ def sheet(run: Run, values: Values) -> Sheet:
     tried = {**dict(run.state.settings), OTHER.name: second}
     example = replace(run.state, sentence=first, token=None, settings=tuple(sorted(tried.items())))
     controls = (
-        setting, replace(PATCHED, options=options),
+        setting,
+        replace(PATCHED, options=options),
         Button("Try “a cup of …” and “a book of …”", ShowState(example)),
-    )  # fmt: skip
+    )
     pair = sentence_pair(run, text)
     if isinstance(pair, str):
         return Sheet([row(text_cell("nothing-to-patch", pair, tone="info"))], controls)
@@ -238,8 +250,8 @@ def the_map(run: Run, text: str, pair: SentencePair, at: str) -> Cell | Measurem
         f"{counted(sizes.n_blocks, 'block')} × {counted(len(pair.pairs), 'token')}."
     )
     before = [Soon("patch-map", what)]
-    return Measurement(name, setup, all_patches, after, (text, at), before, LABEL,
-                       f"Patching {n:,} times …", on_request=work > UNASKED)  # fmt: skip
+    words, asks = (LABEL, f"Patching {n:,} times …"), work > UNASKED
+    return Measurement(name, setup, all_patches, after, (text, at), before, *words, on_request=asks)
 
 
 def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:
@@ -252,5 +264,5 @@ def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:
     if isinstance(pair, str):
         raise ValueError(pair)
     place, neurons = PLACES[at]
-    return map_of_traces(run.model, pair.given, pair.into, pair.measure, pair.pairs, pair.judged,
-                         at=place, neurons=neurons, progress=progress)  # fmt: skip
+    of_pair = pair.given, pair.into, pair.measure, pair.pairs, pair.judged
+    return map_of_traces(run.model, *of_pair, at=place, neurons=neurons, progress=progress)

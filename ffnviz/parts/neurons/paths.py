@@ -12,7 +12,7 @@ from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
+from ffnviz.pictures.wording import neuron_name, number, percent, quoted, signed
 from ffnviz.state.actions import OpenNeuron
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -42,10 +42,10 @@ def rows_of(run: Run, neuron: int) -> list[Row]:
     except NotForThisNetwork as error:
         return [row(text_cell("no-paths", str(error), tone="info"))]
     if not any(each.direct.any() for each in paths):
-        silent: Sentence = [
-            f"Neuron {neuron_name(block, neuron)} is 0 on ", quoted(run.labels[run.token]),
-            ", so it writes nothing there that a later neuron could read.",
-        ]  # fmt: skip
+        silent = (
+            f"Neuron {neuron_name(block, neuron)} is 0 on {quoted(run.labels[run.token])}, so it "
+            "writes nothing there that a later neuron could read."
+        )
         return [row(text_cell("silent", silent, tone="info"))]
     return [row(strongest_paths(run, neuron, paths), by_block(run, neuron, paths), widths=(1.5, 1))]
 
@@ -61,11 +61,11 @@ def strongest_paths(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Ce
     order = np.argsort(-np.abs(direct), kind="stable")[:SHOWN]
     ends, direct, rest = [ends[at] for at in order], direct[order], rest[order]
     verb = "raises" if direct[0] > 0 else "lowers"
-    sentence: Sentence = [
-        "On ", quoted(run.labels[run.token]), f" neuron {neuron_name(block, neuron)} {verb} the "
-        f"pre-activation of {neuron_name(*ends[0])} most: by ", number(signed(abs(direct[0]))),
-        f" through the stream; all else that it changes on the way adds {signed(rest[0])}.",
-    ]  # fmt: skip
+    sentence = (
+        f"On {quoted(run.labels[run.token])} neuron {neuron_name(block, neuron)} {verb} the "
+        f"pre-activation of {neuron_name(*ends[0])} most: by {number(signed(abs(direct[0])))} "
+        f"through the stream; all else that it changes on the way adds {signed(rest[0])}."
+    )
     names = [neuron_name(*end) for end in ends]
     ids = np.array([to * d_ff + m for to, m in ends])
 
@@ -97,11 +97,11 @@ def by_block(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Cell:
     )
     most = int(total.argmax())
     explained = 1 - (rest[most] / max(total[most], 1e-30)) ** 2
-    sentence: Sentence = [
+    sentence = (
         f"Without neuron {neuron_name(block, neuron)} at this token, {names[most]}'s "
-        f"pre-activations change most; the direct way explains ",
-        number(percent(max(0.0, float(explained)))), " of that change.",
-    ]  # fmt: skip
+        "pre-activations change most; the direct way explains "
+        f"{number(percent(max(0.0, float(explained))))} of that change."
+    )
     return bars_cell(
         Head(sentence, "paths-blocks", run.card.colour),
         [

@@ -17,7 +17,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, bare_axis, figure, line_trace, ring
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 
@@ -61,8 +61,12 @@ def sheet(run: Run, values: Values) -> Sheet:
         packed = measured.result
         return [row(the_directions(run, packed, place), the_counts(run, packed, place))]
 
-    before = [row(Soon("superposition", "Where each feature points", 500),
-                  Soon("superposition-counts", "How many features fit", 500))]  # fmt: skip
+    before = [
+        row(
+            Soon("superposition", "Where each feature points", 500),
+            Soon("superposition-counts", "How many features fit", 500),
+        )
+    ]
     return Sheet([
         Measurement("superposition", (), measure, after, (), before, doing="Training seven toys …",
                     once=True)
@@ -111,14 +115,14 @@ def loss_of(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
 def the_directions(run: Run, packed: Packed, place: int) -> Cell:
     """An arrow a feature: its column of W."""
     held = packed.held(place)
-    sentence: Sentence = [
-        f"Features that are active {PERCENT[place]}% of the time: ", number(str(held)),
-        f" of {FEATURES} share {DIMENSIONS} dimensions.",
-    ]  # fmt: skip
-    under = [
+    sentence = (
+        f"Features that are active {PERCENT[place]}% of the time: {number(str(held))} of "
+        f"{FEATURES} share {DIMENSIONS} dimensions."
+    )
+    under = (
         f"One feature shows in another by up to {packed.leak(place):.2f} of its size; a bias below "
         "0, and ReLU, cut that off. A toy: it has nothing to do with your sentence."
-    ]
+    )
     return chart_cell(
         Head(sentence, "superposition", run.card.colour, under=under),
         arrows(packed.weights[place], f"@{run.card.colour}"),
@@ -132,18 +136,29 @@ def arrows(weight: NDArray[np.float32], colour: str) -> Figure:
     kept = np.square(weight).sum(axis=0) > HELD
     reach = 1.25 * max(1.0, float(np.abs(weight).max()))
     traces = [
-        line_trace(f"feature {at + 1}", np.array([0, x]), np.array([0, y]),
-                   colour if kept[at] else "@muted", 4 if kept[at] else 2, showlegend=False,
-                   hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>")
+        line_trace(
+            f"feature {at + 1}",
+            np.array([0, x]),
+            np.array([0, y]),
+            colour if kept[at] else "@muted",
+            4 if kept[at] else 2,
+            showlegend=False,
+            hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>",
+        )
         for at, (x, y) in enumerate(weight.T)
-    ]  # fmt: skip
+    ]
     ends = {
-        "type": "scatter", "mode": "markers+text", "name": "features", "x": weight[0],
-        "y": weight[1], "text": [f"<b>{at + 1}</b>" for at in range(FEATURES)],
-        "textfont": {"size": 16, "color": "@background"}, "showlegend": False,
+        "type": "scatter",
+        "mode": "markers+text",
+        "name": "features",
+        "x": weight[0],
+        "y": weight[1],
+        "text": [f"<b>{at + 1}</b>" for at in range(FEATURES)],
+        "textfont": {"size": 16, "color": "@background"},
+        "showlegend": False,
         "hoverinfo": "skip",
         "marker": {"size": 28, "color": [colour if each else "@muted" for each in kept]},
-    }  # fmt: skip
+    }
     return figure(
         [*traces, ends],
         bare_axis("first dimension", range=[-reach, reach], constrain="domain"),
@@ -155,14 +170,14 @@ def arrows(weight: NDArray[np.float32], colour: str) -> Figure:
 def the_counts(run: Run, packed: Packed, place: int) -> Cell:
     """How many features are kept at each rarity."""
     counts = np.array([packed.held(at) for at in range(len(PERCENT))])
-    sentence: Sentence = [
-        f"If always active, {counts[0]} fit; if active {PERCENT[-1]}% of the time, ",
-        number(str(counts[-1])), ": more features than dimensions.",
-    ]  # fmt: skip
-    under = [
+    sentence = (
+        f"If always active, {counts[0]} fit; if active {PERCENT[-1]}% of the time, "
+        f"{number(str(counts[-1]))}: more features than dimensions."
+    )
+    under = (
         "So one neuron seldom means one thing: where features are rare, it pays to give a "
         "direction to each, and every dimension then takes part in several."
-    ]
+    )
     colour, x = f"@{run.card.colour}", np.array(PERCENT)
     return chart_cell(
         Head(sentence, "superposition-counts", run.card.colour, under=under),

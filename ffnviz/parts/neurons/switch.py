@@ -29,7 +29,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import counted, neuron_name, number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import (
@@ -66,7 +66,7 @@ def changes(output: Array, stream: Array, twin: str) -> Figure:
         axis("", autorange="reversed", showgrid=False),
         barmode="group",
         margin={"l": 84, "r": 20, "t": 36, "b": 52},
-    )  # fmt: skip
+    )
 
 
 MOST = 10
@@ -135,10 +135,10 @@ def edits_of(run: Run, values: Values, neurons: Neurons) -> list[Edit]:
 def how_far(run: Run, changed: Change) -> Cell:
     """How far the FFNs' outputs and the stream moved."""
     block = int(changed.output.argmax())
-    sentence: Sentence = [
-        f"FFN {block + 1}'s output changes by ", number(percent(float(changed.output[block]))),
-        f", the final stream by {percent(float(changed.stream[-1]))}.",
-    ]  # fmt: skip
+    sentence = (
+        f"FFN {block + 1}'s output changes by {number(percent(float(changed.output[block])))}, the "
+        f"final stream by {percent(float(changed.stream[-1]))}."
+    )
     return chart_cell(
         Head(sentence, "changes", run.card.colour),
         changes(changed.output, changed.stream, run.card.colour),
@@ -155,18 +155,24 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
     def after(measured: Measured[ProbeLoss]) -> Sequence[Cell]:
         result = measured.result
         worse = f"{result.worse:.4f} ± {result.error:.4f}".replace("-", "−")
-        sentence: Sentence = [
+        sentence = (
             f"On {len(result.plain):,} masked tokens of our probe sentences the loss goes from "
-            f"{result.plain.mean():.3f} to {result.edited.mean():.3f} nats: worse by ",
-            number(worse), " (standard error of the paired differences).",
-        ]  # fmt: skip
+            f"{result.plain.mean():.3f} to {result.edited.mean():.3f} nats: worse by "
+            f"{number(worse)} (standard error of the paired differences)."
+        )
         return [text_cell("probes-loss", sentence)]
 
     return Measurement(
-        "probes", setup, loss, after, (tuple(edits),),
+        "probes",
+        setup,
+        loss,
+        after,
+        (tuple(edits),),
         [Soon("changes", "How much worse it guesses masked words", 70)],
-        "Try it on 2,000 masked words", "Guessing masked words …", on_request=True,
-    )  # fmt: skip
+        "Try it on 2,000 masked words",
+        "Guessing masked words …",
+        on_request=True,
+    )
 
 
 def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:
@@ -184,17 +190,19 @@ def before_and_after(
     after = predict(run.model, edited, run.place)
     then = float(edited.logits_at(run.place).softmax(dim=-1)[int(plain.ids[0])])
     n, done = sum(map(len, neurons.values())), _done(edits[0])
-    sentence: Sentence = [
+    sentence = (
         f"With {counted(n, 'neuron')} {done}, {plain.words[0]} goes from "
-        f"{percent(float(plain.probabilities[0]))} to ",
-        number(percent(then)), " at ", quoted(run.labels[run.token]), ".",
-    ]  # fmt: skip
+        f"{percent(float(plain.probabilities[0]))} to {number(percent(then))} at "
+        f"{quoted(run.labels[run.token])}."
+    )
     return guess_cell(
-        run, sentence, "switched",
+        run,
+        sentence,
+        "switched",
         [("as it is", plain, run.card.colour), (done, after, "muted")],
         "The ten likeliest words of the network as it is and with the neurons switched.",
         "switched-words",
-    )  # fmt: skip
+    )
 
 
 def _done(edit: Edit) -> str:
@@ -209,10 +217,10 @@ def top_neurons(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
     order = np.argsort(-values, kind="stable")
     places = np.concatenate([order[:MOST], order[-LEAST:]])
     names = [neuron_name(*divmod(int(place), d_ff)) for place in places]
-    sentence: Sentence = [
-        number(names[0]), f" adds most directly to the logit of {plain.words[0]}: "
-        f"{values[order[0]]:+.2f}. Click a bar to switch its neuron.",
-    ]  # fmt: skip
+    sentence = (
+        f"{number(names[0])} adds most directly to the logit of {plain.words[0]}: "
+        f"{values[order[0]]:+.2f}. Click a bar to switch its neuron."
+    )
     accent = run.card.colour
     bars = Bars(
         "2:17: neuron 17 of block 2; ▸ switched",

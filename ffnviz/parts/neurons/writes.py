@@ -191,28 +191,39 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
             last, length = key[-1], float(vector.norm())
             name = f"“{labels[last]}”, head {key[0] + 1}" if heads else neuron_name(block, last)
             same = (*key[:-1], changed_places.get(last, -1) if heads else last)
-            entries.append((length, [
-                "attention" if heads else "FFN", name, round(float(memory.match[key]), 2),
-                round(float(memory.weight[key]), 2),
-                ", ".join(run.model.tokenizer.label(int(word)) for word in ids), round(length, 2),
-                "—" if same[-1] < 0 else round(float(then.weight[same]), 2),
-            ], None if heads else last))  # fmt: skip
+            entries.append(
+                (
+                    length,
+                    [
+                        "attention" if heads else "FFN",
+                        name,
+                        round(float(memory.match[key]), 2),
+                        round(float(memory.weight[key]), 2),
+                        ", ".join(run.model.tokenizer.label(int(word)) for word in ids),
+                        round(length, 2),
+                        "—" if same[-1] < 0 else round(float(then.weight[same]), 2),
+                    ],
+                    None if heads else last,
+                )
+            )
 
     place = run.model, changed.trace, block, changed.token
     add(attention, attention_memory(*place), True)
     add(ffn, ffn_memory(*place), False)
     entries.sort(key=lambda entry: -entry[0])
-    sentence = [*_strongest(run, attention, ffn), f", and it writes {entries[0][1][4]}."]
+    sentence = f"{_strongest(run, attention, ffn)}, and it writes {entries[0][1][4]}."
 
     def opened(at: int) -> OpenNeuron | None:
         neuron = entries[at][2]
         return None if neuron is None else open_neuron(run, neuron)
 
     return table_cell(
-        "memories", Head(sentence, "two-memories", run.card.colour),
+        "memories",
+        Head(sentence, "two-memories", run.card.colour),
         ("memory", "key", "match", "weight", "writes", "length", "weight then"),
-        [each for _, each, _ in entries], opened,
-    )  # fmt: skip
+        [each for _, each, _ in entries],
+        opened,
+    )
 
 
 def the_keys(run: Run, word: str, changed: Changed) -> Cell:
@@ -222,20 +233,25 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
     names = [labels[here] for here in changed.pairs[:, 0]]
     most = int(moved.argmax()) if len(moved) else 0
     d_ff = run.model.sizes.d_ff
-    sentence: Sentence = [
-        "With ", quoted(word), " for ", quoted(labels[changed.at]), ", attention's key of ",
-        quoted(names[most]), " moves by ", number(percent(float(moved[most]))),
-        f"; the FFN's {d_ff:,} keys are weights, and stay where they are.",
-    ]  # fmt: skip
+    sentence = (
+        f"With {quoted(word)} for {quoted(labels[changed.at])}, attention's key of "
+        f"{quoted(names[most])} moves by {number(percent(float(moved[most])))}; the FFN's {d_ff:,} "
+        "keys are weights, and stay where they are."
+    )
     shown = np.sort(np.argsort(-moved)[:20])
-    panel = Bars("", [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"],
-                 np.array([*100 * moved[shown], 0.0]),
-                 [*[run.card.colour] * len(shown), "muted"])  # fmt: skip
+    panel = Bars(
+        "",
+        [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"],
+        np.array([*100 * moved[shown], 0.0]),
+        [*[run.card.colour] * len(shown), "muted"],
+    )
     return bars_cell(
-        Head(sentence, "keys-moved", run.card.colour), [panel],
+        Head(sentence, "keys-moved", run.card.colour),
+        [panel],
         alt="How far attention's keys move when a word changes, and that the FFN's do not.",
-        of="key moved, % of its length", named="key of",
-    )  # fmt: skip
+        of="key moved, % of its length",
+        named="key of",
+    )
 
 
 def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
@@ -243,15 +259,15 @@ def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
     (head, token), (neuron,) = attention.strongest(1)[0].tolist(), ffn.strongest(1)[0].tolist()
     if attention.written[head, token].norm() < ffn.written[neuron].norm():
         match = ffn.match[neuron]
-        name: Sentence = [number(f"neuron {neuron_name(run.state.block, neuron)}")]
+        name = number(f"neuron {neuron_name(run.state.block, neuron)}")
     else:
         match = attention.match[head, token]
         label = token_labels(run.whole.tokens)[token]
-        name = [number(f"head {head + 1}"), " of attention at ", quoted(label)]
-    return [
-        "Attention and FFN sum weight · value over keys. The strongest here is ", *name,
-        f": its key matches with {signed(float(match))}",
-    ]  # fmt: skip
+        name = f"{number(f'head {head + 1}')} of attention at {quoted(label)}"
+    return (
+        f"Attention and FFN sum weight · value over keys. The strongest here is {name}: its key "
+        f"matches with {signed(float(match))}"
+    )
 
 
 WORDS = 14
@@ -269,12 +285,12 @@ def its_words(run: Run, neuron: int) -> Cell:
     """The words whose logits its value raises and lowers most."""
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
-    sentence: Sentence = [
-        "When active, it makes ", number(promoted.words[0]),
-        f" likelier and {suppressed.words[0]} less likely; the length of its value vector is "
-        f"{norm:.2f}, ", "the largest of the block's." if larger_than >= LARGEST else
-        f"larger than {percent(larger_than)} of the block's.",
-    ]  # fmt: skip
+    larger = "the largest" if larger_than >= LARGEST else f"larger than {percent(larger_than)}"
+    sentence = (
+        f"When active, it makes {number(promoted.words[0])} likelier and "
+        f"{suppressed.words[0]} less likely; the length of its value vector is {norm:.2f}, "
+        f"{larger} of the block's."
+    )
     return bars_cell(
         Head(sentence, "writes", run.card.colour),
         word_panels(run, promoted, suppressed),
@@ -296,11 +312,11 @@ def most_like_it(run: Run, neuron: int) -> Cell:
     """The neurons with the most similar keys and values; a click opens one."""
     block = run.state.block
     by_key, by_value = similar(run.model, block, neuron, NEURONS)
-    sentence: Sentence = [
-        "The most similar key is that of neuron ", number(neuron_name(block, by_key.neurons[0])),
-        f" (cosine {by_key.cosines[0]:.2f}), the most similar value vector that of neuron "
-        f"{neuron_name(block, by_value.neurons[0])} ({by_value.cosines[0]:.2f}).",
-    ]  # fmt: skip
+    sentence = (
+        f"The most similar key is that of neuron {number(neuron_name(block, by_key.neurons[0]))} "
+        f"(cosine {by_key.cosines[0]:.2f}), the most similar value vector that of neuron "
+        f"{neuron_name(block, by_value.neurons[0])} ({by_value.cosines[0]:.2f})."
+    )
 
     def bars(title: str, alike: Similar, colour: str) -> Bars:
         names = [neuron_name(block, n) for n in alike.neurons]

@@ -119,14 +119,20 @@ def bend(
             line_trace(f"φ = {label}", x, value, f"@{twin}", 4),
             line_trace("slope φ′", x, slope, "@muted", 2.5, "dash"),
             *histogram,
-            {"type": "scatter", "mode": "lines", "name": f"{token[0]} alone", "x": middles,
-             "y": 100 * token[1], "yaxis": "y2",
-             "line": {"color": "@text", "width": 2, "shape": "hvh"}},
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "name": f"{token[0]} alone",
+                "x": middles,
+                "y": 100 * token[1],
+                "yaxis": "y2",
+                "line": {"color": "@text", "width": 2, "shape": "hvh"},
+            },
         ],
         axis("pre-activation x W₁ + b₁", range=reach, anchor="y2"),
         axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
         yaxis2=axis("% of values", domain=[0, 0.36], rangemode="tozero"),
-    )  # fmt: skip
+    )
 
 
 BIN = 0.25
@@ -170,10 +176,12 @@ def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sent
     where, below = f"In block {block + 1}, ", percent(landed.below_zero)
     said = " of the pre-activations are below zero"
     if threshold == 0:
-        return [where, number(below), f"{said}, and {label} sets every one of them to exactly 0."]
-    return [f"{where}{below}{said}; {label} makes them small. ", number(percent(landed.near_zero)),
-            f" of the activations are within {threshold:g} of zero, and "
-            f"{percent(landed.exactly_zero)} are exactly 0, by rounding in float32."]  # fmt: skip
+        return f"{where}{number(below)}{said}, and {label} sets every one of them to exactly 0."
+    return (
+        f"{where}{below}{said}; {label} makes them small. {number(percent(landed.near_zero))} of "
+        f"the activations are within {threshold:g} of zero, and {percent(landed.exactly_zero)} are "
+        "exactly 0, by rounding in float32."
+    )
 
 
 Curve = tuple[str, Array, Array, str, str]
@@ -191,22 +199,40 @@ def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]
     for label, value, slope, colour, dash in shown:
         traces += [
             line_trace(label, x, value, colour, 3, dash, legendgroup=label),
-            line_trace(f"{label}, slope", x, slope, colour, 3, dash, yaxis="y2",
-                       legendgroup=label, showlegend=False),
-        ]  # fmt: skip
+            line_trace(
+                f"{label}, slope",
+                x,
+                slope,
+                colour,
+                3,
+                dash,
+                yaxis="y2",
+                legendgroup=label,
+                showlegend=False,
+            ),
+        ]
     at, least = minimum
     return figure(
         traces,
         axis("x", anchor="y2", range=[-4, 4]),
         axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
         yaxis2=axis("slope φ′(x)", domain=[0, 0.38], range=[-0.25, 1.25]),
-        annotations=[{
-            "x": at, "y": least, "xref": "x", "yref": "y", "ax": -60, "ay": -70,
-            "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
-            "showarrow": True, "arrowcolor": "@text", "font": {"size": 16},
-        }],
+        annotations=[
+            {
+                "x": at,
+                "y": least,
+                "xref": "x",
+                "yref": "y",
+                "ax": -60,
+                "ay": -70,
+                "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
+                "showarrow": True,
+                "arrowcolor": "@text",
+                "font": {"size": 16},
+            }
+        ],
         margin={"l": 70, "r": 20, "t": 66, "b": 56},
-    )  # fmt: skip
+    )
 
 
 def surface_figure(side: Array, values: Array, label: str, points: tuple[Array, Array]) -> Figure:
@@ -262,10 +288,10 @@ def claims(run: Run, findings: Sequence[Finding]) -> Cell:
 def all_curves(run: Run, zoo: Zoo) -> Cell:
     """φ and φ′ of all plain ones."""
     at, least = zoo.minimum
-    sentence: Sentence = [
-        f"GELU has its minimum at x = {signed(at)}: ", number(f"{least:.4f}".replace("-", "−")),
-        f"; its tanh formula is off by at most {short(zoo.apart[0])}.",
-    ]  # fmt: skip
+    sentence = (
+        f"GELU has its minimum at x = {signed(at)}: {number(f'{least:.4f}'.replace('-', '−'))}; "
+        f"its tanh formula is off by at most {short(zoo.apart[0])}."
+    )
     lines = [
         (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line) for c in zoo.curves
     ]
@@ -282,11 +308,11 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
     name = ("gate", gate, run.state.block, run.token)
     result = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
     label = ACTIVATIONS[gate].label
-    sentence: Sentence = [
-        f"Of the {len(result.gate):,} gates of an untrained {label}, ",
-        number(percent(result.closed)), " are closed (exactly 0) at ",
-        quoted(run.labels[run.token]), f", and {percent(result.turned)} flip their value's sign.",
-    ]  # fmt: skip
+    sentence = (
+        f"Of the {len(result.gate):,} gates of an untrained {label}, "
+        f"{number(percent(result.closed))} are closed (exactly 0) at "
+        f"{quoted(run.labels[run.token])}, and {percent(result.turned)} flip their value's sign."
+    )
     return chart_cell(
         Head(sentence, "lab-gate", run.card.colour),
         surface_figure(axis, surface, label, (result.gate, result.value)),
@@ -305,5 +331,6 @@ def parameters(run: Run, zoo: Zoo) -> Cell:
         (", ".join(labels), f"{d_ff:,}", f"{count:,}") for (d_ff, count), labels in of_size.items()
     ]
     why = f"A gate needs a third matrix, so at d_model = {d_model:,} its d_ff is cut to 2/3:"
-    return table_cell("lab-parameters", Head([why], "", run.card.colour),
-                      ["FFN", "d_ff", "parameters"], rows)  # fmt: skip
+    return table_cell(
+        "lab-parameters", Head(why, "", run.card.colour), ["FFN", "d_ff", "parameters"], rows
+    )

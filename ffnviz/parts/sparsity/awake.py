@@ -15,7 +15,7 @@ from ffnviz.analysis.sparsity import (
 )
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
-from ffnviz.pictures.cell import Cell, Head, Part
+from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import (
     Array,
@@ -63,18 +63,30 @@ def reached_figure(
     """
     x = np.arange(len(labels))
     traces = [
-        {"type": "scatter", "mode": "lines+markers", "name": escaped(series.label),
-         "x": x, "y": 100 * y,
-         "line": {"color": f"@{series.colour}", "width": 4, "shape": "hv"}, "marker": {"size": 9},
-         "hovertemplate": "%{y:.1f}% reached<extra>%{fullData.name}</extra>"}
+        {
+            "type": "scatter",
+            "mode": "lines+markers",
+            "name": escaped(series.label),
+            "x": x,
+            "y": 100 * y,
+            "line": {"color": f"@{series.colour}", "width": 4, "shape": "hv"},
+            "marker": {"size": 9},
+            "hovertemplate": "%{y:.1f}% reached<extra>%{fullData.name}</extra>",
+        }
         for series, y in shares.items()
-    ]  # fmt: skip
+    ]
     lines = [
-        line_trace(f"{escaped(series.label)}, on whole books: {percent(y)}",
-                   np.array([-0.6, len(labels) - 0.4]), np.full(2, 100 * y), f"@{series.colour}",
-                   2, "dot", hoverinfo="skip")
+        line_trace(
+            f"{escaped(series.label)}, on whole books: {percent(y)}",
+            np.array([-0.6, len(labels) - 0.4]),
+            np.full(2, 100 * y),
+            f"@{series.colour}",
+            2,
+            "dot",
+            hoverinfo="skip",
+        )
         for series, y in ceilings.items()
-    ]  # fmt: skip
+    ]
     return figure(
         [*traces, *lines],
         token_axis(labels),
@@ -121,17 +133,15 @@ def birth(
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=2)
     titles.append(panel_title("loss at masked words (the curves coincide)", 0, DOMAINS[-1][1]))
     reach = [-0.02 * float(millions[-1]), 1.02 * float(millions[-1])]
-    bands = [
-        {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "y0": value, "y1": value, "yref": "y",
-         "line": {"color": "@muted", "width": 1.5, "dash": "dashdot"}}
-        for value in PUBLISHED_SHARES.values()
-    ]  # fmt: skip
+    line = {"color": "@muted", "width": 1.5, "dash": "dashdot"}
+    across = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "yref": "y", "line": line}
+    bands = [{**across, "y0": value, "y1": value} for value in PUBLISHED_SHARES.values()]
+    at_right = {"x": 1, "xref": "paper", "xanchor": "right", "yref": "y", "yanchor": "top"}
+    written = {**at_right, "showarrow": False, "font": {"size": 16}}
     notes = [
-        {"text": f"{name} {value:g}% (published)", "x": 1, "xref": "paper", "xanchor": "right",
-         "y": float(np.log10(value)), "yref": "y", "yanchor": "top", "showarrow": False,
-         "font": {"size": 16}}
+        {**written, "text": f"{name} {value:g}% (published)", "y": float(np.log10(value))}
         for name, value in PUBLISHED_SHARES.items()
-    ]  # fmt: skip
+    ]
     return figure(
         traces,
         axis("million tokens seen", range=reach, anchor=f"y{last}"),
@@ -156,7 +166,7 @@ def _curve(
 PUBLISHED = (
     "The published shares are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). Those "
     "networks differ in size, data and length of training; we do not know which of these makes "
-    "them sparser.",
+    "them sparser."
 )
 SHOWN = 40  # neurons by their numbers
 
@@ -167,11 +177,15 @@ def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     own = records[run.card]
     lines = [(card, block) for card in records for block in range(own.above_zero.shape[1])]
     panels = [
-        ("activations above zero",
-         {(card, block): 100 * records[card].above_zero[:, block] for card, block in lines}),
-        ("neurons above zero on none of these tokens",
-         {(card, block): 100 * records[card].never[:, block] for card, block in lines}),
-    ]  # fmt: skip
+        (
+            "activations above zero",
+            {(card, block): 100 * records[card].above_zero[:, block] for card, block in lines},
+        ),
+        (
+            "neurons above zero on none of these tokens",
+            {(card, block): 100 * records[card].never[:, block] for card, block in lines},
+        ),
+    ]
     chart = chart_cell(
         Head(_sentence(own, run), "birth", run.card.colour, under=PUBLISHED),
         birth(own.tokens, panels, {card: record.loss for card, record in records.items()}),
@@ -186,15 +200,15 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     block = run.state.block
     shares = record.above_zero[:, block]
     least = int(shares.argmin())
-    sentence: Sentence = [
+    sentence = (
         f"Before training, {percent(shares[0])} of the activations in {run.card.label}'s block "
         f"{block + 1} were above zero, on {record.n_tokens:,} tokens of unseen books; after "
-        f"{record.tokens[-1] / 1e6:.1f} million training tokens, ", number(percent(shares[-1])),
-    ]  # fmt: skip
+        f"{record.tokens[-1] / 1e6:.1f} million training tokens, {number(percent(shares[-1]))}"
+    )
     if shares[least] < shares[-1]:
         low = f"{percent(shares[least])} at {record.tokens[least] / 1e6:.1f} million"
-        sentence.append(f", after a low of {low}")
-    return [*sentence, ". Nothing in the loss asks for this."]
+        sentence += f", after a low of {low}"
+    return f"{sentence}. Nothing in the loss asks for this."
 
 
 def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
@@ -203,11 +217,11 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     records = {traced.card: record_of(traced.network) for traced in run.both}
     reach = {traced.card: reached(traced.trace, block) for traced in run.both}
     never = {card: record.final_never[block] for card, record in records.items()}
-    under: list[Part] = []
+    under = ""
     for card, units in never.items():
         shown = ", ".join(map(str, units[:SHOWN])) or "none"
         more = f" and {len(units) - SHOWN:,} more" if len(units) > SHOWN else ""
-        under.append(
+        under += (
             f"{card.label}, block {block + 1}, never above zero on "
             f"{records[card].final_n_tokens:,} tokens of books it did not train on: {shown}{more}. "
         )
@@ -227,12 +241,12 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
 
 def _dead_sentence(run: Run, here: int, in_books: int) -> Sentence:
     d_ff = run.model.sizes.d_ff
-    return [
-        f"In block {run.state.block + 1} of {run.card.label}, ",
-        number(f"{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})"),
-        " are above zero on no token of this sentence; on no token of whole books, "
-        f"{in_books:,} ({percent(in_books / d_ff)}).",
-    ]  # fmt: skip
+    return (
+        f"In block {run.state.block + 1} of {run.card.label}, "
+        f"{number(f'{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})')} are above zero on no "
+        f"token of this sentence; on no token of whole books, {in_books:,} "
+        f"({percent(in_books / d_ff)})."
+    )
 
 
 LOOKS = {True: ("solid", "circle", 3), False: ("dot", "circle-open", 1.5)}
@@ -294,14 +308,20 @@ def threshold_figure(curves: Mapping[Series, tuple[Array, Array]], threshold: fl
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
     return figure(
         [
-            line_trace(escaped(series.label), x, 100 * y, f"@{series.colour}", 4,
-                       hovertemplate="%{y:.1f}% beyond %{x:.3g}<extra></extra>")
+            line_trace(
+                escaped(series.label),
+                x,
+                100 * y,
+                f"@{series.colour}",
+                4,
+                hovertemplate="%{y:.1f}% beyond %{x:.3g}<extra></extra>",
+            )
             for series, (x, y) in curves.items()
         ],
         axis("threshold on |hidden|", type="log", dtick=1),
         axis("% of values beyond it", range=[0, 102]),
         shapes=[vertical_line(threshold)],
-    )  # fmt: skip
+    )
 
 
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0)
@@ -347,14 +367,15 @@ def by_token(run: Run, threshold: float) -> Cell:
         for traced in run.both
         if run.block_of(traced) != block
     )
-    sentence: Sentence = [f"In block {block + 1} of {here.label}, ",
-                number(percent(shares[here, True][at].mean())),
-                " of the neurons are active on a token, on average"]  # fmt: skip
+    sentence = (
+        f"In block {block + 1} of {here.label}, {number(percent(shares[here, True][at].mean()))} "
+        "of the neurons are active on a token, on average"
+    )
     if (here, False) in shares:
         before = percent(shares[here, False][at].mean())
-        sentence.append(f"; before training, {before} were")
+        sentence += f"; before training, {before} were"
     return chart_cell(
-        Head([*sentence, "."], "awake", here.colour),
+        Head(f"{sentence}.", "awake", here.colour),
         awake_by_token(shares, run.labels, run.token, d_ff, block - at, beside),
         "The share of neurons active on each token, in each block, for each network, trained "
         "and untrained.",
@@ -366,15 +387,14 @@ def by_token(run: Run, threshold: float) -> Cell:
 def against_threshold(run: Run, threshold: float) -> Cell:
     """How the share depends on what counts as near zero."""
     curves = {}
-    sentence: Sentence = []
+    sentence = ""
     for traced in run.both:
         shares = share_against_threshold(traced.trace, run.block_of(traced), CURVE)
         curves[traced.card] = (CURVE, shares)
         share = percent(np.interp(threshold, CURVE, shares))
-        sentence += [" and "] if sentence else []
-        sentence += [number(share, traced.card.colour) if traced is run.both[0] else share,
-                     f" of {traced.card.label}'s activations"]  # fmt: skip
-    sentence.append(f" are further than {threshold:g} from zero.")
+        told = share if sentence else number(share, traced.card.colour)
+        sentence += f"{' and ' if sentence else ''}{told} of {traced.card.label}'s activations"
+    sentence += f" are further than {threshold:g} from zero."
     return chart_cell(
         Head(sentence, "threshold", "text"),
         threshold_figure(curves, threshold),

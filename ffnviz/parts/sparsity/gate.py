@@ -21,7 +21,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, figure, line_trace, log_axis, ring
-from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted
+from ffnviz.pictures.wording import counted, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.settings import Values, count_setting
 
@@ -63,9 +63,12 @@ def gate(n_draws: int, seed: int) -> Gate:
     draws = torch.bernoulli(share.expand(n_draws, -1), generator=generator) * x
     error = (x.square() * share * (1 - share) / n_draws).sqrt()
     return Gate(
-        x.numpy(), (x * share).numpy(), draws.mean(dim=0).numpy(), error.numpy(),
+        x.numpy(),
+        (x * share).numpy(),
+        draws.mean(dim=0).numpy(),
+        error.numpy(),
         draws[:SINGLE].numpy(),
-    )  # fmt: skip
+    )
 
 
 @torch.no_grad()
@@ -99,9 +102,13 @@ def gated_token(
     length = exact.norm().clamp_min(1e-30)
     one = (z.square() * share * (1 - share) * values.square().sum(dim=-1)).sum().sqrt() / length
     return GatedToken(
-        np.array(DRAWS), ((outputs - exact).norm(dim=-1) / length).numpy(),
-        float(one) / np.sqrt(DRAWS), outputs.float(), exact.float(), first,
-    )  # fmt: skip
+        np.array(DRAWS),
+        ((outputs - exact).norm(dim=-1) / length).numpy(),
+        float(one) / np.sqrt(DRAWS),
+        outputs.float(),
+        exact.float(),
+        first,
+    )
 
 
 def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: int) -> Figure:
@@ -198,11 +205,11 @@ def on_a_line(n: int, seed: int) -> Cell:
     """The gate over inputs from −3.5 to 3.5."""
     line = gate(n, seed)
     within = float((abs(line.mean - line.gelu) <= 2 * line.error + 1e-12).mean())
-    sentence: Sentence = [
-        "A gate that lets x through with probability Φ(x) is GELU on average: at ",
-        number(percent(within), "gelu"),
-        f" of these places the mean of {_draws(n)} is within two standard errors of it.",
-    ]  # fmt: skip
+    sentence = (
+        "A gate that lets x through with probability Φ(x) is GELU on average: at "
+        f"{number(percent(within), 'gelu')} of these places the mean of {_draws(n)} is within two "
+        "standard errors of it."
+    )
     return chart_cell(
         Head(sentence, "gate", "gelu"),
         draws(line.x, line.gelu, line.mean, line.error, line.single, n),
@@ -213,13 +220,12 @@ def on_a_line(n: int, seed: int) -> Cell:
 
 def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
     """How far the FFN's output is off, against the number of draws."""
-    sentence: Sentence = [
+    sentence = (
         f"One draw of the gates leaves {traced.card.label}'s FFN off by "
-        f"{percent(float(gated.errors[0]))} at ",
-        quoted(token_labels(traced.trace.tokens)[token]),
-        f"; the mean of {_draws(DRAWS[place])}, by ",
-        number(percent(float(gated.errors[place])), "gelu"), ".",
-    ]  # fmt: skip
+        f"{percent(float(gated.errors[0]))} at {quoted(token_labels(traced.trace.tokens)[token])}; "
+        f"the mean of {_draws(DRAWS[place])}, by "
+        f"{number(percent(float(gated.errors[place])), 'gelu')}."
+    )
     return chart_cell(
         Head(sentence, "gate-errors", "gelu"),
         errors(gated.draws, gated.errors, gated.expected, DRAWS[place]),
@@ -237,10 +243,10 @@ def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, p
         written[token] = output.to(written.device)
         predictions.append(predict_with_ffn_output(network, trace, block, written, token, 5))
     exact, random = predictions
-    sentence: Sentence = [
-        "GELU says ", number(exact.words[0], "gelu"), f", the mean of {mean} {random.words[0]}; "
-        f"in the first draw, {percent(gated.open)} of the gates were open.",
-    ]  # fmt: skip
+    sentence = (
+        f"GELU says {number(exact.words[0], 'gelu')}, the mean of {mean} {random.words[0]}; in the "
+        f"first draw, {percent(gated.open)} of the gates were open."
+    )
     return bars_cell(
         Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),
         [

@@ -34,7 +34,7 @@ from ffnviz.pictures.plot import (
     vertical_line,
 )
 from ffnviz.pictures.text import table_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values, nearest, number_setting
 
@@ -55,9 +55,13 @@ def width_sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Width]) -> list[Row]:
         return cut_to(run, measured.result, share)
 
-    before = [row(Soon("lab-width-curve", "How far the prediction moves with fewer neurons"),
-                  Soon("lab-width-words", "What the network predicts then"),
-                  widths=(0.8, 1.2))]  # fmt: skip
+    before = [
+        row(
+            Soon("lab-width-curve", "How far the prediction moves with fewer neurons"),
+            Soon("lab-width-words", "What the network predicts then"),
+            widths=(0.8, 1.2),
+        )
+    ]
     return Sheet([Measurement("width", setup, cut, after, before=before, label="Cut again",
                               doing=f"{2 * len(SHARES)} passes …")])  # fmt: skip
 
@@ -80,41 +84,36 @@ def cut(run: Run, progress: Progress) -> Width:  # noqa: ARG001
 def curve(run: Run, width: Width, place: int) -> Cell:
     """How far the prediction moves, against d_ff."""
     cut, random = width.important[place], width.random[place]
-    sentence: Sentence = [
-        f"With {cut.d_ff:,} neurons in each block the prediction moves by ", number(_nats(cut)),
-        f" if they are the most important, and by {_nats(random)} if they are drawn at random.",
-    ]  # fmt: skip
+    sentence = (
+        f"With {cut.d_ff:,} neurons in each block the prediction moves by {number(_nats(cut))} if "
+        f"they are the most important, and by {_nats(random)} if they are drawn at random."
+    )
     widths = np.array([each.d_ff for each in width.important])
     series = {
         "in order of importance": (_divergences(width.important), f"@{run.card.colour}", "solid"),
         "at random": (_divergences(width.random), "@muted", "dash"),
     }
     marks = [int(n) for n in widths[::2]]
+    named = [f"{n:,}" for n in marks]
+    left = axis("d_ff left, logarithmic", type="log", tickvals=marks, ticktext=named)
+    moved = axis("divergence, nats", rangemode="tozero")
     return chart_cell(
         Head(sentence, "lab-width-curve", run.card.colour),
-        lines(
-            widths, series,
-            axis("d_ff left, logarithmic", type="log", tickvals=marks,
-                 ticktext=[f"{n:,}" for n in marks]),
-            axis("divergence, nats", rangemode="tozero"),
-            shapes=[{"type": "line", "x0": cut.d_ff, "x1": cut.d_ff, "y0": 0, "y1": 1,
-                     "yref": "paper", "line": {"color": "@text", "width": 2, "dash": "dot"}}],
-        ),
+        lines(widths, series, left, moved, shapes=[vertical_line(cut.d_ff)]),
         "How far the prediction moves as neurons are removed, by importance and at random.",
         key="lab-width",
         height=560,
-    )  # fmt: skip
+    )
 
 
 def words(run: Run, width: Width, place: int) -> Cell:
     """The likeliest words: uncut, cut by importance, cut at random."""
     whole, cut, random = width.important[0], width.important[place], width.random[place]
-    sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]),
-        f" the likeliest word is {whole.prediction.words[0]}; with the most important "
-        f"{percent(cut.d_ff / whole.d_ff)} left it is ",
-        number(cut.prediction.words[0]), ".",
-    ]  # fmt: skip
+    sentence = (
+        f"At {quoted(run.labels[run.token])} the likeliest word is {whole.prediction.words[0]}; "
+        f"with the most important {percent(cut.d_ff / whole.d_ff)} left it is "
+        f"{number(cut.prediction.words[0])}."
+    )
     guesses = [
         (f"all {whole.d_ff:,}", whole.prediction, run.card.colour),
         (f"the most important {cut.d_ff:,}", cut.prediction, "text"),
@@ -132,7 +131,7 @@ def saved(run: Run, width: Width, place: int) -> Cell:
         for name, n in counts.items()
     ]
     d_ff = [f"d_ff {width.important[at].d_ff:,}" for at in (0, place)]
-    return table_cell("lab-saved", Head([], "", run.card.colour), ["one FFN", *d_ff, "saved"], rows)
+    return table_cell("lab-saved", Head("", "", run.card.colour), ["one FFN", *d_ff, "saved"], rows)
 
 
 def _divergences(cuts: tuple[Cut, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
@@ -243,16 +242,25 @@ def concentration_figure(curves: Mapping[Series, Array], kept: float) -> Figure:
     """
     return figure(
         [
-            line_trace(escaped(series.label), PERCENTS, 100 * _at_percents(shares),
-                       f"@{series.colour}", 4,
-                       hovertemplate="strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>")
+            line_trace(
+                escaped(series.label),
+                PERCENTS,
+                100 * _at_percents(shares),
+                f"@{series.colour}",
+                4,
+                hovertemplate="strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>",
+            )
             for series, shares in curves.items()
         ],
-        axis("strongest % of each token's neurons", type="log",
-             tickvals=[0.1, 0.5, 1, 5, 10, 50, 100], range=[-1, 2]),
+        axis(
+            "strongest % of each token's neurons",
+            type="log",
+            tickvals=[0.1, 0.5, 1, 5, 10, 50, 100],
+            range=[-1, 2],
+        ),
         axis("% of what is written", range=[0, 102]),
         shapes=[vertical_line(100 * kept)],
-    )  # fmt: skip
+    )
 
 
 def _at_percents(shares: Array) -> Array:
@@ -277,12 +285,13 @@ def what_they_carry(run: Run, share: float) -> Cell:
     """The share of the written norms that the strongest neurons carry."""
     block = run.state.block
     curves = {traced.card: carried_by(traced, run.block_of(traced)) for traced in run.both}
-    sentence: Sentence = [f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry "]
+    parts = []
     for card, shares in curves.items():
         carried = percent(shares[_count(share, len(shares)) - 1])
-        sentence += [number(carried, card.colour) if card is run.card else carried,
-                     f" of what {card.label} writes", " and "]  # fmt: skip
-    sentence[-1] = "."
+        told = number(carried, card.colour) if card is run.card else carried
+        parts.append(f"{told} of what {card.label} writes")
+    start = f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry"
+    sentence = f"{start} {' and '.join(parts)}."
     return chart_cell(
         Head(sentence, "concentration", "text"),
         concentration_figure(curves, share),
@@ -313,11 +322,11 @@ def what_is_said(run: Run, share: float) -> Cell:
     n = _count(share, run.model.sizes.d_ff)
     prediction = predict(run.model, run.trace, token)
     strongest, random = (kept(run, keep, n) for keep in (strongest_pass, random_pass))
-    sentence: Sentence = [
-        f"With only each token's {n:,} strongest neurons the FFN's output at ",
-        quoted(run.labels[token]), " is off by ", number(percent(strongest.error)),
-        f"; with {n:,} active ones drawn at random, by {percent(random.error)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"With only each token's {n:,} strongest neurons the FFN's output at "
+        f"{quoted(run.labels[token])} is off by {number(percent(strongest.error))}; with {n:,} "
+        f"active ones drawn at random, by {percent(random.error)}."
+    )
     guesses = [
         ("all neurons", prediction, accent),
         (f"strongest {n:,}\noff by {percent(strongest.error)}", strongest.prediction, "text"),

@@ -8,10 +8,17 @@ from ffnviz.parts.timing import stages
 OURS = (Capability.OURS,)
 
 PARTS = (
-    part_of_views("Stage by stage", "stages", "where the time of a pass goes", "stages_view", {
-        "here": View("on this device", stages.sheet, (REPEATS,)),
-        "devices": View("CPU and GPU", stages.devices_sheet, (REPEATS,), OURS),
-        "products": View("matmul throughput", stages.products_sheet, (REPEATS,), OURS,
-                         further=True),
-    }),
-)  # fmt: skip
+    part_of_views(
+        "Stage by stage",
+        "stages",
+        "where the time of a pass goes",
+        "stages_view",
+        {
+            "here": View("on this device", stages.sheet, (REPEATS,)),
+            "devices": View("CPU and GPU", stages.devices_sheet, (REPEATS,), OURS),
+            "products": View(
+                "matmul throughput", stages.products_sheet, (REPEATS,), OURS, further=True
+            ),
+        },
+    ),
+)

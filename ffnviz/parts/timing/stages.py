@@ -23,19 +23,18 @@ from ffnviz.pictures import time_charts as figures
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.wording import Sentence, number, percent, strong
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
 ONE_CORE = "CPU, 1 core"
-EXPLAINED: Sentence = [
-    ("What a GPU would change.", "strong"),
-    " A matrix product consists of very many independent multiply-adds. A CPU core does a few "
-    "dozen at once, a GPU thousands. But starting a stage on the GPU takes a few microseconds, "
-    "however small the stage. So a short sentence in a small network may gain nothing, while "
-    "a batch of long ones gains most. “Cost”, on the page Dimensions, shows the CPU's side of "
-    "this: compare batch 1 with batch 32.",
-]
+EXPLAINED = (
+    f"{strong('What a GPU would change.')} A matrix product consists of very many independent "
+    "multiply-adds. A CPU core does a few dozen at once, a GPU thousands. But starting a stage on "
+    "the GPU takes a few microseconds, however small the stage. So a short sentence in a small "
+    "network may gain nothing, while a batch of long ones gains most. “Cost”, on the page "
+    "Dimensions, shows the CPU's side of this: compare batch 1 with batch 32."
+)
 GAIN_MOST = """The stages that gain most are those with the most multiply-adds: expand, compress, \
 and the output over the whole vocabulary. φ and the additions only move memory."""
 
@@ -44,21 +43,22 @@ def devices_sheet(run: Run, values: Values) -> Sheet:
     """The comparison, or why there is none."""
     if len(run.devices) < 2:
         reason = f"{run.about_gpu} So only the CPU can be measured: see the view “on this device”."
-        return Sheet([
-            row(text_cell("no-gpu", reason, tone="info")),
-            row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
-        ], controls=[])  # fmt: skip
+        return Sheet(
+            [
+                row(text_cell("no-gpu", reason, tone="info")),
+                row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
+            ],
+            controls=[],
+        )
     setup = (run.card.id, len(run.labels), values[REPEATS])  # of so many tokens
     title = "What each stage takes on the CPU and on the GPU"
     before = [row([text_cell("about-gpu", run.about_gpu), Soon("devices", title, 660)])]
 
     def after(measured: Measured[dict[str, StageTimes]]) -> list[Row]:
-        under = [f"{run.about_gpu} ", *measured_on(measured)]
+        under = f"{run.about_gpu} {measured_on(measured)}"
         return [row(compared(run, measured.result, under))]
 
-    return Sheet([
-        Measurement("devices", setup, both, after, (values[REPEATS],), before=before)
-    ])  # fmt: skip
+    return Sheet([Measurement("devices", setup, both, after, (values[REPEATS],), before=before)])
 
 
 def both(run: Run, progress: Progress, repeats: int) -> dict[str, StageTimes]:
@@ -104,11 +104,11 @@ def compared(run: Run, results: dict[str, StageTimes], under: Sentence) -> Cell:
         f"{took:.2f} ms on {where.get(name, name.removeprefix('CPU, '))}"
         for name, took in whole.items()
     )
-    sentence: Sentence = [
-        f"The whole pass takes {', '.join(first)} and {last}: the GPU is ",
-        number(f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.1f} times as slow"),
-        f" as {'one core' if best == ONE_CORE else 'all cores'} of the CPU.",
-    ]  # fmt: skip
+    times_as = f"{ratio:.1f} times as fast" if ratio >= 1 else f"{1 / ratio:.1f} times as slow"
+    sentence = (
+        f"The whole pass takes {', '.join(first)} and {last}: the GPU is {number(times_as)} as "
+        f"{'one core' if best == ONE_CORE else 'all cores'} of the CPU."
+    )
     colours = [*("@muted", "@text")[: len(on_cpu)], f"@{run.card.colour}"]
     return chart_cell(
         Head(sentence, "devices", run.card.colour, under=under),
@@ -125,9 +125,9 @@ def products_sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Throughput]) -> list[Row]:
         best = (
             f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached "
-            f"{_rate(measured.result.best_per_second)} in its fastest run. "
+            f"{_rate(measured.result.best_per_second)} in its fastest run."
         )
-        under = [best, *measured_on(measured)]
+        under = f"{best} {measured_on(measured)}"
         return [row(product_bars(run, measured.result, under))]
 
     title = "How many multiply-adds a second each matrix product reaches"
@@ -147,11 +147,11 @@ def product_bars(run: Run, result: Throughput, under: Sentence) -> Cell:
     products = result.products
     shares = np.array([p.per_second for p in products]) / result.best_per_second
     expand = next(p for p in products if p.name.startswith("W₁"))
-    sentence: Sentence = [
-        f"W₁ runs at {_rate(expand.per_second)}, ",
-        number(percent(expand.per_second / result.best_per_second)),
-        " of what this machine reaches in a large square product.",
-    ]  # fmt: skip
+    sentence = (
+        f"W₁ runs at {_rate(expand.per_second)}, "
+        f"{number(percent(expand.per_second / result.best_per_second))} of what this machine "
+        "reaches in a large square product."
+    )
     return chart_cell(
         Head(sentence, "products", run.card.colour, under=under),
         figures.products(
@@ -262,7 +262,7 @@ def sheet(run: Run, values: Values) -> Sheet:
             shown = bars(run, result.times, under)
             return [row(shown, against_limits(run, result), widths=(1.2, 1.0))]
         if not run.card.ours:
-            under.append(" Only the FFNs of a network that is not ours are taken apart.")
+            under += " Only the FFNs of a network that is not ours are taken apart."
         return [
             row(bars(run, result, under), limits, widths=(1.2, 1.0))
             if run.card.ours
@@ -288,12 +288,12 @@ def measure(run: Run, progress: Progress, repeats: int) -> Iterator[Staged | Sta
 def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
     """A bar a stage."""
     ffn = sum(s.median for name, s in result.times.items() if result.kinds[name] == "FFN")
-    sentence: Sentence = [
-        "The FFNs take ", number(f"{ffn:.2f} ms, {percent(ffn / result.total)}"),
-        f" of the stages' {result.total:.2f} ms; the pass in one piece took "
-        f"{result.whole.median:.2f} ms ({result.whole.lower:.2f} to {result.whole.upper:.2f}), "
-        f"{result.whole.repeats} runs of each.",
-    ]  # fmt: skip
+    sentence = (
+        f"The FFNs take {number(f'{ffn:.2f} ms, {percent(ffn / result.total)}')} of the stages' "
+        f"{result.total:.2f} ms; the pass in one piece took {result.whole.median:.2f} ms "
+        f"({result.whole.lower:.2f} to {result.whole.upper:.2f}), {result.whole.repeats} runs of "
+        "each."
+    )
     head = Head(sentence, "stages", run.card.colour, under=under)
     alt = "The median time of each stage of the pass, with quartiles."
     return _chart(head, result, alt)
@@ -302,16 +302,18 @@ def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
 def against_limits(run: Run, result: Staged) -> Cell:
     """How near the parts of the pass come to what this machine can do."""
     best, times, kinds = result.speed, result.times.times, result.times.kinds
-    took = [sum(s.least for name, s in times.items() if kinds[name] == part.kind)
-            for part in result.work]  # fmt: skip
+    took = [
+        sum(s.least for name, s in times.items() if kinds[name] == part.kind)
+        for part in result.work
+    ]
     least, whole = sum(part.least(best) for part in result.work), result.times.whole.least
-    sentence: Sentence = [
-        "The quickest pass was at ", number(percent(least / whole)),
-        f" of what this machine can do: it took {whole:.2f} ms, and at least {least:.2f} ms are "
-        f"needed at {best.bytes / 1e9:.0f} GB a second from memory and "
-        f"{best.multiply_adds / 1e9:.0f} billion multiply-adds a second.",
-    ]  # fmt: skip
-    under: Sentence = ["Weights that are still in the cache are read faster than from memory."]
+    sentence = (
+        f"The quickest pass was at {number(percent(least / whole))} of what this machine can do: "
+        f"it took {whole:.2f} ms, and at least {least:.2f} ms are needed at "
+        f"{best.bytes / 1e9:.0f} GB a second from memory and "
+        f"{best.multiply_adds / 1e9:.0f} billion multiply-adds a second."
+    )
+    under = "Weights that are still in the cache are read faster than from memory."
     return chart_cell(
         Head(sentence, "limits", run.card.colour, under=under),
         figures.limits(
@@ -329,12 +331,12 @@ def against_limits(run: Run, result: Staged) -> Cell:
 def ffn_bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
     """A bar an FFN."""
     whole = result.whole
-    sentence: Sentence = [
-        "The FFNs take ",
-        number(f"{result.total:.2f} ms, {percent(min(1, result.total / whole.median))}"),
-        f" of the pass in one piece, which took {whole.median:.2f} ms "
-        f"({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} runs of each.",
-    ]  # fmt: skip
+    sentence = (
+        "The FFNs take "
+        f"{number(f'{result.total:.2f} ms, {percent(min(1, result.total / whole.median))}')} of "
+        f"the pass in one piece, which took {whole.median:.2f} ms ({whole.lower:.2f} to "
+        f"{whole.upper:.2f}), {whole.repeats} runs of each."
+    )
     head = Head(sentence, "stages", run.card.colour, under=under)
     alt = "The median time of each block's FFN, with quartiles."
     return _chart(head, result, alt)

@@ -26,7 +26,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, bare_axis, escaped, figure, some_named
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.actions import Set, ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
@@ -44,19 +44,27 @@ def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) ->
     places = np.arange(len(words))
     names = [word.strip() or "␣" for word in words]
     return figure(
-        [{
-            "type": "bar", "name": "written", "x": places, "y": 100 * probabilities,
-            "text": [escaped(name) for name in names], "textposition": "none",
-            "customdata": places, "hovertemplate": "%{text} %{y:.1f}%<extra></extra>",
-            "marker": {"color": [f"@{twin}" if place == chosen else "@muted/0.6"
-                                 for place in places]},
-        }],
+        [
+            {
+                "type": "bar",
+                "name": "written",
+                "x": places,
+                "y": 100 * probabilities,
+                "text": [escaped(name) for name in names],
+                "textposition": "none",
+                "customdata": places,
+                "hovertemplate": "%{text} %{y:.1f}%<extra></extra>",
+                "marker": {
+                    "color": [f"@{twin}" if place == chosen else "@muted/0.6" for place in places]
+                },
+            }
+        ],
         bare_axis("word", **some_named(names, 40), range=[-0.7, max(len(words), 6) - 0.3]),
         axis("probability, %", range=[0, 102]),
         bargap=0.25,
         hovermode="x",  # a click anywhere above a small bar finds it
         margin={"l": 70, "r": 20, "t": 12, "b": 80},
-    )  # fmt: skip
+    )
 
 
 MOST = 128
@@ -83,10 +91,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         _texts(run, how)[n] = measured.result
         return [shown(run, values, how, measured.result)]
 
-    work = Measurement(
-        "write", setup, write, after, (how, n), before,
-        f"Write {n} words", "Writing …", on_request=True,
-    )  # fmt: skip
+    words = (f"Write {n} words", "Writing …")
+    work = Measurement("write", setup, write, after, (how, n), before, *words, on_request=True)
     return Sheet([work], [*controls(values), *_buttons(run, values, None)])
 
 
@@ -166,7 +172,7 @@ def _how_it_writes(run: Run) -> Cell:
 def the_text(run: Run, written: Generation, chosen: int) -> Cell:
     """The text, with the probability of each written word as a bar."""
     shares = np.array([step.probability for step in written.steps])
-    sentence: Sentence = [quoted(written.start), " ", number(written.written.strip())]
+    sentence = f"{quoted(written.start)} {number(written.written.strip())}"
     return chart_cell(
         Head(sentence, "write", run.card.colour),
         steps([step.word for step in written.steps], shares, chosen, run.card.colour),
@@ -182,12 +188,11 @@ def one_step(run: Run, written: Generation, how: Strategy, place: int) -> Cell:
     step = written.steps[place]
     after = distribution(_logits(run, run.model, written, place), how, no_text(run.model))
     rank = int((after.order == step.id).argmax()) + 1
-    sentence: Sentence = [
-        f"Word {place + 1}, “{step.word.strip() or '␣'}”, had a probability of ",
-        number(percent(step.probability)),
-        f" and ranked {rank:,} of the {step.n_kept:,} words kept; before the cut, the entropy was "
-        f"{step.entropy:.1f} bits.",
-    ]  # fmt: skip
+    sentence = (
+        f"Word {place + 1}, “{step.word.strip() or '␣'}”, had a probability of "
+        f"{number(percent(step.probability))} and ranked {rank:,} of the {step.n_kept:,} words "
+        f"kept; before the cut, the entropy was {step.entropy:.1f} bits."
+    )
     return bars_cell(
         Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False)),
         bars_of(run, "softmax", after),

@@ -13,7 +13,7 @@ from ffnviz.pictures.bars import Bars, bars_cell, contributions_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, shortened
-from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.pictures.wording import number, percent, quoted, signed
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 
@@ -27,11 +27,11 @@ def attribution_sheet(run: Run, values: Values) -> Sheet:
     place = min(values[WORD], len(likeliest.words) - 1)
     logit = contributions(run.model, run.trace, run.token, int(likeliest.ids[place]))
     most, total = int(logit.added.argmax()), float(logit.added.sum())
-    sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), f" the logit of {likeliest.words[place]} gets most "
-        "from ", number(logit.parts[most]), f" ({signed(logit.added[most])}). The parts sum to "
-        f"{total:.4f}; the network's logit is {logit.logit:.4f}.",
-    ]  # fmt: skip
+    sentence = (
+        f"At {quoted(run.labels[run.token])} the logit of {likeliest.words[place]} gets most from "
+        f"{number(logit.parts[most])} ({signed(logit.added[most])}). The parts sum to {total:.4f}; "
+        f"the network's logit is {logit.logit:.4f}."
+    )
     chart = bars_cell(
         Head(sentence, "parts", run.card.colour, under=under_guess(run)),
         [contributions_to("logit", logit.parts, logit.added, logit.logit, run.card.colour)],
@@ -58,10 +58,12 @@ def early_words_figure(
     """
     apart = "<br>" if len(stages) <= TWO_LINES else "  "
     text = [
-        [f"{escaped(shortened(word))}{apart}<b>{escaped(percent(float(p)))}</b>"
-         for word, p in zip(row, ps, strict=True)]
+        [
+            f"{escaped(shortened(word))}{apart}<b>{escaped(percent(float(p)))}</b>"
+            for word, p in zip(row, ps, strict=True)
+        ]
         for row, ps in zip(words, probabilities, strict=True)
-    ]  # fmt: skip
+    ]
     return figure(
         [{
             "type": "heatmap", "name": "likeliest words", "z": 100 * probabilities, "text": text,
@@ -95,10 +97,10 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
     """The likeliest words at each stage."""
     shown = rows_shown(readings)
     first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
-    sentence: Sentence = [
-        "The stream at ", quoted(run.labels[run.token]), ", decoded early, first predicts ",
-        number(name), f" after {first.stage}.",
-    ]  # fmt: skip
+    sentence = (
+        f"The stream at {quoted(run.labels[run.token])}, decoded early, first predicts "
+        f"{number(name)} after {first.stage}."
+    )
     return chart_cell(
         Head(sentence, "lens", run.card.colour, under=under_guess(run)),
         early_words_figure(
@@ -127,11 +129,11 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:
     start, end = readings[0], readings[-1]
     before, most = largest_gain(readings)
     shown = readings if len(readings) <= 2 * MOST else rows_shown(readings)
-    sentence: Sentence = [
-        f"{name} climbs from rank {start.rank:,} at the embedding to ",
-        number(f"rank {end.rank:,}"), f" at the end; it gains most from {most.stage}: "
-        f"from {percent(before.probability)} to {percent(most.probability)}.",
-    ]  # fmt: skip
+    sentence = (
+        f"{name} climbs from rank {start.rank:,} at the embedding to "
+        f"{number(f'rank {end.rank:,}')} at the end; it gains most from {most.stage}: from "
+        f"{percent(before.probability)} to {percent(most.probability)}."
+    )
     ranks = [f"rank {reading.rank:,}" for reading in shown]
     shares = np.array([reading.probability for reading in shown])
     bars = Bars("", [each.stage for each in shown], shares, run.card.colour, said=ranks)

@@ -13,7 +13,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, line_trace, vertical_line
-from ffnviz.pictures.wording import Sentence, number, percent, quoted
+from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
 
@@ -104,18 +104,18 @@ def sheet(run: Run, values: Values) -> Sheet:
     how = strategy(values)
     logits = run.trace.logits_at(run.token).cpu().numpy()  # (vocab_size,)
     after = distribution(logits, how)
-    return Sheet([row(whole_distribution(run, after), first_words(run, after, how))],
-                 controls(values))  # fmt: skip
+    return Sheet(
+        [row(whole_distribution(run, after), first_words(run, after, how))], controls(values)
+    )
 
 
 def whole_distribution(run: Run, after: Distribution) -> Cell:
     """Every entry of the vocabulary, sorted."""
     n = len(after.softmax)
-    sentence: Sentence = [
-        f"{n:,} probabilities sum to {after.softmax.sum():.6f}; their entropy is ",
-        number(f"{entropy(after.softmax):.2f} bits"),
-        f" of at most {np.log2(n):.0f}.",
-    ]  # fmt: skip
+    sentence = (
+        f"{n:,} probabilities sum to {after.softmax.sum():.6f}; their entropy is "
+        f"{number(f'{entropy(after.softmax):.2f} bits')} of at most {np.log2(n):.0f}."
+    )
     return chart_cell(
         Head(sentence, "distribution", run.card.colour),
         distribution_figure(
@@ -133,14 +133,12 @@ def whole_distribution(run: Run, after: Distribution) -> Cell:
 def first_words(run: Run, after: Distribution, how: Strategy) -> Cell:
     """The likeliest words before the cut and after it."""
     if after.n_kept == len(after.order):
-        cut: Sentence = [f" nothing is cut: all {after.n_kept:,} words stay"]
+        cut = f" nothing is cut: all {after.n_kept:,} words stay"
     else:
         kept = f"{after.n_kept:,} words" if after.n_kept > 1 else "1 word"
-        cut = [f" the cut keeps {kept}, which held {percent(after.kept_share)} of the probability"]
+        cut = f" the cut keeps {kept}, which held {percent(after.kept_share)} of the probability"
     picked = run.model.tokenizer.label(pick(after, how))
-    sentence: Sentence = [
-        "At ", quoted(run.labels[run.token]), *cut, "; the pick is ", number(picked), "."
-    ]  # fmt: skip
+    sentence = f"At {quoted(run.labels[run.token])}{cut}; the pick is {number(picked)}."
     return bars_cell(
         Head(sentence, "cut", run.card.colour, under=under_guess(run)),
         bars_of(run, f"softmax, temperature {how.temperature:g}", after),

@@ -10,12 +10,15 @@ from ffnviz.models.config import WITHOUT_PATCHES, config
 from ffnviz.server.streamlit_patches.page_script import SCRIPTS
 from ffnviz.server.streamlit_patches.patch import ALL, apply
 
-AT_START = (
-    "run_gate", "held_messages", "message_limits", "compressed_messages", "typing_pause",
-)  # fmt: skip
+AT_START = ("run_gate", "held_messages", "message_limits", "compressed_messages", "typing_pause")
 PATCHES = (
-    *AT_START, "page_script", "plotly_file", "open_sessions", "closed_sessions", "reconnected_text",
-)  # fmt: skip
+    *AT_START,
+    "page_script",
+    "plotly_file",
+    "open_sessions",
+    "closed_sessions",
+    "reconnected_text",
+)
 
 log = logging.getLogger(__name__)
 

@@ -47,8 +47,10 @@ def look_at_neurons(encoder: Encoder, first: Tensor, batches: Sequence[Batch]) -
     encoder.eval()
     ids = torch.cat([batch.inputs.flatten() for batch in batches]).numpy()
     records = [encoder.stream(batch.inputs).blocks for batch in batches]
-    hidden = [torch.cat([record.ffn.hidden.flatten(0, 1) for record in block]).numpy()
-              for block in zip(*records, strict=True)]  # fmt: skip
+    hidden = [
+        torch.cat([record.ffn.hidden.flatten(0, 1) for record in block]).numpy()
+        for block in zip(*records, strict=True)
+    ]
     turned = F.cosine_similarity(keys_of(encoder), first, dim=-1)
     return Neurons(np.stack([_strongest(ids, each) for each in hidden]), turned.half().numpy())
 
@@ -132,10 +134,14 @@ class Plan:
     def recipe(self) -> Recipe:
         """About 64 sentences a step, 25% masked."""
         return Recipe(
-            seed=self.seed, steps=self.steps, batch_tokens=544, mask_share=0.25,
-            learning_rate=self.learning_rate, weight_decay=0.01,
+            seed=self.seed,
+            steps=self.steps,
+            batch_tokens=544,
+            mask_share=0.25,
+            learning_rate=self.learning_rate,
+            weight_decay=0.01,
             warmup_steps=max(min(50, self.steps), self.steps // 60),
-        )  # fmt: skip
+        )
 
 
 @dataclass(frozen=True)

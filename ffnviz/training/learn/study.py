@@ -115,10 +115,19 @@ def _measured(learner: Learner, run: Run, version: str) -> Row:
     seen = validate(encoder, _batches(TRAINING, learner.plan.variant.sentences))
     trained = [weights.numel() for weights in encoder.parameters() if weights.requires_grad]
     return Row(
-        run.variant, run.phase, run.learning_rate, run.seed, learner.step, learner.tokens,
-        sum(trained), _rounded(seen.loss), _rounded(unseen.loss), _rounded(unseen.top5),
-        version, processor(),
-    )  # fmt: skip
+        run.variant,
+        run.phase,
+        run.learning_rate,
+        run.seed,
+        learner.step,
+        learner.tokens,
+        sum(trained),
+        _rounded(seen.loss),
+        _rounded(unseen.loss),
+        _rounded(unseen.top5),
+        version,
+        processor(),
+    )
 
 
 def _rounded(value: float) -> float:
@@ -136,6 +145,9 @@ def _batches(part: str, n: int | None = None) -> list[Batch]:
         rows = thinned(training_sentences(n).training, LOOKED_AT_SEEN)
     else:
         first = (RATE, FINAL).index(part)
-        rows = {length: half for length, all_ in sentences.held_out.items()
-                if len(half := all_[first::2])}  # fmt: skip
+        rows = {
+            length: half
+            for length, all_ in sentences.held_out.items()
+            if len(half := all_[first::2])
+        }
     return sentence_batches(replace(sentences, held_out=rows), Recipe(), tokenizer.mask_id)

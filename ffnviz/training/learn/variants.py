@@ -39,9 +39,16 @@ class Variant:
         """The encoder's configuration."""
         norm = "pre" if self.norm == "none" else self.norm
         return EncoderConfig(
-            vocab_size, MAX_TOKENS, D_MODEL, n_heads=4, d_ff=self.d_ff, n_blocks=self.n_blocks,
-            activation=self.phi, norm=norm, dropout=self.dropout,
-        )  # fmt: skip
+            vocab_size,
+            MAX_TOKENS,
+            D_MODEL,
+            n_heads=4,
+            d_ff=self.d_ff,
+            n_blocks=self.n_blocks,
+            activation=self.phi,
+            norm=norm,
+            dropout=self.dropout,
+        )
 
 
 VARIANTS = {
@@ -98,9 +105,11 @@ def new_encoder(variant: Variant, vocab_size: int, seed: int) -> Encoder:
     usual = initial_encoder(VARIANTS["relu"].config(vocab_size), seed).state_dict()
     own = encoder.state_dict()
     encoder.load_state_dict(
-        {name: usual[name] if name in usual and usual[name].shape == weights.shape else weights
-         for name, weights in own.items()}
-    )  # fmt: skip
+        {
+            name: usual[name] if name in usual and usual[name].shape == weights.shape else weights
+            for name, weights in own.items()
+        }
+    )
     with torch.no_grad():
         for weights in encoder.parameters():
             if weights.ndim > 1:

@@ -6,7 +6,7 @@ import pytest
 
 from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Said, Verdict
 from ffnviz.parts.experiments import found, tally
-from ffnviz.pictures.wording import Sentence
+from ffnviz.pictures.wording import as_text as told
 
 
 @pytest.mark.parametrize(
@@ -65,9 +65,6 @@ def test_the_tally_counts_what_textbooks_say_and_names_the_rest_apart() -> None:
     holds, fails = Check(0, "≤", 1), Check(2, "≤", 1)
     taught = [Finding("a", "", "", check) for check in (holds, holds, fails)]
     thought = Finding("b", "", "", fails, said=Said.PEOPLE)
-
-    def told(sentence: Sentence) -> str:
-        return "".join(part if isinstance(part, str) else part[0] for part in sentence)
 
     assert told(tally([*taught, thought])) == (
         "Of 3 textbook claims, 2 hold and 1 does not hold. The one common belief does not hold."

@@ -6,6 +6,8 @@ import unicodedata
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +24,7 @@ from ffnviz.parts.journey.ffn import ffn_of_the_token
 from ffnviz.parts.journey.neurons import every_token_every_neuron
 from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.parts.sentences import of_left_out
-from ffnviz.pictures.wording import percent, signed
+from ffnviz.pictures.wording import percent, signed, to_spans
 from ffnviz.state.run import Run
 from ffnviz.state.state import tidied
 from tests.export.live.javascript import Call, running
@@ -33,6 +35,12 @@ FUNCTIONS = Path(__file__).with_name("first_page.js")
 CLOSE = 2e-3
 NEURON = 1 / 2_048  # of all
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+
+
+def joined(spans: list[list[str]]) -> list[list[str]]:
+    """A sentence in which stretches of one kind that stand side by side are one."""
+    kinds = groupby(spans, key=itemgetter(1))
+    return [["".join(text for text, _ in stretches), kind] for kind, stretches in kinds]
 
 
 class Shown:
@@ -50,7 +58,10 @@ class Shown:
         if isinstance(wanted, dict):
             assert found.keys() == wanted.keys(), place
             for name in wanted:
-                self.check(found[name], wanted[name], f"{place}.{name}")
+                one, other = found[name], wanted[name]
+                if name in ("spans", "under"):
+                    one, other = joined(one), joined(other)
+                self.check(one, other, f"{place}.{name}")
         elif isinstance(wanted, list | tuple):
             assert len(found) == len(wanted), place
             for at, (one, other) in enumerate(zip(found, wanted, strict=True)):
@@ -178,7 +189,7 @@ def test_a_text_too_long_is_cut_and_counted(call: Call, models: list[Model]) -> 
     state = {"sentence": LONG, "network": "relu", "block": 1, "token": None, "silenced": []}
     data = call("read", {"state": state, "wanted": []})
     assert len(data["texts"]) == len(trace.tokens) == 128
-    assert [text for text, _ in data["notice"]] == of_left_out(128, trace.n_left_out)
+    assert data["notice"] == to_spans(of_left_out(128, trace.n_left_out))
 
 
 def test_what_is_typed_is_tidied_as_on_the_server(call: Call) -> None:
