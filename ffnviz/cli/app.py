@@ -133,9 +133,8 @@ option = partial(click.option, show_default=True, show_envvar=True)
 def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     """An option for a field of Config, with its default and its variable."""
     name = name or flag[2:].replace("-", "_")
-    default = getattr(Config, name)
-    how |= {"default": default, "show_default": bool(default), "envvar": VARIABLES[name][0]}
-    return option(flag, name, **how)
+    default, variable = getattr(Config, name), VARIABLES[name][0] if name in VARIABLES else None
+    return option(flag, name, default=default, show_default=bool(default), envvar=variable, **how)
 
 
 @click.command()
