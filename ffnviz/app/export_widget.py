@@ -2,29 +2,28 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from ffnviz.analysis.measuring import Progress
 from ffnviz.app import measuring
+from ffnviz.app.visit import visit
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey import ExportedJourney, journey_file
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Soon, row
 from ffnviz.pictures.text import saving_cell, text_cell
 from ffnviz.state.run import Run
 
-NAME, WANTED = "take-home", "take_home"
+NAME = "take-home"
 FILE = "ffnviz-journey.html"
 
 
 def ask(run: Run) -> None:
     """Offer the file of what is shown now."""
-    st.session_state[WANTED] = _setup(run)
+    visit().take_home = _setup(run)
     measuring.forget(NAME)
 
 
 def offer(run: Run) -> Measurement[ExportedJourney | str] | None:
     """The file, if it was asked for and the sentence is still the same."""
-    wanted: tuple[object, ...] | None = st.session_state.get(WANTED)
+    wanted = visit().take_home
     if wanted is None or wanted[:3] != _setup(run)[:3]:
         return None
     soon = row(Soon("", "A file of this page, which opens without a server", 90))
@@ -68,7 +67,7 @@ def _setup(run: Run) -> tuple[object, ...]:
 
 
 def _close() -> None:
-    st.session_state[WANTED] = None
+    visit().take_home = None
 
 
 CLOSE = Button("Close", _close)  # withdraws the offer

@@ -16,6 +16,7 @@ from ffnviz.app.lecture import class_sentences, classroom, draft, editor, menu, 
 from ffnviz.app.rail import network_cell
 from ffnviz.app.session import Session, learned_networks
 from ffnviz.app.sheet_view import Frame, draw
+from ffnviz.app.visit import visit
 from ffnviz.jobs.run_queue import trace_ahead
 from ffnviz.models.config import ASSETS
 from ffnviz.models.encoder.folder import ModelFolderError
@@ -148,7 +149,7 @@ def footer(page: Page, part: Part, run: Run) -> Cell:
 def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:
     """All that a click may change; it then runs alone, without the sentence box."""
     follow_training(page)
-    if session.waits_for_network:
+    if visit().show_next is not None:
         st.rerun()  # the catalog was made without it
     turn_to = session.page_to_turn_to()
     if turn_to is not None and turn_to != page.name:
@@ -165,7 +166,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
             session.do(action)
         run = session.run()
     session.write_url(run)
-    if not session.is_moving:
+    if not visit().moving:
         classroom.publish_position(session, run)
     above = top(session, page, run)
     if run is not None and class_sentences.is_open():
@@ -176,7 +177,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
         editor.show_desk(session)
     else:
         frame = frame_of(session, page, part, run, above)
-        in_class = bool(session.view_options.follows)
+        in_class = bool(visit().view_options.follows)
 
         def sheet(run: Run | None, values: Values) -> Sheet:
             if run is None:
@@ -189,7 +190,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
 
 def follow_training(page: Page) -> None:
     """Run all again once a training begins: how often a fragment runs is fixed at its call."""
-    if training.refresh_s(page.name) != st.session_state["refresh"]:
+    if training.refresh_s(page.name) != visit().refresh_s:
         st.rerun()
 
 
@@ -201,7 +202,7 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
         draft.kept_in_browser(session),
         *classroom.class_line(session),
         *menu.notices(),
-        *page_controls.absent_notice(session, run),
+        *page_controls.absent_notice(run),
     ]
 
 
@@ -209,7 +210,7 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     """What stands around a part, below what stands over every page."""
     network = network_cell(session, run)
     sentence = [
-        *([page_controls.token_chips(session, run, page)] if run else []),
+        *([page_controls.token_chips(run, page)] if run else []),
         *([network] if network else []),
     ]
     above = [*above[:1], *sentence, *above[1:]]  # the tokens are where the sentence is typed
@@ -218,7 +219,7 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     if page.name == FIRST.name and not noted:  # what is said of the sentence has its place
         above.append(
             welcome_cell(
-                not session.came_with,
+                not visit().came_with,
                 menu.short_label(session),
                 key="welcome",
                 on_story=lambda: story.start(session, short=True),
@@ -290,7 +291,7 @@ def main() -> None:
     story.begin(session)
     title = f"{page.title}: {session.state.sentence or 'no sentence'} · ffnviz"
     st.set_page_config(title, page_icon=logo(), layout="wide")
-    st.html(f"<style>{page_style()}{style(session.view_options)}</style>")
+    st.html(f"<style>{page_style()}{style(visit().view_options)}</style>")
     page_controls.sentence_box(session)
-    every = st.session_state["refresh"] = training.refresh_s(page.name)
+    every = visit().refresh_s = training.refresh_s(page.name)
     st.fragment(show, run_every=every)(session, page, addresses)

@@ -8,7 +8,6 @@ time at which it was measured, until somebody asks for another.
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +15,7 @@ import streamlit as st
 
 from ffnviz.app import training
 from ffnviz.app.mounting import mount_cell
+from ffnviz.app.visit import Request, Requests, visit
 from ffnviz.jobs.job import Job, JobStatus, Order
 from ffnviz.jobs.job_pool import JOB_POOL, QueueIsFullError
 from ffnviz.parts.sheet import Measured, Measurement, where
@@ -28,46 +28,16 @@ MOST_KEPT, LARGEST_KEPT = 128, 2**20  # results that all share, and bytes of one
 
 Key = tuple[object, ...]
 
-
-@dataclass(eq=False)
-class Request:
-    """A measurement that is under way."""
-
-    job: Job
-    setup: tuple[object, ...]  # the measurement's
-    where: str  # the device in words
-    key: Key  # under which others find it, and its result
-    # who waits for it, by session, with whether their tab is open
-    waiting: dict["Requests", Callable[[], bool]]
-    result: Measured[Any] | None = None
-
-
-@dataclass(eq=False)
-class Requests:
-    """What one session has measured and waits for, by the names of the measurements."""
-
-    results: dict[str, Measured[Any]] = field(default_factory=dict)  # the last of each
-    under_way: dict[str, Request] = field(default_factory=dict)
-    # the setups that failed or were cancelled: a button begins anew
-    refused: dict[str, tuple[object, ...]] = field(default_factory=dict)
-    problems: list[str] = field(default_factory=list)  # to be said once
-
-
 _KEPT: OrderedDict[Key, Measured[Any]] = OrderedDict()  # the last used last
 _UNDER_WAY: dict[Key, Request] = {}
 _LOCK = threading.Lock()
-
-
-def _requests() -> Requests:
-    requests: Requests = st.session_state.setdefault("requests", Requests())
-    return requests
 
 
 def result_of(measurement: Measurement[Any], run: Run) -> Measured[Any] | None:
     """The last result, or what there is so far; what has none of its setup begins."""
     if measurement.live:
         return training.course_of(measurement)
-    requests, name, setup = _requests(), measurement.name, measurement.setup
+    requests, name, setup = visit().requests, measurement.name, measurement.setup
     JOB_POOL.warm_up()
     request = requests.under_way.get(name)
     if request is not None and request.setup != setup:
@@ -81,7 +51,7 @@ def result_of(measurement: Measurement[Any], run: Run) -> Measured[Any] | None:
         if result is not None:
             requests.results[name] = result
         new = result is None or result.setup != setup
-        if new and requests.refused.get(name) != setup and not st.session_state.get("moving"):
+        if new and requests.refused.get(name) != setup and not visit().moving:
             start(measurement, run)
     request = requests.under_way.get(name)
     if request is not None and request.job.updates:
@@ -92,7 +62,7 @@ def result_of(measurement: Measurement[Any], run: Run) -> Measured[Any] | None:
 
 def start(measurement: Measurement[Any], run: Run) -> None:
     """Measure, or wait for what somebody else measures just now."""
-    requests, name = _requests(), measurement.name
+    requests, tab_is_open, name = visit().requests, visit().tab_is_open, measurement.name
     if name in requests.under_way:
         return
     order = Order(measurement.work, run.state, run.device, run.networks, measurement.args)
@@ -102,7 +72,7 @@ def start(measurement: Measurement[Any], run: Run) -> None:
             for ended in [each for each, one in _UNDER_WAY.items() if one.job.ended]:
                 del _UNDER_WAY[ended]
             request = _UNDER_WAY.get(key) or _request(order, measurement.setup, where(run), key)
-            request.waiting[requests] = st.session_state.get("tab_is_open", lambda: True)
+            request.waiting[requests] = tab_is_open
             _UNDER_WAY[key] = requests.under_way[name] = request
     except QueueIsFullError as error:
         requests.problems.append(str(error))
@@ -121,7 +91,7 @@ def _key(measurement: Measurement[Any], run: Run) -> Key:
 
 def is_under_way(measurement: Measurement[Any]) -> bool:
     """Whether this session waits for it."""
-    return measurement.name in _requests().under_way
+    return measurement.name in visit().requests.under_way
 
 
 def with_buttons(
@@ -131,7 +101,7 @@ def with_buttons(
 
     Until there is a result of their setup, the button is where that will stand.
     """
-    requests = _requests()
+    requests = visit().requests
     return {
         each.name: (each, each.name in requests.under_way)
         for each in measurements
@@ -143,7 +113,7 @@ def with_buttons(
 
 def _take_in(name: str) -> None:
     """Keep the outcome of a request that has ended, for all."""
-    requests = _requests()
+    requests = visit().requests
     request = requests.under_way.pop(name)
     job = request.job
     if job.status is not JobStatus.DONE:
@@ -167,7 +137,7 @@ def _take_in(name: str) -> None:
 
 def _leave(name: str) -> None:
     """Wait for a request no more; if nobody else does, it is cancelled."""
-    requests = _requests()
+    requests = visit().requests
     request = requests.under_way.pop(name)
     with _LOCK:
         request.waiting.pop(requests, None)
@@ -180,7 +150,7 @@ def _leave(name: str) -> None:
 
 def leave_all_but(names: Collection[str]) -> None:
     """Wait for nothing that is not looked at any more."""
-    for name in [each for each in _requests().under_way if each not in names]:
+    for name in [each for each in visit().requests.under_way if each not in names]:
         _leave(name)
 
 
@@ -188,12 +158,12 @@ def cancel(measurement: Measurement[Any]) -> None:
     """Wait for a measurement no more, and not begin it again by itself."""
     if is_under_way(measurement):
         _leave(measurement.name)
-        _requests().refused[measurement.name] = measurement.setup
+        visit().requests.refused[measurement.name] = measurement.setup
 
 
 def forget(prefix: str, but: str = "") -> None:
     """Have measurements whose names begin so measured anew when they are next shown."""
-    requests = _requests()
+    requests = visit().requests
     for name in {*requests.results, *requests.refused}:
         if name.startswith(prefix) and name != but:
             requests.results.pop(name, None)
@@ -202,14 +172,14 @@ def forget(prefix: str, but: str = "") -> None:
 
 def problems() -> list[str]:
     """What went wrong since the last call."""
-    requests = _requests()
+    requests = visit().requests
     new, requests.problems = requests.problems, []
     return new
 
 
 def watch(measurements: Iterable[Measurement[Any]]) -> None:
     """Show how far those under way are; run the page again when one has ended or has got on."""
-    under_way = _requests().under_way
+    under_way = visit().requests.under_way
     seen = {
         each.name: len(under_way[each.name].job.updates)
         for each in measurements
@@ -221,7 +191,7 @@ def watch(measurements: Iterable[Measurement[Any]]) -> None:
 
 @st.fragment(run_every=LOOK_EVERY_S)
 def _watch(seen: dict[str, int]) -> None:
-    under_way = _requests().under_way
+    under_way = visit().requests.under_way
     watched = {name: under_way[name].job for name in seen if name in under_way}
     if len(watched) < len(seen) or any(
         job.ended or len(job.updates) > seen[name] for name, job in watched.items()

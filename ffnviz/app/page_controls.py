@@ -10,6 +10,7 @@ import streamlit as st
 from ffnviz.app import export_widget
 from ffnviz.app.lecture import menu
 from ffnviz.app.session import Session, network_label
+from ffnviz.app.visit import TEXT, visit
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.config import ASSETS
 from ffnviz.parts import sentences
@@ -61,11 +62,11 @@ def choose_example(session: Session, sentence: str) -> None:
 def sentence_box(session: Session) -> None:
     """The box with the sentence."""
     if not session.box_shows_the_sentence:
-        st.session_state["text"] = session.state.sentence
+        st.session_state[TEXT] = session.state.sentence
     st.text_input(
         "Sentence",
         value=None,  # what a browser says that has not filled the box yet: an emptied one says ""
-        key="text",
+        key=TEXT,
         live=f"{RUN_QUEUE.pause_ms}ms",
         placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
         autocomplete="off",
@@ -75,7 +76,7 @@ def sentence_box(session: Session) -> None:
 
 
 def _type(session: Session) -> None:
-    typed: str | None = st.session_state["text"]
+    typed: str | None = st.session_state[TEXT]
     if typed is not None:
         session.type(typed)
 
@@ -94,7 +95,7 @@ def example_menu(session: Session) -> Cell:
 def left_out_notice(run: Run) -> list[Cell]:
     """The warning that the network cannot read all of a long text."""
     trace = run.whole
-    if len(tidied(st.session_state.get("text") or "")) > len(run.state.sentence):
+    if len(tidied(st.session_state.get(TEXT) or "")) > len(run.state.sentence):
         why = (
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
             f"characters, and the network reads at most {run.model.sizes.max_tokens} tokens. The "
@@ -107,12 +108,13 @@ def left_out_notice(run: Run) -> list[Cell]:
     return [text_cell("left-out", why, tone="warning")]
 
 
-def absent_notice(session: Session, run: Run | None) -> list[Cell]:
+def absent_notice(run: Run | None) -> list[Cell]:
     """That a link asks for a network which this server has not."""
-    if not session.not_here or run is None:
+    absent = visit().not_here
+    if not absent or run is None:
         return []
     said = (
-        f"This server has no network called {typed(session.not_here[0])}, which the link asks for. "
+        f"This server has no network called {typed(absent[0])}, which the link asks for. "
         f"You see {run.card.label}. Whoever started the server can add others with --model."
     )
     return [text_cell("not-here", said, tone="warning")]
@@ -134,7 +136,7 @@ def what_to_know(run: Run) -> Sentence:
     return what_it_cannot_read(run.subject) or question(run)
 
 
-def token_chips(session: Session, run: Run, page: Page) -> Cell:
+def token_chips(run: Run, page: Page) -> Cell:
     """The tokens in place of the sentence; the chosen one drives the page.
 
     Each has the share of neurons that it activates, on the pages that speak of it.
@@ -151,7 +153,7 @@ def token_chips(session: Session, run: Run, page: Page) -> Cell:
         return None if word is None else HideWord(word.start, word.end, word.token)
 
     ends = [token.end for token in run.trace.tokens]
-    unhides = [word_behind(session.hidden_words, run.state.sentence, end) for end in ends]
+    unhides = [word_behind(visit().hidden_words, run.state.sentence, end) for end in ends]
 
     def unhide(chip: int) -> ShowWord | None:
         return ShowWord(ends[chip], unhides[chip], chip) if unhides[chip] else None

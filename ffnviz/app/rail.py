@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import streamlit as st
-
 from ffnviz.app.session import Session, network_by_id, network_label
+from ffnviz.app.visit import visit
 from ffnviz.models.token_slice import words_among
 from ffnviz.parts.sheet import (
     Button,
@@ -217,9 +216,9 @@ def gpu_switch() -> Switch:
     gpu = find_gpu()
 
     def choose(on: bool) -> None:
-        st.session_state["gpu"] = on
+        visit().gpu = on
 
-    on = gpu.device is not None and bool(st.session_state["gpu"])
+    on = gpu.device is not None and visit().gpu
     return Switch("GPU", on, choose, disabled=gpu.device is None, help=gpu.why)
 
 

@@ -1,7 +1,7 @@
 """A visitor's session: the state they look at, tied to widgets and URL, and its run.
 
-The state is one value in st.session_state. Widgets and clicks ask for actions; the URL is written
-from the state and read when a link, Back or Forward brings another.
+Widgets and clicks ask for actions; the URL is written from the state and read when a link, Back or
+Forward brings another.
 """
 
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
+from ffnviz.app.visit import TEXT, visit
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.learned import learned_folder
@@ -31,9 +32,7 @@ from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
 from ffnviz.state.state import (
     Catalog,
-    Hidden,
     State,
-    ViewOptions,
     from_url,
     readable,
     remembered,
@@ -55,12 +54,11 @@ def network_sizes(learned: Sequence[str] = ()) -> dict[str, NetworkSize]:
 
 def learned_networks() -> list[str]:
     """The networks trained here, in this session or in the one that a link comes from."""
-    own: list[str] = st.session_state.get("learned", [])
     linked = [st.query_params.get(name, "") for name in ("twin", "partner")]
-    if "state" in st.session_state:
-        state = st.session_state["state"]
+    state = visit().state
+    if state is not None:
         linked += [state.network, state.partner or ""]
-    return [name for name in dict.fromkeys([*own, *linked]) if learned_folder(name)]
+    return [name for name in dict.fromkeys([*visit().learned, *linked]) if learned_folder(name)]
 
 
 @dataclass(frozen=True)
@@ -72,7 +70,8 @@ class Session:
     @property
     def state(self) -> State:
         """What is looked at now."""
-        state: State = st.session_state["state"]
+        state = visit().state
+        assert state is not None  # noqa: S101  # a page was opened
         return state
 
     def open(self, page: str) -> None:
@@ -82,76 +81,40 @@ class Session:
         comes from the browser's history only if nothing else changed; otherwise it is merely late.
         A link to another page of ours has no parameters at all: there, everything stays as it is.
         """
-        url, table = st.query_params.to_dict(), st.session_state
-        if "state" not in table:
-            table["gpu"] = find_gpu().device is not None
-            table["left"], table["last_parts"], table["tab_is_open"] = {}, {}, tab_is_open()
-            table["url"], table["shown"] = url, None  # a first page may lead on before it is shown
-            table["came_with"] = frozenset(url)
+        url, kept = st.query_params.to_dict(), visit()
+        if kept.state is None:
+            kept.tab_is_open, kept.url, kept.came_with = tab_is_open(), url, frozenset(url)
             self._follow(page, url)
-            typed = text_brought_along()
-            if typed is not None and typed != table["text"]:
+            typed = text_brought_along(TEXT)
+            if typed is not None and typed != st.session_state[TEXT]:
                 self.type(typed)
-                table["text"] = typed
-        elif url not in ({}, table["url"]) and self.state == table["shown"]:
+                st.session_state[TEXT] = typed
+        elif url not in ({}, kept.url) and kept.state == kept.shown:
             self._follow(page, url)
-        elif page != self.state.page and "turn_to" not in table:
+        elif page != kept.state.page and kept.turn_to is None:
             self.do(OpenPage(page))
-
-    @property
-    def came_with(self) -> frozenset[str]:
-        """The names of the parameters that the visit began with."""
-        names: frozenset[str] = st.session_state["came_with"]
-        return names
-
-    @property
-    def view_options(self) -> ViewOptions:
-        """How it is shown."""
-        view_options: ViewOptions = st.session_state["view_options"]
-        return view_options
-
-    @property
-    def not_here(self) -> list[str]:
-        """The networks that the link asked for and this server has not; until something is done."""
-        networks: list[str] = st.session_state["not_here"]
-        return networks
-
-    @property
-    def hidden_words(self) -> Hidden:
-        """The words that the visitor has hidden."""
-        hidden: Hidden = st.session_state.get("hidden_words", {})
-        return hidden
-
-    def set_view_options(self, view_options: ViewOptions) -> None:
-        """Show it in another way; the URL follows with the page."""
-        st.session_state["view_options"] = view_options
-
-    @property
-    def is_moving(self) -> bool:
-        """Whether a control is still being moved: the URL, and so Back, waits until it stops."""
-        return bool(st.session_state.get("moving"))
 
     @property
     def box_shows_the_sentence(self) -> bool:
         """Whether the sentence box has what is looked at; gaps in it stand for masks."""
-        return readable(st.session_state.get("text") or "") == self.state.sentence
+        return readable(st.session_state.get(TEXT) or "") == self.state.sentence
 
     def do(self, action: Action, settled: bool = True) -> None:
         """Do what was asked for; the URL follows with the page, once that is settled."""
-        table, before = st.session_state, self.state
-        table["moving"], table["not_here"] = not settled, []
+        kept, before = visit(), self.state
+        kept.moving, kept.not_here = not settled, []
         if isinstance(action, OpenPage | OpenNeuron):
-            part = action.part or table["last_parts"].get(action.page, "")
-            action = replace(action, part=part, settings=table["left"])
+            part = action.part or kept.last_parts.get(action.page, "")
+            action = replace(action, part=part, settings=kept.left)
         if isinstance(action, HideWord | ShowWord):
             start = action.start if isinstance(action, HideWord) else action.end - len(MASK)
             by = MASK if isinstance(action, HideWord) else action.word
-            table["hidden_words"] = remembered(
-                self.hidden_words, before.sentence, start, action.end, by
+            kept.hidden_words = remembered(
+                kept.hidden_words, before.sentence, start, action.end, by
             )
         self._look_at(reduce(before, action, self.catalog))
         if self.state.page != before.page:
-            table["turn_to"] = self.state.page
+            kept.turn_to = self.state.page
 
     def type(self, sentence: str) -> None:
         """Change the sentence; the chosen token stays if all up to it stayed as it was."""
@@ -160,23 +123,17 @@ class Session:
 
     def page_to_turn_to(self) -> str | None:
         """The id of the page that a click asked for; returned once."""
-        page: str | None = st.session_state.pop("turn_to", None)
+        page, visit().turn_to = visit().turn_to, None
         return page
 
     def show_next(self, network: str) -> None:
         """Have a newly trained network join those to choose from, and show it on the Journey."""
-        learned: list[str] = st.session_state.setdefault("learned", [])
-        st.session_state["learned"] = list(dict.fromkeys([*learned, network]))
-        st.session_state["show_next"] = network
-
-    @property
-    def waits_for_network(self) -> bool:
-        """Whether a network is to join, for which all must run again."""
-        return "show_next" in st.session_state
+        visit().learned = list(dict.fromkeys([*visit().learned, network]))
+        visit().show_next = network
 
     def show_new_network(self) -> None:
         """Show the network that has joined, if one has."""
-        network = st.session_state.pop("show_next", None)
+        network, visit().show_next = visit().show_next, None
         if network is not None:
             self.do(ChooseNetwork(network))
             self.do(OpenPage("journey"))
@@ -202,7 +159,7 @@ class Session:
 
     def write_url(self, run: Run | None) -> None:
         """Make the URL say what the page shows."""
-        if self.is_moving:
+        if visit().moving:
             return
         state = self.state
         if run is not None:
@@ -210,33 +167,33 @@ class Session:
             trace = run.trace
             text = trace.text[: trace.tokens[-1].end]
             state = replace(state, sentence=text, token=run.token)
-        url = {**to_url(state, self.catalog), **self.view_options.to_url()}
+        url = {**to_url(state, self.catalog), **visit().view_options.to_url()}
         if st.query_params.to_dict() != url:
             st.query_params.from_dict(url)
-        st.session_state["url"], st.session_state["shown"] = url, self.state
+        visit().url, visit().shown = url, self.state
 
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
         # A link may also hold settings of other parts of the page, for when one turns to them.
-        state = from_url(page, url, self.catalog)
+        state, kept = from_url(page, url, self.catalog), visit()
         named = (url.get(name, "") for name in ("twin", "partner"))
-        st.session_state["not_here"] = [n for n in named if n and n not in self.catalog.networks]
+        kept.not_here = [n for n in named if n and n not in self.catalog.networks]
         for part in self.catalog.parts[state.page]:
-            st.session_state["left"] |= dict(self.catalog.legal(state.page, part, url))
+            kept.left |= dict(self.catalog.legal(state.page, part, url))
         self._look_at(state)
         if state.page != page:  # what the link shows has moved
-            st.session_state["turn_to"] = state.page
-        st.session_state["view_options"] = view_options_from_url(url)
+            kept.turn_to = state.page
+        kept.view_options = view_options_from_url(url)
         # The box keeps all of a text, even what no link of ours would hold.
-        st.session_state["text"] = url.get("text", self.catalog.start)
+        st.session_state[TEXT] = url.get("text", self.catalog.start)
 
     def _look_at(self, state: State) -> None:
-        table = st.session_state
-        table["state"] = state
+        kept = visit()
+        kept.state = state
         # What was set on a part is there again when one comes back to it.
         names = {setting.name for setting in self.catalog.parts[state.page][state.part]}
-        left = {name: text for name, text in table["left"].items() if name not in names}
-        table["left"] = left | dict(state.settings)
-        table["last_parts"] = {**table["last_parts"], state.page: state.part}
+        left = {name: text for name, text in kept.left.items() if name not in names}
+        kept.left = left | dict(state.settings)
+        kept.last_parts = {**kept.last_parts, state.page: state.part}
 
     def _text_up_to_token(self, state: State) -> str | None:
         if state.token is None or not state.sentence:
@@ -262,7 +219,7 @@ def _why_unread(run: Run) -> str:
 
 def _device() -> str:
     gpu = find_gpu().device
-    return gpu if gpu and st.session_state.get("gpu", True) else "cpu"
+    return gpu if gpu and visit().gpu else "cpu"
 
 
 def network_by_id(name: str) -> Network:

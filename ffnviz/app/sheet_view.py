@@ -10,10 +10,11 @@ import streamlit as st
 from ffnviz.app import measuring, training
 from ffnviz.app.rail import rail_cell
 from ffnviz.app.session import Session
+from ffnviz.app.visit import SHEET, visit
 from ffnviz.parts.sheet import Answer, Measured, Measurement, Row, Sheet, cells_of, resolved, row
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.payload import pack
-from ffnviz.pictures.sheet_message import Browser, laid_out, message, new_events
+from ffnviz.pictures.sheet_message import laid_out, message, new_events
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values
@@ -60,8 +61,8 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
     def on_event() -> None:
         # While a page is left, Streamlit may call this when nothing is there any more. What was not
         # received the browser sends again.
-        sent = getattr(st.session_state.get("sheet"), "event", None)
-        events = new_events(_browser(), sent)
+        sent = getattr(st.session_state.get(SHEET), "event", None)
+        events = new_events(visit().browser, sent)
         for place, (key, name, value) in enumerate(events):
             # What was done just before may have changed what this one asks for.
             shown = _drawing(session, make, settings, frame) if place else drawing
@@ -69,7 +70,7 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
             if cell is not None and name in cell.events:
                 _answer(session, shown, cell.events[name](value))
 
-    header, arrays = message(_browser(), drawing.cells, drawing.stamp)
+    header, arrays = message(visit().browser, drawing.cells, drawing.stamp)
     header |= laid_out(
         [[(column.width, column.cells) for column in each.columns] for each in drawing.rows],
         above=drawing.above,
@@ -81,7 +82,7 @@ def draw(session: Session, make: MakeSheet, settings: Sequence[Setting[Any]], fr
         "place": f"{session.state.page} {session.state.part}",
         "emptied": frame.emptied,
     }
-    _component()(data=pack(header, arrays), key="sheet", on_event_change=on_event)
+    _component()(data=pack(header, arrays), key=SHEET, on_event_change=on_event)
     measuring.watch(drawing.measurements.values())
 
 
@@ -96,9 +97,9 @@ def _drawing(
         return result
 
     sheet = make(run, values)
-    kept: dict[str, Sequence[Any]] = st.session_state.setdefault("kept_results", {})
+    kept = visit().kept_results
     results = resolved(sheet, look, measuring.is_under_way, kept)
-    noted, note = st.session_state.get("note", (None, None))
+    noted, note = visit().note
     if note is not None and noted == session.state:  # whatever else is done, it goes
         results.rows.insert(0, row(note))
     measurements = {each.name: each for each in results.measurements}
@@ -127,7 +128,7 @@ def _answer(session: Session, shown: Drawing, answer: Any) -> None:
         case Answer():
             if answer.action is not None:
                 session.do(answer.action)
-            st.session_state["note"] = session.state, answer.note
+            visit().note = session.state, answer.note
         case ("measure", name):
             if shown.run is not None:
                 measuring.start(shown.measurements[name], shown.run)
@@ -146,8 +147,3 @@ def _answer(session: Session, shown: Drawing, answer: Any) -> None:
                 session.do(action, settled)
         case _:
             session.do(answer)
-
-
-def _browser() -> Browser:
-    browser: Browser = st.session_state.setdefault("browser_has", Browser())
-    return browser

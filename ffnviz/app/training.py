@@ -5,14 +5,13 @@ session keeps its networks, and to continue is a new order. Before a training be
 are shown as they are initialized.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
-from ffnviz.jobs.job import Job, JobStatus, Order
+from ffnviz.app.visit import Training, visit
+from ffnviz.jobs.job import JobStatus, Order
 from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
-from ffnviz.jobs.learning import PAUSE, Learned, Moment, Plan, Reading, learn
+from ffnviz.jobs.learning import PAUSE, Plan, Reading, learn
 from ffnviz.models.config import config
 from ffnviz.models.learned import NoRoomError, keep_learned
 from ffnviz.parts.learn.moments import Course, Status
@@ -24,45 +23,19 @@ PAGE = "learn"
 POOL = JobPool()
 
 
-@dataclass
-class Training:
-    """A training of this session."""
-
-    steps: int  # of its plan
-    text: str  # the sentence that is watched
-    job: Job | None = None  # None while nothing is computed
-    n_read: int = 0  # messages of the job that were taken in
-    moments: list[Moment] = field(default_factory=list)
-    reading: Reading = field(default_factory=Reading)
-    file: str = ""  # the name of the visitor's own text; empty for the everyday sentences
-    learned: Learned | None = None
-    problem: str = ""
-    plans: tuple[Plan, ...] = ()  # of the networks, one each
-
-    @property
-    def status(self) -> Status:
-        """The status that the page shows."""
-        if self.job is not None and not self.job.ended:
-            return Status.WAITS if self.job.status is JobStatus.WAITS else Status.RUNS
-        if self.learned is None:
-            return Status.NEW
-        over = self.learned.ended or self.learned.spent
-        return Status.ENDED if over else Status.PAUSED
-
-
 _KNOWN: dict[tuple[Plan, ...], Training] = {}  # before the first step, by plans
 
 
 def refresh_s(page: str) -> float | None:
     """The period at which the page runs by itself while a training runs; None if none does."""
-    all_ = (*_trainings().values(), *_beginnings().values())
+    all_ = (*visit().trainings.values(), *visit().beginnings.values())
     running = any(t.job is not None and not t.job.ended for t in all_)
     return REFRESH_S if page == PAGE and running else None
 
 
 def course_of(measurement: Measurement[Any]) -> Measured[Any]:
     """A training so far."""
-    training = _trainings().get(measurement.name)
+    training = visit().trainings.get(measurement.name)
     if training is None:
         return _beginning(measurement)
     _take_in(training)
@@ -84,20 +57,20 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
 def do(measurement: Measurement[Any], what: str) -> None:
     """Do what a button asks for, one of train, pause, step, go and stop, if it is possible now."""
     name, (plans, text) = measurement.name, measurement.args
-    training = _trainings().get(name)
+    training = visit().trainings.get(name)
     if config().train_minutes <= 0 or (training is None and what in ("pause", "stop")):
         return
     if what == "train" or training is None:
-        _remove(name, _trainings())
-        file, own = _own_text()
+        _remove(name, visit().trainings)
+        file, own = visit().own_text
         plans = tuple(replace(plan, own=own) for plan in plans)
-        training = _trainings()[name] = Training(plans[0].steps, text, file=file, plans=plans)
-        beginning = _remove(name, _beginnings())
+        training = visit().trainings[name] = Training(plans[0].steps, text, file=file, plans=plans)
+        beginning = _remove(name, visit().beginnings)
         if beginning is not None and beginning.plans == plans:
             training.moments, training.reading = list(beginning.moments), beginning.reading
         _submit(training, plans, 1 if what == "step" else None)
     elif what == "stop":
-        _remove(name, _trainings())
+        _remove(name, visit().trainings)
     elif what == "pause" and training.job is not None:
         POOL.send(training.job, PAUSE)
         if training.status is Status.WAITS:
@@ -109,7 +82,7 @@ def do(measurement: Measurement[Any], what: str) -> None:
 
 def opened(name: str) -> list[str]:
     """Have the server keep a training's networks, and return their ids; none if it cannot."""
-    training = _trainings().get(name)
+    training = visit().trainings.get(name)
     if training is None or training.learned is None or not training.learned.folders:
         return []
     try:
@@ -121,27 +94,21 @@ def opened(name: str) -> list[str]:
 
 def read(file: str, text: str) -> None:
     """Have the session's next training read a file of the visitor's; an empty text resets it."""
-    st.session_state["own_text"] = (file, text)
-
-
-def _own_text() -> tuple[str, str]:
-    own: tuple[str, str] = st.session_state.get("own_text", ("", ""))
-    return own
+    visit().own_text = (file, text)
 
 
 def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
     """A training's networks before their first step; none in a talk, whose scene is one screen."""
     name, (plans, text) = measurement.name, measurement.args
-    file, own = _own_text()
-    view_options = st.session_state.get("view_options")
-    if config().train_minutes <= 0 or (view_options is not None and view_options.presenting):
+    file, own = visit().own_text
+    if config().train_minutes <= 0 or visit().view_options.presenting:
         return Measured(measurement.setup, Course(Status.NEW, file=file), file, "")
     plans = tuple(replace(plan, own=own) for plan in plans)
-    beginning = _beginnings().get(name)
+    beginning = visit().beginnings.get(name)
     if beginning is None or beginning.plans != plans:
-        _remove(name, _beginnings())
+        _remove(name, visit().beginnings)
         beginning = _KNOWN.get(plans) or Training(plans[0].steps, text, file=file, plans=plans)
-        _beginnings()[name] = beginning
+        visit().beginnings[name] = beginning
         if not beginning.moments:
             _submit(beginning, plans, 0)
     _take_in(beginning)
@@ -160,16 +127,6 @@ def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
     return Measured(measurement.setup, course, f"{file} {len(beginning.moments)}", "")
 
 
-def _beginnings() -> dict[str, Training]:
-    beginnings: dict[str, Training] = st.session_state.setdefault("beginnings", {})
-    return beginnings
-
-
-def _trainings() -> dict[str, Training]:
-    trainings: dict[str, Training] = st.session_state.setdefault("trainings", {})
-    return trainings
-
-
 def _before(training: Training) -> int:
     """How many other trainings come before it in the queue."""
     jobs = POOL.before(training.job) if training.job else []
@@ -186,9 +143,8 @@ def _remove(name: str, trainings: dict[str, Training]) -> Training | None:
 
 def _submit(training: Training, begin: Any, steps: int | None) -> None:
     args = (begin, training.text, steps, 60 * config().train_minutes)
-    is_open = st.session_state.get("tab_is_open", lambda: True)
     try:
-        training.job = POOL.submit(Order(learn, None, "cpu", {}, args), is_open)
+        training.job = POOL.submit(Order(learn, None, "cpu", {}, args), visit().tab_is_open)
         training.n_read, training.problem = 0, ""
     except QueueIsFullError as error:
         training.problem = str(error)

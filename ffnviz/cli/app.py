@@ -5,10 +5,12 @@ import os
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -16,7 +18,7 @@ from ffnviz.cli.app_checks import (
     LectureFile,
     address_of_store,
     check_class_store,
-    check_lecture,
+    checked_lecture,
     look_at_descriptions,
     look_at_sae,
     opened_index,
@@ -24,18 +26,8 @@ from ffnviz.cli.app_checks import (
     prove_networks,
     requested_network,
 )
-from ffnviz.cli.options import Number, dtype_option
-from ffnviz.models.config import (
-    ALLOWED_HOSTS,
-    CLASS_STORE,
-    FRAME_ANCESTORS,
-    LECTURE,
-    TRAIN_MINUTES,
-    Config,
-    config,
-    config_from_environment,
-    use,
-)
+from ffnviz.cli.options import F, Number, dtype_option
+from ffnviz.models.config import VARIABLES, Config, config_from_environment, use
 from ffnviz.server.application import SCRIPT, application
 from ffnviz.server.headers import content_security_policy, hostname, own_address
 from ffnviz.server.workers import serve_with
@@ -94,7 +86,7 @@ def _url(host: str, port: int) -> str:
 def host_names(
     _: click.Context, option: click.Parameter, named: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The names of --allowed-host, without ports.
+    """The names of --allowed-host, in lower case.
 
     Raises:
         BadParameter: if one is no host name.
@@ -106,7 +98,20 @@ def host_names(
                 "https:// and without a port.",
                 param=option,
             )
-    return named
+    return tuple(name.lower() for name in named)
+
+
+def page_addresses(_: click.Context, option: click.Parameter, addresses: str) -> str:
+    """The addresses of --frame-ancestors.
+
+    Raises:
+        BadParameter: if a Content-Security-Policy cannot have them.
+    """
+    try:
+        content_security_policy("", addresses)
+    except ValueError as error:
+        raise click.BadParameter(str(error), param=option) from error
+    return addresses
 
 
 def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
@@ -122,18 +127,25 @@ def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*LOCAL, own_address(), *named)))
 
 
-setting = partial(click.option, show_default=True, show_envvar=True)
+option = partial(click.option, show_default=True, show_envvar=True)
+
+
+def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
+    """An option for a field of Config, with its default and its variable."""
+    name = name or flag[2:].replace("-", "_")
+    default, variable = getattr(Config, name), VARIABLES[name][0] if name in VARIABLES else None
+    return option(flag, name, default=default, show_default=bool(default), envvar=variable, **how)
 
 
 @click.command()
-@setting(
+@option(
     "--host",
     default="localhost",
     envvar="STREAMLIT_SERVER_ADDRESS",
     help="The address to listen at; 0.0.0.0 lets others on your network open the page.",
 )
-@setting("--port", type=click.IntRange(1, 65_535), default=8_501, envvar="STREAMLIT_SERVER_PORT")
-@setting(
+@option("--port", type=click.IntRange(1, 65_535), default=8_501, envvar="STREAMLIT_SERVER_PORT")
+@option(
     "--workers",
     type=click.IntRange(1, 64),
     default=1,
@@ -142,26 +154,23 @@ setting = partial(click.option, show_default=True, show_envvar=True)
 )
 @setting(
     "--frame-ancestors",
-    default="'self'",
-    envvar=FRAME_ANCESTORS,
+    callback=page_addresses,
     help="Addresses whose pages may show this one in a frame, with blanks between them.",
 )
 @setting(
     "--allowed-host",
-    "named",
+    "hosts",
     multiple=True,
     metavar="NAME",
-    envvar=ALLOWED_HOSTS,
     callback=host_names,
     help="A name that the page may be opened at, besides this computer's own. Repeatable. If left "
     "out: localhost alone where only this computer can open it, else any name.",
 )
 @setting(
     "--model",
-    "models",
+    "networks",
     multiple=True,
     metavar="PATH_OR_ID[@REVISION]",
-    envvar="FFNVIZ_MODEL",
     help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable; in the "
     "environment, with blanks between them.",
 )
@@ -170,7 +179,7 @@ setting = partial(click.option, show_default=True, show_envvar=True)
 @setting(
     "--lecture",
     type=LectureFile(),
-    envvar=LECTURE,
+    callback=checked_lecture,
     help="The lecture to begin with: a .toml file, as the page saves it, or “course”.",
 )
 @setting(
@@ -178,7 +187,6 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     "indexes",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
-    envvar="FFNVIZ_INDEX",
     help="An index that `ffnviz index` made, shown on Neurons' pages for its own network, in "
     f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
 )
@@ -186,7 +194,6 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     "--descriptions",
     metavar="[NETWORK=]FILE",
     multiple=True,
-    envvar="FFNVIZ_DESCRIPTIONS",
     help="Descriptions of neurons by others, as Neuronpedia exports them (.jsonl, .jsonl.gz, or a "
     "folder of them), shown on Neurons' pages for the network that they name, or for NETWORK. "
     "Repeatable; in the environment, with blanks between them.",
@@ -196,7 +203,6 @@ setting = partial(click.option, show_default=True, show_envvar=True)
     "saes",
     metavar="[NETWORK=]FOLDER",
     multiple=True,
-    envvar="FFNVIZ_SAE",
     help="A dictionary of features, as sae_lens saves it, shown on Neurons, Top activations, for "
     "the network that it names or that fits, or for NETWORK. Repeatable; in the environment, with "
     "blanks between them.",
@@ -204,79 +210,60 @@ setting = partial(click.option, show_default=True, show_envvar=True)
 @setting(
     "--class-store",
     metavar="FILE_OR_ADDRESS",
-    envvar=CLASS_STORE,
+    callback=address_of_store,
     help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
     "share them. If left out: a file of this user.",
 )
 @setting(
     "--train-minutes",
     type=Number(0, 60),
-    default=Config.train_minutes,
-    envvar=TRAIN_MINUTES,
     help="Minutes of a processor that one training on the page Learn may take; 0 switches it off.",
 )
 def app(
     host: str,
     port: int,
     workers: int,
-    frame_ancestors: str,
-    named: tuple[str, ...],
-    models: tuple[str, ...],
+    networks: tuple[str, ...],
     no_twins: bool,
     dtype: str | None,
-    lecture: Path | None,
     indexes: tuple[Path, ...],
     descriptions: tuple[str, ...],
     saes: tuple[str, ...],
-    class_store: str | None,
-    train_minutes: float,
+    **values: Any,  # of Config, as they are; the others need more than themselves
 ) -> None:
     """Serve the page, to this computer alone unless --host says otherwise.
 
     By now the package has imported PyTorch, so the first visitor need not wait for that. Networks
     of other people are opened and checked before anything is served.
     """
-    try:
-        content_security_policy("", frame_ancestors)
-    except ValueError as error:
-        raise click.BadParameter(str(error), param_hint="--frame-ancestors") from error
-    if no_twins and not models:
+    if no_twins and not networks:
         raise click.BadParameter("then say what to show: --model", param_hint="--no-twins")
-    if lecture is not None:
-        check_lecture(lecture)
     address = free_address(host, port)
     learned = tempfile.TemporaryDirectory(prefix="ffnviz-learned-")
-    use(
-        replace(
-            config_from_environment(),
-            learned=Path(click.get_current_context().with_resource(learned)),
-            networks=tuple(requested_network(name, dtype) for name in models),
-            twins=not no_twins,
-            indexes=tuple(path.resolve() for path in indexes),
-            lecture=lecture and lecture.resolve(),
-            has_classes=not ip_address(address).is_loopback,
-            class_store=address_of_store(class_store),
-            hosts=allowed_hosts(address, named),
-            frame_ancestors=frame_ancestors,
-            train_minutes=train_minutes,
-        )
+    values["hosts"] = allowed_hosts(address, values["hosts"])
+    wanted = replace(
+        config_from_environment(),
+        networks=tuple(requested_network(name, dtype) for name in networks),
+        twins=not no_twins,
+        indexes=tuple(path.resolve() for path in indexes),
+        has_classes=not ip_address(address).is_loopback,
+        learned=Path(click.get_current_context().with_resource(learned)),
+        **values,
     )
+    use(wanted)
     check_class_store()
-    if models:
+    if networks:
         prove_networks()
     for path in indexes:
         click.echo(opened_index(path))
-    description_paths, description_lines = opened_paths(
-        "--descriptions", descriptions, look_at_descriptions
-    )
-    sae_paths, sae_lines = opened_paths("--sae", saes, look_at_sae)
-    use(replace(config(), descriptions=description_paths, saes=sae_paths))
-    for line in (*description_lines, *sae_lines):
+    described, lines = opened_paths("--descriptions", descriptions, look_at_descriptions)
+    with_features, more_lines = opened_paths("--sae", saes, look_at_sae)
+    wanted = replace(wanted, descriptions=described, saes=with_features)
+    for line in (*lines, *more_lines, announcement(address, port)):
         click.echo(line)
-    click.echo(announcement(address, port))
     if workers > 1:
-        serve_with(workers, host, port, config())
+        serve_with(workers, host, port, wanted)
         return
     # Streamlit looks for its settings beside the script.
     sys.argv = [str(SCRIPT)]
-    application(config()).run(config={"server.address": host, "server.port": port})
+    application(wanted).run(config={"server.address": host, "server.port": port})

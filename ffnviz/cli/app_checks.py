@@ -84,18 +84,20 @@ def opened_index(path: Path) -> str:
 
 
 @reported(LectureError)
-def check_lecture(lecture: Path) -> None:
-    """Read the lecture, so that its errors are reported before anything is served."""
+def checked_lecture(_: click.Context, _option: click.Parameter, file: Path | None) -> Path | None:
+    """The lecture's absolute path; it is read, so that errors come before anything is served."""
+    if file is None:
+        return None
     from ffnviz.app.catalog import build_catalog  # no other command needs all pages
 
-    lecture_file(lecture, build_catalog())
+    lecture_file(file, build_catalog())
+    return file.resolve()
 
 
-def address_of_store(class_store: str | None) -> str:
+def address_of_store(_: click.Context, _option: click.Parameter, class_store: str) -> str:
     """The address that --class-store gives; of a file, its absolute path."""
-    if not class_store or "://" in class_store:
-        return class_store or ""
-    return str(Path(class_store).resolve())
+    is_file = class_store and "://" not in class_store
+    return str(Path(class_store).resolve()) if is_file else class_store
 
 
 def check_class_store() -> None:

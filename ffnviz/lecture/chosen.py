@@ -2,8 +2,6 @@
 
 from pathlib import Path
 
-import streamlit as st
-
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.lecture import Lecture, LectureError, read_lecture
 from ffnviz.models.config import ASSETS, config
@@ -12,7 +10,6 @@ from ffnviz.state.state import Catalog
 
 BUILT_IN = {name: ASSETS / "lectures" / f"{name}.toml" for name in ("ffn", "course")}
 OURS = BUILT_IN["ffn"]
-OWN = "own_lecture"
 
 
 def lecture_file(path: Path, catalog: Catalog) -> Lecture:
@@ -34,17 +31,17 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
 _READ: dict[Path, Lecture] = {}  # once for all visitors
 
 
-def lecture_of(catalog: Catalog, named: str = "") -> Lecture:
-    """The lecture of this visitor.
+def lecture_of(catalog: Catalog, named: str = "", own: Lecture | None = None) -> Lecture:
+    """The lecture of a visitor.
 
     Args:
         catalog: what its scenes can show.
         named: a built-in lecture; with another name, it is the visitor's own, or else the server's.
+        own: the visitor's own, if they have one.
 
     Raises:
         LectureError: if the server's file is gone, or is no lecture any more.
     """
-    own: Lecture | None = st.session_state.get(OWN)
     if own and named not in BUILT_IN:
         return own
     path = BUILT_IN.get(named) or config().lecture or OURS

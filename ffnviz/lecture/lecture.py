@@ -7,8 +7,8 @@ The tables of lecture files and drafts as types, with their errors in words.
 
 import re
 import tomllib
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from string import Formatter
@@ -69,6 +69,61 @@ class Lecture:
     def has_short(self) -> bool:
         """Whether there is a shorter path."""
         return any(scene.short for scene in self.scenes)
+
+
+@dataclass(frozen=True)
+class DraftView:
+    """A scene of a draft, and what the page looked like when it was added."""
+
+    number: int  # its own, whatever is moved
+    scene: Scene
+    pictures: tuple[str, ...] = ()  # of its page, by the names of their notes
+    thumbnail: str = ""  # a data URL
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The views added so far."""
+
+    title: str = "My lecture"
+    views: tuple[DraftView, ...] = ()
+    n_added: int = 0  # views, with those that were removed
+    minutes: int = 0  # of the file that it was opened from
+    short_minutes: int = 0
+
+    def added(self, scene: Scene, pictures: Sequence[str] = (), thumbnail: str = "") -> "Draft":
+        """With one more scene at the end; a full lecture stays as it is."""
+        if len(self.views) >= MOST_SCENES:
+            return self
+        view = DraftView(self.n_added + 1, scene, tuple(pictures), thumbnail)
+        return replace(self, views=(*self.views, view), n_added=view.number)
+
+    def changed(self, number: int, **parts: Any) -> "Draft":
+        """With other parts of the scene of that number."""
+        views = (
+            replace(view, scene=replace(view.scene, **parts)) if view.number == number else view
+            for view in self.views
+        )
+        return replace(self, views=tuple(views))
+
+    def moved(self, number: int, by: int) -> "Draft":
+        """With the scene of that number so many places later, if there is such a place."""
+        views = list(self.views)
+        at = next((place for place, view in enumerate(views) if view.number == number), None)
+        if at is None or not 0 <= at + by < len(views):
+            return self
+        views.insert(at + by, views.pop(at))
+        return replace(self, views=tuple(views))
+
+    def without(self, number: int) -> "Draft":
+        """Without the scene of that number."""
+        return replace(self, views=tuple(view for view in self.views if view.number != number))
+
+    @property
+    def lecture(self) -> Lecture:
+        """The draft as a lecture, which may have no scenes yet."""
+        scenes = tuple(view.scene for view in self.views)
+        return Lecture(self.title, scenes, self.minutes, self.short_minutes)
 
 
 LONGEST_FILE = 300_000  # characters

@@ -4,11 +4,13 @@ Each process that the server starts is handed the same, pickled.
 """
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, requires
 from os import environ
 from pathlib import Path
+from typing import Any
 
 _PACKED = Path(__file__).parents[1] / "top"  # only in a wheel; setup.py says what goes there
 TOP = _PACKED if _PACKED.is_dir() else Path(__file__).parents[2]
@@ -67,26 +69,32 @@ class Config:
     without_patches: tuple[str, ...] = ()  # patches of Streamlit that are left out
 
 
-LECTURE = "FFNVIZ_LECTURE"
-CLASS_STORE = "FFNVIZ_CLASS_STORE"
-ALLOWED_HOSTS = "FFNVIZ_ALLOWED_HOSTS"
-FRAME_ANCESTORS = "FFNVIZ_FRAME_ANCESTORS"
-ORIGINS = "FFNVIZ_ORIGINS"
-TRAIN_MINUTES = "FFNVIZ_TRAIN_MINUTES"
 WITHOUT_PATCHES = "FFNVIZ_WITHOUT_PATCHES"
+# The environment variables of these fields, and how each is read where there is no command line.
+# With None, only the command line reads it: what it names must be opened first, and checked.
+VARIABLES: dict[str, tuple[str, Callable[[str], Any] | None]] = {
+    "networks": ("FFNVIZ_MODEL", None),
+    "indexes": ("FFNVIZ_INDEX", None),
+    "descriptions": ("FFNVIZ_DESCRIPTIONS", None),
+    "saes": ("FFNVIZ_SAE", None),
+    "lecture": ("FFNVIZ_LECTURE", Path),
+    "class_store": ("FFNVIZ_CLASS_STORE", str),
+    "hosts": ("FFNVIZ_ALLOWED_HOSTS", lambda text: tuple(text.lower().split())),
+    "frame_ancestors": ("FFNVIZ_FRAME_ANCESTORS", str),
+    "origins": ("FFNVIZ_ORIGINS", lambda text: tuple(text.split())),
+    "train_minutes": ("FFNVIZ_TRAIN_MINUTES", None),
+    "without_patches": (WITHOUT_PATCHES, lambda text: tuple(text.replace(",", " ").split())),
+}
 
 
 def config_from_environment() -> Config:
     """The configuration that environment variables ask for; `docs/deploy.md` lists them."""
-    lecture = environ.get(LECTURE)
-    return Config(
-        lecture=Path(lecture) if lecture else None,
-        class_store=environ.get(CLASS_STORE, ""),
-        hosts=tuple(environ.get(ALLOWED_HOSTS, "").lower().split()),
-        frame_ancestors=environ.get(FRAME_ANCESTORS) or Config.frame_ancestors,
-        origins=tuple(environ.get(ORIGINS, "").split()),
-        without_patches=tuple(environ.get(WITHOUT_PATCHES, "").replace(",", " ").split()),
-    )
+    values = dict[str, Any]()
+    for name, (variable, read) in VARIABLES.items():
+        text = environ.get(variable)
+        if text and read:
+            values[name] = read(text)
+    return Config(**values)
 
 
 _current: list[Config] = []

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ffnviz.app.visit import VISIT
 from ffnviz.models.encoder import model
 from ffnviz.state import run_factory
 from tests.sent_cells import said
@@ -102,7 +103,7 @@ def test_a_link_to_a_network_that_the_server_has_not_says_so() -> None:
     assert "no network called gpt2 <b>, which the link asks for" in said(app, "not-here")
     assert query(app)["twin"] == "relu"
     app.text_input(key="text").set_value("The dogs ran home.").run()
-    assert app.session_state["not_here"] == []
+    assert app.session_state[VISIT].not_here == []
 
 
 def test_typing_on_keeps_the_chosen_token_and_another_sentence_does_not() -> None:
@@ -120,9 +121,9 @@ def test_a_box_that_is_not_filled_yet_does_not_empty_the_sentence() -> None:
     app = opened(text="The dogs ran home.")
     before = "The dogs ran home."
     app.text_input(key="text").set_value(None).run()
-    assert app.session_state["state"].sentence == app.text_input(key="text").value == before
+    assert app.session_state[VISIT].state.sentence == app.text_input(key="text").value == before
     app.text_input(key="text").set_value("").run()
-    assert app.session_state["state"].sentence == ""
+    assert app.session_state[VISIT].state.sentence == ""
 
 
 def test_a_damaged_twin_is_named_without_a_stack_trace(

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from ffnviz.app.lecture.draft import Draft, read_draft, written_draft
-from ffnviz.lecture.lecture import LENGTHS, MOST_SCENES, Question, Scene
+from ffnviz.app.lecture.draft import read_draft, written_draft
+from ffnviz.lecture.lecture import LENGTHS, MOST_SCENES, Draft, Question, Scene
 from ffnviz.state.state import State, from_url
 from tests.lecture.test_reading import HOUSE
 

@@ -9,6 +9,7 @@ import pytest
 import streamlit
 
 from ffnviz.app import measuring
+from ffnviz.app.visit import visit as visit_now
 from ffnviz.jobs.job import Contention, Job, JobStatus, Order
 from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.parts.sheet import Measured, Measurement, measured_on
@@ -99,7 +100,7 @@ def test_what_nobody_looks_at_any_more_is_cancelled(
     one = streamlit.session_state
     visit()
     measuring.result_of(measurement, run)
-    job = measuring._requests().under_way[measurement.name].job
+    job = visit_now().requests.under_way[measurement.name].job
     measuring.leave_all_but(["another"])
     assert not job.ended, "the first still waits for it"
     streamlit.session_state = one
@@ -115,7 +116,7 @@ def test_another_setup_is_measured_and_the_one_before_is_left(
     first = wait(measurement, run)
     other = replace(measurement, setup=("other",))
     assert measuring.result_of(other, run) is first, "what was there stays"
-    job = measuring._requests().under_way[measurement.name].job
+    job = visit_now().requests.under_way[measurement.name].job
     assert measuring.result_of(measurement, run) is first
     assert job.status is JobStatus.CANCELLED
     assert not is_busy(measurement)

@@ -4,6 +4,7 @@ import gc
 
 import pytest
 
+from ffnviz.app.visit import VISIT
 from ffnviz.models.trace import StreamTrace
 from ffnviz.state import run_factory
 from ffnviz.state.cache import Cache
@@ -23,7 +24,7 @@ def test_open_sessions_hold_no_traces(
     before = traces()
     visits = [opened(page, part=part, text=f"The dogs ran {n} miles.") for n in range(3)]
     gc.collect()
-    assert all(visit.session_state["state"].sentence for visit in visits)
+    assert all(visit.session_state[VISIT].state.sentence for visit in visits)
     assert len([trace for trace in traces() if not any(trace is old for old in before)]) <= 1
 
 

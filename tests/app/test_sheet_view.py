@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 from ffnviz.app import rail, sheet_view
 from ffnviz.app.catalog import build_catalog
 from ffnviz.app.session import Session
+from ffnviz.app.visit import SHEET, VISIT, Visit
 from ffnviz.parts.neurons import name as name_it
 from ffnviz.parts.neurons.name import NAMES
 from ffnviz.parts.sheet import Button, Choice, Control, Measurement, NumberBox, Switch
@@ -58,7 +59,7 @@ def test_a_browser_that_lost_it_asks_and_gets_all() -> None:
 
 def lost(app: AppTest) -> None:
     """As sheet.js says it."""
-    browser: Browser = app.session_state["browser_has"]
+    browser: Browser = app.session_state[VISIT].browser
     assert new_events(browser, {"sheet": "a", "events": [], "lost": True}) == []
 
 
@@ -167,8 +168,7 @@ def test_of_two_things_done_at_once_the_second_means_what_the_first_has_made(
         ("rail", "press", "Keep this name"),
     ]
     table: dict[str, Any] = {
-        "state": from_url("neurons", query, catalog), "left": {}, "last_parts": {}, "url": {},
-        "sheet": SimpleNamespace(event=None),
+        VISIT: Visit(state=from_url("neurons", query, catalog)), SHEET: SimpleNamespace(event=None),
     }  # fmt: skip
     drawn: dict[str, Any] = {}
     monkeypatch.setattr(streamlit, "session_state", table)

@@ -12,7 +12,13 @@ from click.testing import CliRunner
 
 from ffnviz.cli import main
 from ffnviz.cli.app import allowed_hosts, announcement, free_address
-from ffnviz.models.config import NetworkRequest, config
+from ffnviz.models.config import (
+    VARIABLES,
+    Config,
+    NetworkRequest,
+    config,
+    config_from_environment,
+)
 
 
 @pytest.fixture
@@ -122,3 +128,42 @@ def test_the_environment_may_name_networks_and_indexes(
     assert config().networks == (
         NetworkRequest("gpt2"), NetworkRequest("org/name", revision="main"),
     )  # fmt: skip
+
+
+FIELDS = ("hosts", "frame_ancestors", "class_store", "train_minutes")
+ASKED = {
+    "--allowed-host": "Here.org",
+    "--frame-ancestors": "https://moodle.example.org",
+    "--class-store": "redis://there:1",
+    "--train-minutes": "0.5",
+}
+
+
+@pytest.mark.parametrize("by_option", [True, False])
+def test_an_option_and_its_variable_fill_the_same_field(
+    monkeypatch: pytest.MonkeyPatch, free_port: str, by_option: bool
+) -> None:
+    monkeypatch.setattr(importlib.import_module("ffnviz.cli.app"), "check_class_store", sys.exit)
+    options = [f"{name}={value}" for name, value in ASKED.items()] if by_option else []
+    environment = dict(zip((VARIABLES[name][0] for name in FIELDS), ASKED.values(), strict=True))
+    CliRunner().invoke(
+        main, ["app", "--port", free_port, *options], env={} if by_option else environment
+    )
+    assert "here.org" in config().hosts, "browsers send names in lower case"
+    assert [getattr(config(), name) for name in FIELDS[1:]] == [*list(ASKED.values())[1:3], 0.5]
+
+
+def test_what_is_no_address_of_a_page_is_refused(free_port: str) -> None:
+    result = CliRunner().invoke(main, ["app", "--port", free_port, "--frame-ancestors", "a; b"])
+    assert result.exit_code == 2
+    assert "--frame-ancestors" in result.output
+
+
+@pytest.mark.parametrize("name", FIELDS)
+def test_streamlit_run_reads_the_same_variables(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    variable, _ = VARIABLES[name]
+    monkeypatch.setenv(variable, "Here.org")
+    value = {"hosts": ("here.org",), "train_minutes": Config.train_minutes}.get(name, "Here.org")
+    assert getattr(config_from_environment(), name) == value
+    monkeypatch.setenv(variable, "")
+    assert config_from_environment() == Config()

@@ -10,6 +10,7 @@ from ffnviz.analysis.writing import Strategy, begin, write_word
 from ffnviz.app import session
 from ffnviz.app.catalog import build_catalog
 from ffnviz.app.rail import network_cell
+from ffnviz.app.visit import VISIT, Visit
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.pictures.cell import Cell
@@ -40,7 +41,7 @@ def test_with_three_one_chooses_which_stands_beside(monkeypatch: pytest.MonkeyPa
     state = from_url("journey", {"text": TEXT}, catalog)
 
     def beside() -> tuple[dict[str, Any], Cell]:
-        monkeypatch.setattr(streamlit, "session_state", {"state": state})
+        monkeypatch.setattr(streamlit, "session_state", {VISIT: Visit(state=state)})
         cell = network_cell(session.Session(catalog), None)
         assert cell is not None
         (box,) = (each for each in cell.data["controls"] if each["label"] == "Beside it")

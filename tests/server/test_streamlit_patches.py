@@ -19,6 +19,7 @@ from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_server
 
+from ffnviz.app.visit import VISIT
 from ffnviz.models.config import WITHOUT_PATCHES, Config, config_from_environment, use
 from ffnviz.server.streamlit_patches import PATCHES, apply_patches, page_script, patch
 from ffnviz.server.streamlit_patches.open_sessions import open_sessions, tab_is_open
@@ -157,7 +158,7 @@ def test_a_page_is_whole_without_any_patch() -> None:
     page = AppTest.from_file(str(APP), default_timeout=120).run()
     page.text_input(key="text").set_value("The cat sat.").run()
     assert not page.exception
-    assert page.session_state["state"].sentence == "The cat sat."
+    assert page.session_state[VISIT].state.sentence == "The cat sat."
 
 
 def test_a_server_serves_without_any_patch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

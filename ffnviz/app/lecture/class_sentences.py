@@ -6,7 +6,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
-import streamlit as st
 import torch
 from numpy.typing import NDArray
 
@@ -14,8 +13,8 @@ from ffnviz.analysis.measuring import Progress, subprogress
 from ffnviz.analysis.prediction import predict
 from ffnviz.analysis.sparsity import active, awake, threshold_for
 from ffnviz.app import measuring
-from ffnviz.app.lecture.classroom import BRAIN, lecturer_of
 from ffnviz.app.session import Session
+from ffnviz.app.visit import visit
 from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchClassError, Sentence
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.models.network import Network
@@ -108,12 +107,12 @@ LONGEST = 60  # letters, of the words that a neuron fires at
 
 def is_open() -> bool:
     """Whether the lecturer looks at the sentences."""
-    return bool(st.session_state.get(BRAIN)) and lecturer_of() is not None
+    return visit().shows_sentences and visit().led is not None
 
 
 def brain(session: Session, run: Run) -> Sheet:
     """The sentences with their guesses, and below what they share."""
-    led = lecturer_of()
+    led = visit().led
     if led is None:
         return Sheet([])
     try:
@@ -257,13 +256,13 @@ def words_of(run: Run, texts: Sequence[str], shared: SharedNeuron) -> str:
 
 def open_sentence(session: Session, text: str) -> None:
     """Show a student's sentence on the Journey."""
-    st.session_state[BRAIN] = False
+    visit().shows_sentences = False
     session.type(text)
     session.do(OpenPage("journey"))
 
 
 def _open_neuron(session: Session, run: Run, neuron: int) -> None:
-    st.session_state[BRAIN] = False
+    visit().shows_sentences = False
     session.do(OpenNeuron(run.neuron(neuron), "neurons", "wakes"))
 
 

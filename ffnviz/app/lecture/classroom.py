@@ -1,6 +1,5 @@
 """A page that takes part in a class: the lecturer's, or a student's that follows it."""
 
-import secrets
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -12,7 +11,7 @@ import streamlit as st
 
 from ffnviz.app.lecture.story import followed_lecture
 from ffnviz.app.session import Session
-from ffnviz.lecture.chosen import OWN
+from ffnviz.app.visit import visit
 from ffnviz.lecture.classroom.live_class import (
     GONE,
     LONGEST_SENTENCE,
@@ -31,11 +30,6 @@ from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.state import Catalog, from_url, to_url
 
-CLASS, BASE, ALONE, BRAIN = "class", "class-base", "class-alone", "class-brain"
-PUBLISHED = "class-published"
-PROBLEM, FOLLOWED, OPENED = "class-problem", "class-followed", "class-opened"
-JOINING = "class-joining"  # whether the visitor is about to type a code
-VISITOR, TICKET = "class-visitor", "class-ticket"
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -44,49 +38,40 @@ def open_class(session: Session) -> None:
     try:
         opened = server_store().open(written_lecture(followed_lecture(session), session.catalog))
     except ClassStoreError:
-        st.session_state[PROBLEM] = f"A class cannot be opened just now. {GONE}"
+        visit().class_problem = f"A class cannot be opened just now. {GONE}"
         return
-    st.session_state[CLASS] = (opened.code, opened.secret)
-    st.session_state[PUBLISHED] = None
-    st.session_state[OPENED] = opened.code
-
-
-def lecturer_of() -> tuple[str, str] | None:
-    """The code and the secret of the class that this page leads, if it leads one."""
-    kept: tuple[str, str] | None = st.session_state.get(CLASS)
-    return kept
+    kept = visit()
+    kept.led, kept.published, kept.just_opened = (opened.code, opened.secret), None, opened.code
 
 
 def class_line(session: Session) -> list[Cell]:
     """The line of the class; without one, a cell that asks the browser whether it led one."""
     if not config().has_classes:
         return []
-    led, code = lecturer_of(), session.view_options.follows
+    kept = visit()
+    led, code = kept.led, kept.view_options.follows
     if led is not None:
-        link = link_of(st.session_state.get(BASE, ""), led[0])
+        link = link_of(kept.class_base, led[0])
         shown = Attendance(
             "lecturer",
             *led,
             link,
             qr_code(link[:300]) if link else "",
-            just_opened=st.session_state.get(OPENED) == led[0],
-            brain=bool(st.session_state.get(BRAIN)),
+            just_opened=kept.just_opened == led[0],
+            brain=kept.shows_sentences,
         )
     elif code:
-        alone = bool(st.session_state.get(ALONE))
-        followed = st.session_state.get(FOLLOWED, {}).get(code, 0)
-        who, ticket = ticket_for(code)
         shown = Attendance(
             "student",
             code,
-            who=who,
-            ticket=ticket,
-            alone=alone,
-            followed=followed,
+            who=kept.class_id,
+            ticket=ticket_for(code),
+            alone=kept.alone,
+            followed=kept.followed.get(code, 0),
             longest=LONGEST_SENTENCE,
         )
     else:
-        shown = Attendance("joining" if st.session_state.get(JOINING) else "")
+        shown = Attendance("joining" if kept.joining else "")
     return [
         classroom_cell(
             shown,
@@ -98,23 +83,22 @@ def class_line(session: Session) -> list[Cell]:
     ]
 
 
-def ticket_for(code: str) -> tuple[str, str]:
-    """The id of the visitor in a class, and the ticket for it: one a session, and no more."""
-    who: str = st.session_state.setdefault(VISITOR, secrets.token_hex(16))
-    ticket: str = st.session_state.get(TICKET, {}).get(code, "")
+def ticket_for(code: str) -> str:
+    """The visitor's ticket for a class: one a session, and no more."""
+    ticket = visit().tickets.get(code, "")
     if not ticket:
         with suppress(NoSuchClassError, ClassStoreError):  # the page is then told which
-            ticket = server_store().ticket(code, who)
-        st.session_state[TICKET] = {code: ticket}
-    return who, ticket
+            ticket = server_store().ticket(code, visit().class_id)
+        visit().tickets = {code: ticket}
+    return ticket
 
 
 def resume(code: str, secret: str, base: str) -> None:
     """Lead the class whose secret the browser has, if the secret is right."""
     with suppress(NoSuchClassError, ClassStoreError):
         if server_store().is_lecturer(code, secret):
-            st.session_state.setdefault(CLASS, (code, secret))
-            st.session_state[BASE] = base
+            visit().led = visit().led or (code, secret)
+            visit().class_base = base
 
 
 DOOR: dict[str, Callable[[str, str], None]] = {
@@ -126,39 +110,38 @@ DOOR: dict[str, Callable[[str, str], None]] = {
 
 def ask(session: Session, what: str) -> None:
     """Do what a button of the line asks for; to look again, it is enough that the page runs."""
-    led = lecturer_of()
+    led = visit().led
     if what == "brain" and led is not None:
-        st.session_state[BRAIN] = not st.session_state.get(BRAIN)
+        visit().shows_sentences = not visit().shows_sentences
     elif what == "end" and led is not None:
-        st.session_state[BRAIN] = False
+        visit().shows_sentences = False
         try:
             with suppress(NoSuchClassError):  # it was over
                 server_store().end(*led)
-            st.session_state.pop(CLASS)
+            visit().led = None
         except ClassStoreError:
-            st.session_state[PROBLEM] = f"The class goes on. {GONE}"
+            visit().class_problem = f"The class goes on. {GONE}"
     elif what in DOOR and led is not None:
         try:
             DOOR[what](*led)
         except (NoSuchClassError, ClassStoreError):
-            st.session_state[PROBLEM] = f"The class is as it was. {GONE}"
+            visit().class_problem = f"The class is as it was. {GONE}"
     elif what == "ticket":
-        st.session_state.pop(TICKET, None)
+        visit().tickets = {}
     elif what == "left":
-        st.session_state.pop(JOINING, None)
-        st.session_state.pop(CLASS, None)
-        session.set_view_options(replace(session.view_options, follows=""))
+        visit().joining, visit().led = False, None
+        visit().view_options = replace(visit().view_options, follows="")
     elif what == "alone":
-        st.session_state[ALONE] = True
+        visit().alone = True
     elif what == "back":
-        st.session_state[ALONE] = False
+        visit().alone = False
         follow(session)
 
 
 def follow(session: Session) -> None:
     """Go to where the lecturer is."""
-    code = session.view_options.follows
-    if not code or lecturer_of() is not None or st.session_state.get(ALONE):
+    code = visit().view_options.follows
+    if not code or visit().led is not None or visit().alone:
         return
     try:
         course, text = server_store().course(code), server_store().lecture(code)
@@ -166,20 +149,18 @@ def follow(session: Session) -> None:
         return
     if not course.place.page:
         return
-    st.session_state[FOLLOWED] = {code: course.moved}
+    visit().followed = {code: course.moved}
     lecture = lecture_of_class(text, session.catalog)
     if lecture is not None:
-        st.session_state[OWN] = lecture
+        visit().own_lecture = lecture
     place = course.place
-    session.set_view_options(
-        replace(
-            session.view_options,
-            scene=place.scene,
-            short=place.short,
-            lecture="",
-            presenting=False,
-            exploring=False,
-        )
+    visit().view_options = replace(
+        visit().view_options,
+        scene=place.scene,
+        short=place.short,
+        lecture="",
+        presenting=False,
+        exploring=False,
     )
     session.do(ShowState(from_url(place.page, place.query, session.catalog)))
 
@@ -195,22 +176,22 @@ def lecture_of_class(text: str, _catalog: Catalog) -> Lecture | None:
 
 def publish_position(session: Session, run: Run | None) -> None:
     """Send the class to where this page is, if it leads one and is not exploring."""
-    led, options = lecturer_of(), session.view_options
+    led, options = visit().led, visit().view_options
     if led is None or run is None or options.exploring:
         return
     state = replace(run.state, token=run.token)
     place = ClassPosition(state.page, to_url(state, session.catalog), options.scene, options.short)
     lecture = followed_lecture(session)
-    if st.session_state.get(PUBLISHED) == (place, lecture):
+    if visit().published == (place, lecture):
         return
     try:
         server_store().move(*led, place, written_lecture(lecture, session.catalog))
     except NoSuchClassError:
         return
     except ClassStoreError:
-        st.session_state[PROBLEM] = f"The class did not follow. {GONE}"
+        visit().class_problem = f"The class did not follow. {GONE}"
         return
-    st.session_state[PUBLISHED] = (place, lecture)
+    visit().published = (place, lecture)
 
 
 def link_of(base: str, code: str) -> str:

@@ -6,20 +6,18 @@ is ignored, and every view is made legal.
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import msgspec
-import streamlit as st
 
 from ffnviz.app.lecture.story import go
 from ffnviz.app.session import Session
-from ffnviz.lecture.chosen import OWN
+from ffnviz.app.visit import visit
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.lecture import (
     LONGEST_FILE,
-    MOST_SCENES,
     NO_ANSWER,
+    Draft,
     DraftScene,
     DraftTable,
     Lecture,
@@ -34,86 +32,27 @@ from ffnviz.pictures.page import names, small_picture
 from ffnviz.pictures.text import storage_cell
 from ffnviz.state.state import Catalog, State, from_url, to_url
 
-DRAFT = "draft"
-N_FORMS = "desk-times"  # how often another draft has taken the place of one
-TITLE = "My lecture"
 SAY = "At {token} the network says {says} ({says_share})."  # until somebody writes another sentence
-
-
-@dataclass(frozen=True)
-class DraftView:
-    """A scene of a draft, and what the page looked like when it was added."""
-
-    number: int  # its own, whatever is moved
-    scene: Scene
-    pictures: tuple[str, ...] = ()  # of its page, by the names of their notes
-    thumbnail: str = ""  # a data URL
-
-
-@dataclass(frozen=True)
-class Draft:
-    """The views added so far."""
-
-    title: str = TITLE
-    views: tuple[DraftView, ...] = ()
-    n_added: int = 0  # views, with those that were removed
-    minutes: int = 0  # of the file that it was opened from
-    short_minutes: int = 0
-
-    def added(self, scene: Scene, pictures: Sequence[str] = (), thumbnail: str = "") -> "Draft":
-        """With one more scene at the end; a full lecture stays as it is."""
-        if len(self.views) >= MOST_SCENES:
-            return self
-        view = DraftView(self.n_added + 1, scene, tuple(pictures), thumbnail)
-        return replace(self, views=(*self.views, view), n_added=view.number)
-
-    def changed(self, number: int, **parts: Any) -> "Draft":
-        """With other parts of the scene of that number."""
-        views = (
-            replace(view, scene=replace(view.scene, **parts)) if view.number == number else view
-            for view in self.views
-        )
-        return replace(self, views=tuple(views))
-
-    def moved(self, number: int, by: int) -> "Draft":
-        """With the scene of that number so many places later, if there is such a place."""
-        views = list(self.views)
-        at = next((place for place, view in enumerate(views) if view.number == number), None)
-        if at is None or not 0 <= at + by < len(views):
-            return self
-        views.insert(at + by, views.pop(at))
-        return replace(self, views=tuple(views))
-
-    def without(self, number: int) -> "Draft":
-        """Without the scene of that number."""
-        return replace(self, views=tuple(view for view in self.views if view.number != number))
-
-    @property
-    def lecture(self) -> Lecture:
-        """The draft as a lecture, which may have no scenes yet."""
-        scenes = tuple(view.scene for view in self.views)
-        return Lecture(self.title, scenes, self.minutes, self.short_minutes)
 
 
 def draft() -> Draft:
     """The visitor's draft."""
-    kept: Draft = st.session_state.get(DRAFT, Draft())
-    return kept
+    return visit().draft or Draft()
 
 
 def keep(changed: Draft) -> None:
     """Make a draft the visitor's."""
-    st.session_state[DRAFT] = changed
+    visit().draft = changed
 
 
 def reset_form() -> None:
     """Empty the boxes of what was typed of another draft, which browsers keep by their keys."""
-    st.session_state[N_FORMS] = st.session_state.get(N_FORMS, 0) + 1
+    visit().n_forms += 1
 
 
 def form_key(name: str) -> str:
     """The key of a box of the form."""
-    return f"desk-form-{st.session_state.get(N_FORMS, 0)}-{name}"
+    return f"desk-form-{visit().n_forms}-{name}"
 
 
 def add_view(state: State, title: str, pictures: Sequence[str], thumbnail: str) -> None:
@@ -135,7 +74,7 @@ NAME = "ffnviz-lecture"
 def kept_in_browser(session: Session) -> Cell:
     """The cell that has the browser keep the session's draft, or bring one if there is none."""
     text = None
-    if DRAFT in st.session_state:
+    if visit().draft is not None:
         text = written_draft(draft(), session.catalog, shown=_is_shown())
         if len(text) > LONGEST_FILE:  # the words are more important than the pictures
             bare = tuple(replace(view, thumbnail="") for view in draft().views)
@@ -149,17 +88,18 @@ def take_up(session: Session, text: str) -> None:
     stored, shown = read_draft(text, session.catalog)
     reset_form()
     keep(stored)
-    if shown and OWN not in st.session_state:
+    if shown and visit().own_lecture is None:
         with suppress(LectureError):  # it was changed since, and is not done
             written = written_lecture(stored.lecture, session.catalog)
-            st.session_state[OWN] = read_lecture(written, session.catalog, FACTS)
-            scene, ours = session.view_options.scene, session.view_options.lecture
-            if scene is not None and not ours and "text" not in session.came_with:
+            visit().own_lecture = read_lecture(written, session.catalog, FACTS)
+            scene, ours = visit().view_options.scene, visit().view_options.lecture
+            if scene is not None and not ours and "text" not in visit().came_with:
                 go(session, scene)  # until now the address meant a scene of the server's
 
 
 def _is_shown() -> bool:
-    return OWN in st.session_state and st.session_state[OWN].title == draft().title
+    own = visit().own_lecture
+    return own is not None and own.title == draft().title
 
 
 def written_draft(lecture: Draft, catalog: Catalog, *, shown: bool = False) -> str:

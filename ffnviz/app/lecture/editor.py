@@ -8,17 +8,19 @@ from typing import Any
 import streamlit as st
 
 from ffnviz.app.lecture import handouts
-from ffnviz.app.lecture.draft import Draft, DraftView, draft, form_key, keep, opened, reset_form
-from ffnviz.app.lecture.story import DESK, PREVIEWING, go, start
+from ffnviz.app.lecture.draft import draft, form_key, keep, opened, reset_form
+from ffnviz.app.lecture.story import go, start
 from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
-from ffnviz.lecture.chosen import OWN
+from ffnviz.app.visit import visit
 from ffnviz.lecture.facts import FACTS, MEANINGS, computed
 from ffnviz.lecture.lecture import (
     LENGTHS,
     LONGEST_FILE,
     MOST_MINUTES,
     NO_ANSWER,
+    Draft,
+    DraftView,
     Lecture,
     LectureError,
     Question,
@@ -35,7 +37,6 @@ from ffnviz.pictures.wording import Sentence, as_text
 from ffnviz.state.run import Run
 
 ALL = "all pictures"
-ASKED = "desk-numbers"  # the scene for which the numbers were asked for
 
 
 def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None] | None) -> None:
@@ -112,10 +113,10 @@ def words(
     """A box for words, and how they read with their numbers."""
 
     def ask() -> None:
-        st.session_state[ASKED] = number
+        visit().asked_numbers = number
 
     choices = None
-    if run is None or st.session_state.get(ASKED) == number:
+    if run is None or visit().asked_numbers == number:
         choices = numbers_of(run)
     key = f"words-{number}-{kind}"
     mount_cell(words_cell(label, text, LENGTHS[kind], read(text, run), choices, key, on_text, ask))
@@ -154,22 +155,19 @@ def question_of(ask: str, options: str) -> Question | None:
     return Question(ask, texts, right[0] if len(right) == 1 else NO_ANSWER)
 
 
-PROBLEM, CHOSEN = "desk-problem", "desk-chosen"
-
-
 def open_desk(page: str | None) -> None:
     """Show the desk in place of a page, until the visitor turns to another; None closes it."""
-    st.session_state[DESK] = page
+    visit().desk = page
 
 
 def is_open(page: str) -> bool:
     """Whether the desk stands in place of a page."""
-    return bool(st.session_state.get(DESK) == page)
+    return visit().desk == page
 
 
 def handout(session: Session) -> Sheet:
     """The file of the lecture that was asked for, while the lecture is the same."""
-    if handouts.WANTED not in st.session_state:
+    if visit().handout is None:
         return Sheet([])
     try:
         return handouts.handout(written_lecture(draft().lecture, session.catalog))
@@ -223,7 +221,7 @@ def about_all(current: Draft) -> None:
 def chosen(current: Draft) -> int:
     """The place of the scene that is edited."""
     numbers = [view.number for view in current.views]
-    number = st.session_state.get(CHOSEN)
+    number = visit().chosen_scene
     return numbers.index(number) if number in numbers else 0
 
 
@@ -232,7 +230,7 @@ def the_scenes(current: Draft, place: int) -> None:
     views = current.views
 
     def choose(at: int) -> None:
-        st.session_state[CHOSEN] = views[at].number
+        visit().chosen_scene = views[at].number
 
     def move(start: int, end: int) -> None:
         choose(start)
@@ -274,10 +272,9 @@ def checked(session: Session, current: Draft) -> Lecture | None:
 
 def show(session: Session, lecture: Lecture, place: int) -> None:
     """Present a scene as an audience would see it; its end leads back to the desk."""
-    st.session_state[OWN] = lecture
-    st.session_state[DESK], st.session_state[PREVIEWING] = None, True
-    options = replace(session.view_options, short=False, presenting=True, lecture="")
-    session.set_view_options(options)
+    kept = visit()
+    kept.own_lecture, kept.desk, kept.previewing = lecture, None, True
+    kept.view_options = replace(kept.view_options, short=False, presenting=True, lecture="")
     go(session, place)
 
 
@@ -285,12 +282,11 @@ def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
     """The buttons for the whole lecture."""
 
     def follow() -> None:
-        st.session_state[OWN] = lecture
-        st.session_state[DESK] = None
+        visit().own_lecture, visit().desk = lecture, None
         start(session, short=False, anew=True)
 
     def begin_anew() -> None:
-        st.session_state.pop(OWN, None)
+        visit().own_lecture = None
         reset_form()
         keep(Draft())
 
@@ -329,7 +325,7 @@ def bring(session: Session) -> None:
             on_text=lambda name, text: take(session, name, text),
         )
     )
-    problem = st.session_state.get(PROBLEM)
+    problem = visit().desk_problem
     if problem:
         st.error("The file could not be opened.")
         st.text(problem)
@@ -339,7 +335,7 @@ def take(session: Session, name: str, text: str) -> None:
     """Open a file that was chosen."""
     try:
         keep(opened(read_lecture(text, session.catalog, FACTS)))
-        st.session_state[PROBLEM] = ""
+        visit().desk_problem = ""
         reset_form()
     except LectureError as error:
-        st.session_state[PROBLEM] = f"{name}: {error}"
+        visit().desk_problem = f"{name}: {error}"

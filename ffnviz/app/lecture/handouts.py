@@ -1,9 +1,8 @@
 """A visitor's own lecture as a worksheet to print, and as one HTML file that needs no server."""
 
-import streamlit as st
-
 from ffnviz.analysis.measuring import Progress
 from ffnviz.app.catalog import build_catalog
+from ffnviz.app.visit import visit
 from ffnviz.export.document import TooLargeError
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.html_file import lecture_html
@@ -13,7 +12,6 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.text import saving_cell, text_cell
 from ffnviz.state.run import Run
 
-WANTED = "desk-handout"  # (what was asked for, the name of its file, the text of the lecture)
 WHAT = {
     "worksheet": "the worksheet: questions and gaps, and the solutions, to print on A4",
     "html": "the lecture as one file, which opens without a server",
@@ -22,13 +20,13 @@ WHAT = {
 
 def ask(what: str, name: str, text: str) -> None:
     """Have one of WHAT made of the text of a lecture's file."""
-    st.session_state[WANTED] = (what, name, text)
+    visit().handout = (what, name, text)
 
 
-def handout(text: str | None) -> Sheet:
+def handout(text: str) -> Sheet:
     """What was asked for, as long as the lecture is the same."""
-    what, name, wanted = st.session_state.get(WANTED, ("", "", None))
-    if wanted is None or wanted != text:
+    what, name, wanted = visit().handout or ("", "", "")
+    if wanted != text:
         return Sheet([])
     made = Measurement[str | list[str]](
         f"desk-{what}",

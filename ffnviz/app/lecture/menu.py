@@ -1,20 +1,17 @@
 """The menu “Lecture” at the top of every page."""
 
-import streamlit as st
-
 from ffnviz.app.lecture import classroom, editor
 from ffnviz.app.lecture.draft import add_view, draft
-from ffnviz.app.lecture.story import LEFT, ask, start
+from ffnviz.app.lecture.story import ask, followed_lecture, start
 from ffnviz.app.session import Session
-from ffnviz.lecture.chosen import OWN, lecture_of
+from ffnviz.app.visit import visit
+from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.lecture import Lecture, LectureError
 from ffnviz.models.config import config
 from ffnviz.parts.part import Page
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.state.state import ViewOptions
 
-OUTCOME = "lecture-outcome"
 HOW = (
     "A class can follow when others can reach this server. Start it with "
     "“ffnviz app --host 0.0.0.0”, in a network that the class is in too."
@@ -24,7 +21,7 @@ HOW = (
 def short_label(session: Session) -> str:
     """The label of the button for the shorter path; empty if there is no lecture."""
     try:
-        lecture = lecture_of(session.catalog, "ffn" if OWN in st.session_state else "")
+        lecture = lecture_of(session.catalog, "ffn" if visit().own_lecture else "")
     except LectureError:
         return ""
     minutes = lecture.planned(short=True)
@@ -39,17 +36,15 @@ def entries(session: Session) -> list[tuple[str, str]]:
         ("desk", f"My lecture ({n} view{'' if n == 1 else 's'}): order, words, file"),
     ]
     try:
-        lecture = lecture_of(session.catalog)
+        lecture = followed_lecture(session, "")
     except LectureError:
         return own
-    left: ViewOptions | None = st.session_state.get(LEFT)
-    rows = []
-    if left is not None and left.scene is not None and session.view_options.scene is None:
-        place = lecture_of(session.catalog, left.lecture).path(left.short)
+    left, own_lecture, rows = visit().left_scene, visit().own_lecture, []
+    if left is not None and left.scene is not None and visit().view_options.scene is None:
+        place = followed_lecture(session, left.lecture).path(left.short)
         at = place.index(left.scene) + 1 if left.scene in place else left.scene + 1
         rows.append(("return", f"Back to the lecture: scene {at} of {len(place)}"))
     course = lecture_of(session.catalog, "course")
-    own_lecture: Lecture | None = st.session_state.get(OWN)
     if own_lecture is not None:  # the built-in one stays, too
         rows.append(("mine", f"“{own_lecture.title}” ({_length(own_lecture)})"))
         lecture = lecture_of(session.catalog, "ffn")
@@ -62,7 +57,7 @@ def entries(session: Session) -> list[tuple[str, str]]:
     ]
     if not config().has_classes:
         rows.append(("how", "How to run a live class"))
-    elif classroom.lecturer_of() is None and not session.view_options.follows:
+    elif visit().led is None and not visit().view_options.follows:
         rows.append(("join", "Join a class"))
         rows.append(("class", "Open a class that follows this page"))
     return rows
@@ -76,17 +71,16 @@ def _length(lecture: Lecture) -> str:
 def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
     """Do what an entry of the menu asks for, on a page with these pictures."""
     if what in ("short", "whole"):
-        name = "ffn" if OWN in st.session_state else ""
+        name = "ffn" if visit().own_lecture else ""
         start(session, short=what == "short", anew=True, lecture=name)
     elif what == "mine":
         start(session, short=False, anew=True)
     elif what == "course":
         start(session, short=False, anew=True, lecture=what)
-    elif what == "return":
-        left: ViewOptions = st.session_state[LEFT]
+    elif what == "return" and (left := visit().left_scene) is not None:
         start(session, short=left.short, lecture=left.lecture)
     elif what == "present":
-        if session.view_options.scene is None:
+        if visit().view_options.scene is None:
             start(session, short=False)
         ask(session, "present")
     elif what == "add":
@@ -96,7 +90,7 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
         add_view(session.state, title, pictures, thumbnail)
         n, same = len(draft().views), [view.scene.state == session.state for view in before]
         twice = f" It shows the same as scene {same.index(True) + 1}." if any(same) else ""
-        st.session_state[OUTCOME] = (
+        visit().outcome = (
             f"✓ Added: it is scene {n} of your lecture.{twice}"
             if n > len(before)
             else f"Not added: a lecture has at most {n} scenes."
@@ -104,20 +98,21 @@ def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: 
     elif what == "desk":
         editor.open_desk(page.name)
     elif what == "join":
-        st.session_state[classroom.JOINING] = True
+        visit().joining = True
     elif what == "class":
         classroom.open_class(session)
-        st.session_state[OUTCOME] = st.session_state.pop(classroom.PROBLEM, "")
+        visit().outcome, visit().class_problem = visit().class_problem, ""
     elif what == "how":
-        st.session_state[OUTCOME] = HOW
+        visit().outcome = HOW
 
 
 def outcome() -> str:
     """What came of the last entry; returned once."""
-    return str(st.session_state.pop(OUTCOME, ""))
+    said, visit().outcome = visit().outcome, ""
+    return said
 
 
 def notices() -> list[Cell]:
     """The warning of the class, if there is one; shown once."""
-    problem = st.session_state.pop(classroom.PROBLEM, "")
+    problem, visit().class_problem = visit().class_problem, ""
     return [text_cell("class-problem", problem, tone="warning")] if problem else []

@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import streamlit as st
-
 from ffnviz.app.session import Session
+from ffnviz.app.visit import visit
 from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, LectureError, Scene
@@ -15,31 +14,24 @@ from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import typed
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
-from ffnviz.state.state import State, ViewOptions
-
-LEFT = "left_scene"  # where the visitor left the lecture: the ViewOptions
-BEFORE = "before_lecture"  # what the visitor looked at when they began it: a State
-BEGUN = "lecture_begun"
-DESK = "desk"  # the page in place of which the visitor sees the desk
-PREVIEWING = "desk-previewing"  # whether what is presented is a preview, which leads back to it
+from ffnviz.state.state import ViewOptions
 
 
-def followed_lecture(session: Session) -> Lecture:
-    """The lecture that the visitor is in, or would begin.
+def followed_lecture(session: Session, named: str | None = None) -> Lecture:
+    """The lecture that the visitor is in, or would begin, or of that name.
 
     Raises:
         LectureError: if its file is gone, or is none any more.
     """
-    return lecture_of(session.catalog, session.view_options.lecture)
+    named = visit().view_options.lecture if named is None else named
+    return lecture_of(session.catalog, named, visit().own_lecture)
 
 
 def begin(session: Session) -> None:
     """Go to the scene that the visit's link names, if it has no sentence of its own."""
-    if st.session_state.setdefault(BEGUN, False):
-        return
-    st.session_state[BEGUN] = True
-    scene = session.view_options.scene
-    if scene is not None and "text" not in session.came_with:
+    scene, begun = visit().view_options.scene, visit().lecture_begun
+    visit().lecture_begun = True
+    if not begun and scene is not None and "text" not in visit().came_with:
         go(session, scene)
 
 
@@ -47,7 +39,7 @@ def go(session: Session, place: int) -> None:
     """Go to a scene, as the lecture has it."""
     lecture = followed_lecture(session)
     place = min(place, len(lecture.scenes) - 1)
-    session.set_view_options(replace(session.view_options, scene=place, exploring=False))
+    visit().view_options = replace(visit().view_options, scene=place, exploring=False)
     session.do(ShowState(lecture.scenes[place].state))
 
 
@@ -56,45 +48,43 @@ def start(session: Session, *, short: bool, anew: bool = False, lecture: str = "
 
     A built-in lecture is given by its name.
     """
-    if session.view_options.scene is None:
-        st.session_state[BEFORE] = session.state
-    left: ViewOptions | None = st.session_state.get(LEFT)
-    scene = None
+    options, left, scene = visit().view_options, visit().left_scene, None
+    if options.scene is None:
+        visit().before_lecture = session.state
     if left is not None and not anew and (left.lecture, left.short) == (lecture, short):
         scene = left.scene
     if scene is None:
-        scene = lecture_of(session.catalog, lecture).path(short)[0]
-    options = replace(session.view_options, scene=scene, short=short, lecture=lecture)
-    session.set_view_options(options)
+        scene = followed_lecture(session, lecture).path(short)[0]
+    visit().view_options = replace(options, scene=scene, short=short, lecture=lecture)
     go(session, scene)
 
 
 def ask(session: Session, what: str) -> None:
     """Do what a button of the scene asks for."""
-    options = session.view_options
+    options = visit().view_options
     if options.scene is None:
         return
     outside = replace(options, scene=None, presenting=False, exploring=False)
     if what == "leave":
-        st.session_state[LEFT] = options
+        visit().left_scene = options
         _restore(session, options.scene)
-        session.set_view_options(outside)
+        visit().view_options = outside
     elif what == "present":
-        toggled = replace(options, presenting=not options.presenting, exploring=False)
-        session.set_view_options(toggled)
+        toggled = not options.presenting
+        visit().view_options = replace(options, presenting=toggled, exploring=False)
         go(session, options.scene)
     elif what == "explore":
-        session.set_view_options(replace(options, exploring=options.presenting))
+        visit().view_options = replace(options, exploring=options.presenting)
     elif what == "back":
         go(session, options.scene)
-    if what in ("leave", "present") and st.session_state.pop(PREVIEWING, False):
-        session.set_view_options(outside)
-        st.session_state[DESK] = session.state.page
+    if what in ("leave", "present") and visit().previewing:
+        visit().previewing, visit().view_options = False, outside
+        visit().desk = session.state.page
 
 
 def _restore(session: Session, place: int) -> None:
     """Show the visitor's own sentence and network again, unless they have typed another since."""
-    before: State | None = st.session_state.pop(BEFORE, None)
+    before, visit().before_lecture = visit().before_lecture, None
     scenes, state = followed_lecture(session).scenes, session.state
     if before is not None and state.sentence == scenes[min(place, len(scenes) - 1)].state.sentence:
         same = (before.page, before.part) == (state.page, state.part)
@@ -124,7 +114,7 @@ def is_near(scene: Scene, run: Run) -> bool:
 
 def scene_cells(session: Session, run: Run | None) -> list[Cell]:
     """The scene above what it is about, where a lecture is followed."""
-    options = session.view_options
+    options = visit().view_options
     if options.scene is None:
         return []
     try:

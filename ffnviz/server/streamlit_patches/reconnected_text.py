@@ -11,8 +11,6 @@ from typing import Any
 
 from ffnviz.server.streamlit_patches.patch import expect, guarded
 
-ENDING = "-text"  # of the id of the widget whose key is "text"
-
 
 def check() -> None:
     """Whether a message's text still lies where it is looked for."""
@@ -21,26 +19,26 @@ def check() -> None:
     from streamlit.util import calc_hash
 
     state = SessionState()
-    sent = WidgetState(id=f"$$ID-{calc_hash('box')}{ENDING}", string_value="typed")
+    sent = WidgetState(id=f"$$ID-{calc_hash('box')}-text", string_value="typed")
     state._new_widget_state.set_widget_from_proto(sent)
-    text = _text_in(SafeSessionState(state, state.clear))
+    text = _text_in(SafeSessionState(state, state.clear), "text")
     expect(text == "typed", "SessionState._new_widget_state.states has what a page sent")
 
 
 @guarded(otherwise=None)
-def text_brought_along() -> str | None:
-    """The text that came with the first message of a session, or None."""
+def text_brought_along(key: str) -> str | None:
+    """The text of the box of that key that came with a session's first message, or None."""
     from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     context = get_script_run_ctx()
-    return None if context is None else _text_in(context.session_state)
+    return None if context is None else _text_in(context.session_state, key)
 
 
-def _text_in(session_state: Any) -> str | None:
+def _text_in(session_state: Any, key: str) -> str | None:
     from streamlit.proto.WidgetStates_pb2 import WidgetState
 
     for widget, value in session_state._state._new_widget_state.states.items():
         sent = getattr(value, "value", None)  # none, if the box was not filled yet
-        if str(widget).endswith(ENDING) and isinstance(sent, WidgetState):
+        if str(widget).endswith(f"-{key}") and isinstance(sent, WidgetState):
             return sent.string_value if sent.HasField("string_value") else None
     return None

@@ -13,6 +13,7 @@ from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.app.catalog import build_catalog
 from ffnviz.app.rail import special_tokens
 from ffnviz.app.session import network_sizes
+from ffnviz.app.visit import VISIT
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, config, use
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
@@ -142,7 +143,7 @@ def test_special_tokens_are_hidden_everywhere_and_counted_nowhere(heads: list[st
     share = (hidden.abs() > 0.1).float().mean(dim=1)
     assert f"{1 - share.mean():.0%} of its activations" in told(heads, "leaves")
     heads.clear()
-    run = make_run(app.session_state["state"], "cpu", network_sizes())
+    run = make_run(app.session_state[VISIT].state, "cpu", network_sizes())
     action = special_tokens(run).action(False)
     assert action == ShowSpecial(shown=False, token=1), "the same word, counted without [CLS]"
     hiding = {"partner": "relu", "token": "2", "special": "hidden"}
