@@ -302,7 +302,7 @@ def bring(session: Session) -> None:
 def take(session: Session, name: str, text: str) -> None:
     """Open a file that was chosen."""
     try:
-        keep(opened(read_lecture(text, session.catalog, FACTS)))
+        keep(opened(read_lecture(text, session.catalog, FACTS), session.catalog))
         st.session_state[PROBLEM] = ""
         reset_form()
     except LectureError as error:
