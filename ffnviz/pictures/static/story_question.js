@@ -63,11 +63,11 @@ export function makeQuestion(changed) {
     update(data, theme, span) {
       const { question } = data;
       root.hidden = !question;
+      root.classList.toggle("open", isOpen(data));
       if (!question) return;
       const open = isOpen(data), chosen = open ? voted.get(voteOf(data)) : answered.get(nameOf(data));
       const counts = open && !early ? null : countsOf(data), most = Math.max(1, ...(counts ?? []));
       ask.replaceChildren(...question.ask.map((part) => span(part, theme)));
-      root.classList.toggle("open", open);
       const make = () => element("button", { type: "button" }, element("span"), element("b", { class: "count" }), element("i", { "aria-hidden": "true" }));
       const state = { right: open ? null : question.answer, chosen, isOpen: open, choose: (place) => choose(data, place) };
       drawOptions(options, question.options, make, state, (button, place) => {
