@@ -90,16 +90,16 @@ def test_answers_are_counted_once_a_student_and_stand_once_they_are_shown(
     store: ClassStore, opened: Opened
 ) -> None:
     code = opened.code
-    store.vote(code, ANNA, 4, 1)
-    store.vote(code, ANNA, 4, 2)  # may be changed
-    store.vote(code, BEN, 4, 2)
-    store.vote(code, BEN, 4, 99)  # there is no such option
+    assert store.vote(code, ANNA, 4, 1)
+    assert store.vote(code, ANNA, 4, 2)  # may be changed
+    assert store.vote(code, BEN, 4, 2)
+    assert not store.vote(code, BEN, 4, 99)  # there is no such option
     course = store.course(code)
     assert course.counts == {4: [0, 0, 2, 0, 0, 0]}
     assert course.to_event(lecturer=False)["counts"] == {}
     assert course.to_event(lecturer=True)["counts"] == {"4": [0, 0, 2, 0, 0, 0]}
     store.reveal(code, opened.secret, 4)
-    store.vote(code, BEN, 4, 0)  # too late
+    assert not store.vote(code, BEN, 4, 0)  # too late
     assert store.course(code).to_event(lecturer=False)["counts"] == {"4": [0, 0, 2, 0, 0, 0]}
     with pytest.raises(NoSuchClassError):
         store.vote(code, "c" * 32, 4, 0)  # of nobody who follows
