@@ -70,7 +70,7 @@ def test_only_the_secret_makes_a_lecturer(kept: Kept, store: ClassStore, opened:
     other = store.open("")
     for wrong in ("", "x", opened.code, other.secret, opened.secret[:-1]):
         assert not store.is_lecturer(opened.code, wrong)
-        acts: list[Callable[[], None]] = [
+        acts: list[Callable[[], object]] = [
             partial(store.move, opened.code, wrong, ClassPosition("lab")),
             partial(store.reveal, opened.code, wrong, 0),
             partial(store.hide, opened.code, wrong, 1),
@@ -277,7 +277,7 @@ def run_alone(work: Coroutine[Any, Any, None]) -> None:
 def test_what_one_process_changes_another_hears_of(
     kept: Kept, store: ClassStore, opened: Opened
 ) -> None:
-    acts: list[Callable[[], None]] = [
+    acts: list[Callable[[], object]] = [
         partial(store.move, opened.code, opened.secret, ClassPosition("lab")),
         partial(store.vote, opened.code, ANNA, 0, 1),
         partial(come, store, opened.code, "c" * 32),
