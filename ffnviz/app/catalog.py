@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from ffnviz.analysis.journey import ORDERS
 from ffnviz.app.session import network_by_id, network_sizes
 from ffnviz.parts import PAGES
+from ffnviz.parts.pictures import pictures_of
 from ffnviz.parts.places import MOVED
 from ffnviz.state.state import Catalog
 
@@ -21,4 +22,5 @@ def build_catalog(learned: Sequence[str] = ()) -> Catalog:
     parts = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
     networks = network_sizes(learned)
     first = network_by_id(next(iter(networks))).card
-    return Catalog(parts, networks, ORDERS, START if first.has_mask else START_NEXT, MOVED)
+    start = START if first.has_mask else START_NEXT
+    return Catalog(parts, networks, ORDERS, start, MOVED, pictures_of)

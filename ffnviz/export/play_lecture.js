@@ -29,6 +29,7 @@ function makeQuestion(answered) {
       box.hidden = !question;
       if (!question) return;
       const open = chosen === undefined;
+      box.classList.toggle("open", open);
       ask.replaceChildren(...question.ask.map(span));
       each(options, question.options, () => element("button", { type: "button" }), (button, text, place) => {
         const right = !open && place === question.answer;
@@ -124,7 +125,7 @@ export async function play(body, data) {
     next.textContent = isOpen() ? "Show the answer" : "Next →";
     next.disabled = !isOpen() && at === scenes.length - 1;
     question.update(scene.question, answers.get(at));
-    say.hidden = pictures.hidden = isOpen();
+    say.hidden = isOpen();
     document.body.dataset.accent = scene.accent;
     say.replaceChildren(...scene.say.map(span));
     words.replaceChildren(...scene.notes.map(span));
@@ -135,11 +136,13 @@ export async function play(body, data) {
       firstChild.onclick = () => { all.open = false; go(place); };
     });
     location.replace(`#${at + 1}`);
-    if (isOpen()) return;
+    // While a question is open the pictures have their places, and nobody sees them.
+    pictures.classList.toggle("veiled", isOpen());
+    pictures.inert = isOpen();
     if (!hung.has(at)) hung.set(at, hang(scene));
     pictures.replaceChildren(hung.get(at).element);
     hung.get(at).show();
-    light(scene.journey === null ? "" : scene.look);
+    light(scene.journey === null || isOpen() ? "" : scene.look, { veiled: isOpen() });
   }
 
   function go(place) {

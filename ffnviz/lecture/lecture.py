@@ -334,11 +334,16 @@ class _Reader:
         state = self.view(_of_link(table.link) if table.view is None else table.view)
         say, notes = self.words("say", table.say), self.words("notes", table.notes)
         question = None if table.question is None else self.question(table.question)
-        look = table.look.strip()
-        if look and look not in PICTURES:
-            can_be = one_of(PICTURES, look)
-            raise LectureError(f"look: no picture is called “{look}”. It must be {can_be}.")
+        look = self.look(table.look.strip(), state)
         return Scene(table.title.strip(), state, say, look, question, notes, table.short)
+
+    def look(self, name: str, state: State) -> str:
+        """The name of a picture, which the scene's view can show."""
+        there = PICTURES if self.catalog.pictures_of is None else self.catalog.pictures_of(state)
+        if name and name not in there:
+            why = "the scene's view has no picture" if name in PICTURES else "no picture is called"
+            raise LectureError(f"look: {why} “{name}”. It must be {one_of(there, name)}.")
+        return name
 
     def question(self, table: QuestionTable) -> Question:
         if table.answer > len(table.options):

@@ -13,6 +13,7 @@ from ffnviz.state.state import Catalog
 
 # The facts that a sentence is about; without them nobody could look up the rest.
 GIVEN = frozenset({"sentence", "token", "block", "network", "partner", "neuron", "cost_tokens"})
+NO_ANSWER = frozenset({"nothing that has a name", "nothing", "no token"})  # nobody could guess it
 FEWEST_GAPS = 2  # a sentence with fewer is left out
 TICK, TICKED = "☐", "☒"
 STYLE = """
@@ -94,7 +95,8 @@ def _numbered(title: str, how: str, items: Sequence[str], first: int) -> str:
     if not items:
         return ""
     listed = "".join(f"<li>{item}</li>" for item in items)
-    return f'<h2>{title}</h2><p>{how}</p><ol start="{first}">{listed}</ol>'
+    said = f"<p>{how}</p>" if how else ""
+    return f'<h2>{title}</h2>{said}<ol start="{first}">{listed}</ol>'
 
 
 def _question(question: Question, run: Run, solved: bool) -> str:
@@ -107,13 +109,14 @@ def _question(question: Question, run: Run, solved: bool) -> str:
 
 def _sentence(scene: Scene, run: Run, solved: bool) -> str:
     """A scene's sentence, with a gap or a bold number in place of each computed one."""
-    pieces = [f"<b>{escape(scene.title)}.</b> "]
+    end = "" if scene.title.endswith(("?", "!", ".", "…")) else "."
+    pieces = [f"<b>{escape(scene.title)}{end}</b> "]
     for text, name, _, _ in Formatter().parse(scene.say):
         pieces.append(escape(text))
         if name is not None:
             fact = escape(_words(f"{{{name}}}", run))
             gap = f"<b>{fact}</b>" if solved else '<span class="gap">&nbsp;</span>'
-            pieces.append(fact if name in GIVEN else gap)
+            pieces.append(fact if name in GIVEN or fact in NO_ANSWER else gap)
     return "".join(pieces)
 
 

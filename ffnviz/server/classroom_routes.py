@@ -135,6 +135,7 @@ button {{ font: inherit; font-weight: 650; min-height: 3rem; padding: 0 1.4rem }
 <form action="class" method="get"><input name="code" aria-label="Code of the class" required
  maxlength="40" autofocus autocomplete="off" autocapitalize="characters" spellcheck="false">
 <button>Join</button></form></body></html>"""
+TOO_LATE = "The answer was shown before yours came, so yours does not count."
 HOW = "Type the code that the lecturer shows. No account, no name."
 
 Answer = Callable[[Request], Awaitable[Response]]
@@ -218,7 +219,9 @@ def class_routes(hub: Hub) -> list[Route]:
     async def vote(request: Request, code: str) -> Response:
         sent = await body(request)
         who, scene = who_of(sent.get("who")), number(sent.get("scene"))
-        await asyncio.to_thread(hub.store.vote, code, who, scene, number(sent.get("option")))
+        option = number(sent.get("option"))
+        if not await asyncio.to_thread(hub.store.vote, code, who, scene, option):
+            raise Refused(409, TOO_LATE)
         return Response(status_code=204)
 
     async def say(request: Request, code: str) -> Response:

@@ -7,7 +7,7 @@ Like the State it is one frozen value, and parameters of the URL.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
@@ -179,6 +179,8 @@ class Catalog:
     start: str  # the initial sentence
     # former page and part → the page, part and settings that show the same now
     moved: Moved = field(default_factory=dict)
+    # gives the names of the pictures that a page can show; None if they are not known
+    pictures_of: Callable[[State], Sequence[str]] | None = None
 
     def __post_init__(self) -> None:
         known: dict[str, Setting[Any]] = dict.fromkeys(_NAMES, _OWN)

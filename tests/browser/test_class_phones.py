@@ -19,6 +19,7 @@ from tests.browser.test_class import (
 __all__ = ["server", "somebody"]  # fixtures
 SIZES = ((390, 844), (844, 390))
 LOST = "No connection. The page comes back by itself."
+WAITS = "No connection. It is sent as soon as there is one."
 # The share of the screen's height in which the lit picture is seen.
 LIT_SHARE = """() => {
     const lit = [...document.querySelectorAll("[data-lit]")].map((e) => e.getBoundingClientRect());
@@ -72,6 +73,13 @@ def test_two_phones_join_by_typing_answer_and_come_back_from_a_cut(
             expect(phone.text("Your answer is in.")).to_be_visible()
         expect(lecturer.text("2 answers.")).to_be_visible()
 
+        # An answer that is changed without a network is sent once there is one, and counts.
+        contexts[0].set_offline(True)
+        upright.page.get_by_role("button", name="The same word wins").tap()
+        expect(upright.text(WAITS)).to_be_visible()
+        contexts[0].set_offline(False)
+        expect(upright.text("Your answer is in.")).to_be_visible()
+
         # The network is gone, and the lecture goes on.
         for context in contexts:
             context.set_offline(True)
@@ -80,6 +88,7 @@ def test_two_phones_join_by_typing_answer_and_come_back_from_a_cut(
             expect(phone.page.get_by_text(LOST)).to_be_visible()
         lecturer.page.get_by_role("button", name="Show the answer").click()
         lecturer.answered()
+        expect(lecturer.page.locator(".story .options button .count").first).to_have_text("2")
         lecturer.page.get_by_role("button", name="Next →").click()
         for phone in phones:
             phone.page.wait_for_timeout(3_000)  # within which Streamlit asked for a terminal

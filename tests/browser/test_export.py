@@ -172,6 +172,9 @@ def test_our_lecture_is_one_file_that_keys_lead_through(browser: Browser, tmp_pa
             if scene.question is not None:
                 expect(page.locator(".say")).to_be_hidden()
                 expect(page.get_by_role("button", name="Show the answer")).to_be_visible()
+                page.wait_for_function(HUNG, arg=at)  # its place is kept, and nobody sees it
+                expect(page.locator(".pictures .picture").first).to_be_visible()
+                expect(page.locator(".pictures .hung:visible")).to_have_count(0)
                 page.keyboard.press("ArrowRight")
                 right = page.locator(".options .right")
                 expect(right).to_have_text(f"✓ {scene.question.options[scene.question.answer]}")
@@ -179,6 +182,7 @@ def test_our_lecture_is_one_file_that_keys_lead_through(browser: Browser, tmp_pa
             run = run_of_scene(scene)
             expect(page.locator(".say")).to_have_text(said(scene.say, run))
             assert page.locator(".pictures .picture").count() > 0
+            assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
             page.keyboard.press("ArrowRight")
         page.keyboard.press("Home")
         page.wait_for_function(HUNG, arg=0)

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
-from tests.browser.test_lecture import LAST_ROW, OPEN_QUESTION, THERE, TITLES, complaints
+from tests.browser.test_lecture import FITS, LAST_ROW, OPEN_QUESTION, THERE, TITLES, complaints
 from tests.lecture.lecture_runs import catalog
 
 HALLS = ((1920, 1080), (1280, 720))
@@ -61,6 +61,25 @@ def test_a_lecture_is_given_with_the_mouse_alone(new_page: OpenPage) -> None:
         if at + 1 < len(TITLES):
             after.click()
     assert title(page) == TITLES[-1]
+
+
+def test_back_from_a_question_the_picture_has_its_room_and_no_frame_is_drawn(
+    new_page: OpenPage,
+) -> None:
+    journey = new_page(width=1280, height=720)
+    page = journey.page
+    page.goto(f"{journey.address}/?scene=4&present=1&lecture=ffn")
+    expect(page.locator(OPEN_QUESTION)).to_be_visible()
+    page.keyboard.press("PageUp")
+    expect(page.locator(".story h2").first).to_have_text(TITLES[2])
+    page.wait_for_function(THERE)
+    page.wait_for_function(FITS)
+    assert page.evaluate("document.querySelector('[data-cell=story]').offsetHeight < 200")
+    page.mouse.click(640, 600)
+    page.keyboard.press("PageUp")
+    expect(page.locator(".story h2").first).to_have_text(TITLES[1])
+    frame = "getComputedStyle(document.querySelector('[data-testid=stMain]'), '::before').content"
+    assert page.evaluate(frame) == "none"
 
 
 @pytest.mark.parametrize("key", ["Space", "PageDown"])

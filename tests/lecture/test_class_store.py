@@ -70,7 +70,7 @@ def test_only_the_secret_makes_a_lecturer(kept: Kept, store: ClassStore, opened:
     other = store.open("")
     for wrong in ("", "x", opened.code, other.secret, opened.secret[:-1]):
         assert not store.is_lecturer(opened.code, wrong)
-        acts: list[Callable[[], None]] = [
+        acts: list[Callable[[], object]] = [
             partial(store.move, opened.code, wrong, ClassPosition("lab")),
             partial(store.reveal, opened.code, wrong, 0),
             partial(store.hide, opened.code, wrong, 1),
@@ -90,16 +90,16 @@ def test_answers_are_counted_once_a_student_and_stand_once_they_are_shown(
     store: ClassStore, opened: Opened
 ) -> None:
     code = opened.code
-    store.vote(code, ANNA, 4, 1)
-    store.vote(code, ANNA, 4, 2)  # may be changed
-    store.vote(code, BEN, 4, 2)
-    store.vote(code, BEN, 4, 99)  # there is no such option
+    assert store.vote(code, ANNA, 4, 1)
+    assert store.vote(code, ANNA, 4, 2)  # may be changed
+    assert store.vote(code, BEN, 4, 2)
+    assert not store.vote(code, BEN, 4, 99)  # there is no such option
     course = store.course(code)
     assert course.counts == {4: [0, 0, 2, 0, 0, 0]}
     assert course.to_event(lecturer=False)["counts"] == {}
     assert course.to_event(lecturer=True)["counts"] == {"4": [0, 0, 2, 0, 0, 0]}
     store.reveal(code, opened.secret, 4)
-    store.vote(code, BEN, 4, 0)  # too late
+    assert not store.vote(code, BEN, 4, 0)  # too late
     assert store.course(code).to_event(lecturer=False)["counts"] == {"4": [0, 0, 2, 0, 0, 0]}
     with pytest.raises(NoSuchClassError):
         store.vote(code, "c" * 32, 4, 0)  # of nobody who follows
@@ -277,7 +277,7 @@ def run_alone(work: Coroutine[Any, Any, None]) -> None:
 def test_what_one_process_changes_another_hears_of(
     kept: Kept, store: ClassStore, opened: Opened
 ) -> None:
-    acts: list[Callable[[], None]] = [
+    acts: list[Callable[[], object]] = [
         partial(store.move, opened.code, opened.secret, ClassPosition("lab")),
         partial(store.vote, opened.code, ANNA, 0, 1),
         partial(come, store, opened.code, "c" * 32),

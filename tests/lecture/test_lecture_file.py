@@ -49,9 +49,10 @@ text = "{TEXT}"
 [[scene]]
 title = "What no file can show"
 say = "{{tokens}} tokens."
-look = "costs"
+look = "vote"
 [scene.view]
-page = "vocabulary"
+page = "exercises"
+part = "predict"
 text = "{TEXT}"
 """
 

@@ -30,6 +30,7 @@ HOUSE = Catalog(
     orders=("token", "index"),
     start="She opened the [MASK].",
     moved={("lab", "scale"): ("neurons", "switch", {"do": "scale"})},
+    pictures_of=lambda state: ("ffn", "maps") if state.part == "switch" else ("prediction",),
 )
 FACTS = ("awake", "says")
 GOOD = """\
@@ -107,6 +108,10 @@ BROKEN = {
     "[scene.view]": ("[scene.sight]", f"{FIRST}a scene has no “sight”. It must be one of"),
     "short = true": (
         "look = \"map\"", f"{SECOND}look: no picture is called “map”. It must be one of maps",
+    ),
+    "short = true\n": (
+        "look = \"prediction\"\n",
+        f"{SECOND}look: the scene's view has no picture “prediction”. It must be one of ffn, maps.",
     ),
     'text = "It ___."': ("text = true", f"{FIRST}view must be a table of texts and numbers"),
     "short": ('view = {page = "journey"}\nshort', f"{SECOND}it must have either a view or a link"),

@@ -48,6 +48,24 @@ def test_gaps_are_where_the_solutions_have_what_is_computed(sheets: tuple[str, s
     assert task.count('class="gap"') == numbers > 20
 
 
+def test_what_no_one_could_guess_is_printed_and_a_title_that_asks_has_no_full_stop() -> None:
+    written = """
+        title = "A neuron"
+        [[scene]]
+        title = "What does it respond to?"
+        say = "It responds to {neuron_meaning}, at {neuron_examples}, on {awake}."
+        [scene.view]
+        page = "journey"
+        text = "He ran."
+        neuron = "relu-1"
+    """
+    html = worksheet_html(read_lecture(written, catalog(), FACTS), catalog())
+    [asked, solved] = items(html)
+    assert asked.startswith("What does it respond to? It responds to nothing that has a name, at ")
+    assert solved.startswith("What does it respond to? It responds to nothing that has a name, at ")
+    assert "<p></p>" not in html
+
+
 def test_what_a_lecturer_typed_is_text() -> None:
     written = """
         title = "<b>Title</b>"

@@ -60,11 +60,12 @@ def add_view(state: State, title: str, pictures: Sequence[str], thumbnail: str) 
     keep(draft().added(Scene(title, state, SAY), pictures, thumbnail))
 
 
-def opened(lecture: Lecture) -> Draft:
+def opened(lecture: Lecture, catalog: Catalog) -> Draft:
     """A lecture as a draft that can be changed."""
     result = Draft(lecture.title, minutes=lecture.minutes, short_minutes=lecture.short_minutes)
     for scene in lecture.scenes:
-        result = result.added(scene, [scene.look] if scene.look else [])
+        shown = catalog.pictures_of(scene.state) if catalog.pictures_of else ()
+        result = result.added(scene, shown)
     return result
 
 

@@ -37,6 +37,8 @@ from ffnviz.pictures.wording import Sentence, as_text
 from ffnviz.state.run import Run
 
 ALL = "all pictures"
+ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
+VERDICTS = ("yes", "no", "true", "false")  # no network is asked for these
 
 
 def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None] | None) -> None:
@@ -96,6 +98,9 @@ def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None]
         key=f"{key}-options",
         on_change=lambda: change_question(options=typed("options")),
     )
+    with st.container():  # always there, so that the boxes below it stay the same
+        if doubt := other_word(scene, run):
+            st.caption(doubt)
     words(
         "Notes for the speaker", scene.notes, "notes", number, run, lambda text: change(notes=text)
     )
@@ -153,6 +158,20 @@ def question_of(ask: str, options: str) -> Question | None:
     right = [n for n, line in enumerate(lines) if line.startswith("*")]
     texts = tuple(line.removeprefix("*").strip() for line in lines)
     return Question(ask, texts, right[0] if len(right) == 1 else NO_ANSWER)
+
+
+def other_word(scene: Scene, run: Run | None) -> str:
+    """What the scene's network says, where a question for a word calls another one right."""
+    asked = scene.question
+    if asked is None or asked.answer == NO_ANSWER or "{says}" not in scene.say:
+        return ""
+    words = [ARTICLE.sub("", option).strip('“”".') for option in asked.options]
+    if not all(word.isalpha() and word.lower() not in VERDICTS for word in words):
+        return ""
+    said, right = as_text(read("{says}", run)).strip("“”"), words[asked.answer]
+    if not said or said.lower() == right.lower():
+        return ""
+    return f"The network says “{said}” here, and not “{right}”, which you call right."
 
 
 def open_desk(page: str | None) -> None:
@@ -334,7 +353,7 @@ def bring(session: Session) -> None:
 def take(session: Session, name: str, text: str) -> None:
     """Open a file that was chosen."""
     try:
-        keep(opened(read_lecture(text, session.catalog, FACTS)))
+        keep(opened(read_lecture(text, session.catalog, FACTS), session.catalog))
         visit().desk_problem = ""
         reset_form()
     except LectureError as error:

@@ -91,8 +91,8 @@ class ClassStore(Protocol):
     def leave(self, code: str, student: str) -> None:
         """Free the place of a student who has left; they may come back."""
 
-    def vote(self, code: str, student: str, scene: int, option: int) -> None:
-        """Note a student's answer, which may be changed until all are revealed."""
+    def vote(self, code: str, student: str, scene: int, option: int) -> bool:
+        """Whether a student's answer counts: it may be changed until all are revealed."""
 
     def say(self, code: str, student: str, text: str) -> None:
         """Keep a student's sentence, hidden, in place of an earlier one; empty takes it back."""

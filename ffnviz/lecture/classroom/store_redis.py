@@ -45,7 +45,7 @@ CHANNEL = "ffnviz:changed"  # the codes of classes that have changed
 # and their numbers by scene and option; the revealed scenes; sentences by number, the number of
 # each student's, and the numbers of those that are not on the wall.
 KEYS = ("class", "people", "votes", "counts", "revealed", "said", "sayers", "hidden")
-OVER, FULL, STRANGER, STALE = "over", "full", "stranger", "stale"
+OVER, FULL, STRANGER, STALE, LATE = "over", "full", "stranger", "stale", "late"
 
 CLOCK = """
 local function now()
@@ -123,7 +123,7 @@ if count_people(ARGV[1]) ~= before then publish() end
 """,
     "vote": f"""
 if is_stranger(ARGV[1]) then return '{STRANGER}' end
-if ARGV[3] == '-1' or call('SISMEMBER', revealed, ARGV[2]) == 1 then return end
+if ARGV[3] == '-1' or call('SISMEMBER', revealed, ARGV[2]) == 1 then return '{LATE}' end
 local answered = ARGV[2] .. ':' .. ARGV[1]
 local before = call('HGET', votes, answered)
 if before then call('HINCRBY', counts, ARGV[2] .. ':' .. before, -1) end
@@ -305,11 +305,11 @@ class RedisStore:
             raise NoSuchClassError
         return str(secret_hash), closed == "1", int(lists or 0), seen is not None
 
-    def vote(self, code: str, student: str, scene: int, option: int) -> None:
-        """Note a student's answer, which may be changed until all are revealed."""
+    def vote(self, code: str, student: str, scene: int, option: int) -> bool:
+        """Whether a student's answer counts: it may be changed until all are revealed."""
         if not 0 <= option < MOST_OPTIONS:
             option = -1  # not refused here, as a stranger is to be refused first
-        self._do("vote", code, student, scene, option)
+        return self._do("vote", code, student, scene, option) != LATE
 
     def say(self, code: str, student: str, text: str) -> None:
         """Keep a student's sentence, hidden, in place of an earlier one; empty takes it back."""
@@ -361,7 +361,7 @@ class RedisStore:
         check_lecturer(secret, self._field(code, "secret"))
         self._do(name, code, *args)
 
-    def _do(self, name: str, code: str, *args: str | float) -> None:
+    def _do(self, name: str, code: str, *args: str | float) -> object:
         with self._reached():
             outcome = self._scripts[name](keys=[*_keys(code).values()], args=args)
         if outcome == OVER:
@@ -372,6 +372,7 @@ class RedisStore:
             raise TicketError
         if outcome == STRANGER:
             raise NoSuchClassError(MUST_FOLLOW)
+        return outcome
 
 
 def _keys(code: str) -> dict[str, str]:

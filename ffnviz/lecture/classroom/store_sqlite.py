@@ -367,18 +367,19 @@ class SqliteStore:
             self._row(db, code)
             see(db, code, [student], 0.0, self.clock())
 
-    def vote(self, code: str, student: str, scene: int, option: int) -> None:
-        """Note a student's answer, which may be changed until all are revealed."""
+    def vote(self, code: str, student: str, scene: int, option: int) -> bool:
+        """Whether a student's answer counts: it may be changed until all are revealed."""
         with self._file.changing() as db:
             row = self._row_for_student(db, code, student)
             if scene in json.loads(row["revealed"]) or not 0 <= option < MOST_OPTIONS:
-                return
+                return False
             db.execute(
                 "INSERT INTO vote VALUES (?, ?, ?, ?) "
                 "ON CONFLICT DO UPDATE SET option = excluded.option",
                 (code, scene, student, option),
             )
             self._touch(db, code)
+        return True
 
     def say(self, code: str, student: str, text: str) -> None:
         """Keep a student's sentence, hidden, in place of an earlier one; empty takes it back."""

@@ -1,7 +1,7 @@
 // A bet before a trial. Alone one's bet stands in the link; in a class bets are counted without names,
 // and shown to all once the lecturer begins.
 
-import { complain, countsOf, follows, isRevealed, leads, onClass, send, voteOf, vote } from "./classroom_connection.js";
+import { complain, countsOf, follows, isRevealed, leads, onClass, send, voteOf, vote, waits, WAITS } from "./classroom_connection.js";
 import { element, setText } from "./element.js";
 import { sum } from "./numbers.js";
 import { drawOptions } from "./question.js";
@@ -38,7 +38,7 @@ export function mount(tell) {
     const bet = own(), counts = countsOf(data.scene);
     if (data.outcome !== null && closed()) return bet === null ? "" : bet === data.outcome ? "You bet on that." : "You bet otherwise.";
     if (closed()) return "";
-    if (follows()) return bet === null ? "Your bet counts, without your name." : "Your bet is in; you may change it until the training begins.";
+    if (follows()) return waits("vote", data.scene) ? WAITS : bet === null ? "Your bet counts, without your name." : "Your bet is in; you may change it until the training begins.";
     if (!leads()) return "";
     const n = sum(counts ?? []);
     return `${n} ${n === 1 ? "bet" : "bets"} of the class.`;

@@ -1,7 +1,7 @@
 // The line of a class: for the lecturer its code and who is there, for a student the way to explore
 // alone and back, and a sentence to send.
 
-import { attend, base, classroom, complain, onClass, read, send } from "./classroom_connection.js";
+import { WAITS, attend, base, classroom, complain, onClass, read, send, waits } from "./classroom_connection.js";
 import { element } from "./element.js";
 
 export const styles = ["classroom.css"];
@@ -101,6 +101,7 @@ export function mount(tell) {
     if (!data) return;
     const { role } = data, { now, over, problem } = classroom, lecturer = role === "lecturer", student = role === "student", joining = role === "joining";
     root.hidden = !role;
+    if (waits("sentence")) outcome.textContent = WAITS;
     if (lecturer && over) kept(null);
     code.textContent = data.code ? spoken(data.code) : "";
     const people = now ? counted(now.people, "follows", "follow") : "";

@@ -1,6 +1,7 @@
 // The browser's end of a class: what the server tells all who follow, and what they send.
 
 const AGAIN_MS = [500, 1_000, 2_000, 5_000]; // between two tries to reach a server that is gone
+const RETRY_MS = 1_500, ANSWERS_MS = 10_000; // between two tries to send something, and for how long one waits
 /** @type {Set<() => void>} */
 const listeners = new Set();
 
@@ -61,22 +62,54 @@ export function onClass(listener) {
   return () => listeners.delete(listener);
 }
 const changed = () => listeners.forEach((listener) => listener());
+/** @param {number} wait about how long, so that a class does not come all at once */
+const later = (wait) => new Promise((done) => { setTimeout(done, wait * (0.5 + Math.random())); });
 
 const headers = (more = {}) => (secret ? { ...more, "X-Ffnviz-Lecturer": secret } : more);
 /** @param {string} what */
 const address = (what) => new URL(`class/${classroom.code}/${what}`, base());
 
+/** @type {Map<string, object>} */
+const newest = new Map(); // of what was sent, the last of each kind
+/** @type {Set<string>} */
+const unsent = new Set(); // the kinds that wait for the network
+export const WAITS = "No connection. It is sent as soon as there is one.";
 /**
- * Sends the class something.
+ * Whether something that was sent waits for the network.
  *
  * @param {string} what
- * @param {object} sent
+ * @param {number | string} number the scene it is about
+ */
+export const waits = (what, number = "") => unsent.has(`${what} ${number}`);
+
+/**
+ * Sends the class something, again and again while there is no network; the newest of a kind goes in place
+ * of those before.
+ *
+ * @param {string} what
+ * @param {{ scene?: number, number?: number, [more: string]: any }} sent
  */
 export async function send(what, sent) {
-  const answer = await fetch(address(what), {
-    method: "POST", headers: headers({ "Content-Type": "application/json" }), body: JSON.stringify({ who: classroom.role === "student" ? mine().who : "", ...sent }),
+  const { code } = classroom, kind = `${what} ${sent.scene ?? sent.number ?? ""}`;
+  newest.set(kind, sent);
+  const post = () => fetch(address(what), {
+    method: "POST", headers: headers({ "Content-Type": "application/json" }), signal: AbortSignal.timeout(ANSWERS_MS),
+    body: JSON.stringify({ who: classroom.role === "student" ? mine().who : "", ...sent }),
   });
-  if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
+  let answer = await post().catch(() => null);
+  while (!answer) {
+    if (!unsent.has(kind)) {
+      unsent.add(kind);
+      changed();
+    }
+    await later(RETRY_MS);
+    if (newest.get(kind) !== sent) return;
+    if (classroom.code !== code || classroom.over) break;
+    answer = await post().catch(() => null);
+    if (newest.get(kind) !== sent) return;
+  }
+  if (unsent.delete(kind)) changed();
+  if (answer && !answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
 }
 
 /**
@@ -85,7 +118,7 @@ export async function send(what, sent) {
  * @param {string} what
  */
 export async function read(what) {
-  const answer = await fetch(address(what), { headers: headers(), cache: "no-store" });
+  const answer = await fetch(address(what), { headers: headers(), cache: "no-store" }).catch(() => { throw new Error("No connection."); });
   if (!answer.ok) throw new Error((await answer.json().catch(() => ({}))).why ?? `The server answered ${answer.status}.`);
   return answer.json();
 }
@@ -169,7 +202,7 @@ async function keepListening(controller) {
     await listen(controller).catch(() => { classroom.lost ||= classroom.now !== null && !controller.signal.aborted; });
     if (controller.signal.aborted || classroom.over) return;
     const wait = AGAIN_MS[Math.min(tries++, AGAIN_MS.length - 1)];
-    await new Promise((done) => { setTimeout(done, wait * (0.5 + Math.random())); });
+    await later(wait);
   }
 }
 

@@ -92,8 +92,13 @@ export function mount(tell) {
     return path.find((place) => (by < 0 ? place < at : place > at));
   };
 
+  // Without a network nobody hears where the speaker goes: what is pressed then leads nowhere later.
+  const isLost = () => document.documentElement.hasAttribute("data-lost");
+  const network = new MutationObserver(() => { if (data && isLost()) at = data.at; });
+  network.observe(document.documentElement, { attributeFilter: ["data-lost"] });
+
   function goTo(place) {
-    if (place === undefined || !data) return;
+    if (place === undefined || !data || isLost()) return;
     if (list.matches(":popover-open")) list.hidePopover();
     at = place;
     tell("go", place);
@@ -195,6 +200,7 @@ export function mount(tell) {
     },
     destroy() {
       resized.disconnect();
+      network.disconnect();
       question.destroy();
       keys.stop();
       clearTimeout(rested);

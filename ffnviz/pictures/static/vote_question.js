@@ -2,7 +2,7 @@
 // in a class they are counted without names, and the lecturer leads from step to step.
 
 import { kept } from "./browser_storage.js";
-import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass } from "./classroom_connection.js";
+import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass, waits, WAITS } from "./classroom_connection.js";
 import { each, element, setText } from "./element.js";
 import { sum } from "./numbers.js";
 import { oneStop } from "./one_stop.js";
@@ -102,7 +102,7 @@ export function mount(tell) {
 
   function said() {
     const { step, at } = data, answer = data.answers[at], vote = voteOf(at, round());
-    if (follows() && step !== "why") return vote === null ? "Your vote counts, without your name." : "Your vote is in; you may change it until the lecturer goes on.";
+    if (follows() && step !== "why") return waits("vote", sceneOf(at, round())) ? WAITS : vote === null ? "Your vote counts, without your name." : "Your vote is in; you may change it until the lecturer goes on.";
     if (leads() && step !== "why") return `${sum(votesOn(at, round()) ?? [])} votes.`;
     if (step === "ask") return "Vote first; then the experiment runs on this sentence.";
     if (step === "see") return "Look at the numbers, and vote again.";

@@ -49,6 +49,17 @@ SCENE = f"""(before) => {{
     return title !== before && title;
 }}"""
 
+# In a talk: the answer is told; a picture is in the window as a whole, which nothing leaves.
+TOLD = f"""() => ({IN})("story", ".say").some((e) => e.checkVisibility())
+    && ({IN})("story", ".options .right").length === 1"""
+FITTED = """() => {
+    const main = document.querySelector('[data-testid="stMain"]');
+    const shown = [...document.querySelectorAll(".sheet > .rows [data-lit]")]
+        .map((e) => e.getBoundingClientRect());
+    return shown.length > 0 && main.scrollHeight <= main.clientHeight
+        && shown.every(({ bottom, height }) => height > 200 && bottom <= innerHeight);
+}"""
+
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -91,6 +102,27 @@ def test_typing_and_a_click_on_a_token(engine: Engine, address: str) -> None:
     engine.click("[aria-pressed] bdi", "heard")
     engine.wait(CHOSEN, "heard")
     assert engine.wait(DRAWN, "") == FINE
+    assert engine.errors() == []
+
+
+def test_a_talk_is_given_with_the_mouse(engine: Engine, address: str) -> None:
+    engine.resize(1280, 720)
+    engine.open(f"{address}/?scene=3&lecture=ffn")
+    scene = engine.wait(SCENE, "")
+    engine.click("button", "Present")
+    engine.wait("() => document.documentElement.matches('[data-presenting]')")
+    engine.click("button", "Next →")
+    asked = engine.wait(SCENE, scene)
+    engine.click(".question.open .options button", "Two FFNs in a row")
+    engine.wait(TOLD)
+    assert engine.wait(FITTED)
+    engine.click("button", "← Back")  # the question's room is the picture's again
+    assert engine.wait(SCENE, asked) == scene
+    assert engine.wait(FITTED)
+    engine.click("button", "End the talk")
+    engine.wait("() => !document.documentElement.matches('[data-presenting]')")
+    shown = engine.wait(DRAWN, "")
+    assert shown | {"beside": True} == FINE  # a scene stands above all, with no list at its side
     assert engine.errors() == []
 
 
