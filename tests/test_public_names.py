@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 
@@ -178,6 +177,21 @@ def test_every_class_that_is_handed_out_is_public(name: str) -> None:
             assert kind in public or kind.__name__ in INSIDE, f"{kind} of {function}"
 
 
+ARRAYS = ("BlockIndex", "NeuronIndex")  # a file of counts, as NumPy wrote it
+
+
+@pytest.mark.parametrize("name", [each for each in ffnviz.__all__ if each[0].isupper()])
+def test_results_are_tensors_and_none_is_an_array(name: str) -> None:
+    if name == "Activation":  # φ itself, which is given for both
+        return
+    given = []
+    for function in functions_of(name):
+        hints = typing.get_type_hints(function)
+        handed = hints.values() if inspect.isclass(function) else [hints.get("return")]
+        given += [hint for hint in handed if "ndarray" in str(hint)]
+    assert bool(given) == (name in ARRAYS), given
+
+
 def test_every_error_that_the_library_raises_is_public() -> None:
     """Of those of the modules that have a public name in them, and of what those import."""
     public = {getattr(ffnviz, each) for each in ffnviz.__all__ if each[0].isupper()}
@@ -271,5 +285,5 @@ def test_results_are_compared_entry_by_entry(model_folder: Path) -> None:
         assert hash(first) == hash(again)
         assert first != other
         assert first != "another kind"
-    empty = np.array([np.nan])
-    assert ffnviz.Ablation(1.0, empty, 0.0) == ffnviz.Ablation(1.0, empty.copy(), 0.0)
+    empty = torch.tensor([torch.nan]).double()
+    assert ffnviz.Ablation(1.0, empty, 0.0) == ffnviz.Ablation(1.0, empty.clone(), 0.0)

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from reprlib import repr as shorten
 from typing import SupportsIndex
 
-import numpy as np
 import torch
-from jaxtyping import Float
-from numpy.typing import NDArray
+from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 
 from ffnviz.analysis.causal.measure import activations, judged_at, network_of
@@ -180,13 +178,13 @@ class FeatureExamples(Comparable):
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> found = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=1)
         >>> found.values.shape, found.texts.shape, found.active.shape, found.read[1]
-        ((1, 2048), (1, 2048), (2048,), 'He lit a [MASK].')
+        (torch.Size([1, 2048]), torch.Size([1, 2048]), torch.Size([2048]), 'He lit a [MASK].')
     """
 
-    values: NDArray[np.float32]
-    texts: NDArray[np.int64]
-    tokens: NDArray[np.int64]
-    active: NDArray[np.int64]
+    values: Float32[Tensor, "k d_sae"]
+    texts: Int64[Tensor, "k d_sae"]
+    tokens: Int64[Tensor, "k d_sae"]
+    active: Int64[Tensor, "d_sae"]
     n_tokens: int
     read: tuple[str, ...]
 
@@ -224,7 +222,7 @@ def sae_examples(
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> result = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=2)
         >>> result.values.shape, result.n_tokens
-        ((2, 2048), 8)
+        (torch.Size([2, 2048]), 8)
     """
     check_fit(network, sae)
     k = at_least("k", k)
@@ -247,9 +245,7 @@ def sae_examples(
         progress(number + 1)
     if not read:
         raise ValueError("There are no texts: give some, texts=[…].")
-    return FeatureExamples(
-        best.numpy(), where[0].numpy(), where[1].numpy(), active.numpy(), n_tokens, tuple(read)
-    )
+    return FeatureExamples(best, where[0], where[1], active, n_tokens, tuple(read))
 
 
 WORDS_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
@@ -296,7 +292,7 @@ def sae_words(
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> promoted, suppressed = ffnviz.sae_words(model, sae, feature=1709, k=3)
         >>> promoted.scores.shape, bool(promoted.scores[0] > 0 > suppressed.scores[0])
-        ((3,), True)
+        (torch.Size([3]), True)
     """
     return words_of(network, direction(network, sae, feature), at_least("k", k, 0))
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from jaxtyping import Float64, Int64
 from torch import Tensor
 from torch.nn import functional
 
@@ -210,16 +210,16 @@ class LogitAttribution(Comparable):
         >>> do = ffnviz.logit_difference(model, "do", "does")
         >>> parts = ffnviz.logit_attribution(trace, do, k=3)
         >>> parts.attention.shape, parts.ffn.shape, parts.contributions.shape, parts.edits
-        ((2,), (2,), (3,), 0.0)
+        (torch.Size([2]), torch.Size([2]), torch.Size([3]), 0.0)
     """
 
     total: float
     embedding: float
-    attention: NDArray[np.float64]
-    ffn: NDArray[np.float64]
+    attention: Float64[Tensor, "n_blocks"]
+    ffn: Float64[Tensor, "n_blocks"]
     bias: float
-    neurons: NDArray[np.int64]
-    contributions: NDArray[np.float64]
+    neurons: Int64[Tensor, "k 2"]
+    contributions: Float64[Tensor, "k"]
     edits: float = 0.0
 
     @property
@@ -293,7 +293,7 @@ def logit_attribution(
         >>> rather = ffnviz.logit_difference(model, "do", "does")
         >>> parts = ffnviz.logit_attribution(model.trace("How [MASK] they know?"), rather, k=3)
         >>> parts.ffn.shape, parts.neurons.shape, parts.contributions.shape
-        ((2,), (3, 2), (3,))
+        (torch.Size([2]), torch.Size([3, 2]), torch.Size([3]))
         >>> abs(parts.residue) < 1e-4
         True
     """
@@ -321,10 +321,10 @@ def logit_attribution(
     return LogitAttribution(
         total=float(measure(trace.logits_at(place))),
         embedding=float(row(trace.embedding) @ along),
-        attention=(attention @ along).numpy(),
-        ffn=(ffn @ along).numpy(),
+        attention=attention @ along,
+        ffn=ffn @ along,
         bias=bias,
-        neurons=np.stack(np.unravel_index(best, neurons.shape), axis=-1),
-        contributions=flat[best],
+        neurons=torch.from_numpy(np.stack(np.unravel_index(best, neurons.shape), axis=-1)),
+        contributions=torch.from_numpy(flat[best]),
         edits=float(rest @ along) if trace.edits else 0.0,
     )
