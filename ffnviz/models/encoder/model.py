@@ -21,7 +21,7 @@ from ffnviz.models.arguments import (
     rows_of_width,
     what_to_hold,
 )
-from ffnviz.models.batches import BATCH, traces
+from ffnviz.models.batches import traces
 from ffnviz.models.card import Card, Provenance, Sizes, seed_in
 from ffnviz.models.config import ASSETS
 from ffnviz.models.device import usable_device
@@ -36,6 +36,7 @@ from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint, index_for
 from ffnviz.models.learned import is_learned
+from ffnviz.models.network import BATCH
 from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch

@@ -21,7 +21,7 @@ from ffnviz.models.arguments import (
     rows_of_width,
     what_to_hold,
 )
-from ffnviz.models.batches import BATCH, traces
+from ffnviz.models.batches import traces
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, Edits, all_of, edits_of
 from ffnviz.models.external import views
@@ -52,7 +52,7 @@ from ffnviz.models.external.tracing import (
     seen_heads,
 )
 from ffnviz.models.fingerprint import fingerprint, index_for
-from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.network import BATCH, NotForThisNetwork
 from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import BlockTrace, ForwardPass, SharedValues, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
