@@ -26,6 +26,7 @@ from ffnviz.models.arguments import at_least, kept_numbers, place_of, places_of,
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network, check_network
 from ffnviz.models.sae import Sae, SaeError
+from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import ForwardPass, Trace
 
 
@@ -132,6 +133,8 @@ def features_of(network: Network, trace: ForwardPass, sae: Sae) -> Features:
     """The same of any pass, given its network."""
     check_fit(network, sae)
     x = activations(network, trace.blocks[sae.block], sae.at).float()
+    if isinstance(trace, TraceSlice) and sae.at in ("attention", "heads"):
+        x = x[trace.first : trace.first + len(trace.ids)]  # its blocks have the whole attention's
     values = sae.encode(x.to(sae.w_enc.device))
     made = sae.decode(values, x.to(sae.w_enc.device)).to(x)
     return Features(values, x, made, n_left_out=int(sae.prepend_bos))
@@ -195,7 +198,7 @@ def sae_examples(
     sae: Sae,
     texts: Iterable[str],
     k: int = EXAMPLES,
-    progress: Callable[[int], None] = lambda _texts: None,
+    progress: Callable[[int], None] | None = None,
 ) -> FeatureExamples:
     """The k texts in which each feature is most active, in one pass over texts that are kept.
 
@@ -242,7 +245,8 @@ def sae_examples(
         active += (values > 0).sum(dim=0)
         n_tokens += len(values)
         read.append(text)
-        progress(number + 1)
+        if progress is not None:
+            progress(number + 1)
     if not read:
         raise ValueError("There are no texts: give some, texts=[…].")
     return FeatureExamples(best, where[0], where[1], active, n_tokens, tuple(read))

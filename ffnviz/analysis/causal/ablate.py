@@ -118,7 +118,7 @@ def ablate(
     changed = Edit(block, neurons, value=0.0, tokens=tokens, at=at, heads=heads)
     changed = changed.settled(network.sizes, len(plain.tokens), network.head_shape)
     place = judged_at(network, plain, token)
-    before = measured(measure, plain.logits_at(place))
+    before = measured(network, measure, plain.logits_at(place))
     if how == "zero":
         edits = [replace(changed, scale=0.0, value=None)]
     else:

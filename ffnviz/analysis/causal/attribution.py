@@ -13,6 +13,8 @@ from ffnviz.analysis.causal.measure import (
     LogitDifference,
     Measure,
     activations,
+    check_words,
+    in_whole,
     judged_at,
     measured,
     network_of,
@@ -21,7 +23,7 @@ from ffnviz.analysis.causal.measure import (
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.analysis.neurons.intervention import direct_contributions
-from ffnviz.models.arguments import at_least, at_most
+from ffnviz.models.arguments import at_least, at_most, rows_like
 from ffnviz.models.edit import Edit, Edits
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.trace import BlockStages, Trace
@@ -59,7 +61,17 @@ class GradientAttribution(Comparable):
         """gradient ⊙ (activation − its own): what patching each would add, to first order.
 
         Attribution patching (Nanda 2023; Syed et al. 2023), (n_blocks, T, width).
+
+        Raises:
+            TypeError: if it is no tensor of floating-point numbers.
+            ValueError: if it has another shape than its own.
         """
+        activation = rows_like(activation, self.activation, "activation")
+        if activation.shape != self.activation.shape:
+            own = tuple(self.activation.shape)
+            raise ValueError(
+                f"activation has the shape {tuple(activation.shape)} instead of {own}."
+            )
         return self.gradient * (activation - self.activation)
 
 
@@ -100,7 +112,7 @@ def gradient_attribution(
     require(network, GRADIENT_NEEDS)
     trace = network.trace(text, edits)
     place = judged_at(network, trace, token)
-    measured(measure, trace.logits_at(place))
+    measured(network, measure, trace.logits_at(place))
     return _gradients(network, trace, at, lambda logits: measure(logits[place]))
 
 
@@ -241,7 +253,7 @@ def check_taken_apart(measure: object, network: Network) -> None:
             f"measure = {measure!r}: only a logit, or a difference of two, is a sum of parts. Give "
             "what ffnviz.logit_difference makes."
         )
-    measure.check(network.sizes.vocab_size)
+    check_words(measure, network)
 
 
 def direction_of(
@@ -300,7 +312,8 @@ def logit_attribution(
     network = network_of(trace)
     require(network, NEEDS)
     check_taken_apart(measure, network)
-    place, k = judged_at(network, trace, token), at_least("k", k, 0)
+    trace, place = in_whole(trace, judged_at(network, trace, token))
+    k = at_least("k", k, 0)
     along, bias = direction_of(network, trace, measure, place)
 
     def row(stream: Tensor) -> Tensor:

@@ -13,6 +13,7 @@ from ffnviz.analysis.causal.measure import (
     LogitDifference,
     Measure,
     activations,
+    in_whole,
     judged_at,
     measured,
     network_of,
@@ -96,7 +97,7 @@ def head_attribution(
     network = network_of(trace)
     require(network, NEEDS)
     check_taken_apart(measure, network)
-    place = judged_at(network, trace, token)
+    trace, place = in_whole(trace, judged_at(network, trace, token))
     along, _ = direction_of(network, trace, measure, place)
     n_blocks = len(trace.blocks)
     most = max(network.head_shape(number)[0] for number in range(n_blocks))
@@ -202,7 +203,7 @@ def head_map(
     return HeadMap(
         values.mean(-1),
         float(to.values.mean()),
-        measured(measure, given.logits_at(place)),
+        measured(network, measure, given.logits_at(place)),
         standard_error(values),
     )
 

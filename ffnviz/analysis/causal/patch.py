@@ -331,7 +331,7 @@ def map_of_traces(
     """
     require(network, NEEDS)
     heads = kept_numbers("heads", heads)
-    source = measured(measure, given.logits_at(judged[0]))
+    source = measured(network, measure, given.logits_at(judged[0]))
     target = Target(network, into, judged[1], measure, noise)
     sources, targets = pairs.T.tolist()
     values = torch.empty(len(into.blocks), len(pairs), target.draws, dtype=torch.float64)
@@ -376,7 +376,7 @@ class Target:
     ) -> None:
         self.draws = 1 if noise is None else noise.draws
         self._network, self._trace, self._place, self._measure = network, trace, place, measure
-        plain = measured(measure, trace.logits_at(place))
+        plain = measured(network, measure, trace.logits_at(place))
         self._noise: Edit | None = None
         self._run: ForwardPass = trace
         self.values = torch.tensor([plain], dtype=torch.float64)

@@ -7,7 +7,7 @@ import torch
 from jaxtyping import Float64, Int64
 from torch import Tensor
 
-from ffnviz.analysis.causal.measure import judged_at, network_of
+from ffnviz.analysis.causal.measure import in_whole, judged_at, network_of
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import at_least, at_most, place_of
@@ -103,7 +103,8 @@ def _paths(
     network = network_of(trace)
     require(network, NEEDS)
     block, k = place_of("block", block, len(trace.blocks)), at_least("k", k, 0)
-    place = judged_at(network, trace, token)
+    trace, place = in_whole(trace, judged_at(network, trace, token))
+    neuron = place_of("neuron", neuron, network.sizes.d_ff, from_end=False)
     off = Edit(block, [neuron], scale=0.0, tokens=[place])
     without = network.run(trace.ids, [*trace.edits, off])
     own = trace.blocks[block].ffn.hidden[place, neuron].double()

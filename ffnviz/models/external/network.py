@@ -18,6 +18,7 @@ from ffnviz.models.arguments import (
     checked_ids,
     held_block,
     place_of,
+    rows_for,
     rows_of_width,
     what_to_hold,
 )
@@ -524,7 +525,7 @@ class ExternalNetwork:
         the FFN writes what it wrote in the whole trace.
         """
         block = place_of("block", block, self.sizes.n_blocks)
-        output = rows_of_width(output, self.sizes.d_model)
+        output = rows_for(output, trace.ids, self.sizes.d_model)
         if isinstance(trace, TraceSlice):
             kept = slice(trace.first, trace.first + len(output))
             everywhere = trace.whole.blocks[block].ffn.output.clone()
