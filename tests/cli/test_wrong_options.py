@@ -49,8 +49,11 @@ def test_each_option_that_takes_a_place_says_from_which_number_it_counts() -> No
                 places[name, option.opts[0]] = (option.help or "").partition(":")[0].split(";")[0]
     counted = {place for place, told in places.items() if told == "Counted from 1, as on the pages"}
     assert counted == {
-        ("lab", "--block"), ("lab", "--token"), ("timing", "--block"), ("index", "--blocks"),
-    }  # fmt: skip
+        ("lab", "--block"),
+        ("lab", "--token"),
+        ("timing", "--block"),
+        ("index", "--blocks"),
+    }
     assert {*places} - counted == {("train", "--blocks")}  # how many, and no place
 
 
