@@ -3,17 +3,22 @@
 In a process of its own: here a hook checks the types of all that is handed to the model.
 """
 
+import inspect
 import json
+import pickle
 import subprocess
 import sys
+from collections.abc import Callable
 from copy import deepcopy
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 import ffnviz
+from ffnviz.models.token_slice import token_slice
 
 PROGRAM = """
 import json, sys
@@ -30,6 +35,7 @@ trace = model.trace(text)
 measure = ffnviz.logit_difference(model, 5, 9)
 wide, direction = torch.zeros(model.sizes.d_ff), torch.zeros(model.sizes.d_model)
 eye = torch.eye(len(wide))
+sae = ffnviz.Sae("n", 1, "hidden", "standard", w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)
 answers = {}
 for asked in json.loads(sys.argv[1]):
     try:
@@ -120,6 +126,75 @@ OF_ANY = {
     "ffnviz.sae_features(trace, 'n')": ("TypeError", "sae = 'n': give a dictionary"),
     "ffnviz.load(None)": ("TypeError", "name = None: give relu, gelu, a folder, or a name"),
     "ffnviz.write_descriptions(['a'], 'said')": ("TypeError", "There is 'a' among them: give"),
+    # Numbers that are none, or that the network's precision has not.
+    "ffnviz.Edit(0, trace.ids.to('meta'), scale=0.0)": ("ValueError", "neurons is on the device"),
+    "ffnviz.Edit(0, add=direction.to('meta'), at='output')": ("ValueError", "add is on the device"),
+    "ffnviz.Edit(0, scale=direction.sum().to('meta'))": ("ValueError", "give one finite number"),
+    "ffnviz.Edit(0, add=[0.0, 1.0], at='output')": (
+        "ValueError", "add = [0.0, 1.0]: give one number, or torch.tensor([…])."),
+    "model.trace(text, ffnviz.Edit(0, [1], scale=1e39))": (
+        "ValueError", "scale has the value 1e+39, and the network's precision (float32) ends at"),
+    "model.trace(text, ffnviz.Edit(0, [1], value=-1e300))": ("ValueError", "value has the value"),
+    "model.trace(text, ffnviz.Edit(0, add=direction.double() + 1e300, at='output'))": (
+        "ValueError", "add has the value 1e+300"),
+    "model.run(trace.ids.to('meta'))": ("ValueError", "ids is on the device meta"),
+    "model.run(trace.ids[None][:0])": ("ValueError", "there is no text in it."),
+    "model.logits(direction.to('meta'))": ("ValueError", "rows is on the device meta"),
+    "ffnviz.steer(model, text, direction.to('meta'), 0)": ("ValueError", "direction is on the dev"),
+    # One thing where another is wanted.
+    "model.trace(text, 'edit')": ("TypeError", "edits = 'edit': give ffnviz.Edit"),
+    "model.trace(text, hold=None)": ("nothing", ""),
+    "model.trace(text, hold=True)": ("ValueError", "hold = True: give 'ffn', 'attention', 'all'"),
+    "model.trace(text, hold=1.0)": ("ValueError", "hold = 1.0: give 'ffn', 'attention', 'all'"),
+    "ffnviz.Trace.load('.')": ("TraceFileError", "'.' is a folder, and a trace is a file."),
+    "ffnviz.Trace.load('')": ("TypeError", "path = '': give the name of a file."),
+    "trace.save(None)": ("TypeError", "path = None: give the name of a file."),
+    "ffnviz.read_index(None)": ("TypeError", "path = None: give the name of a file."),
+    "ffnviz.read_index('not-there')": ("IndexFileError", "neurons: there is no such file."),
+    "ffnviz.read_sae(5)": ("TypeError", "path = 5: give the name of a file."),
+    "ffnviz.read_descriptions(None)": ("TypeError", "path = None: give the name of a file."),
+    "ffnviz.Description(1, 5, 'x')": ("DescriptionsError", "layer = 1: give a text"),
+    "ffnviz.Description('1', -1, 'x')": ("DescriptionsError", "index = -1: give a whole number"),
+    "ffnviz.Description('1', 5, '')": ("DescriptionsError", "text = '': say what"),
+    "ffnviz.neuron_paths(trace, 0, 1.0, 1)": ("ValueError", "neuron = 1.0: give one whole number"),
+    "ffnviz.neuron_paths(trace, 0, True, 1)": ("ValueError", "neuron = True: give one whole numb"),
+    "ffnviz.neuron_paths(trace, 1, 0, 0)": ("ValueError", "Block 0, from 0, does not come after"),
+    "ffnviz.steer(model, text, direction.numpy(), 0)": ("nothing", ""),
+    "ffnviz.steer(model, text, [0.0] * 999, 0)": ("TypeError", "0.0, ...]: give a tensor, (width"),
+    "ffnviz.steer(model, text, direction, 0, at='')": ("ValueError", "at = '' is not allowed"),
+    "ffnviz.generate(model, text, 1, sample='no')": ("ValueError", "sample = 'no': give True or F"),
+    "ffnviz.LogitDifference('cat')": ("TypeError", "word = 'cat': give an entry of the vocabulary"),
+    "ffnviz.sae_examples(model, sae, [text], progress=None)": ("nothing", ""),
+    "ffnviz.Sae('n', -1, 'hidden', 'standard', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
+        "SaeError", "n: block = -1: give one whole number, from 0"),
+    "ffnviz.Sae('n', 1, 'hidden', 'standard', w_enc=[1], w_dec=eye, b_dec=wide, b_enc=wide)": (
+        "SaeError", "n: w_enc must be a tensor of floating-point numbers."),
+    # Rows of another width, another precision or another number.
+    "model.logits(direction.double())": ("nothing", ""),
+    "model.logits(direction.half())": ("nothing", ""),
+    "model.stream_with(trace, 0, direction[None])": ("ValueError", "a row a token."),
+    "model.ffn(0).write(torch.zeros(3))": ("ValueError", "hidden has the shape (3,): its last"),
+    "model.ffn(0).write(wide.numpy())": ("TypeError", "hidden must be a tensor of floating"),
+    "model.ffn(0).neuron(torch.zeros(3), 0)": ("ValueError", "x has the shape (3,): its last"),
+    "model.ffn(0).neuron(direction.double(), 0)": ("nothing", ""),
+    "model.ffn(0).reads(torch.zeros(3))": ("ValueError", "middle has the shape (3,): its last"),
+    "model.ffn(0).norm(torch.zeros(3))": ("ValueError", "x has the shape (3,): its last size"),
+    "model.heads(0).write(torch.zeros(3))": ("ValueError", "z has the shape (3,): its last size"),
+    "sae.encode(torch.zeros(3))": ("ValueError", "x has the shape (3,): its last size must be"),
+    "sae.encode(wide.numpy())": ("TypeError", "x must be a tensor of floating-point numbers"),
+    "sae.decode(torch.zeros(2, len(wide)), wide)": ("ValueError", "give as many rows of each."),
+    "ffnviz.gradient_attribution(model, text, measure).towards(torch.zeros(3))": (
+        "ValueError", "activation has the shape (3,): its last size must be"),
+    "ffnviz.gradient_attribution(model, text, measure).towards(wide)": (
+        "ValueError", "activation has the shape"),
+    # Of a tokenizer.
+    "model.tokenizer.encode(5)": ("TypeError", "A text is a str, and this is of type int."),
+    "model.tokenizer.encode(text, -1)": ("ValueError", "max_tokens = -1: give a whole number"),
+    "model.tokenizer.encode_many(text)": ("TypeError", "Give texts in a list, also one alone"),
+    "model.tokenizer.decode(trace.ids)": ("nothing", ""),
+    "model.tokenizer.decode([10**6])": ("ValueError", "There is no id 1000000: they count"),
+    "model.tokenizer.word(10**6)": ("ValueError", "There is no entry 1000000: they count"),
+    "model.tokenizer.label(-1)": ("ValueError", "There is no entry -1: they count from 0"),
 }  # fmt: skip
 
 
@@ -193,3 +268,81 @@ def test_a_contrast_knows_where_it_is_added() -> None:
     asked = ffnviz.steer(model, "It was [MASK].", found.direction, 0, 2.0, at="middle")
     assert torch.equal(steered.logits, asked.logits)
     assert not torch.equal(steered.logits, model.trace("It was [MASK].").logits)
+
+
+def test_what_is_of_another_network_is_noticed(tmp_path: Path) -> None:
+    relu, gelu = ffnviz.load("relu"), ffnviz.load("gelu")
+    texts, others = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
+    found = ffnviz.contrast(relu, texts, others, -1)
+    assert found.block == 1
+    with pytest.raises(ValueError, match="found in another network, ReLU"):
+        ffnviz.steer(gelu, texts[0], found)
+    again = ffnviz.steer(ffnviz.load("relu"), texts[0], found)  # the same weights
+    assert torch.equal(again.logits, ffnviz.steer(relu, texts[0], found).logits)
+    copied = pickle.loads(pickle.dumps(found))
+    assert (copied, copied.network) == (found, None)
+
+    for network in (relu, gelu):
+        network.trace(texts[0]).save(tmp_path / network.name)
+        ffnviz.Trace.load(tmp_path / network.name).save(tmp_path / f"{network.name} again")
+    saved = [ffnviz.Trace.load(tmp_path / name) for name in ("relu", "relu again", "gelu again")]
+    assert len(ffnviz.Trace.cat(saved[:2]).tokens) == 2 * len(saved[0].tokens)
+    with pytest.raises(ValueError, match="of different networks"):
+        ffnviz.Trace.cat(saved[1:])
+
+
+def test_a_measure_of_another_vocabulary_is_noticed() -> None:
+    pytest.importorskip("transformers")
+    from tests.analysis.causal.networks import network_of_kind
+
+    gpt, relu = network_of_kind("GPT-2"), ffnviz.load("relu")
+    of_gpt, text = ffnviz.logit_difference(gpt, 5, 9), "How [MASK] they know?"
+    asked: list[Callable[[], object]] = [
+        lambda: ffnviz.ablate(relu, text, of_gpt, 0),
+        lambda: ffnviz.logit_attribution(relu.trace(text), of_gpt),
+        lambda: ffnviz.gradient_attribution(relu, text, of_gpt),
+        lambda: ffnviz.patch_map(relu, text, text, of_gpt),
+    ]
+    for ask in asked:
+        with pytest.raises(ValueError, match="made for another network's vocabulary"):
+            ask()
+    of_gelu = ffnviz.logit_difference(ffnviz.load("gelu"), "do", "does")
+    assert ffnviz.ablate(relu, text, of_gelu, 0).plain > 0  # the twins read by one vocabulary
+
+
+@pytest.mark.parametrize("at", ["attention", "heads", "hidden"])
+def test_a_part_of_a_trace_gives_what_the_whole_has_there(at: str) -> None:
+    model = ffnviz.load("relu")
+    trace, do = model.trace("How [MASK] they know?"), ffnviz.logit_difference(model, "do")
+    edited = model.trace(trace.text, ffnviz.Edit(0, [3], value=2.0))
+    for whole in (trace, edited):
+        part = token_slice(whole, range(1, 4))
+        assert ffnviz.logit_attribution(part, do, token=1) == ffnviz.logit_attribution(
+            whole, do, token=2
+        )
+        assert ffnviz.head_attribution(part, do, token=1) == ffnviz.head_attribution(
+            whole, do, token=2
+        )
+        assert ffnviz.neuron_paths(part, 0, 3, 1, token=1) == ffnviz.neuron_paths(
+            whole, 0, 3, 1, token=2
+        )
+        width = model.sizes.d_ff if at == "hidden" else model.sizes.d_model
+        eye, zero = torch.eye(width), torch.zeros(width)
+        sae = ffnviz.Sae("n", 0, at, "standard", w_enc=eye, w_dec=eye, b_dec=zero, b_enc=zero)
+        here, there = (ffnviz.sae_features(each, sae).values for each in (part, whole))
+        assert torch.equal(here, there[1:4])
+
+
+def test_a_network_is_opened_by_names_and_numbers_that_are_such() -> None:
+    pytest.importorskip("transformers")
+    from tests.models.external.families import FAMILIES, build
+    from tests.models.external.tokenizers import byte_level
+
+    model, opened = build(FAMILIES["GPT-2"]), inspect.unwrap(ffnviz.from_module)
+    with pytest.raises(TypeError, match="label = 5: give a text"):
+        opened(model, byte_level(), 5)
+    for longest in (0, "5", 2.5):
+        with pytest.raises(ValueError, match=r"longest = .*: give a whole number, 1 or more"):
+            opened(model, byte_level(), longest=longest)
+    with pytest.raises(ffnviz.CannotOpenError, match="on the device meta, where they have no val"):
+        ffnviz.from_module(build(FAMILIES["GPT-2"]).to("meta"), byte_level())

@@ -13,7 +13,7 @@ class Comparable:
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented
-        names = [each.name for each in fields(self)]  # type: ignore[arg-type]
+        names = [each.name for each in fields(self) if each.compare]  # type: ignore[arg-type]
         return all(_same(getattr(self, name), getattr(other, name)) for name in names)
 
     def __hash__(self) -> int:

@@ -13,10 +13,8 @@ from dataclasses import dataclass
 from reprlib import repr as shorten
 from typing import SupportsIndex
 
-import numpy as np
 import torch
-from jaxtyping import Float
-from numpy.typing import NDArray
+from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 
 from ffnviz.analysis.causal.measure import activations, judged_at, network_of
@@ -28,6 +26,7 @@ from ffnviz.models.arguments import at_least, kept_numbers, place_of, places_of,
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network, check_network
 from ffnviz.models.sae import Sae, SaeError
+from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import ForwardPass, Trace
 
 
@@ -134,6 +133,8 @@ def features_of(network: Network, trace: ForwardPass, sae: Sae) -> Features:
     """The same of any pass, given its network."""
     check_fit(network, sae)
     x = activations(network, trace.blocks[sae.block], sae.at).float()
+    if isinstance(trace, TraceSlice) and sae.at in ("attention", "heads"):
+        x = x[trace.first : trace.first + len(trace.ids)]  # its blocks have the whole attention's
     values = sae.encode(x.to(sae.w_enc.device))
     made = sae.decode(values, x.to(sae.w_enc.device)).to(x)
     return Features(values, x, made, n_left_out=int(sae.prepend_bos))
@@ -180,13 +181,13 @@ class FeatureExamples(Comparable):
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> found = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=1)
         >>> found.values.shape, found.texts.shape, found.active.shape, found.read[1]
-        ((1, 2048), (1, 2048), (2048,), 'He lit a [MASK].')
+        (torch.Size([1, 2048]), torch.Size([1, 2048]), torch.Size([2048]), 'He lit a [MASK].')
     """
 
-    values: NDArray[np.float32]
-    texts: NDArray[np.int64]
-    tokens: NDArray[np.int64]
-    active: NDArray[np.int64]
+    values: Float32[Tensor, "k d_sae"]
+    texts: Int64[Tensor, "k d_sae"]
+    tokens: Int64[Tensor, "k d_sae"]
+    active: Int64[Tensor, "d_sae"]
     n_tokens: int
     read: tuple[str, ...]
 
@@ -197,7 +198,7 @@ def sae_examples(
     sae: Sae,
     texts: Iterable[str],
     k: int = EXAMPLES,
-    progress: Callable[[int], None] = lambda _texts: None,
+    progress: Callable[[int], None] | None = None,
 ) -> FeatureExamples:
     """The k texts in which each feature is most active, in one pass over texts that are kept.
 
@@ -224,7 +225,7 @@ def sae_examples(
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> result = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=2)
         >>> result.values.shape, result.n_tokens
-        ((2, 2048), 8)
+        (torch.Size([2, 2048]), 8)
     """
     check_fit(network, sae)
     k = at_least("k", k)
@@ -244,12 +245,11 @@ def sae_examples(
         active += (values > 0).sum(dim=0)
         n_tokens += len(values)
         read.append(text)
-        progress(number + 1)
+        if progress is not None:
+            progress(number + 1)
     if not read:
         raise ValueError("There are no texts: give some, texts=[…].")
-    return FeatureExamples(
-        best.numpy(), where[0].numpy(), where[1].numpy(), active.numpy(), n_tokens, tuple(read)
-    )
+    return FeatureExamples(best, where[0], where[1], active, n_tokens, tuple(read))
 
 
 WORDS_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
@@ -296,7 +296,7 @@ def sae_words(
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> promoted, suppressed = ffnviz.sae_words(model, sae, feature=1709, k=3)
         >>> promoted.scores.shape, bool(promoted.scores[0] > 0 > suppressed.scores[0])
-        ((3,), True)
+        (torch.Size([3]), True)
     """
     return words_of(network, direction(network, sae, feature), at_least("k", k, 0))
 

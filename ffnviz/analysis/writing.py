@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability, masked_id, require
-from ffnviz.models.arguments import at_least, check_text, finite_number
+from ffnviz.models.arguments import at_least, check_text, finite_number, yes_or_no
 from ffnviz.models.edit import Edits, all_of
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.network import Network, NotForThisNetwork, TokenizerLike
@@ -218,6 +218,7 @@ def generate(
     check_text(text)
     edits, n, seed = all_of(edits), at_least("n", n, 0), at_least("seed", seed, 0)
     temperature, top_p = finite_number("temperature", temperature), finite_number("top_p", top_p)
+    sample = yes_or_no("sample", sample)
     how = Strategy(temperature, at_least("top_k", top_k, 0), top_p, sample, seed)
     made = begin(network, text)
     for _ in range(n):

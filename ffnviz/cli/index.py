@@ -23,6 +23,7 @@ from ffnviz.analysis.neurons.neuron_index import (
 )
 from ffnviz.analysis.neurons.probes import read_probes, split
 from ffnviz.cli.options import (
+    FROM_1,
     F,
     Number,
     bar,
@@ -94,7 +95,7 @@ def print_written(index: NeuronIndex, path: Path, shown_with: str, files: list[P
         f"{gigabytes(path.stat().st_size)}. To see it: ffnviz app {shown_with}--index {path}"
     )
     if files:
-        click.echo(f"Beside it: {', '.join(map(str, files))}")
+        click.echo(f"Beside it, with blocks from 0: {', '.join(map(str, files))}")
 
 
 MOST_WORKERS = 512  # on one machine; a cluster may have more
@@ -219,7 +220,7 @@ class Corpus(click.Path):
     help="How many tokens of a text are read at once, at most as many as the network "
     "reads; a longer one is read in pieces, each of which counts as a text. More take more memory.",
 )
-@click.option("--blocks", help="Which to look at, from 1: “2” or “3,7,11”. All if absent.")
+@click.option("--blocks", help=f"{FROM_1}: “2” or “3,7,11”. All if absent.")
 @engine_options
 @model_option
 @click.option(
@@ -232,15 +233,18 @@ class Corpus(click.Path):
 @click.option(
     "--table",
     type=click.Choice([ending[1:] for ending in FORMATS]),
-    help="Write each index also as tables, <network>.csv and <network>-examples.csv, or .parquet.",
+    help="Write each index also as tables, <network>.csv and <network>-examples.csv, or .parquet. "
+    "In these, blocks count from 0, as in Python.",
 )
 @click.option(
     "--describe",
     is_flag=True,
     help="Write what tags and words say of each neuron as <network>.jsonl, as Neuronpedia has it; "
-    "`ffnviz app --descriptions` shows it.",
+    "`ffnviz app --descriptions` shows it. In it, layers count from 0.",
 )
-@click.option("--json", "as_json", is_flag=True, help="What was written, as JSON.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="What was written, as JSON; its blocks count from 1."
+)
 @threads_option()
 @device_option
 def index(

@@ -9,7 +9,9 @@ import torch
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
 from ffnviz.cli.options import (
+    FROM_1,
     block_of,
+    block_option,
     device_option,
     network_of,
     reported,
@@ -22,14 +24,20 @@ from ffnviz.models.device import device_name
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import usual_token
 
+JSON = "All claims as JSON instead of a list; block and token count from 1 there, too."
+
 
 @click.command()
 @sentence_options
-@click.option("--block", type=click.IntRange(1), help="The last if absent.")
-@click.option("--token", type=click.IntRange(1), help="The first [MASK] or last word if absent.")
+@block_option
+@click.option(
+    "--token",
+    type=click.IntRange(1),
+    help=f"{FROM_1}; the first [MASK], or the last word, if absent.",
+)
 @device_option
 @threads_option(default=1)
-@click.option("--json", "as_json", is_flag=True, help="All claims as JSON instead of a list.")
+@click.option("--json", "as_json", is_flag=True, help=JSON)
 def lab(
     text: str,
     block: int | None,
@@ -44,7 +52,9 @@ def lab(
         trace = network.trace(text)
     block = block_of(network, block)
     if token is not None and token > len(trace.tokens):
-        raise click.BadParameter(f"there are {len(trace.tokens)} tokens.", param_hint="--token")
+        raise click.BadParameter(
+            f"there are {len(trace.tokens)} tokens, which count from 1.", param_hint="--token"
+        )
     chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
     subject = Subject(network, trace, block - 1, chosen)
     with reported(NotForThisNetwork):
@@ -55,8 +65,10 @@ def lab(
         "twin": network.card.id,
         "network": network.card.label,
         "block": block,
+        "n_blocks": network.sizes.n_blocks,
         "text": text,
         "token": chosen + 1,
+        "n_tokens": len(trace.tokens),
         "claims": [claim for each in tested for claim in _claims(each)],
         "not_tested": {e.experiment.title: e.why_not for e in tested if e.why_not},
         "counted": _counted([finding for each in tested for finding in each.findings]),
@@ -100,7 +112,8 @@ def _counted(findings: Sequence[Finding]) -> dict[str, dict[str, int]]:
 
 def _listed(report: dict[str, Any]) -> str:
     lines = [
-        f"{report['network']}, block {report['block']}, token {report['token']}; "
+        f"{report['network']}, block {report['block']} of {report['n_blocks']}, "
+        f"token {report['token']} of {report['n_tokens']}; "
         f"{report['on']}; PyTorch {report['pytorch']}"
     ]
     experiment = None

@@ -202,11 +202,21 @@ def model_option(command: F) -> F:
     return named(dtype_option(revision_option(command)))
 
 
+FROM_1 = "Counted from 1, as on the pages"
+
+
 def sentence_options(command: F) -> F:
     """--text and the network that reads it: --twin, or as `model_option` has it."""
     text = click.option("--text", default=SENTENCE, show_default=True)
     twin = click.option("--twin", type=click.Choice(TWINS), default=TWINS[0], show_default=True)
     return text(twin(model_option(command)))
+
+
+def block_option(command: F) -> F:
+    """--block, whose number `block_of` checks."""
+    return click.option("--block", type=click.IntRange(1), help=f"{FROM_1}; the last if absent.")(
+        command
+    )
 
 
 def network_of(
@@ -224,7 +234,9 @@ def block_of(network: Network, block: int | None) -> int:
     """
     n_blocks = network.sizes.n_blocks
     if block is not None and block > n_blocks:
-        raise click.BadParameter(f"there are {n_blocks} blocks.", param_hint="--block")
+        raise click.BadParameter(
+            f"there are {n_blocks} blocks, which count from 1.", param_hint="--block"
+        )
     return block or n_blocks
 
 

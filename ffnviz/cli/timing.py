@@ -11,6 +11,7 @@ from ffnviz.analysis.timing.stages import time_ffns, time_stages
 from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.cli.options import (
     block_of,
+    block_option,
     device_option,
     network_of,
     reported,
@@ -29,11 +30,16 @@ GROWTH_RUNS = 5
 
 @click.command()
 @sentence_options
-@click.option("--block", type=click.IntRange(1), help="The last if absent.")
+@block_option
 @device_option
 @click.option("--repeats", type=click.IntRange(1, 10_000), default=50, show_default=True)
 @threads_option()
-@click.option("--json", "as_json", is_flag=True, help="All numbers as JSON instead of tables.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="All numbers as JSON instead of tables; blocks count from 1 there, too.",
+)
 def timing(
     text: str,
     block: int | None,

@@ -7,6 +7,8 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from collections.abc import Set as AbstractSet
 from numbers import Real
+from os import PathLike
+from pathlib import Path
 from reprlib import repr as shorten
 from typing import Any, TypeVar
 
@@ -63,7 +65,7 @@ def _named(function: Callable[..., Any], n: int, name: str) -> Callable[..., Any
 
 
 # What a pass keeps: "ffn", "attention", "all", or the blocks whose FFN's stages are kept.
-Hold = str | int | Iterable[int]
+Hold = str | int | Iterable[int] | None
 _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, *_UNSIGNED)
 
@@ -86,10 +88,13 @@ def checked_ids(ids: object, vocab_size: int) -> Tensor:
 
     Raises:
         TypeError: if they are no tensor of whole numbers.
-        ValueError: naming one that is not in the vocabulary.
+        ValueError: if there is no text, or naming one that is not in the vocabulary.
     """
     if not isinstance(ids, Tensor) or not ids.ndim or ids.dtype not in WHOLE:
         raise TypeError("ids must be a tensor of whole numbers, (*batch, T): torch.tensor([…]).")
+    check_has_values("ids", ids)
+    if 0 in ids.shape[:-1]:
+        raise ValueError(f"ids has the shape {tuple(ids.shape)}: there is no text in it.")
     ids = ids.long()
     if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
         wrong = ids[(ids < 0) | (ids >= vocab_size)][0]
@@ -119,18 +124,39 @@ def _checked_text(text: object) -> str:
     return str(text)
 
 
-def rows_of_width(rows: object, width: int) -> Tensor:
-    """Rows of the stream, (…, d_model).
+def check_has_values(name: str, given: Any) -> None:
+    """Check that a tensor is not on the device "meta", where it has a shape alone.
+
+    Raises:
+        ValueError: if it is.
+    """
+    if getattr(given, "is_meta", False):
+        raise ValueError(f"{name} is on the device meta, where a tensor has no values.")
+
+
+def rows_of_width(rows: object, width: int, name: str = "rows") -> Tensor:
+    """Rows that something of this width reads, (…, width).
 
     Raises:
         TypeError: if they are no tensor of floating-point numbers.
-        ValueError: if they have another width.
+        ValueError: if they have another width, or no values.
     """
     if not isinstance(rows, Tensor) or not rows.is_floating_point():
-        raise TypeError(f"rows must be a tensor of floating-point numbers, (…, {width}).")
+        raise TypeError(f"{name} must be a tensor of floating-point numbers, (…, {width}).")
     if not rows.ndim or rows.shape[-1] != width:
-        raise ValueError(f"rows has the shape {tuple(rows.shape)}: its last size must be {width}.")
+        shape = tuple(rows.shape)
+        raise ValueError(f"{name} has the shape {shape}: its last size must be {width}.")
+    check_has_values(name, rows)
     return rows
+
+
+def rows_like(rows: object, like: Tensor, name: str = "rows") -> Tensor:
+    """The same as wide as weights, (…, width), in their precision and on their device.
+
+    Raises:
+        TypeError, ValueError: as rows_of_width.
+    """
+    return rows_of_width(rows, like.shape[-1], name).to(like)
 
 
 def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int:
@@ -188,24 +214,33 @@ def blocks_of(given: Any, n_blocks: int) -> list[int]:
     return places_of("block", list(several), n_blocks)
 
 
+TO_HOLD = "give 'ffn', 'attention', 'all', or blocks"
+
+
 def what_to_hold(given: Any, n_blocks: int) -> tuple[frozenset[int], bool]:
     """The blocks whose FFN's stages a pass keeps, and whether it keeps the attention's.
 
-    `given` is "ffn", "attention", "all", or the blocks, one or several.
+    `given` is "ffn", "attention", "all", the blocks, one or several, or None for nothing.
 
     Raises:
         ValueError: if it is anything else.
     """
+    if given is None:
+        return frozenset(), False
     if isinstance(given, str):
         if given not in ("ffn", "attention", "all"):
-            raise ValueError(f"hold = {given!r}: give 'ffn', 'attention', 'all', or blocks.")
+            raise ValueError(f"hold = {given!r}: {TO_HOLD}.")
         return frozenset(range(n_blocks) if given != "attention" else ()), given != "ffn"
+    if not isinstance(given, Iterable) and type(plain(given)) is not int:
+        raise ValueError(f"hold = {shorten(given)}: {TO_HOLD}.")
     return frozenset(blocks_of(given, n_blocks)), False
 
 
 def plain(value: Any) -> Any:
     """One number of PyTorch or NumPy as Python's own; anything else as it is."""
-    return value.item() if getattr(value, "ndim", None) == 0 else value
+    if getattr(value, "ndim", None) != 0 or getattr(value, "is_meta", False):
+        return value
+    return value.item()
 
 
 def whole_numbers(name: str, given: Any) -> tuple[Any, ...]:
@@ -214,6 +249,7 @@ def whole_numbers(name: str, given: Any) -> tuple[Any, ...]:
     Raises:
         ValueError: naming the argument and what is wrong with it.
     """
+    check_has_values(name, given)
     if hasattr(given, "ndim"):
         if given.ndim != 1:
             raise ValueError(
@@ -250,8 +286,47 @@ def finite_number(name: str, given: Any) -> float:
     """
     value = plain(given)
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise ValueError(f"{name} = {given!r}: give one finite number.")
+        raise ValueError(f"{name} = {shorten(given)}: give one finite number.")
     return float(value)
+
+
+def rows_for(output: object, ids: Tensor, width: int) -> Tensor:
+    """Rows of the stream for each token of a pass, (*batch, T, width).
+
+    Raises:
+        TypeError: as rows_of_width.
+        ValueError: as that, or if there are not as many.
+    """
+    rows = rows_of_width(output, width, "output")
+    if rows.shape[:-1] != ids.shape:
+        raise ValueError(
+            f"output has the shape {tuple(rows.shape)} instead of {(*ids.shape, width)}: a row a "
+            "token."
+        )
+    return rows
+
+
+def path_of(given: Any) -> Path:
+    """A file's or a folder's path.
+
+    Raises:
+        TypeError: if it is empty, or anything else.
+    """
+    if not isinstance(given, str | PathLike) or given == "":
+        raise TypeError(f"path = {shorten(given)}: give the name of a file.")
+    return Path(given)
+
+
+def yes_or_no(name: str, given: Any) -> bool:
+    """True or False, and nothing that Python takes for one of them, such as "no".
+
+    Raises:
+        ValueError: if it is anything else.
+    """
+    value = plain(given)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} = {shorten(given)}: give True or False.")
+    return value
 
 
 def number_or_tensor(name: str, given: Any) -> float | Tensor:
@@ -260,12 +335,34 @@ def number_or_tensor(name: str, given: Any) -> float | Tensor:
     Raises:
         ValueError: if it is neither.
     """
+    check_has_values(name, given)
+    if isinstance(given, list | tuple):
+        raise ValueError(f"{name} = {shorten(given)}: give one number, or torch.tensor([…]).")
     if not getattr(given, "ndim", 0):
         return finite_number(name, given)
     tensor = torch.as_tensor(given)
     if not tensor.is_floating_point() or not bool(tensor.isfinite().all()):
         raise ValueError(f"{name} has entries that are no finite floating-point numbers.")
     return tensor.clone()
+
+
+def check_within(name: str, given: float | Tensor, dtype: torch.dtype) -> None:
+    """Check that finite numbers stay finite in a network's precision: float16 ends at 65,504.
+
+    Raises:
+        ValueError: if one does not.
+    """
+    if isinstance(given, Tensor):
+        if given.dtype == dtype:
+            return
+        largest = float(given.detach().abs().max()) if given.numel() else 0.0
+    else:
+        largest = abs(given)
+    if largest > (most := torch.finfo(dtype).max):
+        raise ValueError(
+            f"{name} has the value {largest:.4g}, and the network's precision "
+            f"({str(dtype).removeprefix('torch.')}) ends at {most:.4g}."
+        )
 
 
 def held_block(look_at: int | None, hold: Hold) -> Hold:

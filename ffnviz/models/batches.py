@@ -12,7 +12,6 @@ from ffnviz.models.encoder.tokenizer import Encoding
 from ffnviz.models.network import Network
 from ffnviz.models.trace import StreamTrace, Trace
 
-BATCH = 64  # texts
 MOST_HIDDEN = 2**26  # hidden values of one block in a batch; more texts take several batches
 # ids, (B, T), the attention mask, (B, T) or None if all are as long, and edits, to a trace a text
 Pass = Callable[[Tensor, Tensor | None, Sequence[Edit]], Iterator[StreamTrace]]

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from ffnviz.models.arguments import (
     at_most,
+    check_within,
     finite_number,
     number_or_tensor,
     place_of,
@@ -142,7 +143,8 @@ class Edit:
         """The values with this edit made, in a tensor of their own: (*batch, T, width).
 
         Raises:
-            ValueError: if a tensor cannot be spread over what it is to fix or to be added to.
+            ValueError: if a tensor cannot be spread over what it is to fix or to be added to, or a
+                number is beyond the precision.
         """
         kept = [
             (axis, indices.to(values.device))
@@ -162,8 +164,11 @@ class Edit:
 
     def _change(self, part: Tensor) -> Tensor:
         if self.scale is not None:
+            check_within("scale", self.scale, part.dtype)
             return part * self.scale
-        given = self.value if self.add is None else self.add
+        name, given = ("add", self.add) if self.add is not None else ("value", self.value)
+        assert given is not None  # noqa: S101, as one of three is given
+        check_within(name, given, part.dtype)
         value = torch.as_tensor(given, dtype=part.dtype, device=part.device)
         try:
             spread = value.expand(part.shape)
@@ -218,10 +223,10 @@ def all_of(edits: Edits) -> tuple[Edit, ...]:
     Raises:
         TypeError: if there is something else among them.
     """
-    given = () if edits is None else (edits,) if isinstance(edits, Edit) else edits
-    if not isinstance(given, Iterable):
+    given: Any = () if edits is None else (edits,) if isinstance(edits, Edit) else edits
+    if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise TypeError(f"edits = {edits!r}: give ffnviz.Edit, or several in a list.")
-    made = tuple(given)
+    made: tuple[Edit, ...] = tuple(given)
     for each in made:
         if not isinstance(each, Edit):
             raise TypeError(f"edits has {each!r} in it: give ffnviz.Edit, or several in a list.")

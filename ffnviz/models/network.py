@@ -1,6 +1,6 @@
 """The protocol of a network that can be looked into: ours, and other people's."""
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from reprlib import repr as shorten
 from typing import Protocol
 
@@ -13,6 +13,8 @@ from ffnviz.models.edit import Edits
 from ffnviz.models.encoder.tokenizer import Encoding
 from ffnviz.models.trace import BlockStages, ForwardPass, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
+
+BATCH = 64  # texts that are read together
 
 
 class NotForThisNetwork(ValueError):  # noqa: N818, as nobody made an error
@@ -128,6 +130,11 @@ class Network(Protocol):
 
     def trace(self, text: str, edits: Edits = (), *, hold: Hold = ()) -> Trace:
         """Its trace of a text; see Model.trace."""
+
+    def traces(
+        self, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
+    ) -> Iterator[Trace]:
+        """The traces of many texts, in their order; see Model.traces."""
 
     def run(self, ids: Tensor, edits: Edits = (), hold: Hold = ()) -> StreamTrace:
         """Its pass over ids, (*batch, T), with stages and logits on demand."""

@@ -18,12 +18,13 @@ from jaxtyping import Float
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from ffnviz.models.arguments import at_most
+from ffnviz.models.arguments import at_most, path_of, plain, rows_like
 from ffnviz.models.card import Sizes
 from ffnviz.models.edit import PLACES, HeadShape
 from ffnviz.models.text_encoding import lines_of
 
 NEEDED = {"standard": (), "jumprelu": ("threshold",), "topk": ("k",), "gated": ("gain", "b_size")}
+ARRAYS = ("w_enc", "w_dec", "b_dec", "b_enc", "threshold", "gain", "b_size")
 LAYER_NORM_EPS = 1e-5  # sae_lens's
 
 
@@ -106,6 +107,21 @@ class Sae:
         for name in NEEDED[self.architecture]:
             if getattr(self, name) is None:
                 raise SaeError(f"{self.name} is a {self.architecture} one, and lacks its {name}.")
+        block = plain(self.block)
+        if type(block) is not int or block < 0:
+            raise SaeError(
+                f"{self.name}: block = {self.block!r}: give one whole number, from 0; of a "
+                "dictionary, which knows no network, the last has its own number, too."
+            )
+        object.__setattr__(self, "block", block)
+        for name in ARRAYS:
+            given = getattr(self, name)
+            if given is not None and not (isinstance(given, Tensor) and given.is_floating_point()):
+                raise SaeError(f"{self.name}: {name} must be a tensor of floating-point numbers.")
+        if self.w_enc.ndim != 2:
+            raise SaeError(
+                f"{self.name}: w_enc is {tuple(self.w_enc.shape)} instead of (d_in, d_sae)."
+            )
         d_in, d_sae = self.w_enc.shape
         shapes = {"w_dec": (d_sae, d_in), "b_dec": (d_in,)} | dict.fromkeys(
             ("b_enc", "threshold", "gain", "b_size"), (d_sae,)
@@ -138,7 +154,12 @@ class Sae:
 
     @torch.no_grad()
     def encode(self, x: Float[Tensor, "*rows d_in"]) -> Float[Tensor, "*rows d_sae"]:
-        """The features' activations for rows of x, (…, d_in) -> (…, d_sae)."""
+        """The features' activations for rows of x, (…, d_in) -> (…, d_sae).
+
+        Raises:
+            TypeError: if x is no tensor of floating-point numbers.
+            ValueError: if it has another width.
+        """
         y = self._normed(x)[0]
         y = y - self.b_dec if self.b_dec_first else y
         if self.gain is not None and self.b_size is not None:
@@ -159,14 +180,25 @@ class Sae:
     def decode(
         self, features: Float[Tensor, "*rows d_sae"], x: Float[Tensor, "*rows d_in"]
     ) -> Float[Tensor, "*rows d_in"]:
-        """x̂, (…, d_in): the reconstruction of x from its features, in the units of x."""
+        """x̂, (…, d_in): the reconstruction of x from its features, in the units of x.
+
+        Raises:
+            TypeError: if one is no tensor of floating-point numbers.
+            ValueError: if one has another width, or they have not as many rows.
+        """
         _, scale, shift = self._normed(x)
+        features = rows_like(features, self.w_dec.mT, "features")
+        if features.shape[:-1] != x.shape[:-1]:
+            raise ValueError(
+                f"features has the shape {tuple(features.shape)} and x {tuple(x.shape)}: give as "
+                "many rows of each."
+            )
         sized = features / self.norms if self.by_norm else features
         return (sized @ self.w_dec + self.b_dec) * scale + shift
 
     def _normed(self, x: Tensor) -> tuple[Tensor, Tensor | float, Tensor | float]:
         """The normed x, and the scale and the shift that undo the norm in a reconstruction."""
-        x = x.to(self.w_enc)
+        x = rows_like(x, self.w_enc.mT, "x")
         offset: Tensor | float = x.mean(dim=-1, keepdim=True) if self.centred else 0.0
         x = x - offset
         if self.scaled == "layer_norm":
@@ -251,7 +283,7 @@ def read_sae(
         >>> ffnviz.read_sae("mine").d_sae
         64
     """
-    folder = Path(folder)
+    folder = path_of(folder)
     settings = _settings(folder / CONFIG)
     block, at = _place(str(settings.get("hook_name") or settings.get("hook_point") or ""), folder)
     architecture = _architecture(settings, folder)

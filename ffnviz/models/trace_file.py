@@ -10,6 +10,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from ffnviz.models.arguments import path_of
 from ffnviz.models.card import Sizes
 from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.atomic import replace_file
@@ -20,6 +21,7 @@ from ffnviz.models.token_slice import full_trace
 from ffnviz.models.trace import BlockTrace, LazyValue, Trace, network_is_gone
 
 FORMAT = "ffnviz trace 1"
+MADE_BY = "_made_by"  # the fingerprint of the network of a trace that was saved
 STREAMS = ("input", "middle", "output")
 
 
@@ -51,7 +53,7 @@ def save_trace(trace: Trace, path: str | Path) -> None:
         "tokens": [asdict(token) for token in whole.tokens],
         "n_left_out": whole.n_left_out,
         "network": None if network is None else network.card.label,
-        "fingerprint": None if network is None else network.fingerprint,
+        "fingerprint": vars(whole).get(MADE_BY) if network is None else network.fingerprint,
         "edits": [_edit_values(edit) for edit in whole.edits],
         "causal": [
             block.attention_stages.held.causal
@@ -61,11 +63,13 @@ def save_trace(trace: Trace, path: str | Path) -> None:
     }
     # Clones, as safetensors takes no two tensors that share a storage.
     clones = {name: value.clone() for name, value in tensors.items()}
-    replace_file(Path(path), save(clones, {"trace": json.dumps(header)}))
+    replace_file(path_of(path), save(clones, {"trace": json.dumps(header)}))
 
 
 def load_trace(path: str | Path) -> Trace:
     """The trace in a file; see Trace.load."""
+    if path_of(path).is_dir():
+        raise TraceFileError(f"{str(path)!r} is a folder, and a trace is a file.")
     try:
         with safe_open(str(path), framework="pt") as file:
             header = json.loads((file.metadata() or {})["trace"])
@@ -139,6 +143,7 @@ def _trace(header: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
         network=None,
         edits=tuple(edits),
     )
+    vars(trace)[MADE_BY] = header.get("fingerprint")
     if "logits" in tensors:
         object.__setattr__(trace, "_logits", LazyValue(network_is_gone, tensors["logits"]))
     return trace

@@ -17,6 +17,7 @@ from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwa
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, LazyValue, StreamTrace, Trace
+from ffnviz.models.trace_file import MADE_BY
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -80,7 +81,8 @@ def joined(traces: Iterable[Trace]) -> JoinedTrace:
     widths = {(len(trace.blocks), trace.embedding.shape[-1]) for trace in parts}
     if len(widths) > 1:
         raise ValueError(f"These traces are of networks of different sizes: {sorted(widths)}.")
-    if any(trace.network is not parts[0].network for trace in parts):
+    made_by = {vars(trace).get(MADE_BY) for trace in parts} - {None}
+    if len(made_by) > 1 or any(trace.network is not parts[0].network for trace in parts):
         raise ValueError(
             "These traces are of different networks, or some were saved and have none: join those "
             "of one network."

@@ -10,7 +10,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.models.activations import Activation
-from ffnviz.models.arguments import place_of
+from ffnviz.models.arguments import place_of, rows_like, rows_of_width
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 
 
@@ -69,10 +69,17 @@ class Norm:
     centred: bool = True
 
     def __call__(self, x: Float[Tensor, "*rows d_model"]) -> Float[Tensor, "*rows d_model"]:
-        """The norm of each row, (…, d_model)."""
+        """The norm of each row, (…, d_model).
+
+        Raises:
+            TypeError: if x is no tensor of floating-point numbers.
+            ValueError: if it is not d_model wide.
+        """
         shape = self.gain.shape
         if self.centred:
+            x = rows_like(x, self.gain, "x")
             return F.layer_norm(x, shape, self.gain, self.bias, self.eps)
+        x = rows_of_width(x, len(self.gain), "x")
         normed = F.rms_norm(x, shape, self.gain, self.eps)
         return normed if self.bias is None else normed + self.bias
 
@@ -162,8 +169,12 @@ class AttentionView:
         """What each head adds to the stream, of what it gathered, z.
 
         With the bias they sum to the attention's output, unless a norm follows W_O.
+
+        Raises:
+            TypeError: if z is no tensor of floating-point numbers.
+            ValueError: if it is not d_head wide.
         """
-        return z @ self.outputs
+        return rows_like(z, self.outputs.mT, "z") @ self.outputs
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,20 +221,34 @@ class FfnView:
     product: Callable[[Tensor, Tensor, Tensor | None], Tensor] = F.linear
 
     def reads(self, middle: Tensor) -> Tensor:
-        """The FFN's input for the stream before it, (…, d_model)."""
+        """The FFN's input for the stream before it, (…, d_model).
+
+        Raises:
+            TypeError: if that is no tensor of floating-point numbers.
+            ValueError: if it has another width.
+        """
+        middle = rows_like(middle, self.keys, "middle")
         return middle if self.norm is None else self.norm(middle)
 
     def write(self, hidden: Float[Tensor, "*rows d_ff"]) -> Float[Tensor, "*rows d_model"]:
-        """hidden W2 + b2, (…, d_ff) -> (…, d_model)."""
-        return self.product(hidden, self.values.mT, self.output_bias)
+        """hidden W2 + b2, (…, d_ff) -> (…, d_model).
+
+        Raises:
+            TypeError: if hidden is no tensor of floating-point numbers.
+            ValueError: if it is not d_ff wide.
+        """
+        weights = self.values.mT
+        return self.product(rows_like(hidden, weights, "hidden"), weights, self.output_bias)
 
     def neuron(self, x: Float[Tensor, "*rows d_model"], number: int) -> Float[Tensor, "*rows"]:
         """One neuron's hidden value for rows of the FFN's input, (…, d_model) -> (…).
 
         Raises:
-            ValueError: if there is no such neuron.
+            TypeError: if x is no tensor of floating-point numbers.
+            ValueError: if there is no such neuron, or x is not d_model wide.
         """
         number = place_of("neuron", number, len(self.keys), from_end=False)
+        x = rows_like(x, self.keys, "x")
         hidden = self.phi.function(_project(x, self.keys, self.key_bias, number))
         if self.gated_value is None:
             return hidden

@@ -1,7 +1,7 @@
 """Tiny random networks of every kind the analyses may meet: ours in odd shapes, and a stranger."""
 
 import json
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 
@@ -22,7 +22,7 @@ from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Encoding, Tokenizer
 from ffnviz.models.fingerprint import fingerprint
-from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.network import BATCH, Network, NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 
@@ -230,6 +230,14 @@ class Stranger:
             text=text, tokens=encoding.tokens, n_left_out=encoding.n_left_out, network=self,
             edits=edits,
         )  # fmt: skip
+
+    def traces(
+        self,
+        texts: Iterable[str],
+        edits: Edits = (),
+        batch: int = BATCH,  # noqa: ARG002
+    ) -> Iterator[Trace]:
+        return (self.trace(text, edits) for text in texts)
 
     def heads(self, block: int) -> AttentionView:
         return AttentionView(torch.unflatten(self.qkvo[block][3], 0, (self.HEADS, -1)), None)

@@ -19,7 +19,7 @@ def test_three_families_and_one_that_does_not_exist() -> None:
         assert 0 <= opened.equations < 2e-5
         assert opened.results < 2e-5
     assert mixtral.outcome == "refused"
-    assert "block 1, E2: it is a mixture of 4 experts" in mixtral.why
+    assert "block 1 (from 1), E2: it is a mixture of 4 experts" in mixtral.why
     assert gone.outcome == "not built"
     assert "| mixtral | refused | | | | | it cannot be shown" in page([mixtral])
 

@@ -1,12 +1,12 @@
 """Ablation: a part of a block is taken away, and the word's logit is measured again."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import SupportsIndex
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
+from jaxtyping import Float64
 from torch import Tensor
 
 from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured, place_at, rows_of
@@ -36,11 +36,11 @@ class Ablation(Comparable):
         >>> do = ffnviz.logit_difference(model, "do", "does")
         >>> lost = ffnviz.ablate(model, trace.text, do, block=1, at="ffn")
         >>> lost.values.shape, lost.effect < 0 < lost.divergence, lost.error
-        ((1,), True, 0.0)
+        (torch.Size([1]), True, 0.0)
     """
 
     plain: float
-    values: NDArray[np.float64]
+    values: Float64[Tensor, "passes"]
     divergence: float
 
     @property
@@ -57,7 +57,7 @@ class Ablation(Comparable):
     def error(self) -> float:
         """The standard error of that mean: s / √draws; 0 for a single pass."""
         n = len(self.values)
-        return float(self.values.std(ddof=1) / np.sqrt(n)) if n > 1 else 0.0
+        return float(self.values.std()) / math.sqrt(n) if n > 1 else 0.0
 
 
 @torch.no_grad()
@@ -118,7 +118,7 @@ def ablate(
     changed = Edit(block, neurons, value=0.0, tokens=tokens, at=at, heads=heads)
     changed = changed.settled(network.sizes, len(plain.tokens), network.head_shape)
     place = judged_at(network, plain, token)
-    before = measured(measure, plain.logits_at(place))
+    before = measured(network, measure, plain.logits_at(place))
     if how == "zero":
         edits = [replace(changed, scale=0.0, value=None)]
     else:
@@ -130,13 +130,13 @@ def ablate(
             replace(changed, value=value)
             for value in _replacements(rows, how, n, draws, seed, batch_size)
         ]
-    values, divergences = [], []
+    values, divergences = list[Tensor](), list[float]()
     for edit in edits:
         n = len(edit.value) if isinstance(edit.value, Tensor) and edit.value.ndim == 3 else 1
         logits = network.run(plain.ids.expand(n, -1), [edit]).logits_at(place)
-        values += measure(logits).double().tolist()
+        values.append(measure(logits).cpu().double())
         divergences += [divergence(plain.logits_at(place), each) for each in logits]
-    return Ablation(before, np.array(values), float(np.mean(divergences)))
+    return Ablation(before, torch.cat(values), sum(divergences) / len(divergences))
 
 
 def _replacements(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
+from jaxtyping import Float64, Int64
 from torch import Tensor
 from torch.nn import functional
 
@@ -13,6 +13,8 @@ from ffnviz.analysis.causal.measure import (
     LogitDifference,
     Measure,
     activations,
+    check_words,
+    in_whole,
     judged_at,
     measured,
     network_of,
@@ -21,7 +23,7 @@ from ffnviz.analysis.causal.measure import (
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.analysis.neurons.intervention import direct_contributions
-from ffnviz.models.arguments import at_least, at_most
+from ffnviz.models.arguments import at_least, at_most, rows_like
 from ffnviz.models.edit import Edit, Edits
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.trace import BlockStages, Trace
@@ -59,7 +61,17 @@ class GradientAttribution(Comparable):
         """gradient ⊙ (activation − its own): what patching each would add, to first order.
 
         Attribution patching (Nanda 2023; Syed et al. 2023), (n_blocks, T, width).
+
+        Raises:
+            TypeError: if it is no tensor of floating-point numbers.
+            ValueError: if it has another shape than its own.
         """
+        activation = rows_like(activation, self.activation, "activation")
+        if activation.shape != self.activation.shape:
+            own = tuple(self.activation.shape)
+            raise ValueError(
+                f"activation has the shape {tuple(activation.shape)} instead of {own}."
+            )
         return self.gradient * (activation - self.activation)
 
 
@@ -100,7 +112,7 @@ def gradient_attribution(
     require(network, GRADIENT_NEEDS)
     trace = network.trace(text, edits)
     place = judged_at(network, trace, token)
-    measured(measure, trace.logits_at(place))
+    measured(network, measure, trace.logits_at(place))
     return _gradients(network, trace, at, lambda logits: measure(logits[place]))
 
 
@@ -210,16 +222,16 @@ class LogitAttribution(Comparable):
         >>> do = ffnviz.logit_difference(model, "do", "does")
         >>> parts = ffnviz.logit_attribution(trace, do, k=3)
         >>> parts.attention.shape, parts.ffn.shape, parts.contributions.shape, parts.edits
-        ((2,), (2,), (3,), 0.0)
+        (torch.Size([2]), torch.Size([2]), torch.Size([3]), 0.0)
     """
 
     total: float
     embedding: float
-    attention: NDArray[np.float64]
-    ffn: NDArray[np.float64]
+    attention: Float64[Tensor, "n_blocks"]
+    ffn: Float64[Tensor, "n_blocks"]
     bias: float
-    neurons: NDArray[np.int64]
-    contributions: NDArray[np.float64]
+    neurons: Int64[Tensor, "k 2"]
+    contributions: Float64[Tensor, "k"]
     edits: float = 0.0
 
     @property
@@ -241,7 +253,7 @@ def check_taken_apart(measure: object, network: Network) -> None:
             f"measure = {measure!r}: only a logit, or a difference of two, is a sum of parts. Give "
             "what ffnviz.logit_difference makes."
         )
-    measure.check(network.sizes.vocab_size)
+    check_words(measure, network)
 
 
 def direction_of(
@@ -293,14 +305,15 @@ def logit_attribution(
         >>> rather = ffnviz.logit_difference(model, "do", "does")
         >>> parts = ffnviz.logit_attribution(model.trace("How [MASK] they know?"), rather, k=3)
         >>> parts.ffn.shape, parts.neurons.shape, parts.contributions.shape
-        ((2,), (3, 2), (3,))
+        (torch.Size([2]), torch.Size([3, 2]), torch.Size([3]))
         >>> abs(parts.residue) < 1e-4
         True
     """
     network = network_of(trace)
     require(network, NEEDS)
     check_taken_apart(measure, network)
-    place, k = judged_at(network, trace, token), at_least("k", k, 0)
+    trace, place = in_whole(trace, judged_at(network, trace, token))
+    k = at_least("k", k, 0)
     along, bias = direction_of(network, trace, measure, place)
 
     def row(stream: Tensor) -> Tensor:
@@ -321,10 +334,10 @@ def logit_attribution(
     return LogitAttribution(
         total=float(measure(trace.logits_at(place))),
         embedding=float(row(trace.embedding) @ along),
-        attention=(attention @ along).numpy(),
-        ffn=(ffn @ along).numpy(),
+        attention=attention @ along,
+        ffn=ffn @ along,
         bias=bias,
-        neurons=np.stack(np.unravel_index(best, neurons.shape), axis=-1),
-        contributions=flat[best],
+        neurons=torch.from_numpy(np.stack(np.unravel_index(best, neurons.shape), axis=-1)),
+        contributions=torch.from_numpy(flat[best]),
         edits=float(rest @ along) if trace.edits else 0.0,
     )

@@ -4,9 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import SupportsIndex
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
+from jaxtyping import Float64
 from torch import Tensor
 
 from ffnviz.analysis.causal.attribution import check_taken_apart, direction_of
@@ -14,6 +13,7 @@ from ffnviz.analysis.causal.measure import (
     LogitDifference,
     Measure,
     activations,
+    in_whole,
     judged_at,
     measured,
     network_of,
@@ -51,18 +51,17 @@ class HeadAttribution(Comparable):
         >>> trace = model.trace("How [MASK] they know?")
         >>> parts = ffnviz.head_attribution(trace, ffnviz.logit_difference(model, "do"))
         >>> parts.heads.shape, parts.bias.shape, parts.attention.shape
-        ((2, 8), (2,), (2,))
+        (torch.Size([2, 8]), torch.Size([2]), torch.Size([2]))
     """
 
-    heads: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    edits: NDArray[np.float64]
+    heads: Float64[Tensor, "n_blocks n_heads"]
+    bias: Float64[Tensor, "n_blocks"]
+    edits: Float64[Tensor, "n_blocks"]
 
     @property
-    def attention(self) -> NDArray[np.float64]:
+    def attention(self) -> Float64[Tensor, "n_blocks"]:
         """What each block's attention adds, as LogitAttribution has it, (n_blocks,)."""
-        total: NDArray[np.float64] = self.heads.sum(axis=1) + self.bias + self.edits
-        return total
+        return self.heads.sum(dim=1) + self.bias + self.edits
 
 
 @torch.no_grad()
@@ -90,7 +89,7 @@ def head_attribution(
         >>> trace = model.trace("How [MASK] they know?")
         >>> parts = ffnviz.head_attribution(trace, rather)
         >>> parts.heads.shape  # (n_blocks, n_heads)
-        (2, 8)
+        torch.Size([2, 8])
         >>> whole = ffnviz.logit_attribution(trace, rather).attention
         >>> bool(abs(parts.attention - whole).max() < 1e-4)
         True
@@ -98,15 +97,16 @@ def head_attribution(
     network = network_of(trace)
     require(network, NEEDS)
     check_taken_apart(measure, network)
-    place = judged_at(network, trace, token)
+    trace, place = in_whole(trace, judged_at(network, trace, token))
     along, _ = direction_of(network, trace, measure, place)
     n_blocks = len(trace.blocks)
     most = max(network.head_shape(number)[0] for number in range(n_blocks))
-    heads, bias, rest = np.zeros((n_blocks, most)), np.zeros(n_blocks), np.zeros(n_blocks)
+    heads = torch.zeros(n_blocks, most, dtype=torch.float64)
+    bias, rest = torch.zeros_like(heads[:, 0]), torch.zeros_like(heads[:, 0])
     for number, block in enumerate(trace.blocks):
         view, z = network.heads(number), block.attention.z[:, place].cpu().double()
         written = torch.einsum("hd,hdm->hm", z, view.outputs.cpu().double())
-        terms = (written @ along).numpy()
+        terms = written @ along
         heads[number, : len(terms)] = terms
         if view.output_bias is not None:
             bias[number] = float(view.output_bias.cpu().double() @ along)
@@ -131,16 +131,16 @@ class HeadMap(Comparable):
         >>> do = ffnviz.logit_difference(model, "do", "does")
         >>> found = ffnviz.head_map(model, "How [MASK] they know?", ffnviz.Noise([2]), do)
         >>> found.values.shape, bool((found.error > 0).all())
-        ((2, 8), True)
+        (torch.Size([2, 8]), True)
     """
 
-    values: NDArray[np.float64]
+    values: Float64[Tensor, "n_blocks n_heads"]
     target: float
     source: float
-    error: NDArray[np.float64]
+    error: Float64[Tensor, "n_blocks n_heads"]
 
     @property
-    def restored(self) -> NDArray[np.float64]:
+    def restored(self) -> Float64[Tensor, "n_blocks n_heads"]:
         """(values − target) / (source − target): 0 changes nothing, 1 makes it the source's.
 
         Raises:
@@ -179,7 +179,7 @@ def head_map(
         >>> girl, boy = "The girl lost [MASK] hat.", "The boy lost [MASK] hat."
         >>> found = ffnviz.head_map(model, girl, boy, ffnviz.logit_difference(model, "her", "his"))
         >>> found.restored.shape
-        (2, 8)
+        torch.Size([2, 8])
     """
     require(network, MAP_NEEDS)
     given = network.trace(source)
@@ -191,7 +191,7 @@ def head_map(
     place = judged_at(network, into, token)
     to = Target(network, into, place, measure, noise)
     shapes = [network.head_shape(number) for number in range(len(into.blocks))]
-    values = np.full((len(shapes), max(h for h, _ in shapes), to.draws), np.nan)
+    values = torch.full((len(shapes), max(h for h, _ in shapes), to.draws), torch.nan).double()
     for number, block in enumerate(given.blocks):
         new = activations(network, block, "heads")
         puts = [
@@ -203,7 +203,7 @@ def head_map(
     return HeadMap(
         values.mean(-1),
         float(to.values.mean()),
-        measured(measure, given.logits_at(place)),
+        measured(network, measure, given.logits_at(place)),
         standard_error(values),
     )
 

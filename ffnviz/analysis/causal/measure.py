@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from reprlib import repr as shorten
 
 import torch
@@ -12,8 +12,15 @@ from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import place_of, plain, texts_of
 from ffnviz.models.edit import PLACES
 from ffnviz.models.network import Network, NotForThisNetwork
-from ffnviz.models.token_slice import usual_token
+from ffnviz.models.token_slice import TraceSlice, usual_token
 from ffnviz.models.trace import BlockStages, Trace
+
+
+def in_whole(trace: Trace, place: int) -> tuple[Trace, int]:
+    """The trace of a whole text, and a token's place there, of one that may be a slice of it."""
+    if isinstance(trace, TraceSlice):
+        return trace.whole, trace.first + place
+    return trace, place
 
 
 def activations(network: Network, block: BlockStages, at: str) -> Tensor:
@@ -84,6 +91,7 @@ class LogitDifference:
     Attributes:
         word: its row in the vocabulary.
         instead: the row of the word it is compared with, if there is one.
+        read_as: what the network's vocabulary has in these rows, by which another one is noticed.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -97,6 +105,17 @@ class LogitDifference:
 
     word: int
     instead: int | None = None
+    read_as: tuple[str, ...] = field(default=(), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        for name in ("word", "instead"):
+            given = plain(getattr(self, name))
+            if type(given) is not int and not (name == "instead" and given is None):
+                raise TypeError(
+                    f"{name} = {shorten(given)}: give an entry of the vocabulary, or the word to "
+                    "ffnviz.logit_difference."
+                )
+            object.__setattr__(self, name, given)
 
     @property
     def terms(self) -> tuple[tuple[int, float], ...]:
@@ -142,25 +161,42 @@ def logit_difference(
         True
     """
     require(network, (Capability.WORD_HEAD,))
-    return LogitDifference(
-        word_id(network, word), None if instead is None else word_id(network, instead)
-    )
+    first = word_id(network, word)
+    second = None if instead is None else word_id(network, instead)
+    words = (entry for entry in (first, second) if entry is not None)
+    return LogitDifference(first, second, tuple(map(network.tokenizer.word, words)))
 
 
-def measured(measure: Measure, logits: Tensor) -> float:
+def check_words(measure: LogitDifference, network: Network) -> None:
+    """Check that a measure's words are those of a network's vocabulary.
+
+    Raises:
+        ValueError: if an entry is not in it, or is another word there.
+    """
+    measure.check(network.sizes.vocab_size)
+    here = tuple(network.tokenizer.word(entry) for entry, _ in measure.terms)
+    if measure.read_as and here != measure.read_as:
+        raise ValueError(
+            f"This measure was made for another network's vocabulary: its words are "
+            f"{', '.join(map(repr, measure.read_as))} there, and {', '.join(map(repr, here))} in "
+            f"that of {network.card.label}. Make it by logit_difference(network, …)."
+        )
+
+
+def measured(network: Network, measure: Measure, logits: Tensor) -> float:
     """A measure of the logits at one token, (vocab_size,), once it is seen to treat rows alone.
 
     Raises:
         TypeError: if it is no function, or makes no tensor of one number a row.
         ValueError: if what it makes of one row depends on the others, or it is of a word that is
-            not in the vocabulary.
+            not in the network's vocabulary.
     """
     if not callable(measure):
         raise TypeError(
             f"measure = {measure!r}: give a function of logits, as ffnviz.logit_difference makes."
         )
     if isinstance(measure, LogitDifference):
-        measure.check(logits.shape[-1])
+        check_words(measure, network)
     two = torch.stack([logits, logits.flip(-1)])
     one, both = measure(logits), measure(two)
     made: list[tuple[Tensor, object]] = [(logits, one), (two, both)]

@@ -1,11 +1,13 @@
 """Activation patching: activations of one text put into the pass over another."""
 
+import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import SupportsIndex
 
 import numpy as np
 import torch
+from jaxtyping import Float64, Int64
 from numpy.typing import NDArray
 from torch import Tensor
 
@@ -58,7 +60,7 @@ class Noise:
         >>> text = "My mother said that [MASK] was ill."
         >>> found = ffnviz.patch_map(model, text, ffnviz.Noise([1], draws=4), she)
         >>> found.values.shape, found.source > found.target
-        ((2, 8), True)
+        (torch.Size([2, 8]), True)
     """
 
     tokens: Iterable[SupportsIndex]
@@ -215,18 +217,18 @@ class PatchMap(Comparable):
         >>> girl, boy = "The girl lost [MASK] hat.", "The boy lost [MASK] hat."
         >>> found = ffnviz.patch_map(model, girl, boy, her, tokens=[1, 3])
         >>> found.values.shape, found.labels, found.source > found.target
-        ((2, 2), (' boy', ' [MASK]'), True)
+        (torch.Size([2, 2]), (' boy', ' [MASK]'), True)
     """
 
-    values: NDArray[np.float64]
+    values: Float64[Tensor, "n_blocks t"]
     target: float
     source: float
-    tokens: NDArray[np.int64]
+    tokens: Int64[Tensor, "t"]
     labels: tuple[str, ...]
-    error: NDArray[np.float64]
+    error: Float64[Tensor, "n_blocks t"]
 
     @property
-    def restored(self) -> NDArray[np.float64]:
+    def restored(self) -> Float64[Tensor, "n_blocks t"]:
         """(values − target) / (source − target): 0 changes nothing, 1 makes it the source's.
 
         Raises:
@@ -235,7 +237,7 @@ class PatchMap(Comparable):
         return restored(self.values, self.target, self.source)
 
 
-def restored(values: NDArray[np.float64], target: float, source: float) -> NDArray[np.float64]:
+def restored(values: Tensor, target: float, source: float) -> Tensor:
     """(values − target) / (source − target).
 
     Raises:
@@ -243,8 +245,7 @@ def restored(values: NDArray[np.float64], target: float, source: float) -> NDArr
     """
     if source == target:
         raise ValueError("The measure is the same for both texts: there is nothing to restore.")
-    share: NDArray[np.float64] = (values - target) / (source - target)
-    return share
+    return (values - target) / (source - target)
 
 
 @torch.no_grad()
@@ -281,7 +282,7 @@ def patch_map(
         >>> girl, boy = "The girl lost [MASK] hat.", "The boy lost [MASK] hat."
         >>> map_ = ffnviz.patch_map(model, girl, boy, ffnviz.logit_difference(model, "her", "his"))
         >>> map_.restored.shape, map_.labels[3]
-        ((2, 6), ' [MASK]')
+        (torch.Size([2, 6]), ' [MASK]')
         >>> round(float(map_.restored[1, 3]), 3)  # after the last block all of it is at [MASK]
         1.0
     """
@@ -330,10 +331,10 @@ def map_of_traces(
     """
     require(network, NEEDS)
     heads = kept_numbers("heads", heads)
-    source = measured(measure, given.logits_at(judged[0]))
+    source = measured(network, measure, given.logits_at(judged[0]))
     target = Target(network, into, judged[1], measure, noise)
     sources, targets = pairs.T.tolist()
-    values = np.empty((len(into.blocks), len(pairs), target.draws))
+    values = torch.empty(len(into.blocks), len(pairs), target.draws, dtype=torch.float64)
     for number, block in enumerate(given.blocks):
         components = components_of(network, number, at, heads, len(into.tokens))
         new = activations(network, block, at)[sources]
@@ -356,7 +357,7 @@ def map_of_traces(
         values.mean(-1),
         float(target.values.mean()),
         source,
-        pairs[:, 1].astype(np.int64),
+        torch.tensor(targets),
         tuple(into.tokens[each].special or into.tokens[each].text for each in targets),
         standard_error(values),
     )
@@ -375,14 +376,14 @@ class Target:
     ) -> None:
         self.draws = 1 if noise is None else noise.draws
         self._network, self._trace, self._place, self._measure = network, trace, place, measure
-        plain = measured(measure, trace.logits_at(place))
+        plain = measured(network, measure, trace.logits_at(place))
         self._noise: Edit | None = None
         self._run: ForwardPass = trace
-        self.values = np.array([plain])
+        self.values = torch.tensor([plain], dtype=torch.float64)
         if noise is not None:
             self._noise = noise.edit(network, len(trace.tokens))
             self._run = network.run(trace.ids.expand(self.draws, -1), self._noise)
-            self.values = measure(self._run.logits_at(place)).double().cpu().numpy()
+            self.values = measure(self._run.logits_at(place)).cpu().double()
 
     def plain(self, block: int, at: str) -> Tensor:
         """What it has at a place of a block, (draws, T, width)."""
@@ -396,10 +397,10 @@ class Target:
         plain: Tensor,
         puts: Sequence[Put],
         progress: Progress = lambda _: None,
-    ) -> NDArray[np.float64]:
+    ) -> Tensor:
         """The measure after each change of these values alone, (changes, draws)."""
         n = max(1, at_once(self._network, len(self._trace.tokens)) // self.draws)
-        values = np.empty((len(puts), self.draws))
+        values = torch.empty(len(puts), self.draws, dtype=torch.float64)
         for start in range(0, len(puts), n):
             batch = puts[start : start + n]
             rows = plain.repeat(len(batch), 1, 1, 1)  # all that is not put in stays
@@ -410,19 +411,18 @@ class Target:
                 edits.insert(0, replace(self._noise, add=self._noise.add.repeat(len(batch), 1, 1)))
             ids = self._trace.ids.expand(len(batch) * self.draws, -1)
             logits = self._network.run(ids, edits).logits_at(self._place)
-            after = self._measure(logits).double().cpu().numpy()
+            after = self._measure(logits).cpu().double()
             values[start : start + n] = after.reshape(-1, self.draws)
             progress((start + len(batch)) / len(puts))
         return values
 
 
-def standard_error(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def standard_error(values: Tensor) -> Tensor:
     """s / √draws of each row of draws, (…, draws) -> (…); 0 of a single draw."""
     n = values.shape[-1]
     if n == 1:
-        return np.zeros(values.shape[:-1])
-    error: NDArray[np.float64] = values.std(axis=-1, ddof=1) / np.sqrt(n)
-    return error
+        return torch.zeros_like(values[..., 0])
+    return values.std(dim=-1) / math.sqrt(n)
 
 
 def components_of(

@@ -3,12 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
+from jaxtyping import Float64, Int64
 from torch import Tensor
 
-from ffnviz.analysis.causal.measure import judged_at, network_of
+from ffnviz.analysis.causal.measure import in_whole, judged_at, network_of
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import at_least, at_most, place_of
@@ -35,18 +34,17 @@ class NeuronPaths(Comparable):
         >>> trace = model.trace("How [MASK] they know?")
         >>> paths = ffnviz.neuron_paths(trace, 0, 7, to_block=1, k=3)
         >>> paths.direct.shape, paths.total.shape, paths.rest.shape, paths.strongest.shape
-        ((2048,), (2048,), (2048,), (3,))
+        (torch.Size([2048]), torch.Size([2048]), torch.Size([2048]), torch.Size([3]))
     """
 
-    direct: NDArray[np.float64]
-    total: NDArray[np.float64]
-    strongest: NDArray[np.int64]
+    direct: Float64[Tensor, "d_ff"]
+    total: Float64[Tensor, "d_ff"]
+    strongest: Int64[Tensor, "k"]
 
     @property
-    def rest(self) -> NDArray[np.float64]:
+    def rest(self) -> Float64[Tensor, "d_ff"]:
         """total − direct: by the norm's scale and the blocks in between, (d_ff,)."""
-        indirect: NDArray[np.float64] = self.total - self.direct
-        return indirect
+        return self.total - self.direct
 
 
 @at_most(4)
@@ -77,12 +75,12 @@ def neuron_paths(
         >>> neuron = int(trace.blocks[0].ffn.hidden[1].argmax())
         >>> paths = ffnviz.neuron_paths(trace, 0, neuron, to_block=1, k=5)
         >>> paths.direct.shape, paths.strongest.shape
-        ((2048,), (5,))
+        (torch.Size([2048]), torch.Size([5]))
     """
     n_blocks = network_of(trace).sizes.n_blocks
     block, to_block = (place_of("block", each, n_blocks) for each in (block, to_block))
     if to_block <= block:
-        raise ValueError(f"Block {to_block} does not come after block {block}.")
+        raise ValueError(f"Block {to_block}, from 0, does not come after block {block}.")
     return _paths(trace, block, neuron, [to_block], token, k)[0]
 
 
@@ -105,7 +103,8 @@ def _paths(
     network = network_of(trace)
     require(network, NEEDS)
     block, k = place_of("block", block, len(trace.blocks)), at_least("k", k, 0)
-    place = judged_at(network, trace, token)
+    trace, place = in_whole(trace, judged_at(network, trace, token))
+    neuron = place_of("neuron", neuron, network.sizes.d_ff, from_end=False)
     off = Edit(block, [neuron], scale=0.0, tokens=[place])
     without = network.run(trace.ids, [*trace.edits, off])
     own = trace.blocks[block].ffn.hidden[place, neuron].double()
@@ -115,12 +114,12 @@ def _paths(
         view = network.ffn(number)
         norm, stream = _norm_and_stream(network, view, trace.blocks[number])
         read = norm.undivided(written) / norm.scale(stream[place].cpu().double())
-        direct = (view.keys.cpu().double() @ read).numpy()
+        direct = view.keys.cpu().double() @ read
         plain, ablated = (
             each.blocks[number].ffn.pre_activation[place].double() for each in (trace, without)
         )
-        total = (plain - ablated).cpu().numpy()
-        strongest = np.argsort(-np.abs(direct), kind="stable")[:k]
+        total = (plain - ablated).cpu()
+        strongest = direct.abs().argsort(descending=True, stable=True)[:k]
         paths.append(NeuronPaths(direct, total, strongest))
     return tuple(paths)
 

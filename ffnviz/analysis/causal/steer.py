@@ -1,15 +1,18 @@
 """Steering: a direction between two kinds of texts, added to the pass over another."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import SupportsIndex
+from dataclasses import dataclass, field
+from reprlib import repr as shorten
+from typing import Any, SupportsIndex
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.causal.measure import activations, judged_at
 from ffnviz.analysis.comparable import Comparable
-from ffnviz.models.arguments import finite_number, place_of, texts_of
+from ffnviz.models.arguments import check_has_values, finite_number, place_of, texts_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network, check_network
 from ffnviz.models.trace import Trace
@@ -24,6 +27,7 @@ class Contrast(Comparable):
         error: its standard error, √(s²₊/n₊ + s²₋/n₋), by component, (width,).
         block: from 0.
         at: the place in the block, as Edit has them.
+        network: in which it was found; None if it was pickled.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -37,6 +41,11 @@ class Contrast(Comparable):
     error: Tensor
     block: int
     at: str
+    network: Any = field(default=None, repr=False, compare=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pickled, it leaves its network out."""
+        return vars(self) | {"network": None}
 
 
 @torch.no_grad()
@@ -70,26 +79,26 @@ def contrast(
         torch.Size([512])
     """
     check_network(network)
+    block = place_of("block", block, network.sizes.n_blocks)
     means, errors = [], []
     for name, some in (("texts", texts), ("others", others)):
         rows = []
         for text in texts_of(name, some):
             trace = network.trace(text)
             place = judged_at(network, trace, token)
-            number = place_of("block", block, len(trace.blocks))
-            rows.append(activations(network, trace.blocks[number], at)[place])
+            rows.append(activations(network, trace.blocks[block], at)[place])
         if len(rows) < 2:
             raise ValueError("Give at least two texts of each kind: the error is their spread's.")
         samples = torch.stack(rows)
         means.append(samples.mean(dim=0))
         errors.append(samples.var(dim=0) / len(rows))
-    return Contrast(means[0] - means[1], (errors[0] + errors[1]).sqrt(), block, at)
+    return Contrast(means[0] - means[1], (errors[0] + errors[1]).sqrt(), block, at, network)
 
 
 def steer(
     network: Network,
     text: str,
-    direction: Tensor | Contrast,
+    direction: Tensor | NDArray[np.floating] | Contrast,
     block: int | None = None,
     strength: float = 1.0,
     *,
@@ -101,7 +110,7 @@ def steer(
     Args:
         network: any.
         text: what it reads.
-        direction: (width,), or what `contrast` found, which knows its block and place.
+        direction: (width,), or what `contrast` found, which knows its block, place and network.
         block: from 0, or −1, the last; None takes a contrast's own.
         strength: what it is multiplied with.
         at: the place in the block, as Edit has them; None takes a contrast's own, or "output".
@@ -109,7 +118,7 @@ def steer(
 
     Raises:
         TypeError: if the direction is neither, or a tensor is given without a block.
-        ValueError: naming what is not there.
+        ValueError: naming what is not there; if the contrast is one of another network.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -121,11 +130,30 @@ def steer(
     """
     check_network(network)
     if isinstance(direction, Contrast):
+        _check_found_in(direction, network)
         block = direction.block if block is None else block
-        at, direction = at or direction.at, direction.direction
-    if not isinstance(direction, Tensor):
-        raise TypeError(f"direction = {direction!r}: give a tensor, (width,), or a Contrast.")
+        at, direction = direction.at if at is None else at, direction.direction
+    if not isinstance(direction, Tensor | np.ndarray):
+        raise TypeError(
+            f"direction = {shorten(direction)}: give a tensor, (width,), or a Contrast."
+        )
+    check_has_values("direction", direction)
+    direction = torch.as_tensor(direction)
     if block is None:
         raise TypeError("block: say into which block a direction is added that is a tensor.")
     added = finite_number("strength", strength) * direction
-    return network.trace(text, [Edit(block, add=added, tokens=tokens, at=at or "output")])
+    return network.trace(
+        text, [Edit(block, add=added, tokens=tokens, at="output" if at is None else at)]
+    )
+
+
+def _check_found_in(found: Contrast, network: Network) -> None:
+    """Check that a contrast was found in this network, or in one with the same weights."""
+    other = found.network
+    if other is None or other is network or other.fingerprint == network.fingerprint:
+        return
+    raise ValueError(
+        f"This contrast was found in another network, {other.card.label}. If it is to be added to "
+        f"{network.card.label} all the same, give its direction and say where: "
+        f"steer(network, text, found.direction, block={found.block}, at={found.at!r})."
+    )

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ffnviz.analysis.neurons.names import LONGEST, SURROGATE, Name, Reading, cut
-from ffnviz.models.arguments import at_most
+from ffnviz.models.arguments import at_most, path_of, plain
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.text_encoding import lines_of
@@ -57,6 +57,18 @@ class Description:
     by: str = ""  # the author, mostly a model
     method: str = ""  # by which it was made, for example “oai_token-act-pair”
     scores: tuple[Score, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.layer, str):
+            raise DescriptionsError(
+                f"layer = {self.layer!r}: give a text, of a neuron its block's number from 0: "
+                f'"{self.layer}".'
+            )
+        if type(plain(self.index)) is not int or self.index < 0:
+            raise DescriptionsError(f"index = {self.index!r}: give a whole number, from 0.")
+        text: object = self.text
+        if not text or not isinstance(text, str):
+            raise DescriptionsError(f"text = {self.text!r}: say what the neuron stands for.")
 
     @property
     def block(self) -> int | None:
@@ -158,7 +170,7 @@ def read_descriptions(path: Path | str) -> Descriptions:
         >>> ffnviz.read_descriptions("said.jsonl").of(1, 1709)[0].text
         'things that are held'
     """
-    path = Path(path)
+    path = path_of(path)
     files = [path]
     if path.is_dir():
         files = sorted(file for file in path.iterdir() if file.name.endswith(ENDINGS))
@@ -221,7 +233,7 @@ def write_descriptions(descriptions: Descriptions | Iterable[Description], path:
     if other := [row for row in given if not isinstance(row, Description)]:
         raise TypeError(f"There is {other[0]!r} among them: give ffnviz.Description.")
     content = to_lines(rows).encode()
-    path = Path(path)
+    path = path_of(path)
     replace_file(path, gzip.compress(content, mtime=0) if path.suffix == ".gz" else content)
     return len(rows)
 

@@ -2,6 +2,7 @@
 
 import io
 import json
+import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, fields
 from pathlib import Path
@@ -16,6 +17,7 @@ from ffnviz.analysis.neurons.histogram import BINS
 from ffnviz.analysis.neurons.names import runs
 from ffnviz.analysis.neurons.neuron_index import BlockIndex, NeuronIndex
 from ffnviz.analysis.neurons.partners import SHOWN
+from ffnviz.models.arguments import path_of
 from ffnviz.models.config import ASSETS
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.fingerprint import VERSION
@@ -140,7 +142,9 @@ def read_index(
         >>> len(index.to_pandas())  # a row per neuron
         4096
     """
-    path = Path(path)
+    path = path_of(path)
+    if not path.is_file():
+        raise IndexFileError(f"{path} is not an index of neurons: there is no such file.")
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
             about = json.loads(arrays["about"].tobytes())
@@ -164,12 +168,13 @@ def read_index(
             )
             _check(index)
     except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds for a damaged file
-        raise IndexFileError(f"{path} is not an index of neurons ({error}).") from error
+        why = error if zipfile.is_zipfile(path) else "it is no .npz file"
+        raise IndexFileError(f"{path} is not an index of neurons ({why}).") from error
     widths = sorted({block.values.shape[1] for block in blocks})
     wide, deep = d_ff or widths[0], n_blocks or index.numbers[-1] + 1
     if widths != [wide] or index.numbers[-1] >= deep:
         raise IndexFileError(
-            f"{path} is an index of block {in_words(index.numbers)}, with "
+            f"{path} is an index of block {in_words(index.numbers)} (from 1), with "
             f"{', '.join(map(str, widths))} neurons each; this model has {deep} blocks with "
             f"{wide}. Make it anew with `ffnviz index`."
         )

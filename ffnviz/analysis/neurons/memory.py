@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+from jaxtyping import Float32, Int64
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional as F
@@ -33,12 +34,12 @@ class RankedWords(Comparable):
         >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> promoted, _ = ffnviz.sae_words(model, sae, feature=1709, k=3)
         >>> len(promoted.words), promoted.ids.shape, bool(promoted.scores[0] > promoted.scores[2])
-        (3, (3,), True)
+        (3, torch.Size([3]), True)
     """
 
     words: tuple[str, ...]
-    ids: NDArray[np.int64]  # their rows in the vocabulary, (k,)
-    scores: NDArray[np.float32]  # (k,)
+    ids: Int64[Tensor, "k"]  # their rows in the vocabulary
+    scores: Float32[Tensor, "k"]
 
 
 @dataclass(frozen=True)
@@ -147,9 +148,9 @@ def can_be_ranked(model: Network, n_words: int, device: torch.device) -> Tensor:
 def _ranked(model: Network, scores: Tensor, k: int) -> RankedWords:
     ranked = can_be_ranked(model, len(scores), scores.device)
     best = scores.masked_fill(~ranked, -torch.inf).topk(min(k, int(ranked.sum())))
-    ids = best.indices.cpu().numpy()
-    words = tuple(model.tokenizer.label(int(i)) for i in ids)
-    return RankedWords(words, ids, best.values.float().cpu().numpy())
+    ids = best.indices.cpu()
+    words = tuple(model.tokenizer.label(i) for i in ids.tolist())
+    return RankedWords(words, ids, best.values.float().cpu())
 
 
 AT_ONCE = 2**25  # scores in memory

@@ -18,10 +18,11 @@ from ffnviz.models.arguments import (
     checked_ids,
     held_block,
     place_of,
-    rows_of_width,
+    rows_for,
+    rows_like,
     what_to_hold,
 )
-from ffnviz.models.batches import BATCH, traces
+from ffnviz.models.batches import traces
 from ffnviz.models.card import Card, Provenance, Sizes, seed_in
 from ffnviz.models.config import ASSETS
 from ffnviz.models.device import usable_device
@@ -36,6 +37,7 @@ from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint, index_for
 from ffnviz.models.learned import is_learned
+from ffnviz.models.network import BATCH
 from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
@@ -439,7 +441,7 @@ class Model:
     @torch.no_grad()
     def logits(self, rows: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size)."""
-        rows = rows_of_width(rows, self.sizes.d_model)
+        rows = rows_like(rows, self.encoder.token_embedding.weight)
         return self.encoder.unembed(self.encoder.final_norm(rows))
 
     @torch.no_grad()
@@ -455,7 +457,7 @@ class Model:
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
         """The last stream, (T, d_model), had one block's FFN written `output`, (T, d_model)."""
         block = place_of("block", block, self.sizes.n_blocks)
-        output = rows_of_width(output, self.sizes.d_model)
+        output = rows_for(output, trace.ids, self.sizes.d_model)
         x = self.encoder.blocks[block].add_ffn(trace.blocks[block].middle, output)
         for record in self.encoder.walk(x, first=block + 1):
             x = record.output

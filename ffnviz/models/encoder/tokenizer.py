@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from tokenizers import Tokenizer as BytePairTokenizer
 
+from ffnviz.models.arguments import at_least, check_text, place_of, places_of, texts_of
 from ffnviz.models.spelling import as_read, as_read_with_ends
 
 MASK = "[MASK]"
@@ -136,7 +137,13 @@ class Tokenizer:
         """The tokens of any text, read as spelling.py says; [MASK], in any case, is the mask token.
 
         A character that is not read belongs to the next token; at the end, to the last.
+
+        Raises:
+            TypeError: if the text is no str.
+            ValueError: if max_tokens is below 0.
         """
+        check_text(text)
+        max_tokens = None if max_tokens is None else at_least("max_tokens", max_tokens, 0)
         if not text:
             return Encoding(text, (), 0)
         read, ends = as_read_with_ends(text)
@@ -151,26 +158,42 @@ class Tokenizer:
         return Encoding(text, tuple(tokens), len(raw.ids) - len(tokens))
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
-        """The ids alone of many texts at once, on all cores."""
-        read = [" " + as_read(line) for line in lines]
+        """The ids alone of many texts at once, on all cores.
+
+        Raises:
+            TypeError: if one text is given, or one is no str.
+        """
+        read = [" " + as_read(line) for line in texts_of("lines", lines)]
         raw = self._bpe.encode_batch_fast(read, add_special_tokens=False)
         return [encoding.ids for encoding in raw]
 
     def decode(self, ids: list[int]) -> str:
-        """The lower-cased text of a sequence of ids, without the space put before it."""
+        """The lower-cased text of a sequence of ids, without the space put before it.
+
+        Raises:
+            ValueError: if one is not in the vocabulary.
+        """
+        ids = places_of("id", ids, self.vocab_size, from_end=False)
         return self._bpe.decode(ids, skip_special_tokens=False).removeprefix(" ")
 
     def word(self, id_: int) -> str:
-        """The text of one entry of the vocabulary, with its leading space if it has one."""
-        return self._words[id_]
+        """The text of one entry of the vocabulary, with its leading space if it has one.
+
+        Raises:
+            ValueError: if there is no such entry.
+        """
+        return self._words[place_of("entry", id_, self.vocab_size, from_end=False)]
 
     def label(self, id_: int) -> str:
         """One entry of the vocabulary as a list for people shows it.
 
         A word without its space, a piece that continues a word after a hyphen, a bare space as ␣,
         bytes that are no whole character in hexadecimal.
+
+        Raises:
+            ValueError: if there is no such entry.
         """
-        word = self._words[id_]
+        word = self.word(id_)
         if "\ufffd" in word or not word.strip(" \n\t").isprintable():
             name = self._bpe.id_to_token(id_) or ""
             return "bytes " + " ".join(f"{BYTE_OF[symbol]:02x}" for symbol in name)

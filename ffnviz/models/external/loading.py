@@ -41,6 +41,10 @@ def check_weights(model: nn.Module, name: str) -> None:
     """
     kinds = {weight.dtype for weight in model.parameters() if weight.is_floating_point()}
     where = {weight.device for weight in model.parameters()}
+    if where == {torch.device("meta")}:
+        raise CannotOpenError(
+            name, "its weights are on the device meta, where they have no values. Load them"
+        )
     if torch.device("meta") in where or len(where) != 1:
         raise CannotOpenError(
             name, "its weights are not all on one device. Load it without a device map"

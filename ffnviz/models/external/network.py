@@ -18,10 +18,11 @@ from ffnviz.models.arguments import (
     checked_ids,
     held_block,
     place_of,
+    rows_for,
     rows_of_width,
     what_to_hold,
 )
-from ffnviz.models.batches import BATCH, traces
+from ffnviz.models.batches import traces
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, Edits, all_of, edits_of
 from ffnviz.models.external import views
@@ -52,7 +53,7 @@ from ffnviz.models.external.tracing import (
     seen_heads,
 )
 from ffnviz.models.fingerprint import fingerprint, index_for
-from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.network import BATCH, NotForThisNetwork
 from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import BlockTrace, ForwardPass, SharedValues, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
@@ -524,7 +525,7 @@ class ExternalNetwork:
         the FFN writes what it wrote in the whole trace.
         """
         block = place_of("block", block, self.sizes.n_blocks)
-        output = rows_of_width(output, self.sizes.d_model)
+        output = rows_for(output, trace.ids, self.sizes.d_model)
         if isinstance(trace, TraceSlice):
             kept = slice(trace.first, trace.first + len(output))
             everywhere = trace.whole.blocks[block].ffn.output.clone()

@@ -424,12 +424,15 @@ def from_module(
 
     Raises:
         CannotOpenError: a sentence in plain words says what was wrong and what to do.
+        TypeError: if the label is no text.
 
     Examples:
         >>> model = ffnviz.from_module(gpt2, tokenizer, "my GPT-2")
         >>> model.trace("the cat sat").blocks[1].ffn.hidden.shape
         torch.Size([3, 128])
     """
+    if not isinstance(label, str):
+        raise TypeError(f"label = {label!r}: give a text, what pages and messages call it.")
     name = label or type(model).__name__
     _check(model, name)
     seen = shown_part(model, name)

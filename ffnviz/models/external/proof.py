@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ffnviz.models.arguments import at_least
 from ffnviz.models.encoder.config import LARGEST
 from ffnviz.models.external.compare import TOLERANCE, error, rows
 from ffnviz.models.external.phi import same
@@ -174,7 +175,7 @@ def longest_text(model: Any, probe: Tensor, longest: int | None = None) -> int:
     The last entries of an offset table of positions are missing, whatever the configuration says.
     """
     limit = positions(model)
-    most = min(longest or LARGEST, limit or UNSAID)
+    most = min(LARGEST if longest is None else at_least("longest", longest), limit or UNSAID)
     if most > TRIED or (limit or LARGEST) >= 2 * most:
         return most
     padding = getattr(text_config(model), "pad_token_id", None)  # it may take no place of its own

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
+from ffnviz.models.arguments import at_least, check_text, place_of, places_of, texts_of
 from ffnviz.models.encoder.tokenizer import BYTE_OF, MASK, Encoding, Token
 from ffnviz.models.network import UnreadableTextError
 
@@ -49,7 +50,11 @@ class ExternalTokenizer:
 
         Raises:
             UnreadableTextError: if the network has no vector for one of them.
+            TypeError: if the text is no str.
+            ValueError: if max_tokens is below 0.
         """
+        check_text(text)
+        max_tokens = None if max_tokens is None else at_least("max_tokens", max_tokens, 0)
         if not text:
             return Encoding(text, (), 0)
         written, places = self._with_own_mask(text)
@@ -96,8 +101,13 @@ class ExternalTokenizer:
         return end
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
-        """The ids alone of many texts, computed at once on all cores."""
-        raw = self._fast.encode_batch([self._with_own_mask(line)[0] for line in lines])
+        """The ids alone of many texts, computed at once on all cores.
+
+        Raises:
+            TypeError: if one text is given, or one is no str.
+        """
+        texts = [self._with_own_mask(line)[0] for line in texts_of("lines", lines)]
+        raw = self._fast.encode_batch(texts)
         for encoding in raw:
             self._check(encoding.ids)
         return [encoding.ids for encoding in raw]
@@ -111,13 +121,23 @@ class ExternalTokenizer:
             )
 
     def decode(self, ids: list[int]) -> str:
-        """The text of a sequence of ids, special tokens included."""
-        text: str = self._fast.decode(list(ids), skip_special_tokens=False)
+        """The text of a sequence of ids, special tokens included.
+
+        Raises:
+            ValueError: if one is not in the vocabulary.
+        """
+        ids = places_of("id", ids, self.vocab_size, from_end=False)
+        text: str = self._fast.decode(ids, skip_special_tokens=False)
         return text.removeprefix(" ")
 
     def word(self, id_: int) -> str:
-        """What one entry reads as, with its leading space if it has one."""
+        """What one entry reads as, with its leading space if it has one.
+
+        Raises:
+            ValueError: if there is no such entry.
+        """
         if id_ not in self._words:
+            id_ = place_of("entry", id_, self.vocab_size, from_end=False)
             self._words[id_] = self._special.get(id_) or self._decoded(id_)
         return self._words[id_]
 
@@ -132,6 +152,9 @@ class ExternalTokenizer:
 
         A word without its space, a piece that continues a word after a hyphen, a special token
         by its name, bytes that are no whole character in hexadecimal.
+
+        Raises:
+            ValueError: if there is no such entry.
         """
         if id_ in self._special:
             return self._special[id_]

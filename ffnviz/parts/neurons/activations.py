@@ -82,19 +82,19 @@ def active_on(
 def what_its_key_matches(run: Run, neuron: int) -> Cell:
     """The words whose embeddings would activate it most."""
     matches = key_matches(run.model, run.state.block, neuron, 16)
-    half = len(matches.words) // 2
+    half, scores = len(matches.words) // 2, matches.scores.numpy()
     colour, provenance = run.card.colour, run.card.provenance
     counted = provenance is not None and provenance.token_counts is not None
     sentence = (
         f"Of all {'common ' if counted else ''}words' embeddings, that of "
         f"{number(matches.words[0])} matches its key best: alone in the stream, it would give a "
-        f"pre-activation of {signed(matches.scores[0])}."
+        f"pre-activation of {signed(scores[0])}."
     )
     return bars_cell(
         Head(sentence, "keymatch", run.card.colour),
         [
-            Bars("best", matches.words[:half], matches.scores[:half], colour),
-            Bars("next", matches.words[half:], matches.scores[half:], colour),
+            Bars("best", matches.words[:half], scores[:half], colour),
+            Bars("next", matches.words[half:], scores[half:], colour),
         ],
         key="key-matches",
         alt="The words whose embeddings match the neuron's key best.",

@@ -55,7 +55,7 @@ def strongest_paths(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Ce
     block, d_ff = run.state.block, run.model.sizes.d_ff
     ends = [(block + 1 + later, int(m)) for later, each in enumerate(paths) for m in each.strongest]
     direct, rest = (
-        np.array([getattr(paths[to - block - 1], kind)[m] for to, m in ends])
+        np.array([float(getattr(paths[to - block - 1], kind)[m]) for to, m in ends])
         for kind in ("direct", "rest")
     )
     order = np.argsort(-np.abs(direct), kind="stable")[:SHOWN]

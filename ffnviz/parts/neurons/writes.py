@@ -303,8 +303,8 @@ def its_words(run: Run, neuron: int) -> Cell:
 def word_panels(run: Run, promoted: RankedWords, suppressed: RankedWords) -> list[Bars]:
     """The words that a vector promotes, beside those it suppresses."""
     return [
-        Bars("promoted", promoted.words, promoted.scores, run.card.colour),
-        Bars("suppressed", suppressed.words, suppressed.scores, "muted"),
+        Bars("promoted", promoted.words, promoted.scores.numpy(), run.card.colour),
+        Bars("suppressed", suppressed.words, suppressed.scores.numpy(), "muted"),
     ]
 
 

@@ -74,8 +74,9 @@ def test_drawn_values_are_those_of_the_reference_and_the_error_is_of_their_mean(
     each = [float(by_hand(family, ids, 1, "hidden", partial(put, row=r))[-1, 5]) for r in rows]
     drawn = ablate(network, SOURCE, measure, 1, how="resample", tokens=[last],
                    reference=REFERENCE, draws=300)  # fmt: skip
-    assert np.abs(np.array(each)[:, None] - drawn.values).min(axis=0).max() < 2e-5
-    assert drawn.error == pytest.approx(np.std(drawn.values, ddof=1) / np.sqrt(300))
+    values = drawn.values.numpy()
+    assert np.abs(np.array(each)[:, None] - values).min(axis=0).max() < 2e-5
+    assert drawn.error == pytest.approx(np.std(values, ddof=1) / np.sqrt(300))
     assert abs(drawn.ablated - np.mean(each)) < 5 * drawn.error
     monkeypatch.setattr("ffnviz.analysis.causal.measure.AT_ONCE", 1)  # one pass at a time
     again = ablate(network, SOURCE, measure, 1, how="resample", tokens=[last],

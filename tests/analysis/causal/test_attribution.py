@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
@@ -71,7 +70,7 @@ def test_the_terms_add_up_and_each_is_what_its_part_makes(network: Network) -> N
         hidden = trace.blocks[number].ffn.hidden[token, int(neuron)]
         part = hidden * network.ffn(int(number)).values[int(neuron)]
         assert contribution == pytest.approx(held(network, trace, part, token, weights), abs=1e-4)
-    assert (np.diff(np.abs(found.contributions)) <= 0).all()
+    assert (found.contributions.abs().diff() <= 0).all()
 
 
 def test_all_neurons_and_the_bias_are_their_ffn(network: Network) -> None:
@@ -84,7 +83,7 @@ def test_all_neurons_and_the_bias_are_their_ffn(network: Network) -> None:
         bias = network.ffn(number).output_bias
         own = 0.0 if bias is None else held(network, trace, bias, 0, network.head.words.vectors[5])
         summed = found.contributions[found.neurons[:, 0] == number].sum() + own
-        assert summed == pytest.approx(found.ffn[number], abs=2e-4)
+        assert summed == pytest.approx(float(found.ffn[number]), abs=2e-4)
 
 
 @pytest.mark.parametrize("at", ["input", "attention", "middle", "ffn", "output"])

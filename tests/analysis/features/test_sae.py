@@ -220,10 +220,10 @@ def test_the_strongest_examples_are_those_of_going_through_the_texts_one_by_one(
             for text in texts]  # fmt: skip
     best = np.stack([values.max(axis=0) for values in each])
     assert_allclose(found.values, -np.sort(-best, axis=0)[:k], atol=2e-5)
-    for place in np.argwhere(found.values > 1e-3):
-        text = found.texts[tuple(place)]
-        token = found.tokens[tuple(place)]
-        assert each[text][token, place[1]] == pytest.approx(found.values[tuple(place)], abs=2e-5)
+    for rank, feature in (found.values > 1e-3).nonzero().tolist():
+        text, token = int(found.texts[rank, feature]), int(found.tokens[rank, feature])
+        value = float(found.values[rank, feature])
+        assert each[text][token, feature] == pytest.approx(value, abs=2e-5)
     assert found.active.tolist() == sum((v > 0).sum(axis=0) for v in each).tolist()
     assert found.n_tokens == sum(map(len, each))
     assert (found.read, done) == (tuple(texts), [1, 2, 3, 4, 5])

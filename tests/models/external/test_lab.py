@@ -134,7 +134,7 @@ def test_the_command_tests_a_network_of_ones_own(
     gpt, llama = (save(name, tmp_path_factory.mktemp("own") / name) for name in ("GPT-2", "Llama"))
     told = CliRunner().invoke(lab, ["--model", str(gpt), "--text", TEXT, "--device", "cpu"])
     assert told.exit_code == 0, told.output
-    assert "GPT-2, block 2, token" in told.output
+    assert "GPT-2, block 2 of 2, token" in told.output
     assert "Input influence: not tested. It is not made of" in told.output
     refused = CliRunner().invoke(lab, ["--model", str(llama), "--text", TEXT, "--device", "cpu"])
     assert refused.exit_code == 1

@@ -80,7 +80,9 @@ def test_a_broken_equation_is_named(
         prove(llama, two_texts(), 6)
     assert caught.value.equation == equation
     assert caught.value.block == block
-    assert str(caught.value).startswith(f"{equation}:" if block is None else f"block 2, {equation}")
+    assert str(caught.value).startswith(
+        f"{equation}:" if block is None else f"block 2 (from 1), {equation}"
+    )
 
 
 def _mixtral() -> nn.Module:
