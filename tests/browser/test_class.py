@@ -159,7 +159,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
 
     # Each sends a sentence; the lecturer sees them all, hides one, opens one.
     for student, text in ((anna, "It cost forty ___."), (ben, SENTENCE)):
-        student.page.get_by_label("Your sentence for the class brain").fill(text)
+        student.page.get_by_label("Your sentence for the class").fill(text)
         student.page.get_by_role("button", name="Send").click()
         expect(student.text("Sent; sending again replaces it.")).to_be_visible()
     expect(lecturer.text("2 sentences")).to_be_visible()

@@ -109,7 +109,7 @@ export function mount(tell) {
     if (answer === null) return "";
     if (leads() || vote === null) return `Right: ${data.options[answer]}.`;
     const first = voteOf(at, 0);
-    return vote === answer ? (first === answer ? "Right, both times." : "Right now. What changed your mind?") : "Not quite.";
+    return vote === answer ? (first === answer ? "Right, both times." : "Right this time. What changed your mind?") : "Not quite.";
   }
 
   function showButtons() {
