@@ -48,7 +48,7 @@ WRONG = {
     "model.run(torch.tensor([0.5]))": ("TypeError", "ids must be a tensor of whole numbers"),
     "model.run(torch.tensor([1, 99999]))": ("ValueError", "no entry 99999 in the vocabulary"),
     "model.run(torch.tensor([-1]))": ("ValueError", "no entry -1 in the vocabulary"),
-    "trace.logits_at(99)": ("IndexError", "There is no token 99: they count from 0 to "),
+    "trace.logits_at(99)": ("IndexError", "There is no token 99: tokens are numbered from 0 to "),
     "ffnviz.load('')": ("ValueError", "The name is empty: give relu, gelu, a folder"),
     "ffnviz.load('relu', dtype='bfloat16')": ("ValueError", "is one of ours: it has float32"),
     "ffnviz.load('relu', dtype=torch.bfloat16)": ("ValueError", "is one of ours: it has float32"),

@@ -231,7 +231,7 @@ def test_nobody_guesses_a_class_or_its_lecturers_right(somebody: Somebody) -> No
     code = open_class(lecturer)
     page = other.page
     page.goto(f"{other.address}/?class=222222")
-    expect(page.get_by_text("There is no class of this code, or it is over.")).to_be_visible()
+    expect(page.get_by_text("There is no class with this code, or it is over.")).to_be_visible()
     kept = f'{{"code": "{code}", "secret": "a-secret-of-my-own"}}'
     page.evaluate("(kept) => localStorage.setItem('ffnviz-class', kept)", kept)
     page.goto(f"{other.address}/?text=It+rained.")
