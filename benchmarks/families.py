@@ -95,22 +95,22 @@ OTHERS: tuple[dict[str, Any], ...] = (
 
 INTRO = """# Families of networks
 
-Every family of transformers {version} that reads text, as a small network with random weights,
-opened by ffnviz: of {n}, {told}. The heads of all blocks are seen in {seen}. The largest error of
+Every family of transformers {version} that reads text, tried as a small network with random
+weights: of {n}, {told}. The heads of all blocks are seen in {seen}. The largest error of
 all that were opened is {largest}. `python -m benchmarks.families` writes this page; it downloads
 nothing.
 
 A network has its family's usual settings in small sizes, so a checkpoint with others may be
 judged otherwise: `ffnviz check` says what holds of yours. Of an encoder-decoder the encoder is
-shown. *Not built* are families of which our small sizes make no network, *failed* those that took
-too long: neither says anything about their checkpoints.
+shown. *Not built*: our small sizes make no network of this family; *failed*: it took too long.
+Neither says anything about its checkpoints.
 
 - **Family**: `model_type` in config.json.
 - **Heads**: of how many blocks the attention patterns are seen. Elsewhere only the FFNs are taken
   apart, and pages say so.
 - **Word**: what its head predicts, the next word or the hidden one; *none* has no head.
 - **Equations**: the largest error of the five equations, in all blocks, as a share of the largest
-  value; 0 is equal to the bit.
+  value; 0 means bit for bit equal.
 - **Result**: the largest difference between what follows from the last stream of a trace and what
   an unmodified copy returns for the same sentence: logits, or vectors where there is no head.
 
@@ -120,7 +120,8 @@ Its dense blocks would pass the proof, and the others could be named and left ou
 all the same. In most mixtures no block is dense, and where some are, they are the first one to
 three of dozens. What pages show runs over all blocks: the sums of attribution, the FFNs' share of
 parameters and work, what a sentence loses without an FFN, neurons from block to block. With most
-blocks left out each of these would be a number of a part, under words that speak of the network.
+blocks left out, each of these numbers would be about a part of the network, while the words
+around it speak of the whole.
 
 ## The table
 

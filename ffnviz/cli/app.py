@@ -94,8 +94,8 @@ def host_names(
     for name in named:
         if not name or hostname(name) != name.lower():
             raise click.BadParameter(
-                f"“{name}” is no name of a server. Give one such as ffnviz.example.org, without "
-                "https:// and without a port.",
+                f"“{name}” is not the name of a server. Give one such as ffnviz.example.org, "
+                "without https:// and without a port.",
                 param=option,
             )
     return tuple(name.lower() for name in named)

@@ -68,7 +68,8 @@ def opened_index(path: Path) -> str:
         sizes = network.sizes
         index = read_index(path, sizes.d_ff, sizes.n_blocks)
         is_partial = len(index.numbers) < sizes.n_blocks
-        blocks = f"block {in_words(index.numbers)} of {sizes.n_blocks}, " * is_partial
+        blocks = f"block{'s' * (len(index.numbers) > 1)} {in_words(index.numbers)} "
+        blocks = f"{blocks}of {sizes.n_blocks}, " * is_partial
         contents = f"{blocks}{index.n_tokens:,} tokens of {index.source}"
         older = "" if made_of(path) == network.fingerprint else OLDER
         return f"{network.card.label}: index {path}, {contents}.{older}"
@@ -79,7 +80,7 @@ def opened_index(path: Path) -> str:
     )
     raise click.ClickException(
         f"{path} {why}; here are {', '.join(labels)}. Make one with `ffnviz index --corpus …`, or "
-        "show the network that it is of with --model."
+        "use --model to show the network that this index belongs to."
     )
 
 

@@ -50,7 +50,7 @@ def timing(
 ) -> None:
     """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d.
 
-    Of networks that are not ours it measures each block's FFN beside the whole pass.
+    For networks that are not ours it measures each block's FFN and the whole pass.
     """
     network = network_of(device, **named)
     with reported(ValueError):

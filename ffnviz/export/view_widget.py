@@ -60,7 +60,8 @@ class ViewWidget(anywidget.AnyWidget):
         counts = {"token": len(self._run.trace.tokens), "block": sizes.n_blocks}
         n = counts.get(name, sizes.d_ff)
         if value is not None and not 0 <= value < n:
-            raise traitlets.TraitError(f"There is no {name} {value}: they count from 0 to {n - 1}.")
+            why = f"{name}s are numbered from 0 to {n - 1}"
+            raise traitlets.TraitError(f"There is no {name} {value}: {why}.")
         return None if value is None else int(value)
 
     def _on_change(self, _: object) -> None:

@@ -93,7 +93,8 @@ class JobPool:
         with self._changed:
             if len(self._jobs) >= self.most_waiting:
                 raise QueueIsFullError(
-                    f"{len(self._jobs)} computations wait already. Try again in some minutes."
+                    f"{len(self._jobs)} computations are already waiting. "
+                    "Try again in a few minutes."
                 )
             job = Job(order, wanted, usual=self._took.get(_kind(order)))
             self._jobs.append(job)

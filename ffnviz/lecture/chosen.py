@@ -25,7 +25,7 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
     except UnicodeDecodeError as error:
         raise LectureError(f"{path} is not a text in UTF-8.") from error
     except LectureError as error:
-        raise LectureError(f"{path} is no lecture: {error}") from error
+        raise LectureError(f"{path} is not a lecture: {error}") from error
 
 
 _READ: dict[Path, Lecture] = {}  # once for all visitors

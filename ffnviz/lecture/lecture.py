@@ -405,7 +405,7 @@ class _Reader:
             raise LectureError(why) from error
         for _, name, format_spec, conversion in fields:
             if name is not None and (name not in self.facts or format_spec or conversion):
-                why = f"{field}: “{{{name}}}” is no number that is computed."
+                why = f"{field}: there is no computed number called “{{{name}}}”."
                 raise LectureError(f"{why} It must be {one_of(sorted(self.facts), name)}.")
         return text.strip()
 

@@ -79,7 +79,7 @@ def check_text(text: object) -> None:
     if not isinstance(text, str):
         raise TypeError(
             f"A text is a str, and this is of type {type(text).__name__}. "
-            "Of several texts, `traces` makes the traces."
+            "For several texts, use `traces`."
         )
 
 
@@ -99,8 +99,8 @@ def checked_ids(ids: object, vocab_size: int) -> Tensor:
     if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
         wrong = ids[(ids < 0) | (ids >= vocab_size)][0]
         raise ValueError(
-            f"There is no entry {int(wrong)} in the vocabulary: they count from 0 to "
-            f"{vocab_size - 1:,}."
+            f"There is no entry {int(wrong)} in the vocabulary: entries are numbered from "
+            f"0 to {vocab_size - 1:,}."
         )
     return ids
 
@@ -113,8 +113,8 @@ def texts_of(name: str, given: object) -> Iterator[str]:
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise TypeError(
-            f"{name} = {shorten(given)}: Give texts in a list, also one alone: ['…']. "
-            "Of one text, `trace` makes the trace."
+            f"{name} = {shorten(given)}: Give texts in a list, even a single one: ['…']. "
+            "For one text, use `trace`."
         )
     return map(_checked_text, given)
 
@@ -172,7 +172,8 @@ def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int
     if type(number) is not int:
         raise ValueError(f"{what} = {given!r}: give one whole number, from 0.")
     if not (-count if from_end else 0) <= number < count:
-        raise ValueError(f"There is no {what} {number}: they count from 0 to {count - 1:,}.")
+        why = f"{what}s are numbered from 0 to {count - 1:,}"
+        raise ValueError(f"There is no {what} {number}: {why}.")
     return range(count)[number]
 
 

@@ -39,7 +39,7 @@ class Card:
         label: what a page calls it.
         phi: φ of its FFNs.
         colour: a name in the palette, or "#rrggbb".
-        gated: whether its FFNs multiply φ(x·key) with a second projection (Shazeer 2020).
+        gated: whether its FFNs multiply φ(x·key) by a second projection (Shazeer 2020).
         causal: whether it reads from left to right; else both ways.
         has_mask: whether it has a token that stands for a word to fill in.
         has_word_head: whether it predicts words.
@@ -76,7 +76,7 @@ class Card:
 
     @property
     def signed(self) -> bool:
-        """Whether hidden can be below zero: φ can be, or it is multiplied with what can be."""
+        """Whether hidden can be below zero: φ can be, or it is multiplied by what can be."""
         return self.phi.below_zero or self.gated
 
 

@@ -44,7 +44,7 @@ class Edit:
         neurons: which hidden neurons: their numbers, each from 0 to d_ff − 1, or a mask, (d_ff,),
             that is True for each of them; elsewhere, which components. Kept as a tuple, whatever
             was given. None: all.
-        scale: what their values are multiplied with; 0 switches them off.
+        scale: what their values are multiplied by; 0 switches them off.
         value: what their values are fixed to instead: one number, or a tensor that is spread over
             (*batch, tokens, neurons), such as (n,), the same at every token, or (t, n).
         tokens: at which tokens: from 0, −1 the last, or a mask, (T,); None at all of them.
@@ -180,7 +180,7 @@ class Edit:
         return spread.clone() if self.add is None else part + spread
 
     def in_units_of(self, multiplier: float) -> "Edit":
-        """The same edit of values that are multiplied with `multiplier` afterwards."""
+        """The same edit of values that are multiplied by `multiplier` afterwards."""
         if multiplier == 1 or self.scale is not None:
             return self
         name = "value" if self.add is None else "add"

@@ -163,7 +163,7 @@ class Network(Protocol):
 
         Raises:
             ValueError: if there is no such block.
-            NotForThisNetwork: if it is not seen what they do.
+            NotForThisNetwork: if what they do cannot be seen.
         """
 
     def head_shape(self, block: int) -> tuple[int, int]:

@@ -56,7 +56,7 @@ class Sae:
         b_enc: (d_sae,); of a gated one, what its gates are compared with.
         threshold: of a "jumprelu", below or at which a feature is zero, (d_sae,).
         k: of a "topk", how many features are kept at each token.
-        gain: of a "gated", what a gate's product is multiplied with for its size, (d_sae,).
+        gain: of a "gated", what a gate's product is multiplied by for its size, (d_sae,).
         b_size: of a "gated", what is added to that, (d_sae,).
         b_dec_first: whether b_dec is subtracted before encoding.
         scaled: how x is normed first, "none", "layer_norm" or "constant_norm_rescale".

@@ -102,8 +102,8 @@ def network_is_gone(*_: object) -> Any:
         RuntimeError: always.
     """
     raise RuntimeError(
-        "This trace was saved or pickled without its network, and this was not computed before. "
-        "Ask for it before that, or trace the text again."
+        "This trace was saved or pickled without its network, and what you ask for had not been "
+        "computed. Compute it before you save, or trace the text again."
     )
 
 
@@ -290,7 +290,7 @@ class Trace(StreamTrace):
     """The forward pass of one text; shapes as in StreamTrace, without a batch dimension.
 
     A pickled one keeps its tokens, the stream, and the stages and logits that were computed; its
-    network is None then, and what was not computed is a RuntimeError.
+    network is then None, and asking for what was not computed raises a RuntimeError.
 
     Attributes:
         text: the text as typed.
@@ -347,7 +347,7 @@ class Trace(StreamTrace):
 
     @staticmethod
     def load(path: str | Path) -> "Trace":
-        """A trace that was saved. It has no network: what was not computed is a RuntimeError.
+        """A trace that was saved. It has no network: what was not computed raises a RuntimeError.
 
         Raises:
             TraceFileError: if the file is not there, or no trace.

@@ -79,7 +79,7 @@ def load_trace(path: str | Path) -> Trace:
     except FileNotFoundError as error:
         raise TraceFileError(f"{path}: there is no such file.") from error
     except (OSError, SafetensorError, ValueError, LookupError, TypeError) as error:
-        raise TraceFileError(f"{path} is no trace that was saved by ffnviz ({error}).") from error
+        raise TraceFileError(f"{path} is not a trace saved by ffnviz ({error}).") from error
 
 
 def _named(trace: Trace) -> Iterator[tuple[str, Tensor]]:

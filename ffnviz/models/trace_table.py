@@ -71,7 +71,7 @@ class JoinedTrace(StreamTrace):
 def joined(traces: Iterable[Trace]) -> JoinedTrace:
     """The tokens of several traces in a row; see Trace.cat."""
     if isinstance(traces, StreamTrace | str) or not isinstance(traces, Iterable):
-        raise TypeError("Give traces in a list, also one alone: [trace].")
+        raise TypeError("Give traces in a list, even a single one: [trace].")
     given: tuple[object, ...] = tuple(traces)
     parts = tuple(part for part in given if isinstance(part, Trace))
     if other := [part for part in given if not isinstance(part, Trace)]:

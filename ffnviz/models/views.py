@@ -181,7 +181,7 @@ class AttentionView:
 class FfnView:
     """One block's FFN: Σ_n φ(x · key_n + b_n) value_n + b (Geva et al. 2021, eq. 2).
 
-    Gated, each φ is multiplied with x · gated_value_n + c_n (Shazeer 2020, eq. 6).
+    Gated, each φ is multiplied by x · gated_value_n + c_n (Shazeer 2020, eq. 6).
 
     Attributes:
         keys: what activates each neuron, (d_ff, d_model): W1's columns.

@@ -75,8 +75,8 @@ class AsThen(Generic[T]):
         if self._watch.state() != self._state:
             raise WeightsChangedError(
                 "The network's weights changed after this trace was made (or it was set to "
-                "training mode), and this was not computed before. Trace the text again; what a "
-                'trace is to keep is asked for at once by hold="all".'
+                "training mode), and this was not computed before. Trace the text again; "
+                'with hold="all" a trace keeps everything from the start.'
             )
 
     def __call__(self, *arguments: Any) -> T:

@@ -121,7 +121,7 @@ TICKET = "x-ffnviz-ticket"
 FRESH = {"Cache-Control": "no-store"}
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
-NO_CODE = "A code has letters and digits only, as K7M-Q2X. Please type it again."
+NO_CODE = "A code has letters and digits only, such as K7M-Q2X. Please type it again."
 JOIN = """<!doctype html><html lang="en"><title>Join a class · ffnviz</title>
 <meta name="viewport" content="width=device-width"><style>
 :root {{ color-scheme: light dark; font: 1.2rem/1.4 system-ui, sans-serif }}
@@ -281,9 +281,9 @@ async def body(request: Request) -> dict[str, Any]:
                 raise Refused(413, "That is too long.")
         sent = json.loads(read)
     except (ValueError, RecursionError, ClientDisconnect) as error:
-        raise Refused(400, "What was sent is no JSON.") from error
+        raise Refused(400, "The request is not JSON.") from error
     if not isinstance(sent, dict):
-        raise Refused(400, "What was sent is no object.")
+        raise Refused(400, "The request is not a JSON object.")
     return sent
 
 
@@ -291,7 +291,7 @@ def who_of(sent: object) -> str:
     """The student's id: a random text of their browser's own."""
     if isinstance(sent, str) and 16 <= len(sent) <= 64 and sent.isalnum() and sent.isascii():
         return sent
-    raise Refused(400, "Who this is was not said.")
+    raise Refused(400, "The request does not say who sends it.")
 
 
 def number(sent: object) -> int:

@@ -137,7 +137,7 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except UnicodeDecodeError as error:
-        raise CorpusError(f"{path} is no text in UTF-8 or UTF-16 ({error}).") from error
+        raise CorpusError(f"{path} is not text in UTF-8 or UTF-16 ({error}).") from error
     except OSError as error:
         raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -222,7 +222,7 @@ def read_sentences(path: Path, tokenizer: Tokenizer, max_tokens: int) -> Sentenc
     if not sentences.training or not sentences.held_out:
         raise CorpusError(
             f"{path} has too few sentences: one line in sixteen is held out, "
-            "and at least one must be, and one be left."
+            "and at least one must be held out and one left to train on."
         )
     return sentences
 

@@ -119,8 +119,8 @@ def _sentences(corpus: dict[str, Any]) -> list[str]:
     sentences = corpus["sentences"]
     return [
         f"Single sentences: {_sourced(sentences['name'])}, {sentences['training_tokens']:,} tokens "
-        f"to train on. Held out ({sentences['held_out_tokens']:,} tokens) are those whose SHA-1 "
-        "begins with a 1."
+        "to train on. Those whose SHA-1 begins with a 1 are held out "
+        f"({sentences['held_out_tokens']:,} tokens)."
     ]
 
 
@@ -180,7 +180,7 @@ def _results(record: dict[str, Any]) -> str:
         f"(perplexity {math.exp(final['loss']):.1f}), top-1 {final['top1']:.1%}, "
         f"top-5 {final['top5']:.1%}.{_on_sentences(final)}\n\n"
         "| block | hidden > 0 at initialisation | hidden > 0 | within 0.01 of zero | "
-        "within 0.1 of zero | units never > 0 |\n"
+        "within 0.1 of zero | neurons never > 0 |\n"
         "| --- | --- | --- | --- | --- | --- |\n" + "\n".join(rows) + "\n\n"
         f"training.json holds the same at {len(record['points'])} points of the training."
     )
@@ -204,7 +204,7 @@ def _limits(record: dict[str, Any], label: str) -> str:
     single = any("sentences" in run["corpus"] for run in runs)
     return (
         "## Limits\n\n"
-        "It has read a few dozen English books, most of the nineteenth century, and "
+        "It has read a few dozen English books, most of them from the nineteenth century, and "
         f"{'single sentences besides' if single else 'nothing else'}: "
         "it knows their words, their manners and their prejudices. It is small and was trained "
         "briefly; its guesses are often wrong, and nothing it fills in is a statement of fact. "

@@ -180,7 +180,9 @@ def test_what_needs_no_other_result_has_a_button_only_when_it_failed(
     with monkeypatch.context() as full:
         full.setattr(pool, "submit", is_full)
         assert measuring.result_of(once, run) is None
-    assert measuring.problems() == ["60 computations wait already. Try again in some minutes."]
+    assert measuring.problems() == [
+        "60 computations are already waiting. Try again in a few minutes."
+    ]
     assert measuring.problems() == [], "it is said once"
     assert not is_busy(once)
     measuring.start(once, run)
@@ -189,7 +191,7 @@ def test_what_needs_no_other_result_has_a_button_only_when_it_failed(
 
 
 def is_full(*_: Order) -> None:
-    raise QueueIsFullError("60 computations wait already. Try again in some minutes.")
+    raise QueueIsFullError("60 computations are already waiting. Try again in a few minutes.")
 
 
 @pytest.mark.parametrize(("processor", "told"), [(1.0, False), (0.62, True)])

@@ -159,7 +159,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
 
     # Each sends a sentence; the lecturer sees them all, hides one, opens one.
     for student, text in ((anna, "It cost forty ___."), (ben, SENTENCE)):
-        student.page.get_by_label("Your sentence for the class brain").fill(text)
+        student.page.get_by_label("Your sentence for the class").fill(text)
         student.page.get_by_role("button", name="Send").click()
         expect(student.text("Sent; sending again replaces it.")).to_be_visible()
     expect(lecturer.text("2 sentences")).to_be_visible()
@@ -231,7 +231,7 @@ def test_nobody_guesses_a_class_or_its_lecturers_right(somebody: Somebody) -> No
     code = open_class(lecturer)
     page = other.page
     page.goto(f"{other.address}/?class=222222")
-    expect(page.get_by_text("There is no class of this code, or it is over.")).to_be_visible()
+    expect(page.get_by_text("There is no class with this code, or it is over.")).to_be_visible()
     kept = f'{{"code": "{code}", "secret": "a-secret-of-my-own"}}'
     page.evaluate("(kept) => localStorage.setItem('ffnviz-class', kept)", kept)
     page.goto(f"{other.address}/?text=It+rained.")

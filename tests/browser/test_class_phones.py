@@ -51,7 +51,7 @@ def test_two_phones_join_by_typing_answer_and_come_back_from_a_cut(
             upright.page.get_by_role("textbox", name=box).fill(typed)
             upright.page.get_by_role("button", name="Join").click()
             if typed != code.lower():
-                expect(upright.text("There is no class of this code")).to_be_visible()
+                expect(upright.text("There is no class with this code")).to_be_visible()
         lying.page.goto(f"{lying.address}/?text=It+rained.")
         lying.wait_for("It rained.")
         lying.page.get_by_role("button", name="Lecture", exact=True).click()

@@ -42,7 +42,7 @@ def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
     lecturer.page.get_by_role("button", name="Show the answer").click()
     for each in options:
         expect(each.nth(0).locator("small")).to_have_text("1 → 2")
-    expect(says[1]).to_have_text("Right now. What changed your mind?")
+    expect(says[1]).to_have_text("Right this time. What changed your mind?")
     expect(says[2]).to_have_text("Right, both times.")
     lecturer.page.locator("summary", has_text="Before, after").click()
     total = lecturer.page.locator(".gains .total")

@@ -184,7 +184,7 @@ def test_predict_see_and_vote_again_with_the_keyboard(new_page: OpenPage) -> Non
     expect(rows.nth(1).locator("b")).to_have_text("0")
     expect(options(page).first).to_be_focused()
     page.keyboard.press("Enter")
-    expect(told).to_have_text("Right now. What changed your mind?")
+    expect(told).to_have_text("Right this time. What changed your mind?")
     expect(page.get_by_role("button", name="Next question")).to_be_focused()
     expect(page.locator('[data-cell="vote"] .why')).to_contain_text("Vaswani")
     expect(page).to_have_url(re.compile("votes=10-"))
@@ -203,7 +203,7 @@ def test_the_quiz_is_done_with_a_finger(phone: Journey) -> None:
     options(page).nth(0).tap()
     expect(page.locator('[data-cell="vote"] .row').nth(1)).to_contain_text("10 added")
     options(page).nth(2).tap()
-    expect(page.locator('[data-cell="vote"] .status')).to_have_text(re.compile("Right now"))
+    expect(page.locator('[data-cell="vote"] .status')).to_have_text(re.compile("Right this time"))
     assert page.evaluate("document.scrollingElement.scrollWidth <= innerWidth")
 
 

@@ -308,7 +308,7 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     page.get_by_label("Title", exact=True).fill("Two <b>views</b>")
     page.get_by_label("What to say").first.fill("It says {says}, and {nothing}.")
     page.keyboard.press("Tab")
-    expect(page.get_by_text("“{nothing}” is no number that is computed.")).to_be_visible()
+    expect(page.get_by_text("there is no computed number called “{nothing}”.")).to_be_visible()
     page.get_by_label("What to say").first.fill("It says {says}.")
     page.keyboard.press("Tab")
     journey.answered()

@@ -102,7 +102,7 @@ def test_where_classes_cannot_be_kept_is_said_before_anything_is_served(
 def test_what_is_no_name_of_a_server_is_refused(free_port: str, name: str) -> None:
     result = CliRunner().invoke(main, ["app", "--port", free_port, f"--allowed-host={name}"])
     assert result.exit_code == 2
-    assert f"“{name}” is no name of a server" in " ".join(result.output.split())
+    assert f"“{name}” is not the name of a server" in " ".join(result.output.split())
 
 
 def test_a_server_of_this_computer_has_its_names_and_an_open_one_any() -> None:

@@ -74,7 +74,7 @@ SPOILT = {
     "a folder": "is not a file",
     "a link to nothing": "is a link to nothing",
     "a pipe": "is not a file",
-    "not UTF-8": "is no text in UTF-8 or UTF-16",
+    "not UTF-8": "is not text in UTF-8 or UTF-16",
     "a name that is not UTF-8": "has a name that is not UTF-8",
 }
 

@@ -91,9 +91,13 @@ BROKEN = {
     'title = "A': ('name = "x"\ntitle = "A', "a lecture has no “name”. It must be one of"),
     "{awake}": (
         "{aweke}",
-        f"{FIRST}say: “{{aweke}}” is no number that is computed. It must be one of awake, says.",
+        f"{FIRST}say: there is no computed number called “{{aweke}}”. "
+        "It must be one of awake, says.",
     ),
-    "wakes {awake}": ("wakes {awake.__class__}", f"{FIRST}say: “{{awake.__class__}}”"),
+    "wakes {awake}": (
+        "wakes {awake.__class__}",
+        f"{FIRST}say: there is no computed number called “{{awake.__class__}}”",
+    ),
     "wakes": ("wakes {", f"{FIRST}say: a brace stands alone"),
     'page = "journey"': ('page = "journy"', f"{FIRST}page must be one of journey, neurons; it is"),
     '"It ___."': ('"It"\nblok = 1', f"{FIRST}“blok” cannot be set"),

@@ -101,10 +101,10 @@ def test_without_edits_nothing_is_copied(model: Model) -> None:
 @pytest.mark.parametrize(
     ("edit", "message"),
     [
-        (Edit(3, [0], 0.0), "There is no block 3: they count from 0 to 2"),
+        (Edit(3, [0], 0.0), "There is no block 3: blocks are numbered from 0 to 2"),
         (Edit(-4, [0], 0.0), "no block -4"),
         (Edit(0, [-1], 0.0), "There is no neuron -1"),
-        (Edit(0, [1, 32], 0.0), "There is no neuron 32: they count from 0 to 31"),
+        (Edit(0, [1, 32], 0.0), "There is no neuron 32: neurons are numbered from 0 to 31"),
         (Edit(0, [0], 0.0, tokens=[99]), "There is no token 99"),
     ],
 )
@@ -256,7 +256,7 @@ def test_a_tensor_is_spread_or_refused(model: Model) -> None:
         Edit(0, [1], value=torch.tensor([1.0, float("nan")]))
     with pytest.raises(ValueError, match="at = 'stream' is not allowed: one of hidden, ffn"):
         Edit(0, [1], scale=0.0, at="stream")
-    with pytest.raises(ValueError, match="no component 16: they count from 0 to 15"):
+    with pytest.raises(ValueError, match="no component 16: components are numbered from 0 to 15"):
         model.trace(TEXT, [Edit(0, [16], scale=0.0, at="ffn")])
 
 

@@ -78,7 +78,7 @@ def test_of_a_batch_and_of_a_slice_the_whole_text_is_saved_and_no_other(
 @pytest.mark.parametrize("content", [b"", b"{}", b"\x08\0\0\0\0\0\0\0{}      ", b"x" * 99])
 def test_a_file_that_is_no_trace_is_named(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "odd").write_bytes(content)
-    with pytest.raises(TraceFileError, match="odd is no trace that was saved"):
+    with pytest.raises(TraceFileError, match="odd is not a trace saved"):
         Trace.load(tmp_path / "odd")
     with pytest.raises(TraceFileError, match="nowhere: there is no such file"):
         Trace.load(tmp_path / "nowhere")

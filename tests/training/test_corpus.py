@@ -108,7 +108,7 @@ def test_a_book_that_is_not_utf8_is_refused_by_name(recipe: Recipe, tmp_path: Pa
     write(tmp_path, unseen="one")
     (tmp_path / "latin.txt").write_bytes("café".encode("latin-1"))
     message = refusal(tmp_path, recipe, tmp_path / "work")
-    assert "latin.txt is no text in UTF-8 or UTF-16" in message
+    assert "latin.txt is not text in UTF-8 or UTF-16" in message
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])

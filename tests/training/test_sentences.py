@@ -74,7 +74,7 @@ def test_lines_without_a_word_or_too_long_are_left_out(
     [
         (b"", "too few sentences"),
         (b"One two.\n", "too few sentences"),
-        (b"\xff\n", "no text in UTF-8 or UTF-16"),
+        (b"\xff\n", "not text in UTF-8 or UTF-16"),
     ],
 )
 def test_a_file_that_cannot_be_trained_on_is_named(

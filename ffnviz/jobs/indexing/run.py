@@ -233,7 +233,7 @@ class MemoryEstimate:
         return (
             f"About {gigabytes(self.each)}{' in each of ' * more}"
             f"{f'{self.processes} processes' * more}: {gigabytes(self.weights)} of weights, "
-            f"{gigabytes(self.part)} of counts, up to {PARTS} times"
+            f"up to {PARTS} copies of {gigabytes(self.part)} of counts"
             f"{f', {gigabytes(self.waiting)} of buffers' * bool(self.waiting)}."
         )
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ffnviz.state.state import tidied
 
-MUST_FOLLOW = "Who takes part must follow the class first."
+MUST_FOLLOW = "You must follow the class before you can take part."
 GONE = "The server cannot reach what keeps its classes. Try again in a moment."
 
 
@@ -21,7 +21,7 @@ class ClassStoreError(RuntimeError):
 class NoSuchClassError(LookupError):
     """There is no class of that code, or it is over, or a student does not follow it."""
 
-    def __init__(self, why: str = "There is no class of this code, or it is over.") -> None:
+    def __init__(self, why: str = "There is no class with this code, or it is over.") -> None:
         super().__init__(why)
 
 

@@ -188,7 +188,8 @@ class RedisStore:
             self._redis: Any = Redis.from_url(url, retry=once_more, **self._settings)
         except (ValueError, TypeError) as error:
             raise ClassStoreError(
-                f"{self.where} is no address of a Redis ({error}). One is redis://localhost:6379."
+                f"{self.where} is not the address of a Redis server ({error}). "
+                "An example is redis://localhost:6379."
             ) from error
         self._scripts = {name: self._redis.register_script(lua) for name, lua in SCRIPTS.items()}
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ffnviz.analysis.sparsity import record_of
+from ffnviz.analysis.sparsity import active, record_of, threshold_for
 from ffnviz.lecture.facts.registry import fact, fact_of_both, facts, partner
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
@@ -19,6 +19,11 @@ FEW = 0.05  # of the neurons, the first setting of “Keep the top k”
 def _awake_here(run: Run) -> tuple[int, int]:
     here = awake_of(run.subject, run.state.block)
     return int(here.counts[run.token]), here.d_ff
+
+
+def _awake_anywhere(run: Run) -> int:
+    hidden = run.trace.blocks[run.state.block].ffn.hidden
+    return int(active(hidden, threshold_for(run.card.phi)).any(dim=0).sum())
 
 
 def _awake_of(run: Run, traced: TracedModel) -> Sentence:
@@ -47,20 +52,20 @@ def exact_zeros(run: Run, traced: TracedModel) -> str:
 
 @fact_of_both
 def strongest_carry(run: Run, traced: TracedModel) -> str:
-    """How much of the FFN's output the strongest 5% of the neurons carry."""
+    """How much of the FFN's output each token's strongest 5% of the neurons carry."""
     shares = carried_by(traced, run.state.block)
     return percent(float(shares[max(1, round(FEW * len(shares))) - 1]))
 
 
 @fact
 def strongest_off(run: Run) -> str:
-    """How far the FFN's output is off if only the strongest 5% of the neurons stay."""
+    """How far the FFN's output is off if only each token's strongest 5% of the neurons stay."""
     return _off(run, strongest_pass)
 
 
 @fact
 def random_off(run: Run) -> str:
-    """How far it is off if as many of the active neurons, drawn at random, stay."""
+    """How far it is off if the same number of active neurons, drawn at random, stay."""
     return _off(run, random_pass)
 
 
@@ -87,11 +92,13 @@ facts({
     "awake": ("How many neurons are active on the chosen token", lambda run: _awake_here(run)[0]),
     "awake_share": ("The share of neurons that are active on the chosen token",
                     lambda run: percent(_awake_here(run)[0] / _awake_here(run)[1])),
+    "awake_anywhere": ("How many neurons are active on at least one token of the sentence",
+                       _awake_anywhere),
     "cut": ("How many neurons are not active on the chosen token",
             lambda run: _awake_here(run)[1] - _awake_here(run)[0]),
     "awake_in_sentence": ("The share of hidden values that are active, over the sentence",
                           lambda run: _awake_of(run, run.subject)),
-    "partner_awake": ("{awake_in_sentence} in the network beside",
+    "partner_awake": ("{awake_in_sentence} in the other network",
                       lambda run: _awake_of(run, partner(run))),
     "born_from": ("The share of active neurons before training",
                   lambda run: _recorded_share(run, 0)),

@@ -20,7 +20,7 @@ def fact(function: Compute) -> Compute:
 
 
 def fact_of_both(function: Callable[[Run, TracedModel], str]) -> None:
-    """Register a fact of the network that drives the page, and as partner_… of the one beside it.
+    """Register a fact of the network that drives the page, and as partner_… of the other one.
 
     Each is shown in its network's colour.
     """
@@ -33,7 +33,7 @@ def fact_of_both(function: Callable[[Run, TracedModel], str]) -> None:
         {
             name: (meaning, lambda run: coloured(run, run.subject)),
             f"partner_{name}": (
-                f"{{{name}}} in the network beside",
+                f"{{{name}}} in the other network",
                 lambda run: coloured(run, partner(run)),
             ),
         }

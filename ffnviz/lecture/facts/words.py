@@ -64,7 +64,7 @@ facts({
     "token": ("The chosen token", lambda run: quoted(run.labels[run.token])),
     "tokens": ("How many tokens the sentence has", lambda run: len(run.labels)),
     "network": ("The network's name", lambda run: number(run.card.label, run.card.colour)),
-    "partner": ("The name of the network beside",
+    "partner": ("The name of the other network",
                 lambda run: number(run.partner.card.label, run.partner.card.colour)
                 if run.partner else "–"),
     "block": ("The chosen block", lambda run: run.state.block + 1),
@@ -84,7 +84,7 @@ facts({
     "no_ffns_nats": ("How far removing every FFN moves the prediction: KL divergence, in nats",
                      lambda run: _divergence(run, WITHOUT_FFN)),
     "folded_rank": ("The rank of W₁W₂, folded into one matrix", lambda run: without_phi(run).rank),
-    "no_phi_times": ("How many times as long what this block's FFN writes would be without φ",
+    "no_phi_times": ("How many times as long this block's FFN output would be without φ",
                      lambda run: f"{_output_without_phi(run)[0]:.1f}"),
     "no_phi_cosine": ("The cosine of what this block's FFN writes with φ and without it",
                       lambda run: signed(_output_without_phi(run)[1])),

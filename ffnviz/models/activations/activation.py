@@ -13,7 +13,7 @@ Array = NDArray[np.floating]
 
 @dataclass(frozen=True)
 class Activation:
-    """An elementwise function φ, and whether the FFN multiplies it with a second projection.
+    """An elementwise function φ, and whether the FFN multiplies it by a second projection.
 
     Attributes:
         name: how a configuration asks for it, for example ``"gelu"``.

@@ -44,7 +44,7 @@ class FeedForwardRecord:
 
 @dataclass(frozen=True)
 class GatedFeedForwardRecord(FeedForwardRecord):
-    """The stages of a gated FFN: also what the gate is multiplied with.
+    """The stages of a gated FFN: also what the gate is multiplied by.
 
     Attributes:
         value: x V + c, (*batch, T, d_ff).

@@ -67,8 +67,8 @@ def check_numbers(model: nn.Module, name: str) -> None:
         if not torch.isfinite(weight.sum(dtype=torch.float32)) and not weight.isfinite().all():
             raise CannotOpenError(
                 name,
-                f"its weight {weight_name} has values that are NaN or infinite. A training "
-                "that diverged leaves such, and a damaged file: open an earlier checkpoint",
+                f"its weight {weight_name} has values that are NaN or infinite. A diverged "
+                "training or a damaged file can cause this: open an earlier checkpoint",
             )
 
 
@@ -218,8 +218,8 @@ def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Foot
     except Exception as error:  # the library raises many kinds
         if "mismatch" in str(error):
             why = (
-                "the shapes of its weights are not those that its config.json tells. The two "
-                "are of different networks"
+                "the shapes of its weights are not those in its config.json. The two belong to "
+                "different networks"
             )
         else:
             why = f"transformers could not load it ({in_short(error)})"
@@ -298,8 +298,8 @@ def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> Exte
     except Exception as error:  # of many kinds, also where a package is missing
         raise CannotOpenError(
             name,
-            f"its tokenizer cannot be loaded ({in_short(error)}). A tokenizer.json in its "
-            "folder is what is needed",
+            f"its tokenizer cannot be loaded ({in_short(error)}). It needs a tokenizer.json "
+            "in its folder",
         ) from error
     return checked_tokenizer(fast, name, model)
 
@@ -314,8 +314,8 @@ def checked_tokenizer(fast: Any, name: str, model: Any) -> ExternalTokenizer:
     if not getattr(fast, "is_fast", False):
         raise CannotOpenError(
             name,
-            "its tokenizer does not tell which characters a token stands for. A fast one is "
-            "what is needed: a folder that has a tokenizer.json gives one",
+            "its tokenizer does not tell which characters a token stands for. A “fast” "
+            "tokenizer (one with a tokenizer.json) does: put one into its folder",
         )
     n_rows = _n_words(model, name)
     # Added entries may lie behind the vectors: a text that has one is refused when it comes.
@@ -342,7 +342,7 @@ def _n_words(model: Any, name: str) -> int:
     if not isinstance(weight, Tensor) or weight.dim() != 2:
         raise CannotOpenError(
             name,
-            f"transformers tells of no table of word vectors in a {type(model).__name__}, so "
+            f"transformers finds no table of word vectors in a {type(model).__name__}, so "
             "it does not read text alone. Only networks that do are shown",
         )
     return len(weight)

@@ -125,7 +125,8 @@ class ExternalNetwork:
             proof = prove(self.model, probe, int(apart[0]) if len(apart) else 0)
         except NotProvedError as error:
             raise CannotOpenError(
-                self.label, f"it changed since it was opened, and is not seen any more. {error}"
+                self.label,
+                f"it has changed since it was opened, and can no longer be watched. {error}",
             ) from error
         install(proof)
         for name in OF_WEIGHTS:
@@ -235,7 +236,7 @@ class ExternalNetwork:
 
         Raises:
             ValueError: if there is no such block.
-            NotForThisNetwork: if it is not seen what they do.
+            NotForThisNetwork: if what they do cannot be seen.
         """
         self._checked()
         attention = self.proof.blocks[place_of("block", block, self.sizes.n_blocks)].attention
@@ -397,7 +398,7 @@ class ExternalNetwork:
         if edit.at == "middle" and proved.stream.kind == PARALLEL:
             raise NotForThisNetwork(
                 f"Not for {self.label}: its attention and FFN read one stream side by side, so "
-                "there is none in between."
+                "there is no stream between them."
             )
         norm = edit.at == "middle" and proved.edits_middle_norm
         if edit.at not in ("attention", "middle") or norm:

@@ -408,7 +408,7 @@ def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
 def from_module(
     model: nn.Module, tokenizer: Any, label: str = "", *, longest: int | None = None
 ) -> ExternalNetwork:
-    """A network of transformers that is in memory, such as one that is being trained, proved.
+    """Prove and open a network of transformers that is in memory, such as one in training.
 
     Its weights stay where they are: what is seen is the network itself, and the hooks that are put
     on it do nothing unless somebody records. Weights may go on changing: the next pass proves it

@@ -214,7 +214,7 @@ EQUATIONS = {
     "E2": "φ(pre) [· value] is hidden",
     "E3": "the stream moves by what the FFN writes",
     "E4": "what a block writes is what the next one reads",
-    "E5": "from the last stream alone come the network's own results",
+    "E5": "the network's own results follow from the last stream alone",
 }
 
 MIXTURE = (
@@ -239,7 +239,7 @@ class ProvedBlock:
 
     @property
     def ffn_multiplier(self) -> float:
-        """What the FFN's last layer wrote is multiplied with this; 1 if a norm reads it instead."""
+        """What the FFN's last layer wrote is multiplied by this; 1 if a norm reads it instead."""
         return 1.0 if self.stream.written_norm else self.stream.multiplier
 
 
@@ -274,7 +274,7 @@ class Proof:
 
 
 def _off(largest: float) -> str:
-    return f"largest error {largest:.0e}" if largest else "equal to the bit"
+    return f"largest error {largest:.0e}" if largest else "bit for bit equal"
 
 
 @torch.no_grad()
@@ -300,13 +300,13 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     proved = tuple(_proved(passes, ids))
     for number, each in enumerate(proved):
         if not same(proved[0].ffn.phi, each.ffn.phi):
-            raise NotProvedError("E2", "its φ is another one than the first block's", number)
+            raise NotProvedError("E2", "its φ differs from the first block's", number)
     chained = max((error(b.input, a.output) for a, b in pairwise(passes)), default=0.0)
     tolerance, last = TOLERANCE[passes[0].input.dtype], passes[-1].output
     if chained > tolerance:
         raise NotProvedError(
             "E4",
-            f"a block reads something else than what the one before it wrote ({chained:.0e} off)",
+            f"a block reads something other than what the one before it wrote ({chained:.0e} off)",
         )
     result = result_of(returned)
     for seen in passes:

@@ -72,7 +72,7 @@ class FfnRoles:
 
     @property
     def gated(self) -> bool:
-        """Whether φ(pre) is multiplied with a value."""
+        """Whether φ(pre) is multiplied by a value."""
         return self.gate is not None or self.half is not None
 
     @property
@@ -231,8 +231,8 @@ def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
         raise NotProvedError("E3", more, number)
     raise NotProvedError(
         "E3",
-        "what the FFN writes is not simply added to the stream; before, after or beside a "
-        f"norm (the nearest equation is {nearest:.0e} off)",
+        "what the FFN writes is not simply added to the stream, whether before, after or "
+        f"beside a norm (the nearest equation is {nearest:.0e} off)",
         number,
     )
 
@@ -255,9 +255,9 @@ def _more_summands(seen: BlockPass, ffn: FfnRoles) -> str:
         if error(wide(y) - s * rest, s * w) <= TOLERANCE[y.dtype]:
             scaled = "" if abs(s - 1) <= TOLERANCE[y.dtype] else f", and multiplies all by {s:.3g}"
             return (
-                f"behind the FFN it adds what {more.name} writes to the stream, too{scaled}. "
-                "What a block adds is then not attention and FFN alone, as pages here say "
-                "(per-layer inputs of Gemma 4 are of this kind)"
+                f"after the FFN it also adds to the stream what {more.name} writes{scaled}. So "
+                "a block adds more than attention and FFN, while these pages show those two "
+                "alone (per-layer inputs of Gemma 4 are of this kind)"
             )
     return ""
 

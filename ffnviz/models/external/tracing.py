@@ -20,8 +20,8 @@ from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, LazyValue, SharedValues
 
 UNSEEN = (
-    "its attention multiplies patterns with values in no way that is known here, or what comes of "
-    "it is not what it writes. Only its FFNs are taken apart."
+    "ffnviz does not recognise how its attention combines patterns and values, or the result is "
+    "not what it writes. Only its FFNs are taken apart."
 )
 
 

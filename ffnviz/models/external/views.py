@@ -141,7 +141,7 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
 
 @torch.no_grad()
 def attention_view(heads: HeadRoles, r: float) -> AttentionView:
-    """One block's heads; what they write is multiplied with r before it is added."""
+    """One block's heads; what they write is multiplied by r before it is added."""
     matrix, bias, _ = as_product(heads.out)
     outputs = torch.unflatten(plain(r * matrix), 0, (heads.n_heads, -1))
     return AttentionView(outputs, None if bias is None else plain(r * bias))

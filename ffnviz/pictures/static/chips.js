@@ -86,7 +86,7 @@ export function mount(tell) {
     const away = [.../** @type {HTMLCollectionOf<HTMLElement>} */ (row.children)].filter((chip) => !isSeen(row, chip)).length;
     more.hidden = !away;
     more.textContent = `+ ${away}`;
-    more.title = `${away} more tokens: a click scrolls on`;
+    more.title = `${away} more ${away === 1 ? "token" : "tokens"}: a click scrolls on`;
   }
   row.onscroll = count;
   const resized = new ResizeObserver(fit);
@@ -140,7 +140,7 @@ export function mount(tell) {
       hide.classList.toggle("none", !hides[chosen] && !unhides[chosen]); // it keeps its place: the words do not move
       hide.textContent = unhides[chosen] ? "Unhide" : "Hide";
       hide.setAttribute("aria-label", unhides[chosen] ? `Unhide “${unhides[chosen]}”` : "Hide this word");
-      hide.title = unhides[chosen] ? `Put “${unhides[chosen]}” back, which was there ( Ctrl + Z )` : why(chosen);
+      hide.title = unhides[chosen] ? `Put back “${unhides[chosen]}”, which was there ( Ctrl + Z )` : why(chosen);
       edit.hidden = Boolean(data.stays); // in a notebook the sentence is the trace's
       each(row, texts, (token) => makeChip(() => choose(token), () => cut(token)), drawChip);
       // In a long text the chosen chip may be out of sight; a person who has scrolled away since is left alone.

@@ -45,13 +45,13 @@ export function mount(tell) {
   const review = makeReview(() => tell("ask", "look"));
   const wall = button("", () => review.open(), { title: "A window of your own: nothing is on the wall before you let it through." });
   const look = button("", () => { read = classroom.now?.sentences ?? 0; tell("ask", "look"); paint(); });
-  const door = button("", () => tell("ask", classroom.now?.closed ? "open" : "close"), { title: "Who is in stays in; with the door closed nobody else can join." });
+  const door = button("", () => tell("ask", classroom.now?.closed ? "open" : "close"), { title: "Those who are in stay in; with the door closed nobody else can join." });
   const remove = sureButton("Remove everybody", "Remove all, with their answers?", () => tell("ask", "remove"));
   remove.title = "Against strangers: students' pages come back by themselves if the door is open.";
   const end = sureButton("End the class", "End it for all?", () => { kept(null); tell("ask", "end"); });
   const alone = button("", () => tell("ask", data.alone ? "back" : "alone"), { class: "main" });
   const leave = button("Leave the class", () => tell("ask", "left"));
-  const text = element("input", { type: "text", "aria-label": "Your sentence for the class brain", placeholder: "Your sentence for the class brain", autocomplete: "off" });
+  const text = element("input", { type: "text", "aria-label": "Your sentence for the class", placeholder: "Your sentence for the class", autocomplete: "off" });
   const sendIt = element("button", { type: "submit", text: "Send" });
   const outcome = element("span", { class: "outcome", role: "status" });
   const form = element("form", {}, text, sendIt, outcome);

@@ -92,7 +92,7 @@ function makeTurns(tell, button, flow) {
 
 export function mount(tell) {
   const tip = makeTip();
-  const turn = element("button", { type: "button", title: "Goes through all tokens: the vectors are others, W₁ and W₂ the same" });
+  const turn = element("button", { type: "button", title: "Goes through all tokens: the vectors change, W₁ and W₂ stay the same" });
   const off = element("button", { type: "button", title: "Leaves this block's FFN out: the stream passes it by" }, "FFN off");
   const flow = element("div", { class: "flow" });
   const controls = element("div", { class: "switches" }, turn, off);

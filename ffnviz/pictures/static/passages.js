@@ -24,7 +24,7 @@ export function mount() {
     /** @param {Data} data */
     update({ rows, head }, theme) {
       shown = rows;
-      list.setAttribute("aria-label", `${rows.length} sentences`);
+      list.setAttribute("aria-label", `${rows.length} ${rows.length === 1 ? "sentence" : "sentences"}`);
       list.style.setProperty("--accent", colourOf(head.accent, theme));
       const make = () => element("li", {}, element("b"), element("bdi"));
       each(list, rows, make, ({ children: [number, text] }, [value, before, at, after]) => {

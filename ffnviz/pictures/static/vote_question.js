@@ -103,13 +103,16 @@ export function mount(tell) {
   function said() {
     const { step, at } = data, answer = data.answers[at], vote = voteOf(at, round());
     if (follows() && step !== "why") return waits("vote", sceneOf(at, round())) ? WAITS : vote === null ? "Your vote counts, without your name." : "Your vote is in; you may change it until the lecturer goes on.";
-    if (leads() && step !== "why") return `${sum(votesOn(at, round()) ?? [])} votes.`;
+    if (leads() && step !== "why") {
+      const votes = sum(votesOn(at, round()) ?? []);
+      return `${votes} ${votes === 1 ? "vote" : "votes"}.`;
+    }
     if (step === "ask") return "Vote first; then the experiment runs on this sentence.";
     if (step === "see") return "Look at the numbers, and vote again.";
     if (answer === null) return "";
     if (leads() || vote === null) return `Right: ${data.options[answer]}.`;
     const first = voteOf(at, 0);
-    return vote === answer ? (first === answer ? "Right, both times." : "Right now. What changed your mind?") : "Not quite.";
+    return vote === answer ? (first === answer ? "Right, both times." : "Right this time. What changed your mind?") : "Not quite.";
   }
 
   function showButtons() {

@@ -52,7 +52,7 @@ export function mount(tell) {
   function showChoices() {
     const wanted = search.value.trim().toLowerCase();
     const shown = (data.choices ?? []).filter((each) => each.some((text) => text.toLowerCase().includes(wanted)));
-    state.textContent = data.choices ? (shown.length ? "" : "No number is called so.") : "Computing them for this scene …";
+    state.textContent = data.choices ? (shown.length ? "" : "No number has that name.") : "Computing them for this scene …";
     state.hidden = state.textContent === "";
     each(list, shown, () => element("button", { type: "button" }, element("b"), element("span"), element("code")), (choice, [name, meaning, now]) => {
       const [value, what, code] = choice.children;

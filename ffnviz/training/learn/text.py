@@ -35,7 +35,7 @@ def sentences_in(text: str) -> list[str]:
     if len(text) > LONGEST:
         raise OwnTextError(f"The file has more than {LONGEST:,} characters: take a part of it.")
     if "\0" in text or text.count("\ufffd") > len(text) / 100:
-        raise OwnTextError("The file is no text in UTF-8: save it as plain text (.txt, UTF-8).")
+        raise OwnTextError("The file is not UTF-8 text: save it as plain text (.txt, UTF-8).")
     sentences: list[str] = []
     for line in as_read(text).splitlines():
         for sentence in ENDS.split(line):
@@ -45,8 +45,8 @@ def sentences_in(text: str) -> list[str]:
     sentences = [each for each in dict.fromkeys(sentences) if any(map(str.isalpha, each))]
     if len(sentences) < FEWEST or not any(map(is_held_out, sentences)):
         raise OwnTextError(
-            f"The file has {len(sentences)} different sentences, and it takes {FEWEST}: "
-            "take a longer one."
+            f"The file has {len(sentences)} different sentence{'s' * (len(sentences) != 1)}, "
+            f"but training needs at least {FEWEST}: choose a longer file."
         )
     return sentences
 

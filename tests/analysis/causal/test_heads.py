@@ -226,7 +226,7 @@ def test_what_is_not_seen_or_does_not_add_up_is_refused(tokenizer: Tokenizer) ->
         head_attribution(post_ln.trace("the cat"), logit_difference(post_ln, 5), token=0)
     network = OURS["ours"](tokenizer)
     measure = logit_difference(network, 5)
-    with pytest.raises(ValueError, match="no head 2: they count from 0 to 1"):
+    with pytest.raises(ValueError, match="no head 2: heads are numbered from 0 to 1"):
         ablate(network, SOURCE, measure, 0, heads=[2], token=0)
     with pytest.raises(ValueError, match='heads = … needs at="heads"'):
         patch(network, SOURCE, SOURCE, 0, heads=[1], at="ffn")

@@ -127,7 +127,9 @@ def test_a_feature_writes_what_its_direction_adds_to_the_logits(
     assert_allclose(promoted.scores, np.sort(scores[~np.isnan(scores)])[::-1][:5], atol=1e-4)
     assert_allclose(scores[promoted.ids], promoted.scores, atol=1e-4)
     assert_allclose(suppressed.scores, np.sort(scores[~np.isnan(scores)])[:5], atol=1e-4)
-    with pytest.raises(ValueError, match="There is no feature 20: they count from 0 to 19"):
+    with pytest.raises(
+        ValueError, match="There is no feature 20: features are numbered from 0 to 19"
+    ):
         ffnviz.sae_words(net, sae, 20)
 
 

@@ -54,7 +54,7 @@ def test_what_was_not_computed_is_said(trace: Trace) -> None:
         lambda: loaded.logits, lambda: loaded.logits_at(1),
     ]  # fmt: skip
     for ask in asked:
-        with pytest.raises(RuntimeError, match="pickled without its network, and this was not"):
+        with pytest.raises(RuntimeError, match="pickled without its network, and what you ask"):
             ask()
     with pytest.raises(ValueError, match="saved or pickled, which leaves its network out"):
         ffnviz.show(loaded)

@@ -82,7 +82,7 @@ def test_what_has_no_words_is_refused_in_a_sentence(name: str, tmp_path: Path) -
     _saved(build(WITHOUT_WORDS[name]), tmp_path, word_piece)
     done = CliRunner().invoke(main, ["check", str(tmp_path)])
     assert done.exit_code == 1
-    assert f"{tmp_path}: transformers tells of no table of word vectors in a {name}" in done.output
+    assert f"{tmp_path}: transformers finds no table of word vectors in a {name}" in done.output
 
 
 def test_what_builds_and_does_not_run_says_what_its_code_said(tmp_path: Path) -> None:
