@@ -197,7 +197,9 @@ def test_what_else_is_added_behind_the_ffn_is_named(llama: nn.Module) -> None:
         (_per_layer_inputs(0.5), "post_per_layer_input_norm", True, 0),
         (_one_more(llama, "one_more"), "one_more", False, 1),
     ):
-        with pytest.raises(NotProvedError, match=f"adds to the stream what {name} writes") as caught:
+        with pytest.raises(
+            NotProvedError, match=f"adds to the stream what {name} writes"
+        ) as caught:
             prove(model, two_texts(), 6)
         assert (caught.value.equation, caught.value.block) == ("E3", block)
         assert ("multiplies all by 0.5" in str(caught.value)) == scaled
