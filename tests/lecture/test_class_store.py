@@ -329,7 +329,7 @@ def test_what_is_no_store_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -
     assert isinstance(store_at("/tmp/classes.sqlite"), SqliteStore)
     with pytest.raises(ClassStoreError, match="http:// leads to no store"):
         store_at("http://somewhere")
-    with pytest.raises(ClassStoreError, match="no address of a Redis") as told:
+    with pytest.raises(ClassStoreError, match="not the address of a Redis server") as told:
         store_at("redis://me:my-password@here:port")
     assert "my-password" not in str(told.value)
     with pytest.raises(ClassStoreError, match="Redis at localhost:1/0 cannot be used") as told:

@@ -140,7 +140,7 @@ def test_one_that_changed_beyond_what_is_seen_says_so() -> None:
     model, network = opened()
     model.transformer.h[1].mlp.act = nn.Dropout(0.5).train(False)
     model.transformer.h[1].mlp.c_proj = nn.Sequential(nn.Linear(128, 32), nn.Tanh())
-    with pytest.raises(CannotOpenError, match="it changed since it was opened"):
+    with pytest.raises(CannotOpenError, match="it has changed since it was opened"):
         network.trace(TEXT)
 
 
