@@ -30,8 +30,8 @@ def test_sentences_end_at_full_stops_lines_and_after_so_many_words() -> None:
     ("text", "says"),
     [("", "has 0 different"), ("One. Two.", "has 2 different"),
      ("A line. " * 500, "has 1 different"),
-     ("a" * (LONGEST + 1), "more than 500,000"), ("PK\0\3" * 9, "no text"),
-     ("\ufffd" * 90, "no text")],
+     ("a" * (LONGEST + 1), "more than 500,000"), ("PK\0\3" * 9, "not UTF-8 text"),
+     ("\ufffd" * 90, "not UTF-8 text")],
 )  # fmt: skip
 def test_what_cannot_be_read_is_refused_in_a_sentence(text: str, says: str) -> None:
     with pytest.raises(OwnTextError, match=says):
