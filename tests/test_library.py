@@ -190,11 +190,11 @@ OF_ANY = {
     # Of a tokenizer.
     "model.tokenizer.encode(5)": ("TypeError", "A text is a str, and this is of type int."),
     "model.tokenizer.encode(text, -1)": ("ValueError", "max_tokens = -1: give a whole number"),
-    "model.tokenizer.encode_many(text)": ("TypeError", "Give texts in a list, also one alone"),
+    "model.tokenizer.encode_many(text)": ("TypeError", "Give texts in a list, even a single one"),
     "model.tokenizer.decode(trace.ids)": ("nothing", ""),
-    "model.tokenizer.decode([10**6])": ("ValueError", "There is no id 1000000: they count"),
-    "model.tokenizer.word(10**6)": ("ValueError", "There is no entry 1000000: they count"),
-    "model.tokenizer.label(-1)": ("ValueError", "There is no entry -1: they count from 0"),
+    "model.tokenizer.decode([10**6])": ("ValueError", "There is no id 1000000: ids are numbered"),
+    "model.tokenizer.word(10**6)": ("ValueError", "There is no entry 1000000: entries are"),
+    "model.tokenizer.label(-1)": ("ValueError", "There is no entry -1: entries are"),
 }  # fmt: skip
 
 

@@ -172,7 +172,8 @@ def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int
     if type(number) is not int:
         raise ValueError(f"{what} = {given!r}: give one whole number, from 0.")
     if not (-count if from_end else 0) <= number < count:
-        why = f"{what}s are numbered from 0 to {count - 1:,}"
+        many = "entries" if what == "entry" else f"{what}s"
+        why = f"{many} are numbered from 0 to {count - 1:,}"
         raise ValueError(f"There is no {what} {number}: {why}.")
     return range(count)[number]
 

@@ -71,7 +71,8 @@ def values(result: Any) -> list[Any]:
     if isinstance(result, Tensor):
         return [result.detach().cpu().numpy()]
     if is_dataclass(result):
-        return [value for field in fields(result) for value in values(getattr(result, field.name))]
+        compared = [field.name for field in fields(result) if field.compare]
+        return [value for name in compared for value in values(getattr(result, name))]
     if isinstance(result, list | tuple):
         return [value for each in result for value in values(each)]
     return [result] if isinstance(result, np.ndarray | float | int | str) else []

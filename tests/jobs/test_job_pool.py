@@ -54,7 +54,7 @@ def test_the_queue_is_seen_left_and_bounded(pool: JobPool, all_rooms: Catalog) -
     until(lambda: first.share == 0.25)
     second, third = (pool.submit(order(all_rooms, tokens, n)) for n in (1, 2))
     assert [pool.before(job) for job in (first, second, third)] == [[], [first], [first, second]]
-    with pytest.raises(QueueIsFullError, match="3 computations wait already"):
+    with pytest.raises(QueueIsFullError, match="3 computations are already waiting"):
         pool.submit(order(all_rooms, tokens, 3))
     pool.cancel(second)
     assert (second.status, pool.before(third)) == (JobStatus.CANCELLED, [first])

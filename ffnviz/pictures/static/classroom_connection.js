@@ -92,10 +92,13 @@ export const waits = (what, number = "") => unsent.has(`${what} ${number}`);
 export async function send(what, sent) {
   const { code } = classroom, kind = `${what} ${sent.scene ?? sent.number ?? ""}`;
   newest.set(kind, sent);
-  const post = () => fetch(address(what), {
-    method: "POST", headers: headers({ "Content-Type": "application/json" }), signal: AbortSignal.timeout(ANSWERS_MS),
-    body: JSON.stringify({ who: classroom.role === "student" ? mine().who : "", ...sent }),
-  });
+  const post = () => {
+    const given = new AbortController(), late = setTimeout(() => given.abort(), ANSWERS_MS);
+    return fetch(address(what), {
+      method: "POST", headers: headers({ "Content-Type": "application/json" }), signal: given.signal,
+      body: JSON.stringify({ who: classroom.role === "student" ? mine().who : "", ...sent }),
+    }).finally(() => clearTimeout(late));
+  };
   let answer = await post().catch(() => null);
   while (!answer) {
     if (!unsent.has(kind)) {

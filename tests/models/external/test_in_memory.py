@@ -99,7 +99,7 @@ def test_what_cannot_be_seen_is_refused_in_a_sentence() -> None:
         from_module(nn.Linear(2, 2), tokenizer)
     with torch.device("meta"):
         empty = FAMILIES["GPT-2"]().eval()
-    with pytest.raises(CannotOpenError, match="not all on one device"):
+    with pytest.raises(CannotOpenError, match="on the device meta, where they have no values"):
         from_module(empty, tokenizer)
     with pytest.raises(CannotOpenError, match=r"mine: .*not tested in \(float8_e5m2\)"):
         from_module(build(FAMILIES["GPT-2"]).to(torch.float8_e5m2), tokenizer, "mine")

@@ -58,8 +58,8 @@ def test_a_sentence_says_that_its_heads_are_not_seen(name: str) -> None:
     with pytest.raises(NotForThisNetwork) as caught:
         trace.blocks[0].attention  # noqa: B018
     assert str(caught.value) == (
-        f"Not for {odd.card.label}: its attention multiplies patterns with values in no way that "
-        "is known here, or what comes of it is not what it writes. Only its FFNs are taken apart."
+        f"Not for {name}: ffnviz does not recognise how its attention combines patterns and "
+        "values, or the result is not what it writes. Only its FFNs are taken apart."
     )
     assert trace.blocks[0].ffn.hidden.shape == (len(trace.tokens), odd.sizes.d_ff)
 
