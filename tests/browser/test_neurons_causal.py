@@ -26,8 +26,8 @@ def test_a_click_on_the_map_patches_there_and_its_numbers_are_saved_with_names(
     journey.page.mouse.click(x, map_["y"] + map_["height"] / 4)
     journey.page.wait_for_url(lambda url: f"token={place + 1}" in url and "block=1" in url)
     assert journey.settle().query()["compare_view"] == "patch"
-    assert journey.sentence("patched").startswith("Patched in block 1 at “cup”")
-    told = re.search(r"goes (\S+)% of the way", journey.sentence("patched"))
+    assert journey.sentence("patched").startswith("A patch in block 1 at “cup”")
+    told = re.search(r"moves the answer (\S+)% of the way", journey.sentence("patched"))
     assert told
     with journey.page.expect_download() as download:
         journey.chart("patch-map").get_by_role("button", name="Save or enlarge").click()

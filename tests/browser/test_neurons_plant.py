@@ -23,7 +23,7 @@ def test_a_word_is_planted_spreads_and_comes_back_by_its_link(new_page: OpenPage
     assert "elephant" in journey.sentence("planted")
     assert "7 of the 7 other tokens" in journey.sentence("planted-here")
     journey.press("Try it on other sentences")
-    expect(journey.text("its word is the likeliest at")).to_be_visible()
+    expect(journey.text("the inserted neuron's word")).to_be_visible()
     expect(journey.page.locator(".passages li")).to_have_count(10)
     again = new_page().open_page("neurons", **query)
     assert again.sentence("planted") == journey.sentence("planted")

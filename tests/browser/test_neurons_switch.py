@@ -38,8 +38,8 @@ def test_the_controls_switch_and_the_url_follows(new_page: OpenPage) -> None:
 
 def test_what_was_measured_is_not_shown_of_another_edit(new_page: OpenPage) -> None:
     journey = new_page().open_page("neurons", part="switch", text=SENTENCE, off="2:0-2047")
-    journey.page.get_by_role("button", name="Try it on 2,000 masked words").click()
-    result = journey.text("masked tokens of our probe sentences")
+    journey.page.get_by_role("button", name="Try it on 2,000 hidden words").click()
+    result = journey.text("hidden words of our probe sentences")
     expect(result).to_be_visible()
     journey.page.get_by_role("radio", name="multiply by").click()
     expect(result).to_have_count(0)

@@ -23,9 +23,9 @@ def test_it_says_how_many_are_found_again_and_up_to_where_outputs_are_exact() ->
     )
     made = measurement.after(Measured(measurement.setup, result, "12:00:00", "a CPU"))
     cells = {cell.key: cell for cell in cells_of(made)}
-    assert "Of 2,048 random pairs, block 2's hidden layer finds 69% again" in words(
+    assert "With block 2's hidden values, 69% of 2,048 random pairs are found again" in words(
         cells["capacity"]
     )
     said = words(cells["capacity-error"])
-    assert "exact up to 512 pairs; H of all 2,048 has rank 2,040" in said
-    assert "Without φ, up to 1, with rank 512" in said
+    assert "up to 512 pairs: the hidden values of all 2,048 span 2,040 dimensions" in said
+    assert "Without φ, up to 1: they span 512." in said

@@ -117,7 +117,7 @@ def test_the_page_says_what_was_found(text: str) -> None:
     word = result.plain.words[0].strip()
     assert f"The likeliest word, “{word}”" in words(part.cells["fact-map"])
     said_of = words(part.cells["fact-words"])
-    assert f"Of {result.asked} other facts that it is asked for, it knows {result.known}" in said_of
+    assert f"Of {result.asked} other facts, the network knows {result.known}," in said_of
     assert ("stays likeliest" in said_of) == (not result.taken)
     assert "Try “The opposite of hot is …”" in part.controls
     assert np.isfinite(result.alone).all()

@@ -132,7 +132,7 @@ def test_where_a_link_is_full_it_is_said_and_no_neuron_is_added() -> None:
 def test_the_probe_sentences_say_how_much_worse_it_gets() -> None:
     shown = drawn("neurons", "switch", text=TEXT, off="2:0-2047")
     measurement, result = measured(switch.sheet(shown.run, Values({"off": "2:0-2047"})), shown)
-    assert measurement.label == "Try it on 2,000 masked words"
+    assert measurement.label == "Try it on 2,000 hidden words"
     (cell,) = measurement.after(result)
     n, plain, edited, worse = re.findall(r"[\d,]+\.?\d*", words(cell))[:4]
     assert int(n.replace(",", "")) > 2_000
@@ -187,7 +187,7 @@ def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron() -> None:
 def test_any_second_sentence_is_compared(other: str) -> None:
     shown = drawn("neurons", "compare", text=TEXT, other=other)
     assert shown.controls["Second sentence"]["text"] == other[:500]
-    assert ("the first 128 tokens are read" in shown.said) == (other.startswith("x "))
+    assert ("only the first 128 tokens" in shown.said) == (other.startswith("x "))
     assert not set(shown.cells) - {"cut", "compared", "pair", "no-pairs"}
 
 

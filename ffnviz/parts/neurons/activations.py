@@ -25,7 +25,16 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import Passage, passages_cell
-from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted, signed
+from ffnviz.pictures.wording import (
+    Sentence,
+    counted,
+    neuron_name,
+    number,
+    percent,
+    quoted,
+    signed,
+    typed,
+)
 from ffnviz.state.actions import ChooseNeuron, ChooseToken
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -86,9 +95,9 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
     colour, provenance = run.card.colour, run.card.provenance
     counted = provenance is not None and provenance.token_counts is not None
     sentence = (
-        f"Of all {'common ' if counted else ''}words' embeddings, that of "
-        f"{number(matches.words[0])} matches its key best: alone in the stream, it would give a "
-        f"pre-activation of {signed(scores[0])}."
+        f"Of the embeddings of all {'common ' if counted else ''}words, that of "
+        f"{number(f'“{matches.words[0]}”')} matches this neuron's key best: alone in the stream, "
+        f"it would give a pre-activation of {signed(scores[0])}."
     )
     return bars_cell(
         Head(sentence, "keymatch", run.card.colour),
@@ -330,13 +339,16 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     fired = int(block.fired_texts[neuron])
     sentence = f"It fires in {number(f'{percent(fired / index.n_texts)} of {index.source}')}"
     shown: list[tuple[str, TagCount]] = []
+    often = "more often than by chance with"
+    starts = {1: f". Above zero it does so {often}", -1: "; below zero with"}
     for side in block.sides:
         counts = tag_counts(index, run.state.block, neuron, side)
         beyond = [count for count in counts if count.beyond_chance]
-        sentence += "; below zero" if side < 0 else ", above zero" if index.both_sides else ", and"
-        sentence += f" more often than by chance with {len(beyond)} of {len(counts)} tags"
+        sentence += starts[side] if index.both_sides else f", and {often}"
+        sentence += f" {len(beyond)} of {counted(len(counts), 'tag')}"
         if beyond:
-            sentence += f", above all {beyond[0].tag}"
+            first = typed(f"“{beyond[0].tag}”")
+            sentence += f", above all {first}" if beyond[1:] else f": {first}"
         sign = ("+ " if side > 0 else "− ") * index.both_sides
         shown += [(sign, count) for count in counts[: SHOWN // len(block.sides)]]
     return chart_cell(

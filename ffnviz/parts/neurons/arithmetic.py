@@ -224,7 +224,7 @@ def the_terms(run: Run, shown: Shown) -> Cell:
     """The largest terms, the rest as one, the bias, and the sum."""
     product = shown.product
     n_rest = len(product.left) - len(product.largest)
-    names = [*map(str, product.largest), f"{n_rest:,} others"]
+    names = [*map(str, product.largest), counted(n_rest, "other")]
     added = [*product.terms[product.largest], product.rest]
     if product.bias:
         names.append("bias")

@@ -27,7 +27,11 @@ ORDER = choice_setting(
 ).with_control("Sort")
 FIND = text_setting("find", longest=32).with_control("Find a word or a tag", example="sea")
 SETTINGS = (ORDER, FIND)
-F1 = "F1: how well “it fires” and “the text has this tag” agree, from 0 to 1."
+P_HIGH = f"p{100 * HIGH:.0f}"
+UNDER_TABLE = (
+    "F1: how well “it fires” and “the text has this tag” agree, from 0 to 1. "
+    f"{P_HIGH}: {100 * HIGH:.0f}% of its activations are at most this."
+)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -57,13 +61,17 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
     shares = {number: block.fired / index.n_tokens for number, block in index.by_number.items()}
     of_block = shares[chosen]
     never = int((of_block == 0).sum())
+    text = f"{index.n_tokens:,} tokens of {index.source}{dated(run)}"
+    silent = f"{number(f'{never:,} of {len(of_block):,} neurons')} of block {chosen + 1} never "
     sentence = (
-        f"{number(f'{never:,} of {len(of_block):,} neurons')} of block {chosen + 1} never "
-        f"fire{'s' * (never == 1)} on {index.n_tokens:,} tokens of {index.source}{dated(run)}; a "
-        f"token activates {percent(float(of_block.mean()))} on average."
+        f"{silent}fire{'s' * (never == 1)} on {text}"
+        if never
+        else f"Each of block {chosen + 1}'s {number(f'{len(of_block):,} neurons')} fires somewhere "
+        f"in {text}"
     )
+    sentence += f"; a token activates {percent(float(of_block.mean()))} on average."
     under = (
-        f"{_on_books(run, never)}Published: more than 70% never fire in some layers of OPT-66B "
+        f"{_on_books(run, never)}Published: in some blocks of OPT-66B more than 70% never fire "
         "(Voita et al. 2023); 3.0% are active on a token in T5-Base (Li et al. 2022)."
     )
     accent = f"@{run.card.colour}"
@@ -95,7 +103,7 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
         "tag": [rows.tag[neuron] for neuron in shown],
         "F1": _short(rows.selective[shown]),
         "mean": _short(rows.counts.mean[shown]),
-        f"p{100 * HIGH:.0f}": _short(rows.high[shown]),
+        P_HIGH: _short(rows.high[shown]),
         "max": _short(rows.counts.most[shown]),
         **({"min": _short(rows.counts.least[shown])} if index.both_sides else {}),
     }
@@ -106,7 +114,7 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
     )
     return table_cell(
         "all-neurons",
-        Head(sentence, "", run.card.colour, under=F1),
+        Head(sentence, "", run.card.colour, under=UNDER_TABLE),
         list(columns),
         list(zip(*columns.values(), strict=True)),
         lambda place: open_neuron(run, int(shown[place])),

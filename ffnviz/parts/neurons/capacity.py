@@ -23,7 +23,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, lines
-from ffnviz.pictures.wording import number, percent
+from ffnviz.pictures.wording import counted, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
@@ -194,9 +194,10 @@ def the_recall(run: Run, stored: Capacity) -> Cell:
     """How many pairs are found again."""
     most = int(stored.counts[-1])
     sentence = (
-        f"Of {most:,} random pairs, block {run.state.block + 1}'s hidden layer finds "
-        f"{number(percent(float(stored.with_phi.recall[-1])))} again among {stored.words:,} words; "
-        f"without φ, {percent(float(stored.without.recall[-1]))}."
+        f"With block {run.state.block + 1}'s hidden values, "
+        f"{number(percent(float(stored.with_phi.recall[-1])))} of {most:,} random pairs are found "
+        f"again among {stored.words:,} words; without φ, "
+        f"{percent(float(stored.without.recall[-1]))}."
     )
     figure = _curves(run, stored, "recall", "found again, %")
     alt = "How many of N random pairs are found again, with φ and without."
@@ -206,11 +207,15 @@ def the_recall(run: Run, stored: Capacity) -> Cell:
 def the_error(run: Run, stored: Capacity) -> Cell:
     """How far the outputs are from what was asked."""
     exact, rank = stored.with_phi.exact_up_to(stored.counts), stored.with_phi.rank
-    of_all = "" if rank is None else f"; H of all {int(stored.counts[-1]):,} has rank {rank:,}"
-    flat = "" if stored.without.rank is None else f", with rank {stored.without.rank:,}"
+    of_all = flat = ""
+    if rank is not None:
+        values = f"the hidden values of all {int(stored.counts[-1]):,}"
+        of_all = f": {values} span {counted(rank, 'dimension')}"
+    if stored.without.rank is not None:
+        flat = f": they span {stored.without.rank:,}"
     sentence = (
-        f"With φ the outputs are exact up to {number(f'{exact:,} pairs')}{of_all}. Without φ, up "
-        f"to {stored.without.exact_up_to(stored.counts):,}{flat}."
+        f"With φ the outputs are exact up to {number(counted(exact, 'pair'))}{of_all}. Without φ, "
+        f"up to {stored.without.exact_up_to(stored.counts):,}{flat}."
     )
     figure = _curves(run, stored, "off", "outputs off, % of their length")
     alt = "How far the outputs of N pairs are off, with φ and without."

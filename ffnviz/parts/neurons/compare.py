@@ -198,7 +198,7 @@ def compared(run: Run, text: str) -> list[Row]:
     pictures = row(all_pairs(run, other, both, pair), one_pair(run, other, pair), widths=(1.6, 1))
     if not read.n_left_out:
         return [pictures]
-    cut = f"Of the second sentence, the first {len(read.tokens)} tokens are read."
+    cut = f"The network reads only the first {len(read.tokens)} tokens of the second sentence."
     return [row(text_cell("cut", cut, tone="quiet")), pictures]
 
 

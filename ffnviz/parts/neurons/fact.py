@@ -181,12 +181,12 @@ def the_map(run: Run, found: Located) -> Cell:
     name, label, share = most(first)
     sentence = (
         f"The likeliest word, “{word}” ({percent(before)}), needs {name} at {quoted(label)} most: "
-        f"without it, {number(share)}. "
+        f"it has {number(share)} without. "
     )
     name, label, share = most(second)
-    sentence += f"{name[0].upper()}{name[1:]} at {quoted(label)}: {share}."
+    sentence += f"Without {name} at {quoted(label)}, it has {share}."
     off = ", ".join(
-        f"{LABELS[PARTS[at]]} {each + 1} {percent(float(found.everywhere[each, at]))}"
+        f"{LABELS[PARTS[at]]} {each + 1} ({percent(float(found.everywhere[each, at]))})"
         for each, at in np.ndindex(found.everywhere.shape)
     )
     nats = np.log(before / np.maximum(found.alone, 1e-12))
@@ -222,7 +222,8 @@ def the_neurons(run: Run, found: Located) -> Cell:
     word, n = found.plain.words[0].strip(), len(found.neurons)
     share, many = percent(found.after), counted(n, "neuron")
     sentence = (
-        f"Even without the {many} that matter most, “{word}” stays likeliest: {number(share)}."
+        f"Even without the {many} that matter{'s' * (n == 1)} most, “{word}” stays likeliest: "
+        f"{number(share)}."
     )
     if found.taken:
         says = found.without.words[0].strip()
@@ -232,9 +233,9 @@ def the_neurons(run: Run, found: Located) -> Cell:
     names = [neuron_name(*each) for each in found.neurons[:SHOWN]]
     more = f" and {n - SHOWN} more" if n > SHOWN else ""
     others = (
-        f"Of {found.asked} other facts that it is asked for, it knows {number(f'{found.known}')}, "
-        f"and without these neurons still {number(f'{found.kept}')} of them. The neurons: "
-        f"{', '.join(names)}{more}."
+        f"Of {counted(found.asked, 'other fact')}, the network knows {number(f'{found.known}')}, "
+        f"and without {'this neuron' if n == 1 else 'these neurons'} still "
+        f"{number(f'{found.kept}')}. The neuron{'s' * (n != 1)}: {', '.join(names)}{more}."
     )
     panels = [
         Bars(title, each.words, each.probabilities, colour)

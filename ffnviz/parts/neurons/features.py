@@ -126,7 +126,8 @@ def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
         return [text_cell("no-words", lacking[0].value, tone="info")]
     promoted, suppressed = sae_words(run.model, sae, feature, WORDS)
     sentence = (
-        f"Feature {feature} promotes {number(promoted.words[0])}, suppresses {suppressed.words[0]}."
+        f"Feature {feature} promotes {number(f'“{promoted.words[0]}”')} and suppresses "
+        f"{quoted(suppressed.words[0])}."
     )
     return [
         bars_cell(

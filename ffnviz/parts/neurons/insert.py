@@ -297,8 +297,8 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
         for each in (trace.logits_at(run.place), logits)
     )
     sentence = (
-        f"With one more neuron in block {block + 1}, {model.tokenizer.label(planted.word)} goes "
-        f"from {percent(was)} to {number(percent(now))} at {quoted(run.labels[run.token])}."
+        f"With one more neuron in block {block + 1}, {quoted(model.tokenizer.label(planted.word))} "
+        f"goes from {percent(was)} to {number(percent(now))} at {quoted(run.labels[run.token])}."
     )
     d_ff = model.sizes.d_ff
     return guess_cell(
@@ -322,7 +322,8 @@ def on_this_sentence(run: Run, planted: Planted) -> Cell:
         among = f"{others} of the {len(values) - 1} other tokens"
         sentence += f" also fires on {number(among)} here."
     elif len(values) == 2:
-        sentence += f" fires on {number('the other, too' if others else 'no other')} here."
+        fires = "also fires" if others else "does not fire"
+        sentence += f" {number(fires)} on the other token here."
     else:
         sentence += f", the only token here, has the activation {number(signed(values[0]))}."
     return chart_cell(
@@ -364,10 +365,10 @@ def spread_cells(run: Run, result: PlantSpread) -> tuple[Cell, Cell]:
     """How often its word is the likeliest elsewhere, and the tokens that activate it most."""
     worse = f"{result.loss.worse:+.4f} ± {result.loss.error:.4f}".replace("-", "−")
     loss = (
-        f"Of {len(result.loss.plain):,} masked tokens in other sentences its word is the likeliest "
-        f"at {number(f'{result.said_after:,}')}; without it, at {result.said_before:,}. The loss "
-        f"there goes from {result.loss.plain.mean():.3f} to {result.loss.edited.mean():.3f} nats: "
-        f"{worse} (standard error of the paired differences)."
+        f"For {number(f'{result.said_after:,}')} of {len(result.loss.plain):,} hidden words in "
+        "other sentences, the network's guess is the inserted neuron's word; without the neuron, "
+        f"for {result.said_before:,}. The loss there goes from {result.loss.plain.mean():.3f} to "
+        f"{result.loss.edited.mean():.3f} nats: {worse} (standard error of the paired differences)."
     )
     sentence = (
         f"In other sentences it activates on {number(percent(result.awake / result.n_tokens))} of "

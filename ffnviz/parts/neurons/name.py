@@ -465,8 +465,8 @@ def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:
         for unit in units
     ]
     sentence = (
-        f"Its mistakes: {number(f'{score.fired - score.both} missed')}, "
-        f"{score.guessed - score.both} false positives. Some of each:"
+        f"The guess's mistakes: {number(f'{score.fired - score.both} missed')}, "
+        f"{score.guessed - score.both} wrong.{' Some of them:' if shown else ''}"
     )
     return passages_cell(Head(sentence, "mistakes", run.card.colour), shown, key="mistakes")
 

@@ -144,11 +144,13 @@ def _furthest(
     block, token = np.unravel_index(int(np.nanargmax(shares)), shares.shape)
     word, instead = map(run.model.tokenizer.label, pair.words)
     what = PATCHED.options[at]
+    moves = "move" if at == "neurons" else "moves"
     name = f"{what} " if sentence else f"{what[0].upper()}{what[1:]} "
     return (
         f"{sentence}{name}of the second sentence, put into block {block + 1} at "
-        f"{quoted(run.labels[token])}, moves the answer furthest: "
-        f"{number(way(float(shares[block, token])))} of the way from {instead} to {word}."
+        f"{quoted(run.labels[token])}, {moves} the answer furthest: "
+        f"{number(way(float(shares[block, token])))} of the way from {quoted(instead)} to "
+        f"{quoted(word)}."
     )
 
 
@@ -172,9 +174,9 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
     names = [run.model.tokenizer.label(word) for word in ids]
     answers = [run.model.tokenizer.label(word) for word in pair.words]
     before, after, second = ([percent(row[word]) for word in pair.words] for row in shares)
-    moves = [f"{name} {x} → {y}" for name, x, y in zip(answers, before, after, strict=True)]
+    moves = [f"{quoted(name)} {x} → {y}" for name, x, y in zip(answers, before, after, strict=True)]
     sentence = (
-        f"Patched in block {run.state.block + 1} at {quoted(label)}, the answer goes "
+        f"A patch in block {run.state.block + 1} at {quoted(label)} moves the answer "
         f"{number(way((now - start) / (end - start)))} of the way: {', '.join(moves)}."
     )
     panels = [
@@ -184,7 +186,7 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
             ("patched", shares[1], run.card.colour),
         )
     ]
-    likely = [f"{name} {share}" for name, share in zip(answers, second, strict=True)]
+    likely = [f"{quoted(name)} {share}" for name, share in zip(answers, second, strict=True)]
     under = f"In the second sentence: {', '.join(likely)}."
     return bars_cell(
         Head(sentence, "patched", run.card.colour, second_line(pair.given), under),

@@ -156,7 +156,7 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
         result = measured.result
         worse = f"{result.worse:.4f} ± {result.error:.4f}".replace("-", "−")
         sentence = (
-            f"On {len(result.plain):,} masked tokens of our probe sentences the loss goes from "
+            f"On {len(result.plain):,} hidden words of our probe sentences the loss goes from "
             f"{result.plain.mean():.3f} to {result.edited.mean():.3f} nats: worse by "
             f"{number(worse)} (standard error of the paired differences)."
         )
@@ -168,9 +168,9 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
         loss,
         after,
         (tuple(edits),),
-        [Soon("changes", "How much worse it guesses masked words", 70)],
-        "Try it on 2,000 masked words",
-        "Guessing masked words …",
+        [Soon("changes", "How much worse the network then guesses hidden words", 70)],
+        "Try it on 2,000 hidden words",
+        "Guessing hidden words …",
         on_request=True,
     )
 
@@ -191,7 +191,7 @@ def before_and_after(
     then = float(edited.logits_at(run.place).softmax(dim=-1)[int(plain.ids[0])])
     n, done = sum(map(len, neurons.values())), _done(edits[0])
     sentence = (
-        f"With {counted(n, 'neuron')} {done}, {plain.words[0]} goes from "
+        f"With {counted(n, 'neuron')} {done}, {quoted(plain.words[0])} goes from "
         f"{percent(float(plain.probabilities[0]))} to {number(percent(then))} at "
         f"{quoted(run.labels[run.token])}."
     )
@@ -218,7 +218,7 @@ def top_neurons(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
     places = np.concatenate([order[:MOST], order[-LEAST:]])
     names = [neuron_name(*divmod(int(place), d_ff)) for place in places]
     sentence = (
-        f"{number(names[0])} adds most directly to the logit of {plain.words[0]}: "
+        f"Directly, {number(names[0])} adds most to the logit of {quoted(plain.words[0])}: "
         f"{values[order[0]]:+.2f}. Click a bar to switch its neuron."
     )
     accent = run.card.colour

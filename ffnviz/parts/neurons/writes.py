@@ -265,8 +265,8 @@ def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
         label = token_labels(run.whole.tokens)[token]
         name = f"{number(f'head {head + 1}')} of attention at {quoted(label)}"
     return (
-        f"Attention and FFN sum weight · value over keys. The strongest here is {name}: its key "
-        f"matches with {signed(float(match))}"
+        "Attention and the FFN both add up values, each times its weight. The strongest entry here "
+        f"is {name}: its key matches with {signed(float(match))}"
     )
 
 
@@ -285,11 +285,11 @@ def its_words(run: Run, neuron: int) -> Cell:
     """The words whose logits its value raises and lowers most."""
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
-    larger = "the largest" if larger_than >= LARGEST else f"larger than {percent(larger_than)}"
+    longer = "the longest" if larger_than >= LARGEST else f"longer than {percent(larger_than)}"
     sentence = (
-        f"When active, it makes {number(promoted.words[0])} likelier and "
-        f"{suppressed.words[0]} less likely; the length of its value vector is {norm:.2f}, "
-        f"{larger} of the block's."
+        f"When active, it makes {number(f'“{promoted.words[0]}”')} likelier and "
+        f"{quoted(suppressed.words[0])} less likely; its value vector, of length {norm:.2f}, is "
+        f"{longer} of the block's."
     )
     return bars_cell(
         Head(sentence, "writes", run.card.colour),
