@@ -116,7 +116,7 @@ def test_what_is_chosen_in_the_picture_is_kept_in_the_link(new_page: OpenPage) -
     journey.settle()
     assert journey.query()["block"] == "2"
     expect(page.locator(".card h3")).to_have_text("1 of 7: stream x")
-    journey.press("post-LN, not trained so")
+    journey.press("post-LN, never trained")
     assert journey.query()["layernorm"] == "moved"
     expect(stations.nth(3)).to_contain_text("LayerNorm")
     journey.part("decoder")
@@ -137,9 +137,9 @@ def test_what_is_taken_away_is_turned_on_and_off_at_once_and_kept_in_the_link(
         part.click()
     for at, pressed in enumerate(("false", "false", "false", "false", "true")):
         expect(parts.nth(at)).to_have_attribute("aria-pressed", pressed)
-    expect(journey.chart("apart").locator(".sentence")).to_contain_text("layers without φ")
+    expect(journey.chart("apart").locator(".sentence")).to_contain_text("blocks without φ")
     journey.settle()
     assert journey.query()["without"] == "phi"
-    journey.slide("layers", 0)
+    journey.slide("blocks", 0)
     assert journey.query()["blocks"] == "1"
-    assert "After 1 untrained layer without φ" in journey.sentence("apart")
+    assert "After 1 untrained block without φ" in journey.sentence("apart")

@@ -52,7 +52,7 @@ def test_the_list_names_claims_and_verdicts() -> None:
     assert result.exit_code == 0, result.output
     assert "token 3" in result.stdout
     assert "✓ The FFN is two convolutions with kernel 1." in result.stdout
-    assert "holds only if attention's weights" in result.stdout
+    assert "holds only if attention's shares" in result.stdout
     assert "✗ Often thought: A word gets the same FFN output wherever it stands." in result.stdout
     claims = re.findall(r"^  [✓◐✗–] (Often thought: )?", result.stdout, re.MULTILINE)
     made = result.stdout.count("    holds by construction: ")

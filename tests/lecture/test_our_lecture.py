@@ -120,9 +120,9 @@ def test_every_answer_is_what_is_computed() -> None:
     tried = cached_result(run_of_scene(scene), "linearity", try_linearity).tried
     straight = {each.name for each in tried if each.check.passed}
     assert answer_of(scene.title) == int(not {"attention", "LayerNorm"} & straight)
-    assert straight == {"FFN without φ", "attention (weights frozen)",
-                        "LayerNorm (statistics frozen)",
-                        "all before the FFN (both frozen)"}  # fmt: skip
+    assert straight == {"FFN without φ", "attention, its shares held",
+                        "LayerNorm, its divisor held",
+                        "all before the FFN, both held"}  # fmt: skip
 
 
 def test_words_are_of_the_networks_that_the_scene_shows() -> None:

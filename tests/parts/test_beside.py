@@ -30,8 +30,11 @@ def test_the_table_says_who_hears_whom() -> None:
     )
     table = {name: rest for name, *rest in part.cells["beside-table"].data["rows"]}
     assert table["weights"] == ["1,050,624", "2,099,712"]
-    assert table["multiply-adds a token, of 7"] == [f"{4 * 512**2 + 14 * 512:,}", "2,097,152"]
-    assert table["the same, of 14"] == [f"{4 * 512**2 + 28 * 512:,}", "2,097,152"]
+    assert table["multiply-adds per token, in a sentence of 7"] == [
+        f"{4 * 512**2 + 14 * 512:,}",
+        "2,097,152",
+    ]
+    assert table["the same, in a sentence of 14"] == [f"{4 * 512**2 + 28 * 512:,}", "2,097,152"]
     assert table["other tokens that hear of it"] == ["6 of 6", "0 of 6"]
     held = [text.rpartition(": ")[2] for text in table["linear once …"]]
     assert all("× 10⁻¹" in off for off in held)
@@ -59,8 +62,8 @@ def test_what_is_added_is_the_difference_of_the_stream() -> None:
     record, at = part.run.trace.blocks[part.run.state.block], part.run.token
     x, middle, y = (each[at].double() for each in (record.input, record.middle, record.output))
     expected = [(middle - x).norm() / x.norm(), (y - middle).norm() / middle.norm()]
-    assert table["what it adds at this token"] == [
-        f"{short(float(each), 2)} × the stream" for each in expected
+    assert table["what it adds to this token's stream"] == [
+        f"{short(float(each), 2)} of its length" for each in expected
     ]
 
 

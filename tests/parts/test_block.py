@@ -126,7 +126,7 @@ def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:
 def test_with_nothing_taken_away_the_tokens_stay_apart() -> None:
     seen = drawn("block", "strip", text=TEXT, without="none", blocks="1")
     said = words(seen.cells["strip-apart"])
-    assert said.startswith("After 1 untrained layer, ")
+    assert said.startswith("After 1 untrained block, ")
     assert float(re.findall(r"[\d.]+", said)[1]) > 0.1
     assert seen.controls["Take away"]["stop"] == "00000"
     names = [line["name"] for line in seen.cells["strip-apart"].data["figure"]["data"]]

@@ -14,7 +14,8 @@ from ffnviz.models.encoder.block import Block
 
 FACTOR = 2.0
 SEED = 5
-BEFORE, HELD = "all before the FFN", "all before the FFN (both frozen)"
+BEFORE, HELD = "all before the FFN", "all before the FFN, both held"
+SHARES_HELD, DIVISOR_HELD = "attention, its shares held", "LayerNorm, its divisor held"
 
 Map = Callable[[Tensor], Tensor]
 
@@ -89,11 +90,11 @@ def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:
     x, stream = (each[:n].cpu().double() for each in (record.input, record.middle))
     return {
         "attention": (lambda v: block.attention(v).output, z),
-        "attention (weights frozen)": (frozen_attention(block.attention, z), z),
+        SHARES_HELD: (frozen_attention(block.attention, z), z),
         BEFORE: (lambda v: block.ffn_reads(block.add_attention(v, block.attend(v).output)), x),
         HELD: (frozen_before(block, x), x),
         "LayerNorm": (block.ffn_norm, stream),
-        "LayerNorm (statistics frozen)": (frozen_norm(block.ffn_norm, stream), stream),
+        DIVISOR_HELD: (frozen_norm(block.ffn_norm, stream), stream),
     }
 
 
@@ -124,10 +125,10 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
             "Attention, and so all before the FFN, is linear: only φ bends.",
             "no bend before the FFN but what rounding makes",
             f"all before the FFN is off by {short(tried[BEFORE].check.value)}, attention alone by "
-            f"{short(tried['attention'].check.value)}; so held, all of it: "
+            f"{short(tried['attention'].check.value)}; with both held, all of it: "
             + short(tried[HELD].check.value),
             tried[BEFORE].check,
-            "attention's weights and what the LayerNorms divide by are held as they are",
+            "attention's shares and what the LayerNorms divide by are held as they are",
             tried[HELD].check,
             said=Said.PEOPLE,
         ),
@@ -135,11 +136,11 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         Finding(
             "LayerNorm is linear: it only shifts and scales.",
             "no bend but what rounding makes",
-            f"LayerNorm alone: {off('LayerNorm')}; so held: "
-            + short(tried["LayerNorm (statistics frozen)"].check.value),
+            f"LayerNorm alone: {off('LayerNorm')}; with its divisor held: "
+            + short(tried[DIVISOR_HELD].check.value),
             tried["LayerNorm"].check,
             "what LayerNorm divides by is held as it is",
-            tried["LayerNorm (statistics frozen)"].check,
+            tried[DIVISOR_HELD].check,
             said=Said.PEOPLE,
         ),
     )

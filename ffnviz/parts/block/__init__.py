@@ -7,7 +7,7 @@ from ffnviz.parts.part import Part, View, part_of_views
 OURS = (Capability.OURS,)
 
 PARTS = (
-    part_of_views("The block", "block", "every step from a token in to out", "kind_view", {
+    part_of_views("The block", "block", "every step of a token through a block", "kind_view", {
         "encoder": View("encoder", whole.sheet, whole.SETTINGS,
                         (Capability.ATTENTION, Capability.IN_ORDER)),
         "decoder": View("decoder", whole.decoder_sheet, whole.DECODER_SETTINGS, OURS),
@@ -16,6 +16,6 @@ PARTS = (
     }),
     Part(against_rnn.sheet, "Against an RNN", "turns", against_rnn.SETTINGS, OURS,
          line="all words at once, or one by one"),
-    Part(strip.sheet, "Ablate layers", "strip", strip.SETTINGS, OURS,
+    Part(strip.sheet, "Ablate parts", "strip", strip.SETTINGS, OURS,
          line="take parts away and see what breaks"),
 )  # fmt: skip

@@ -377,13 +377,16 @@ def _labels(run: Run) -> list[str]:
 
 def _of_clock(result: Clock) -> Sentence:
     n = len(result.recurrent)
-    many = f"{n} tokens" if n > 1 else "1 token"
-    rnn, block = result.weights
+    took, finishes = number(f"{result.recurrent[-1]:.2f} ms"), f"after {result.block:.2f} ms"
+    rnn, block = (f"{weights / 1e6:.2f} million" for weights in result.weights)
+    each = f"The RNN has {rnn} weights, the block {block}."
+    if rnn == block:
+        each = f"Each has {rnn} weights."
+    if n == 1:
+        return f"Reading 1 token takes an RNN {took}. The block finishes it {finishes}. {each}"
     return (
-        f"Reading {many} one by one takes an RNN {number(f'{result.recurrent[-1]:.2f} ms')}: {n} "
-        f"step{'s' * (n > 1)}, each waiting for the one before. The block finishes all of them "
-        f"after {result.block:.2f} ms. They have {rnn / 1e6:.2f} and {block / 1e6:.2f} "
-        "million weights."
+        f"Reading {n} tokens one by one takes an RNN {took}: {n} steps, each waiting for the one "
+        f"before. The block finishes all of them {finishes}. {each}"
     )
 
 

@@ -15,7 +15,7 @@ from torch import nn
 
 from ffnviz.analysis.cost import multiply_adds, parameters, shape_of
 from ffnviz.analysis.facts import everyday_sentences, is_held_out
-from ffnviz.analysis.lab.linearity import Linearity, try_linearity
+from ffnviz.analysis.lab.linearity import SHARES_HELD, Linearity, try_linearity
 from ffnviz.analysis.lab.positions import Positions, try_positions
 from ffnviz.analysis.lab.residual import added_to_stream
 from ffnviz.analysis.measuring import Progress
@@ -62,7 +62,7 @@ def sheet(run: Run, _: Values) -> Sheet:
     def after(measured: Measured[Losses]) -> list[Cell]:
         return [the_losses(run, measured.result)]
 
-    doing = f"Asking {SENTENCES} sentences without each half …"
+    doing = "Measuring the loss without attention and without the FFN …"
     losses = Measurement(
         "beside",
         (run.card.id, run.model.fingerprint, run.device),
@@ -90,7 +90,8 @@ def the_table(run: Run) -> Cell:
         )
         sentence = (
             f"Another vector at {quoted(word)} changes attention's output at "
-            f"{number(f'{hear} of {others}')} other tokens, and the FFN's at {number(str(alone))}."
+            f"{number(f'{hear} of {others}')} other token{'s' * (others > 1)}, and the FFN's at "
+            f"{number(str(alone))}."
         )
     under = (
         "Attention brings to a token what others have; the FFN works on what has arrived. No FFN "
@@ -111,22 +112,22 @@ def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
     (weights, once), (_, twice) = costs(run, n), costs(run, 2 * n)
     shares, _ = added_to_stream(subject)
     adds = [
-        f"{short(float(shares[f'{half} {subject.block + 1}'][subject.token]), 2)} × the stream"
+        f"{short(float(shares[f'{half} {subject.block + 1}'][subject.token]), 2)} of its length"
         for half in ("attention", "FFN")
     ]
     return [
         ("what it does", "averages over all tokens", "works on each token alone"),
-        ("how it mixes", "by weights that each sentence sets anew", "by the same W₁ and W₂ always"),
+        ("how it mixes", "in shares that each sentence sets anew", "by the same W₁ and W₂ always"),
         ("weights", *weights),
-        (f"multiply-adds a token, of {n}", *once),
-        (f"the same, of {2 * n}", *twice),
+        (f"multiply-adds per token, in a sentence of {n}", *once),
+        (f"the same, in a sentence of {2 * n}", *twice),
         ("distance from linear", off["attention"], off["FFN"]),
         (
             "linear once …",
-            f"its mixing is held: {off['attention (weights frozen)']}",
+            f"its mixing is held: {off[SHARES_HELD]}",
             f"φ is left out: {off['FFN without φ']}",
         ),
-        ("what it adds at this token", *adds),
+        ("what it adds to this token's stream", *adds),
     ]
 
 

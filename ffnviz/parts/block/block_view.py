@@ -255,13 +255,13 @@ def explanation(
         case "attention":
             return (
                 f"Only here do tokens see one another. For {word}, each head gathers from "
-                f"{counted(token.n_words, 'token')}{special}, with weights that sum to 1. What the "
-                f"heads write has a length of {norm}."
+                f"{counted(token.n_words, 'token')}{special}, in shares that sum to 1. The heads "
+                f"write a vector of length {norm}."
             )
         case "cross":
             return (
                 f"{word} attends to the {counted(token.n_words, 'token')} of the sentence that was "
-                f"read. What is written has a length of {norm}."
+                f"read. The heads write a vector of length {norm}."
             )
         case "ffn":
             d_ff = 0 if hidden is None else len(hidden)
@@ -271,9 +271,9 @@ def explanation(
                 f"vector of length {_norm(after):.1f}."
             )
     return (
-        f"What was written is added to the stream. It turns {word} by "
-        f"{number(f'{degrees(before, after):.0f}°')}; the length goes from {_norm(before):.1f} to "
-        f"{_norm(after):.1f}.{end}"
+        "The stream adds what was written. This turns "
+        f"{word} by {number(f'{degrees(before, after):.0f}°')}; the length goes from "
+        f"{_norm(before):.1f} to {_norm(after):.1f}.{end}"
     )
 
 
@@ -321,7 +321,7 @@ DOORS = {  # of a kind of station: the parts about it, each with its page and na
         ("Top activations", "neurons", "wakes"),
         ("What it writes", "neurons", "writes"),
     ),
-    Kind.SUM: (RESIDUAL, ("Ablate layers", "block", "strip"), LENS),
+    Kind.SUM: (RESIDUAL, ("Ablate parts", "block", "strip"), LENS),
 }
 Vectors = NDArray[np.float32]
 

@@ -1,4 +1,4 @@
-"""Ablate layers: take parts away from untrained blocks, and see what becomes of the tokens."""
+"""Ablate parts: take parts away from untrained blocks, and see what becomes of the tokens."""
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -35,7 +35,7 @@ from ffnviz.pictures.plot import (
     panel_title,
     some_named,
 )
-from ffnviz.pictures.wording import Sentence, number, quoted
+from ffnviz.pictures.wording import Sentence, counted, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, count_setting
 
@@ -191,7 +191,7 @@ def over_layers(series: Lines, title: str, legend: bool = True) -> Figure:
     return lines(
         np.arange(deepest),
         padded,
-        axis("layer", dtick=max(1, deepest // 8)),
+        axis("block", dtick=max(1, deepest // 8)),
         axis(title, type="log", exponentformat="power", **ticks),
         margin={"l": 92, "r": 16, "t": 44 if legend else 12, "b": 56},
         showlegend=legend,
@@ -269,7 +269,7 @@ def parts_in(text: str) -> tuple[str, ...]:
 WITHOUT = Setting[Any](
     "without", ("ffn", "residual"), parts_in, lambda parts: "-".join(parts) or "none", options=NAMES
 ).with_control("Take away")
-LAYERS = count_setting("blocks", DEPTH, 1, DEEPEST).with_control("layers", range(1, DEEPEST + 1))
+LAYERS = count_setting("blocks", DEPTH, 1, DEEPEST).with_control("blocks", range(1, DEEPEST + 1))
 SEED = count_setting("stack_seed", 1, 1, SEEDS).with_control(
     "seed of the weights", range(1, SEEDS + 1)
 )
@@ -302,8 +302,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         Head(_of_likeness(result, depth), "alike", colour),
         alike(
             [
-                ("before the first layer", result.cosines[0]),
-                (f"after layer {depth}", result.cosines[1]),
+                ("before the first block", result.cosines[0]),
+                (f"after block {depth}", result.cosines[1]),
             ],
             labels,
             f"@{colour}",
@@ -336,7 +336,7 @@ def curve(
         name: (getattr(stack, what), colour, dash) for name, (stack, colour, dash) in stacks.items()
     }
     figure = over_layers(series, title, legend=what == "apart")  # one for all three
-    return chart_cell(head, figure, f"{title}, at each layer.", f"strip-{what}", height)
+    return chart_cell(head, figure, f"{title}, after each block.", f"strip-{what}", height)
 
 
 def _listed(without: Sequence[str]) -> str:
@@ -346,13 +346,13 @@ def _listed(without: Sequence[str]) -> str:
 
 def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
     depth = len(result.apart) - 1
-    layers = f"{depth} untrained layer{'s' * (depth > 1)}"
+    blocks = counted(depth, "untrained block")
     if len(result.cosines[0]) < 2:
         return "A single token has no other to be told apart from. Type a second word."
     taken = f" without {_listed(without)}" if without else ""
     equal = result.apart[-1] < ROUNDING <= result.apart[0]
     return (
-        f"After {layers}{taken}, "
+        f"After {blocks}{taken}, "
         f"{'the tokens are identical up to rounding: they' if equal else 'the tokens'} differ by "
         f"{number(short(float(result.apart[-1])))} of their vectors' length; at the start, by "
         f"{short(float(result.apart[0]))}."
@@ -363,7 +363,7 @@ def _of_likeness(result: Stack, depth: int) -> Sentence:
     if len(result.cosines[0]) < 2:
         return f"A token's cosine with itself is {number('1')}."
     return (
-        f"Two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; after layer "
+        f"Two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; after block "
         f"{depth}, of {number(f'{result.similarity[-1]:.3f}')}."
     )
 
@@ -376,6 +376,6 @@ def _of_scale(result: Stack) -> Sentence:
 def _of_gradient(result: Stack, label: str, depth: int) -> Sentence:
     arrives = float(result.gradient[0])
     return (
-        f"A unit gradient at {quoted(label)} after layer {depth} "
+        f"A unit gradient at {quoted(label)} after block {depth} "
         f"{'grows' if arrives > 1 else 'shrinks'} to {number(short(arrives))} at the input."
     )

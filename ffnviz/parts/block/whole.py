@@ -39,6 +39,7 @@ DECODER_STATION = choice_setting(
     },
 )
 LONGEST = 24  # tokens
+TO_THE_WORDS = "to be compared with all words of the vocabulary"
 WRITTEN = text_setting("written", "She opened the window", longest=200).with_control(
     "Written so far"
 )
@@ -63,7 +64,7 @@ def decoder_sheet(run: Run, values: Values) -> Sheet:
         view.awake_on(run, computed, token),
         run.card.phi.label,
         f"decoder block {block} left it" if block else "its word's vector plus its position's",
-        f"to decoder block {block + 2}" if after else "to the words",
+        f"to decoder block {block + 2}" if after else TO_THE_WORDS,
     )
     stations = view.stations_of(computed, token, passing, [])
     head = min(values[view.HEAD], view.n_heads(stations))
@@ -127,13 +128,13 @@ def sheet(run: Run, values: Values) -> Sheet:
         view.awake_on(run, computed, token),
         run.card.phi.label,
         f"block {block} left it" if block else _embedded(start),
-        f"to block {block + 2}" if after else "to the words",
+        f"to block {block + 2}" if after else _goes_on(run),
         _norm_of(run),
         run.place - token if run.card.causal else n_hidden,
     )
     stations = view.stations_of(computed, token, passing, start, run.card.ours)
     own, other = ("pre-LN", "post-LN") if run.card.pre_norm else ("post-LN", "pre-LN")
-    built = {"own": f"{own}, as trained", "moved": f"{other}, not trained so"}
+    built = {"own": f"{own}, as trained", "moved": f"{other}, never trained"}
     begin = (
         f"In block {block + 1}, "
         if not moved
@@ -167,6 +168,11 @@ def _norm_of(run: Run) -> str:
         return "LayerNorm"
     norm = run.model.ffn(run.state.block).norm
     return "norm" if norm is None else "LayerNorm" if norm.centred else "RMSNorm"
+
+
+def _goes_on(run: Run) -> str:
+    """Where a vector goes from the last block."""
+    return TO_THE_WORDS if run.card.has_word_head else "as the network's output"
 
 
 def _embedded(parts: Sequence[tuple[str, NDArray[np.float32]]]) -> str:

@@ -36,7 +36,7 @@ def test_the_lab_agrees(subject: Subject, found: dict[str, Evidence]) -> None:
     off = torch.tensor([share or 0 for _, _, share in found["attention"].rows])
     assert off[1] / off[0] < 1e-9
     assert not tried["attention"].check.passed
-    assert tried["attention (weights frozen)"].check.passed
+    assert tried["attention, its shares held"].check.passed
     assert float(found["attention"].rows[0][1]) == pytest.approx(
         tried["attention"].scaling, rel=0.05
     )
