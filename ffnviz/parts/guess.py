@@ -15,7 +15,7 @@ from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.parts.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.wording import Sentence, quoted, spare, typed
+from ffnviz.pictures.wording import Sentence, counted, quoted, spare, typed
 from ffnviz.state.run import Run, TracedModel
 
 NEEDS: tuple[Capability, ...] = ()
@@ -81,7 +81,10 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
     first, last = _title(books[0]), _title(books[-1])
     if len(books) == 1:
         return f"It has read one book, {typed(first)}{end}"
-    return f"It has read {len(books):,} books ({typed(first)} to {typed(last)}){end}"
+    return (
+        f"It has read {len(books):,} books (in the order of the alphabet, {typed(first)} to "
+        f"{typed(last)}){end}"
+    )
 
 
 def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
@@ -93,11 +96,12 @@ def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
     """
     if not characters:
         return ""
-    others = f" and {len(characters) - 1:,} more" if characters[1:] else ""
+    more = len(characters) - 1
+    others = f" or {counted(more, 'other character')}" if more else ""
     return (
-        f"{'It has read English only. ' if english else ''}It knows no "
-        f"{quoted(characters[0])}{others}: it reads such characters byte by byte, and “…” is a "
-        "further byte of one. "
+        f"{'It has read English only. ' if english else ''}It has no token for "
+        f"{quoted(characters[0])}{others}: it reads {'them' if more else 'it'} byte by byte, and "
+        "“…” stands for each further byte. "
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ffnviz.pictures.plot import Array
-from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted, signed
+from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted, signed, stop
 
 HIDDEN, NEXT, SHOWN = "hidden", "next", "shown"
 
@@ -36,17 +36,20 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
         return ""
     how = "press “Hide”" if can_hide else "click a word and hide it"
     if sentence.rstrip().endswith("?"):
-        start = "It answers no questions: it guesses hidden words, and none is hidden here. To see "
+        start = (
+            "The network answers no questions: it guesses hidden words, and none is hidden here."
+        )
     else:
-        start = "No word is hidden here, so there is nothing to guess. To see "
-    return f"{start}it guess, {how}, or type ___ for a word. "
+        start = "No word is hidden here, so the network has nothing to guess."
+    return f"{start} To see it guess, {how}, or type ___ for a word. "
 
 
 def of_left_out(read: int, left_out: int) -> Sentence:
     """A warning that the network cannot read all of a long text: so many tokens, and no more."""
+    last = f"The last {left_out:,} of your text are" if left_out > 1 else "The last of your text is"
     return (
-        f"The network reads at most {read:,} tokens. The last {left_out:,} of your text are left "
-        "out below; shorten it to see them."
+        f"The network reads at most {counted(read, 'token')}. {last} left out below; shorten the "
+        "text to see all of it."
     )
 
 
@@ -64,10 +67,10 @@ def of_tokens(labels: Sequence[str], shares: Array, block: int) -> Sentence:
 
 def of_ffn(d_model: int, d_ff: int, gated: bool) -> Sentence:
     """What the FFN does with each token: wider, bent, narrow again, added."""
-    bent = ", gated by a bent copy" if gated else ", bent"
+    bent = "multiplied by a bent second projection" if gated else "bent"
     return (
-        "Each token goes alone through the same weights: "
-        f"{number(f'{d_model:,} numbers → {d_ff:,}{bent}, → {d_model:,}')}, added back."
+        f"Each token goes alone through the same weights: its {number(f'{d_model:,}')} numbers "
+        f"become {number(f'{d_ff:,}')}, are {bent}, become {d_model:,} again, and are added back."
     )
 
 
@@ -91,7 +94,7 @@ def of_prediction(
         is_off: whether the FFN is switched off, so that what is said without it comes first.
     """
     best, other = (
-        f"{word} ({percent(probability)})" for word, probability in (prediction, without)
+        f"“{word}” ({percent(probability)})" for word, probability in (prediction, without)
     )
     questions = {
         HIDDEN: "For the hidden word the network says",
@@ -99,19 +102,21 @@ def of_prediction(
         SHOWN: f"{quoted(label)} is not hidden; the network says",
     }
     if is_off:
-        return f"Without the FFN of block {block + 1} it says {number(other)}. With it: {best}."
+        start = f"Without the FFN of block {block + 1} the network says {number(other)}{stop()}"
+        return f"{start} With this FFN: {best}."
     # As short as the other, so that what is below stays where it is.
     means = f"Without the FFN of block {block + 1}: {other}."
     if asked == SHOWN:
         means = "So this guess means little."
-    return f"{questions[asked]} {number(best)}. {means}"
+    return f"{questions[asked]} {number(best)}{stop()} {means}"
 
 
 def of_nearest(label: str, word: str, cosine: float) -> Sentence:
     """Where the last stream points at a token, in a network without a word head."""
     return (
-        f"It has no word head, so it makes no prediction. The last stream at {quoted(label)} is "
-        f"nearest to the input vector of {number(word)}: cosine {cosine:.2f}."
+        "This network has no word head, so it makes no prediction. The last stream at "
+        f"{quoted(label)} is nearest to the input vector of {number(f'“{word}”')}{stop()} The "
+        f"cosine is {cosine:.2f}."
     )
 
 
@@ -119,9 +124,9 @@ def of_blocks(shares: Array, threshold: float) -> Sentence:
     """Which block is awake most, which least; blocks count from 0 here."""
     most, least = int(shares.argmax()), int(shares.argmin())
     return (
-        f"Of {counted(len(shares), 'block')}, block {most + 1} is most {awake_means(threshold)}: "
-        f"{number(percent(float(shares[most])))}; block {least + 1} least: "
-        f"{percent(float(shares[least]))}. Click a row for its block."
+        f"Of {counted(len(shares), 'block')}, block {most + 1} has the most neurons "
+        f"{awake_means(threshold)}: {number(percent(float(shares[most])))}; block {least + 1} the "
+        f"fewest: {percent(float(shares[least]))}. Click a row for its block."
     )
 
 
@@ -143,7 +148,7 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
 def of_leading(word: str, added: float, block: int) -> Sentence:
     """What the neuron adds that adds most to the likeliest word; blocks count from 0 here."""
     return (
-        f"Of block {block + 1}'s neurons, this one adds most to {quoted(word)}: "
+        f"Of block {block + 1}'s neurons, this one adds most to the logit of {quoted(word)}: "
         f"{number(f'+{added:.2f}' if added > 0 else signed(added))}."
     )
 

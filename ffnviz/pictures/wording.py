@@ -72,6 +72,11 @@ def strong(text: str) -> Sentence:
     return _marked(text, "strong")
 
 
+def stop() -> Sentence:
+    """A full stop after a number that may stand on a line of its own, where none is seen."""
+    return _marked(".", "stop")
+
+
 def spare(sentence: Sentence) -> Sentence:
     """Room for what a sentence says elsewhere: nothing is seen of it, and nothing jumps."""
     return _marked(as_text(sentence), SPARE)

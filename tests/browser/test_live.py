@@ -157,7 +157,7 @@ def test_a_text_that_is_too_long_is_cut_and_counted(page: Page, twins: dict[str,
     assert n_left_out > 0
     expect(page.locator(".notice")).to_have_text(
         f"The network reads at most 128 tokens. The last {n_left_out} of your text are left out "
-        "below; shorten it to see them."
+        "below; shorten the text to see all of it."
     )
     typed(page, "It was late.")
     expect(page.locator(".notice")).to_be_empty()

@@ -77,7 +77,7 @@ def test_a_question_is_answered_with_how_to_hide_a_word(new_page: OpenPage) -> N
     journey = new_page().open(text="Where is the cat?", token="4")
     page = journey.page
     told = page.locator(".sentence").first
-    expect(told).to_contain_text("It answers no questions")
+    expect(told).to_contain_text("The network answers no questions")
     page.get_by_role("button", name="Hide this word", exact=True).click()
     journey.wait_for("Where is the [MASK]?")
     expect(journey.box).to_have_value("Where is the [MASK]?")
@@ -124,7 +124,7 @@ def test_the_first_page_says_the_one_idea_and_shows_it_by_two_buttons(new_page: 
     picture, guess = page.locator(".picture"), page.locator(".leads")
     expect(picture.locator(".sentence")).to_have_text(
         "Each token goes alone through the same weights: "
-        "512 numbers → 2,048, bent, → 512, added back."
+        "its 512 numbers become 2,048, are bent, become 512 again, and are added back."
     )
     expect(guess.locator(".sentence .number")).to_contain_text("first")
     expect(page.locator(".card p bdi").filter(has_text="first")).to_have_count(1)
@@ -133,7 +133,9 @@ def test_the_first_page_says_the_one_idea_and_shows_it_by_two_buttons(new_page: 
 
     off = page.get_by_role("button", name="FFN off")
     off.click()
-    expect(guess.locator(".sentence")).to_contain_text("Without the FFN of block 2 it says last")
+    expect(guess.locator(".sentence")).to_contain_text(
+        "Without the FFN of block 2 the network says “last"
+    )
     expect(off).to_have_attribute("aria-pressed", "true")
     page.reload()
     journey.settle()

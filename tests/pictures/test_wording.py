@@ -61,24 +61,28 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     )
     assert read(sentences.of_ffn(512, 2_048, gated=False)) == (
         "Each token goes alone through the same weights: "
-        "512 numbers → 2,048, bent, → 512, added back."
+        "its 512 numbers become 2,048, are bent, become 512 again, and are added back."
     )
-    assert "2,048, gated by a bent copy, →" in read(sentences.of_ffn(512, 2_048, gated=True))
+    assert "2,048, are multiplied by a bent second projection, become 512" in read(
+        sentences.of_ffn(512, 2_048, gated=True)
+    )
     told, without = ("mat", 0.21), ("floor", 0.09)
     assert read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN)) == (
-        "For the hidden word the network says mat (21%). Without the FFN of block 2: floor (9.0%)."
+        "For the hidden word the network says “mat” (21%). "
+        "Without the FFN of block 2: “floor” (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
-        "“cat” is not hidden; the network says mat (21%). So this guess means little."
+        "“cat” is not hidden; the network says “mat” (21%). So this guess means little."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
-        "After “cat” the network expects mat (21%). Without"
+        "After “cat” the network expects “mat” (21%). Without"
     )
-    assert read(
-        sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN, is_off=True)
-    ) == ("Without the FFN of block 2 it says floor (9.0%). With it: mat (21%).")
+    assert (
+        read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN, is_off=True))
+        == "Without the FFN of block 2 the network says “floor” (9.0%). With this FFN: “mat” (21%)."
+    )
     assert read(sentences.of_leading("mat", 0.341, 1)) == (
-        "Of block 2's neurons, this one adds most to “mat”: +0.34."
+        "Of block 2's neurons, this one adds most to the logit of “mat”: +0.34."
     )
     assert read(sentences.of_leading("mat", -0.01, 0)).endswith("“mat”: −0.01.")
     assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
@@ -94,6 +98,14 @@ def test_a_number_can_have_its_networks_own_colour() -> None:
     told = sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "#112233")])
     kinds = [kind for _, kind in to_spans(told)]
     assert kinds == ["plain", "number@relu", "plain"]  # one number a sentence stands out
+
+
+@pytest.mark.parametrize("is_off", [False, True])
+def test_a_full_stop_stands_between_what_the_network_says_and_the_rest(is_off: bool) -> None:
+    told = sentences.of_prediction(
+        "[MASK]", ("mat", 0.21), ("floor", 0.09), 1, sentences.HIDDEN, is_off
+    )
+    assert [kind for _, kind in to_spans(told)] == ["plain", "number", "stop", "plain"]
 
 
 def test_a_neuron_that_sleeps_everywhere_is_said_to_sleep() -> None:
@@ -113,7 +125,7 @@ def test_a_sentence_that_hides_nothing_is_answered_with_what_to_do() -> None:
     assert nothing.startswith("No word is hidden here")
     assert "press “Hide”" in nothing
     asked = read(sentences.of_the_question("What is a cat? ", 0, can_hide=False))
-    assert asked.startswith("It answers no questions")
+    assert asked.startswith("The network answers no questions")
     assert "click a word" in asked
     assert sentences.of_the_question("The [MASK]?", 1, can_hide=True) == ""
     assert sentences.of_the_question("The cat", None, can_hide=True) == ""

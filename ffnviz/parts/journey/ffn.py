@@ -62,7 +62,7 @@ def _stages(path: FfnPath, active: str, is_off: bool) -> list[Stage]:
         return Stage(name, title, d_ff, note, values, neurons=True, scale=scale)
 
     if path.gate is not None and path.value is not None:
-        # What φ makes of one projection is multiplied with another: the two, and their product.
+        # What φ makes of one projection is multiplied by another: the two, and their product.
         middle = [
             hidden("gate", "gate", above, path.gate, "gate"),
             hidden("value", "value", "x V", path.value, "value"),

@@ -26,7 +26,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.votes import bet_cell
-from ffnviz.pictures.wording import number, percent, quoted, strong
+from ffnviz.pictures.wording import number, percent, quoted, stop, strong
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -148,10 +148,10 @@ def words(course: Course, at: int) -> Cell:
     """Both networks' likeliest words; of a recorded training at all its moments."""
     if course.recorded:
         return replayed(course)
-    moment, label = course.moments[at], _labels(course)[1][0]
+    moment, ((first, _), (second, _)) = course.moments[at], _labels(course)
     sentence = (
-        f"{quoted(as_read(moment[0].text))} {number(moment[0].words[0])}. {label} says "
-        f"“{moment[1].words[0]}”."
+        f"{quoted(as_read(moment[0].text))} {first} says {number(f'“{moment[0].words[0]}”')}"
+        f"{stop()} {second} says {quoted(moment[1].words[0])}."
     )
     head, panels = Head(sentence, "learn-words", "relu"), _bars(course, moment)
     return bars_cell(head, panels, key=f"{NAME}-words", leads=True)
