@@ -33,6 +33,6 @@ def test_a_measurement_stays_while_one_looks_at_another_part(new_page: OpenPage)
     journey.page.get_by_role("radio", name="CPU and GPU").click()
     expect(journey.text("No GPU was found").or_(
         journey.page.get_by_role("button", name="Measure")).first).to_be_visible()  # fmt: skip
-    journey.page.get_by_role("radio", name="matmul throughput").click()
+    journey.page.get_by_role("radio", name="matrix products").click()
     expect(journey.chart("products").locator(".sentence")).to_have_text(before)
     expect(journey.chart("products").locator(".bars .point")).to_have_count(6)

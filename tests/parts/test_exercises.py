@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ffnviz.parts import PAGES
 from ffnviz.parts.exercises import build, by_hand, predict
 from ffnviz.parts.exercises.build import BUGS, RIGHT
 from ffnviz.parts.exercises.by_hand import TYPED, answers, name_of, solutions, worksheets
@@ -140,3 +141,9 @@ def test_one_step_back_has_a_gap_for_each_gradient_and_keeps_what_is_typed() -> 
     assert action.settings["typed"] == typed
     shown = drawn("exercises", "hand", hand_view="back", hand_seed="3", typed=typed)
     assert shown.cells["by-hand"].data["typed"] == ["1"] * 11
+
+
+def test_a_question_names_the_page_on_which_it_goes_on() -> None:
+    titles = {page.name: page.title for page in PAGES}
+    for name, title in titles.items():
+        assert predict.TITLES.get(name, name.capitalize()) == title

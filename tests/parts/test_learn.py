@@ -82,7 +82,8 @@ def test_one_neuron_is_followed_with_what_activates_it_and_how_its_key_turns(
     block = run.state.block
     entries = labels_of("")
     labels = [entries[id_] for id_ in last.strongest[block, 7]]
-    assert f"Neuron {block + 1}:7 is largest on {', '.join(labels)};" in words(found["learn-key"])
+    named = ", ".join(f"“{label}”" for label in labels)
+    assert f"Neuron {block + 1}:7 is strongest on {named};" in words(found["learn-key"])
     assert f"Neuron {block + 1}:7 " in words(found["learn-map"])
     turned = found["learn-key"].arrays.values()
     assert any(values[0] == 1 and values[-1] == last.turned[block, 7] for values in turned)
@@ -167,7 +168,7 @@ def test_a_bet_hears_what_many_seeds_say(
         return words(bet.decided(course(moments, Status.ENDED)))
 
     assert "GELU has not been trained from many seeds yet" in said(0, 0)
-    assert "5 of 8 seeds are trained, too few to decide" in said(5, 0.1)
+    assert "5 of 8 seeds done, too few to decide" in said(5, 0.1)
     assert "GELU loses 0.100 nats more than the usual network" in said(8, 0.1)
     assert "which chance may have made" in said(8, -0.00035)
 

@@ -394,6 +394,13 @@ def _planted_values(case: Case, bug: Bug | None, x: Tensor) -> dict[str, Tensor]
     return {each.name: each.value for each in run_lines(lines, RIGHT, x) if each.value is not None}
 
 
+NEEDED = {  # by the bugs that not every network can have
+    "shared": "a second block",
+    "bias": "biases",
+    "second": "an FFN at least as wide as d_model",
+}
+
+
 def fitting(case: Case) -> tuple[Bug, ...]:
     """The bugs that make a difference in this network."""
     ffn = case.block.ffn
@@ -496,7 +503,7 @@ def _built(ran: Sequence[LineResult], real: dict[str, LineResult], n_tokens: int
 
 
 def finding(run: Run, values: Values) -> Sheet:
-    """The right lines with a bug behind one of them, and the numbers of each."""
+    """The right lines, of which one runs with a bug, and the numbers of each."""
     patient, guess = values[PATIENT], values[DIAGNOSIS]
     bug = BY_NAME[PATIENTS[patient - 1]]
     places = [str(n + 1) for n in range(len(PATIENTS))]
@@ -504,7 +511,7 @@ def finding(run: Run, values: Values) -> Sheet:
     controls: list[Control] = [
         TASK,
         Choice(
-            "Block",
+            "Bug",
             places,
             lambda at: Set({PATIENT.name: str(at + 1), DIAGNOSIS.name: None}),
             patient - 1,
@@ -518,15 +525,15 @@ def finding(run: Run, values: Values) -> Sheet:
         ),
     ]
     if bug not in cached_result(run, "bugs that fit", lambda subject: fitting(_case(subject))):
-        why = "This bug cannot be planted here: it needs a second block, and biases. Try another."
-        return Sheet([row(text_cell("diagnosis", why, tone="warning"))], controls)
+        why = f"This bug cannot be planted in this network: it needs {NEEDED[bug.name]}."
+        return Sheet([row(text_cell("diagnosis", f"{why} Try another.", tone="warning"))], controls)
     results, right = (
         cached_result(run, f"planted {each and each.name}", partial(_numbers, bug=each))
         for each in (bug, None)
     )
     sentence = (
-        f"Block {number(str(patient))}: the lines are as they should be, but one bug runs behind "
-        "them. Find it by its numbers."
+        f"Bug {number(str(patient))} of {len(PATIENTS)}: the lines shown are right, but the code "
+        "that runs has one bug. Find it by its numbers."
     )
     head = Head(sentence, "build", run.card.colour)
     lines = [
@@ -578,8 +585,11 @@ def verdict(bug: Bug, guess: str) -> Cell:
             tone="quiet",
         )
     if guess == bug.name:
-        said = f"The number that tells: {bug.column} at `{CODE[bug.line]}`. Here {bug.tells}."
+        said = f"The number that tells: “{bug.column}” at `{CODE[bug.line]}`. Here {bug.tells}."
         return text_cell("diagnosis", strong("Right. "), said)
     other = BY_NAME[guess]
-    said = f"Then {other.tells}: see {other.column} at `{CODE[other.line]}`."
+    said = (
+        f"With that bug, {other.tells}; compare the column “{other.column}” at "
+        f"`{CODE[other.line]}`."
+    )
     return text_cell("diagnosis", strong("Not that one. "), said)

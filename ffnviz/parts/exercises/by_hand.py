@@ -257,7 +257,7 @@ def _at_w1(exercise: Backward, j: int) -> Blank:
     slips = (
         Slip("column", other * gradient, "Row: the first row of W₁ is read by x₁, not by x₂."),
         Slip("sign", -first * gradient, f"Sign: {written(first)} · {bracketed(gradient)}."),
-        Slip("terms", gradient, "The gradient of z is still to be multiplied with x₁."),
+        Slip("terms", gradient, "The gradient of z must still be multiplied by x₁."),
     )
     return Blank(
         f"dw₁{SIGNS[j]}", first * gradient, slips, reads=((z, float(first)),), uses=((X, None, 0),)
@@ -450,7 +450,7 @@ def steps_of_neuron(neuron: RealNeuron) -> list[Step]:
         )
     ]
     terms += [["the rest", "", "", said(neuron.rest)], ["b", "", "", said(neuron.bias)]]
-    gate = [Table("value that φ(z) is multiplied with", [[said(neuron.gate)]])]
+    gate = [Table("value by which φ(z) is multiplied", [[said(neuron.gate)]])]
     return [
         Step("z = Σ x · w + b", [Table("", terms, ("entry", "x", "w", "x · w"))], [product, z]),
         Step("h = φ(z)", gate if neuron.gate != 1 else [], [h]),

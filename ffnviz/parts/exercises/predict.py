@@ -112,13 +112,13 @@ def without_phi(subject: Subject) -> Evidence:
     bias = ffn.compress(ffn.expand(torch.zeros_like(x[:1])))
     one = x @ (w1 @ w2) + bias
     off, bent = (_error(one, output) for output in (ffn.compress(ffn.expand(x)), ffn(x).output))
-    numbers = f"{w1.numel() + w2.numel():,}"
     return Evidence(
         0 if off < ROUNDING else 1,
         (
             ("without φ, against one matrix: off by", short(off), min(1.0, off)),
             ("with φ, against the same matrix: off by", short(bent), min(1.0, bent)),
-            (f"numbers in that matrix; in W₁ and W₂ {numbers}", f"{len(w1) ** 2:,}", None),
+            ("numbers in that matrix", f"{len(w1) ** 2:,}", None),
+            ("numbers in W₁ and W₂", f"{w1.numel() + w2.numel():,}", None),
         ),
     )
 
@@ -234,7 +234,7 @@ def most_work(subject: Subject) -> Evidence:
         (
             ("attention", f"{attention / both:.0%}", attention / both),
             ("FFNs", f"{ffn / both:.0%}", ffn / both),
-            (f"FFNs, were it {n_longer:,} tokens", f"{share:.0%}", share),
+            (f"FFNs, if there were {n_longer:,} tokens", f"{share:.0%}", share),
         ),
     )
 
@@ -277,6 +277,9 @@ def _fires(subject: Subject) -> Tensor:
 
 
 TEXTS = Path(__file__).with_name("questions.json")  # of each question, by its name
+
+
+TITLES = {"sparsity": "Activation"}  # of pages whose title is not their name
 
 
 @dataclass(frozen=True)
@@ -350,7 +353,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         Experiment(filled(question.did, run), seen.rows) if seen else None,
         evidence if isinstance(evidence, str) else "",
         question.why if step == "why" else "",
-        question.leads[0].capitalize(),
+        TITLES.get(question.leads[0], question.leads[0].capitalize()),
     )
 
     def vote(round_: int, option: int) -> Set:

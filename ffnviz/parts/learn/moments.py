@@ -18,7 +18,7 @@ from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.page import Progress, learn_bar_cell
 from ffnviz.pictures.plot import Figure, axis, figure, line_trace, vertical_line
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.wording import Sentence, counted, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 from ffnviz.training.learn.learner import STEPS_A_RECORD
@@ -214,9 +214,9 @@ def _progress_text(course: Course, at: int) -> str:
     record = course.moments[at][0]
     said = f"step {record.step:,} of {course.steps:,} · {record.seconds:.0f} s of one core"
     if course.file:
-        said += f" · reads “{course.file}”: {course.reading.n_sentences:,} sentences"
+        said += f" · reads “{course.file}”: {counted(course.reading.n_sentences, 'sentence')}"
     if course.learned is not None and course.learned.spent and course.status is Status.ENDED:
-        said += f" · {config().train_minutes:g} minutes are over"
+        said += f" · the {config().train_minutes:g}-minute limit is reached"
     return said
 
 
@@ -248,7 +248,7 @@ def of_loss(course: Course, moment: Moment) -> Sentence:
     """The sentence above one network's curve."""
     held_out = moment[0].held_out
     return (
-        f"{number(percent(held_out.top5))} of {course.reading.n_held_out} words in unseen "
-        "sentences are among its five likeliest; by frequency alone, "
+        f"{number(percent(held_out.top5))} of {counted(course.reading.n_held_out, 'word')} in "
+        "unseen sentences are among the network's five likeliest; by frequency alone, "
         f"{percent(course.reading.guessing.top5)}."
     )

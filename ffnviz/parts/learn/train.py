@@ -25,7 +25,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import number, percent, quoted
+from ffnviz.pictures.wording import counted, number, percent, quoted
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
@@ -93,8 +93,8 @@ def invitation(text: str) -> Cell:
 def words(course: Course, at: int) -> Cell:
     """Its five likeliest words for the hidden one."""
     record = course.moments[at][0]
-    sentence = f"{quoted(as_read(record.text))} {number(record.words[0])}"
-    title, probabilities = f"after {record.step:,} steps", np.array(record.probabilities)
+    sentence = f"{quoted(as_read(record.text))} {number(f'“{record.words[0]}”')}"
+    title, probabilities = f"after {counted(record.step, 'step')}", np.array(record.probabilities)
     panels = [Bars(title, record.words, probabilities, "relu")]
     return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
 
@@ -118,7 +118,7 @@ def sparsity(course: Course, at: int) -> Cell:
     dead = sum(round(block.dead * d_ff) for block in blocks)
     sentence = (
         f"{number(percent(blocks[-1].active))} of block 2's activations are above zero, "
-        f"{percent(blocks[0].active)} of block 1's; {dead} dead neurons."
+        f"{percent(blocks[0].active)} of block 1's; {counted(dead, 'dead neuron')}."
     )
     lines = [
         Curve(
@@ -161,7 +161,7 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
         NAME,
         f"block {block + 1}",
         "relu",
-        f"after {record.step:,} steps",
+        f"after {counted(record.step, 'step')}",
         hidden,
         np.arange(hidden.shape[1]),
         labels,
@@ -197,8 +197,8 @@ def key_rotation(run: Run, course: Course, at: int, values: Values) -> Cell:
     cosine = float(now.turned[block, neuron])
     degrees = np.degrees(np.arccos(np.clip(cosine, -1, 1)))
     sentence = (
-        f"Neuron {block + 1}:{neuron} is largest on {', '.join(where)}; its key has turned by "
-        f"{number(f'{degrees:.0f}°')}."
+        f"Neuron {block + 1}:{neuron} is strongest on {', '.join(map(quoted, where))}; its key has "
+        f"turned by {number(f'{degrees:.0f}°')}."
     )
     turned = np.array([float(each.turned[block, neuron]) for _, each in evaluated])
     return chart_cell(

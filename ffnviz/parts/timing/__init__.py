@@ -17,7 +17,7 @@ PARTS = (
             "here": View("on this device", stages.sheet, (REPEATS,)),
             "devices": View("CPU and GPU", stages.devices_sheet, (REPEATS,), OURS),
             "products": View(
-                "matmul throughput", stages.products_sheet, (REPEATS,), OURS, further=True
+                "matrix products", stages.products_sheet, (REPEATS,), OURS, further=True
             ),
         },
     ),

@@ -262,7 +262,7 @@ def sheet(run: Run, values: Values) -> Sheet:
             shown = bars(run, result.times, under)
             return [row(shown, against_limits(run, result), widths=(1.2, 1.0))]
         if not run.card.ours:
-            under += " Only the FFNs of a network that is not ours are taken apart."
+            under += " In a network that is not ours, only the FFNs are timed one by one."
         return [
             row(bars(run, result, under), limits, widths=(1.2, 1.0))
             if run.card.ours
@@ -308,8 +308,8 @@ def against_limits(run: Run, result: Staged) -> Cell:
     ]
     least, whole = sum(part.least(best) for part in result.work), result.times.whole.least
     sentence = (
-        f"The quickest pass was at {number(percent(least / whole))} of what this machine can do: "
-        f"it took {whole:.2f} ms, and at least {least:.2f} ms are needed at "
+        f"The quickest pass was at {number(percent(least / whole))} of what this machine can do. "
+        f"It took {whole:.2f} ms; at least {least:.2f} ms are needed, at "
         f"{best.bytes / 1e9:.0f} GB a second from memory and "
         f"{best.multiply_adds / 1e9:.0f} billion multiply-adds a second."
     )
