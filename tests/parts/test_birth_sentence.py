@@ -24,5 +24,5 @@ def test_a_share_that_rises_again_is_said_to_have_been_lower(
     run = SimpleNamespace(state=SimpleNamespace(block=0), card=SimpleNamespace(label="ReLU"))
     told = _sentence(record, run)  # type: ignore[arg-type]
     sentence = as_text(told)
-    assert ("after a low of 6.0% at 4.4 million" in sentence) is rises
+    assert ("the least was 6.0%, at 4.4 million" in sentence) is rises
     assert sentence.endswith(". Nothing in the loss asks for this.")

@@ -247,7 +247,7 @@ def sheet_of_shapes(run: Run, _: Values) -> Sheet:
         (f"each token alone, (1, {d_model}), against all together", apart.alone),
     )
     measured = (
-        "Measured just now, on this sentence, they differ by at most "
+        "On this sentence, just now, the outputs differed by at most "
         f"{number(short(max(difference for _, difference in compared)))}."
     )
     under = (

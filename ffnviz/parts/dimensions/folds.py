@@ -191,9 +191,10 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
     inside = bends < 1
     pieces, right = 2**k, min(n, 2**k)
     share = "all of them" if right == pieces else f"{right:,}, and needs {pieces:,} neurons for all"
+    folds = "1 fold of 2 ReLU neurons makes" if k == 1 else f"{k} folds of 2 ReLU neurons each make"
     sentence = (
-        f"{k} fold{'s' * (k > 1)} of 2 ReLU neurons each make {number(f'{pieces:,} pieces')}; one "
-        f"layer of {counted(n, 'neuron')} matches {share}."
+        f"{folds} {number(f'{pieces:,} pieces')}; one layer of {counted(n, 'neuron')} matches "
+        f"{share}."
     )
     layer = layer_at(X, bends[inside], turns[inside])
     return chart_cell(
@@ -233,11 +234,16 @@ def in_the_network(run: Run, values: Values) -> Cell:
         (f"of blocks {block + 1} and {block + 2}", f"@{run.card.colour}"),
     )
     from_, to = (run.labels[end] for end in ends)
-    sentence = f"On a line from {quoted(from_)} to {quoted(to)} block {block + 1}'s FFN has "
+    sentence = f"On a line from {quoted(from_)} to {quoted(to)} block {block + 1}'s FFN "
     first, *more = (counted(1 + int(each[-1]), "piece") for each in counts)
-    sentence += f"{first}, and with the next block's {number(*more)}" if more else number(first)
-    bends = run.card.phi.exact_zeros
-    sentence += "." if bends else f"; {run.card.phi.label} has no corners: there it bends."
+    sentence += (
+        f"alone makes {first}; together with the next block's it makes {number(*more)}."
+        if more
+        else f"makes {number(first)}."
+    )
+    if not run.card.phi.exact_zeros:
+        smooth = "so each piece bends smoothly into the next."
+        sentence += f" {run.card.phi.label} has no corners, {smooth}"
     return chart_cell(
         Head(sentence, "folds-network", run.card.colour),
         along(

@@ -220,12 +220,19 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str, under: Sent
     way = wanted if wanted in by_form else "rows"
     form = by_form[way]
     shapes = " → ".join(f"({', '.join(f'{n:,}' for n in shape)})" for shape in form.shapes)
-    against = "its texts one by one" if way == "batch" else "what the network computed"
-    times = {name: 1_000 * each.time.median / each.n_tokens for name, each in by_form.items()}
-    sentence = (
-        f"{number(shapes)} takes {short(times[way], 3)} microseconds a token, and differs from "
-        f"{against} by at most {short(form.difference, 1)}."
+    exact = form.difference == 0
+    against = (
+        ("what its texts give one by one" if exact else "its texts one by one")
+        if way == "batch"
+        else "what the network computed"
     )
+    differs = (
+        f"gives exactly {against}"
+        if exact
+        else f"differs from {against} by at most {short(form.difference, 1)}"
+    )
+    times = {name: 1_000 * each.time.median / each.n_tokens for name, each in by_form.items()}
+    sentence = f"{number(shapes)} takes {short(times[way], 3)} microseconds a token, and {differs}."
     colours = [run.card.colour if name == way else "muted" for name in times]
     names = [NAMES[name] for name in times]
     bars = Bars("", names, np.array(list(times.values())), colours)

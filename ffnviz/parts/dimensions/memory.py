@@ -96,9 +96,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     soon = Soon("memory-times", "How long it takes then")
     before = [
-        row(
-            Soon("memory", "What the activations take, by the tokens that go through at once"), soon
-        )
+        row(Soon("memory", "Memory of the activations, against the number of tokens at once"), soon)
     ]
     measurement = Measurement("memory", setup, measure, after, (n_tokens,), before)
     return Sheet([measurement], controls=[N_TOKENS, at_a_time])

@@ -374,7 +374,7 @@ PHI = choice_setting(
 ).with_control("φ")
 D_FF = count_setting("lift", 8, WIDTHS[0], WIDTHS[-1]).with_control("d_ff, hidden neurons", WIDTHS)
 FIRST = choice_setting("lift_w1", {"random": "random W₁", "trained": "trained W₁"}).with_control(
-    "First layer"
+    "First matrix"
 )
 DRAW = count_setting("lift_draw", 0, 0, DRAWS)
 SETTINGS = (SHAPE, POINTS, PHI, D_FF, FIRST, DRAW)
@@ -421,11 +421,13 @@ def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
 def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, line: int) -> Cell:
     """The square in which points are added and removed."""
     n, d_ff = len(own), len(lifted.bias)
+    points = counted(n, "point")
     sentence = "There are no points yet: click in the square, or choose some."
     if n:
         sentence = (
             f"Lifted to {counted(d_ff, 'dimension')} with {phi}, "
-            f"{number(f'{lifted.right} of {n} points')} are on the correct side of a flat cut; "
+            f"{number(f'{lifted.right} of {points}')} "
+            f"{'is' if lifted.right == 1 else 'are'} on the correct side of a flat cut; "
         )
         sentence += (
             f"no straight line in the plane does better than {line}."

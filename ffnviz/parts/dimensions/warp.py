@@ -443,6 +443,10 @@ def _sentence(plane: Warp, phi: Activation, flat: bool, n_neurons: int) -> Sente
             "what was straight stays straight."
         )
     lines, n_pieces = counted(len(plane.lines), "straight line"), plane.n_pieces
+    if not len(plane.lines):
+        if phi.exact_zeros:
+            return f"{phi_of_n} does not fold this plane: it stays {number('1 flat piece')}."
+        return f"{phi_of_n} bends this plane; {number('no piece')} of it stays flat."
     if phi.exact_zeros:
         return (
             f"{phi_of_n} folds this plane along {lines} into "

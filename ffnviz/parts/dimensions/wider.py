@@ -424,8 +424,8 @@ def what_it_takes(found: dict[str, Answer]) -> Cell:
     )
     return text_cell(
         "wider-toys",
-        f"The bend alone takes these errors from {without} to {bend}; with {TIMES[-1]} × d_model "
-        f"neurons they are {number(widest)}.",
+        f"Without φ these errors are {without}. With φ, but no wider (d_ff = d_model), they are "
+        f"{bend}; with {TIMES[-1]} × d_model neurons, {number(widest)}.",
         f"d_model is {D_MODEL} in these toys, so that you can see them; they have nothing to do "
         "with your sentence. W₁ is random and W₂ is fitted: each picture shows the middle one of "
         f"{DRAWS} draws of W₁, by its error.",

@@ -41,7 +41,7 @@ def reached(trace: ForwardPass, block: int) -> tuple[NDArray[np.float64], NDArra
     """The share of neurons above zero on any of the first t tokens, and those that never are.
 
     Above zero means the same for every φ here: φ(x) > 0 exactly where x > 0. For a gated neuron
-    the gate counts, as the sign of its hidden value also depends on what φ is multiplied with.
+    the gate counts, as the sign of its hidden value also depends on what φ is multiplied by.
 
     Returns:
         The shares for t = 1 … T, (T,), and the indices of the neurons above zero on no token.
@@ -131,7 +131,7 @@ def birth(
         name = f"{escaped(series.label)}, loss"
         traces.append(_curve(name, series.colour, millions, values, f"y{last}", "solid", False))
     axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=2)
-    titles.append(panel_title("loss at masked words (the curves coincide)", 0, DOMAINS[-1][1]))
+    titles.append(panel_title("loss at hidden words (the curves coincide)", 0, DOMAINS[-1][1]))
     reach = [-0.02 * float(millions[-1]), 1.02 * float(millions[-1])]
     line = {"color": "@muted", "width": 1.5, "dash": "dashdot"}
     across = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "yref": "y", "line": line}
@@ -202,12 +202,12 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     least = int(shares.argmin())
     sentence = (
         f"Before training, {percent(shares[0])} of the activations in {run.card.label}'s block "
-        f"{block + 1} were above zero, on {record.n_tokens:,} tokens of unseen books; after "
-        f"{record.tokens[-1] / 1e6:.1f} million training tokens, {number(percent(shares[-1]))}"
+        f"{block + 1} were above zero (on {record.n_tokens:,} tokens of unseen books). After "
+        f"{record.tokens[-1] / 1e6:.1f} million training tokens {number(percent(shares[-1]))} are"
     )
     if shares[least] < shares[-1]:
-        low = f"{percent(shares[least])} at {record.tokens[least] / 1e6:.1f} million"
-        sentence += f", after a low of {low}"
+        low = f"{percent(shares[least])}, at {record.tokens[least] / 1e6:.1f} million"
+        sentence += f"; the least was {low}"
     return f"{sentence}. Nothing in the loss asks for this."
 
 
@@ -241,11 +241,15 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
 
 def _dead_sentence(run: Run, here: int, in_books: int) -> Sentence:
     d_ff = run.model.sizes.d_ff
+    neurons = f"{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})"
     return (
-        f"In block {run.state.block + 1} of {run.card.label}, "
-        f"{number(f'{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})')} are above zero on no "
-        f"token of this sentence; on no token of whole books, {in_books:,} "
-        f"({percent(in_books / d_ff)})."
+        f"In block {run.state.block + 1} of {run.card.label}, {number(neurons)} "
+        f"{'is' if here == 1 else 'are'} above zero on no token of this sentence; "
+        + (
+            f"on no token of whole books, {in_books:,} ({percent(in_books / d_ff)})."
+            if in_books
+            else "in whole books, each is at least once."
+        )
     )
 
 

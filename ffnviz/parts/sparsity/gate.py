@@ -207,8 +207,8 @@ def on_a_line(n: int, seed: int) -> Cell:
     within = float((abs(line.mean - line.gelu) <= 2 * line.error + 1e-12).mean())
     sentence = (
         "A gate that lets x through with probability Φ(x) is GELU on average: at "
-        f"{number(percent(within), 'gelu')} of these places the mean of {_draws(n)} is within two "
-        "standard errors of it."
+        f"{number(percent(within), 'gelu')} of the inputs in the picture the mean of {_draws(n)} "
+        "is within two standard errors of it."
     )
     return chart_cell(
         Head(sentence, "gate", "gelu"),
@@ -244,8 +244,9 @@ def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, p
         predictions.append(predict_with_ffn_output(network, trace, block, written, token, 5))
     exact, random = predictions
     sentence = (
-        f"GELU says {number(exact.words[0], 'gelu')}, the mean of {mean} {random.words[0]}; in the "
-        f"first draw, {percent(gated.open)} of the gates were open."
+        f"GELU says {number(f'“{exact.words[0]}”', 'gelu')}, the mean of {mean} "
+        f"{quoted(random.words[0])}; in the first draw, {percent(gated.open)} of the gates were "
+        "open."
     )
     return bars_cell(
         Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),

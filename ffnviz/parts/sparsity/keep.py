@@ -34,7 +34,7 @@ from ffnviz.pictures.plot import (
     vertical_line,
 )
 from ffnviz.pictures.text import table_cell
-from ffnviz.pictures.wording import number, percent, quoted
+from ffnviz.pictures.wording import counted, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values, nearest, number_setting
 
@@ -110,9 +110,10 @@ def words(run: Run, width: Width, place: int) -> Cell:
     """The likeliest words: uncut, cut by importance, cut at random."""
     whole, cut, random = width.important[0], width.important[place], width.random[place]
     sentence = (
-        f"At {quoted(run.labels[run.token])} the likeliest word is {whole.prediction.words[0]}; "
-        f"with the most important {percent(cut.d_ff / whole.d_ff)} left it is "
-        f"{number(cut.prediction.words[0])}."
+        f"At {quoted(run.labels[run.token])} the likeliest word is "
+        f"{quoted(whole.prediction.words[0])}; with the most important "
+        f"{percent(cut.d_ff / whole.d_ff)} of the neurons left it is "
+        f"{number(f'“{cut.prediction.words[0]}”')}."
     )
     guesses = [
         (f"all {whole.d_ff:,}", whole.prediction, run.card.colour),
@@ -290,7 +291,7 @@ def what_they_carry(run: Run, share: float) -> Cell:
         carried = percent(shares[_count(share, len(shares)) - 1])
         told = number(carried, card.colour) if card is run.card else carried
         parts.append(f"{told} of what {card.label} writes")
-    start = f"The strongest {100 * share:g}% of block {block + 1}'s neurons carry"
+    start = f"Each token's strongest {100 * share:g}% of block {block + 1}'s neurons carry"
     sentence = f"{start} {' and '.join(parts)}."
     return chart_cell(
         Head(sentence, "concentration", "text"),
@@ -323,9 +324,9 @@ def what_is_said(run: Run, share: float) -> Cell:
     prediction = predict(run.model, run.trace, token)
     strongest, random = (kept(run, keep, n) for keep in (strongest_pass, random_pass))
     sentence = (
-        f"With only each token's {n:,} strongest neurons the FFN's output at "
-        f"{quoted(run.labels[token])} is off by {number(percent(strongest.error))}; with {n:,} "
-        f"active ones drawn at random, by {percent(random.error)}."
+        f"With only each token's {counted(n, 'strongest neuron')} the FFN's output at "
+        f"{quoted(run.labels[token])} is off by {number(percent(strongest.error))}; with "
+        f"{counted(n, 'active one')} drawn at random, by {percent(random.error)}."
     )
     guesses = [
         ("all neurons", prediction, accent),

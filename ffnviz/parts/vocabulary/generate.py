@@ -188,10 +188,13 @@ def one_step(run: Run, written: Generation, how: Strategy, place: int) -> Cell:
     step = written.steps[place]
     after = distribution(_logits(run, run.model, written, place), how, no_text(run.model))
     rank = int((after.order == step.id).argmax()) + 1
+    ranked = f"number {rank:,} of the {step.n_kept:,} words kept"
+    if step.n_kept == 1:
+        ranked = "the only word kept"
     sentence = (
         f"Word {place + 1}, “{step.word.strip() or '␣'}”, had a probability of "
-        f"{number(percent(step.probability))} and ranked {rank:,} of the {step.n_kept:,} words "
-        f"kept; before the cut, the entropy was {step.entropy:.1f} bits."
+        f"{number(percent(step.probability))} and was {ranked}; before the cut, the entropy was "
+        f"{step.entropy:.1f} bits."
     )
     return bars_cell(
         Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False)),

@@ -28,9 +28,9 @@ def attribution_sheet(run: Run, values: Values) -> Sheet:
     logit = contributions(run.model, run.trace, run.token, int(likeliest.ids[place]))
     most, total = int(logit.added.argmax()), float(logit.added.sum())
     sentence = (
-        f"At {quoted(run.labels[run.token])} the logit of {likeliest.words[place]} gets most from "
-        f"{number(logit.parts[most])} ({signed(logit.added[most])}). The parts sum to {total:.4f}; "
-        f"the network's logit is {logit.logit:.4f}."
+        f"At {quoted(run.labels[run.token])} the logit of {quoted(likeliest.words[place])} gets "
+        f"most from {number(logit.parts[most])} ({signed(logit.added[most])}). The parts sum to "
+        f"{total:.4f}; the network's logit is {logit.logit:.4f}."
     )
     chart = bars_cell(
         Head(sentence, "parts", run.card.colour, under=under_guess(run)),
@@ -97,9 +97,10 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
     """The likeliest words at each stage."""
     shown = rows_shown(readings)
     first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
+    after = "the embedding" if first is readings[0] else first.stage
     sentence = (
-        f"The stream at {quoted(run.labels[run.token])}, decoded early, first predicts "
-        f"{number(name)} after {first.stage}."
+        f"The stream at {quoted(run.labels[run.token])}, decoded early, predicts "
+        f"{number(f'“{name}”')} for the first time after {after}."
     )
     return chart_cell(
         Head(sentence, "lens", run.card.colour, under=under_guess(run)),
@@ -129,9 +130,11 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:
     start, end = readings[0], readings[-1]
     before, most = largest_gain(readings)
     shown = readings if len(readings) <= 2 * MOST else rows_shown(readings)
+    climbs = f"climbs from rank {start.rank:,} at the embedding to {number(f'rank {end.rank:,}')}"
+    if start.rank == end.rank:
+        climbs = f"has {number(f'rank {end.rank:,}')} at the embedding and"
     sentence = (
-        f"{name} climbs from rank {start.rank:,} at the embedding to "
-        f"{number(f'rank {end.rank:,}')} at the end; it gains most from {most.stage}: from "
+        f"{quoted(name)} {climbs} at the end; {most.stage} multiplies its probability most: from "
         f"{percent(before.probability)} to {percent(most.probability)}."
     )
     ranks = [f"rank {reading.rank:,}" for reading in shown]

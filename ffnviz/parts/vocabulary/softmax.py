@@ -13,7 +13,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, line_trace, vertical_line
-from ffnviz.pictures.wording import number, percent, quoted
+from ffnviz.pictures.wording import counted, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
 
@@ -135,10 +135,10 @@ def first_words(run: Run, after: Distribution, how: Strategy) -> Cell:
     if after.n_kept == len(after.order):
         cut = f" nothing is cut: all {after.n_kept:,} words stay"
     else:
-        kept = f"{after.n_kept:,} words" if after.n_kept > 1 else "1 word"
+        kept = counted(after.n_kept, "word")
         cut = f" the cut keeps {kept}, which held {percent(after.kept_share)} of the probability"
     picked = run.model.tokenizer.label(pick(after, how))
-    sentence = f"At {quoted(run.labels[run.token])}{cut}; the pick is {number(picked)}."
+    sentence = f"At {quoted(run.labels[run.token])}{cut}; the pick is {number(f'“{picked}”')}."
     return bars_cell(
         Head(sentence, "cut", run.card.colour, under=under_guess(run)),
         bars_of(run, f"softmax, temperature {how.temperature:g}", after),
