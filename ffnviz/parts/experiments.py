@@ -15,7 +15,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, escaped, figure, row_axis
 from ffnviz.pictures.votes import Claim, verdicts_cell
-from ffnviz.pictures.wording import Sentence, number
+from ffnviz.pictures.wording import Sentence, counted, number
 from ffnviz.state.run import Run
 
 TOO_FAR = 2.5  # times as far as the second furthest: such a row is written, not drawn
@@ -108,16 +108,16 @@ def difference(answered: Answered, label: str) -> Sentence:
     """What the trainings say of one variant, which has some."""
     pairs = answered.pairs
     assert pairs is not None  # noqa: S101
-    base = BASES.get(answered.question.base, "ReLU of the same width")
+    base = BASES.get(answered.question.base, "ReLU at the same width")
     if not answered.complete:
         return f"{label}: {number(answered.so_far)}, too few to decide anything."
     if not answered.decided:
         return (
-            f"{label} and {base} differ by {number(f'{signed(pairs.effect)} nats')}, which chance "
-            "may have made."
+            f"{label}: the loss differs by {number(f'{abs(pairs.effect):.3f} nats')} from that of "
+            f"{base}, which chance may have made."
         )
-    more = "more" if pairs.effect > 0 else "less"
-    return f"{label} loses {number(f'{abs(pairs.effect):.3f} nats {more}')} than {base}, {SCOPE}."
+    higher = number(f"{abs(pairs.effect):.3f} nats {'higher' if pairs.effect > 0 else 'lower'}")
+    return f"{label}: the loss is {higher} than that of {base}, {SCOPE}."
 
 
 def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
@@ -203,8 +203,8 @@ def tally(findings: Sequence[Finding]) -> Sentence:
         many, one = "Of {} common beliefs, ", "The one common belief "
         told.append(_counted(many, one, thought))
     if made:
-        more = " more" if told else " claim" + "s" * (len(made) != 1)
-        told.append(f"{len(made)}{more} {'holds' if len(made) == 1 else 'hold'} by construction.")
+        claims = counted(len(made), "other claim" if told else "claim")
+        told.append(f"{claims} {'holds' if len(made) == 1 else 'hold'} by construction.")
     return " ".join(told)
 
 
@@ -218,8 +218,8 @@ def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
     for place, (verdict, n) in enumerate(counts.items()):
         if place:
             parts += " and " if place == len(counts) - 1 else ", "
-        counted = f"{n} {_words(verdict, n)}"
-        parts += counted if place else number(counted)
+        words = f"{n} {_words(verdict, n)}"
+        parts += words if place else number(words)
     return f"{many.format(total)}{parts}."
 
 

@@ -192,11 +192,11 @@ def test_a_function_is_drawn_with_the_pointer_or_the_arrows_and_is_in_the_link(
 def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Subject) -> None:
     journey = opened(new_page, "residual")
     same(journey, try_residual(tried).findings)
-    journey.slide("layers of the untrained stacks", 2)
+    journey.slide("blocks of the untrained stacks", 2)
     assert journey.query()["layers"] == "4"
     found = try_residual(tried, 4)
     gradients = journey.chart("lab-gradients").locator(".sentence")
-    expect(gradients).to_contain_text("the gradient at layer 4 is")
+    expect(gradients).to_contain_text("the gradient at block 4 is")
     mean = found.gradients["post-LN"][:, -1].mean()
     assert f"{mean:.2f} with post-LN" in journey.sentence("lab-gradients")
     assert "at “sat”" in journey.sentence("lab-norms")

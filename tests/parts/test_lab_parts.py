@@ -101,7 +101,7 @@ def test_the_widths_of_a_fit_are_walked_through(
     cells = after(measurement, absolute, ("|x|", "relu", None))
     assert list(cells) == ["lab-fit", "lab-errors", "verdicts-lab-fit"]
     assert verdicts(cells, "fit") == expected(absolute.findings)
-    sentence = f"{WIDTHS[place]} neurons of ReLU are off by {short(absolute.fits[place].error)}"
+    sentence = f"{WIDTHS[place]} ReLU neurons are off by {short(absolute.fits[place].error)}"
     assert words(cells["lab-fit"]).startswith(sentence)
     assert words(cells["lab-errors"]).startswith("From 1 neuron to 512")
     assert part.controls["neurons n"]["stop"] == place
@@ -189,7 +189,7 @@ def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
     first, last = (part.run.trace.blocks[1].ffn.pre_activation[at] > 0 for at in (2, 5))
     switched = int((first != last).sum())
     assert words(part.cells["local-switches"]).startswith(
-        f"From “sat” to “mat” {switched:,} of 2,048 neurons switch: each one adds"
+        f"From “sat” to “mat” {switched:,} of 2,048 neurons switch: each adds"
     )
     ffn = part.run.model.ffn(1)
     assert ffn.key_bias is not None
@@ -197,7 +197,7 @@ def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
     active = (x @ ffn.keys.double().mT + ffn.key_bias.double() > 0).sum()
     assert f"{int(active)} neurons have a slope" in words(part.cells["local-rank"])
     curved = lab("linear", linear_view="token", twin="gelu")
-    assert "but none at once" in words(curved.cells["local-switches"])
+    assert "but none abruptly" in words(curved.cells["local-switches"])
 
 
 def test_a_sentence_of_one_token_walks_to_zero() -> None:
@@ -230,8 +230,8 @@ def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
 
 def test_two_changes_do_something_only_together_unless_phi_is_taken_out() -> None:
     part = lab("linear", linear_view="together")
-    assert "At “sat” the two changes together make" in part.said
-    assert "; with φ, as good as nothing up to" in part.said
+    assert "At “sat” the two changes together add a vector that neither adds alone" in part.said
+    assert "they add almost nothing: no neuron has switched yet" in part.said
     assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[⁴⁵]", part.said)
     names = [t["name"] for t in part.cells["interaction"].data["figure"]["data"]]
     assert names == ["with ReLU", "without φ"]

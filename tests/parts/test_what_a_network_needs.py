@@ -38,23 +38,21 @@ def test_before_any_pair_it_says_how_far_the_search_is(monkeypatch: pytest.Monke
 
 def test_with_some_seeds_it_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     found = shown(monkeypatch, trainings_of(3, 0.2))
-    assert f"3 of {SEEDS} seeds are trained, too few to decide" in words(
-        found.cells["lab-trainings"]
-    )
+    assert f"3 of {SEEDS} seeds done, too few to decide" in words(found.cells["lab-trainings"])
     verdicts = found.cells["verdicts-lab-trained"].data["groups"][0][1]
     assert len(verdicts) == sum(q.variant in FAMILIES[0] for q in QUESTIONS)
     assert {each["kind"] for each in verdicts} == {"undecided"}
 
 
 @pytest.mark.parametrize(("no_ffn", "says", "kind"), [
-    (0.2, "0.200 nats more", "holds"), (-0.2, "0.200 nats less", "fails"),
+    (0.2, "0.200 nats higher", "holds"), (-0.2, "0.200 nats lower", "fails"),
 ])  # fmt: skip
 def test_with_all_seeds_it_says_which_way_and_where(
     monkeypatch: pytest.MonkeyPatch, no_ffn: float, says: str, kind: str
 ) -> None:
     found = shown(monkeypatch, trainings_of(SEEDS, no_ffn))
     sentence = words(found.cells["lab-trainings"])
-    assert f"A network without FFNs loses {says} than the usual network" in sentence
-    assert "at d_model 64 on everyday sentences, after 16,000 steps, by 8 seeds" in sentence
+    assert f"Without FFNs: the loss is {says} than that of the usual network" in sentence
+    assert "at d_model 64 on everyday sentences, after 16,000 steps, with 8 seeds" in sentence
     first = found.cells["verdicts-lab-trained"].data["groups"][0][1][0]
     assert (first["claim"], first["kind"]) == (QUESTIONS[0].claim, kind)

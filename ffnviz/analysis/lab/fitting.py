@@ -125,7 +125,7 @@ THEOREM = (
     "φ is no polynomial, and the function continuous, on a compact set (proved, not tested: "
     "Leshno 1993, for every φ that is continuous but for jumps)"
 )
-ONE_FIT = "one function that is fitted proves nothing of all others"
+ONE_FIT = "one fitted function proves nothing about all the others"
 NOT_FOUND = "training found no network that is as close, which does not prove that there is none"
 
 
@@ -218,7 +218,7 @@ def _universal(
     good = everywhere.passed or (bool(jumps) and on_average.passed)
     return Finding(
         f"One hidden layer of {phi_of(activation).label} fits this function if it is wide enough.",
-        "nowhere further off than straight pieces between as many points",
+        f"nowhere further off than {n} straight pieces between points of the curve",
         f"{n} neurons, between the points of the fit: off by {short(fit.error)} on average and by "
         f"{short(fit.largest)} at most; the best straight line by {short(line)} on average",
         everywhere,
@@ -273,7 +273,7 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> Result:
     )
     not_linear = Finding(
         "With any φ that is not linear, one wide hidden layer fits any function.",
-        "an error as small with x², which is not linear",
+        "with x², which is not linear, an error no larger than straight pieces have",
         sentence.format(f"{short(of_square)} with x²"),
         Check(max(error, of_square), "≤", allowed),
         THEOREM,
@@ -283,7 +283,7 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> Result:
     )
     any_phi = Finding(
         "A wide enough hidden layer fits any function, whatever φ is.",
-        "an error as small with identity",
+        "with identity, too, an error no larger than straight pieces have",
         sentence.format(f"{short(of_line)} with identity"),
         Check(max(error, of_square, of_line), "≤", allowed),
         THEOREM,

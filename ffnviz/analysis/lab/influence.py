@@ -125,7 +125,7 @@ def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, 
             untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small,
         ).cited("Pascanu, Mikolov & Bengio 2013, section 2"),
         Finding(
-            "In an LSTM the gradient vanishes more slowly than in an RNN, untrained, too.",
+            "In an untrained LSTM, too, the gradient vanishes more slowly than in an RNN.",
             "each step back multiplies it by more than in the RNN",
             f"{described(LSTM)}; larger than the RNN's factor in "
             f"{int((slower > 0).sum())} of {len(slower)}",
@@ -184,7 +184,7 @@ class Influence(Result):
     # the shares of the sentence that was read in the decoder block's outputs, (n, n)
     memory: NDArray[np.float64]
     depth: int  # how often each layer is stacked
-    gain: float  # what the recurrent weights of the louder RNN are multiplied with
+    gain: float  # what the recurrent weights of the louder RNN are multiplied by
 
 
 @with_claims
@@ -276,7 +276,7 @@ def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Lay
         _Layer("decoder block", False, depth, decoding),
         _Layer("convolution, width 3", False, 1, lambda: _convolutions([convolution()])),
         _Layer(
-            f"{depth} convolutions",
+            f"{depth} convolution{'s' * (depth > 1)}",
             False,
             depth,
             lambda: _convolutions([convolution() for _ in range(depth)]),
@@ -340,7 +340,7 @@ def _findings(
         return Finding(
             claim,
             "exactly 0",
-            f"the most of any of these: {short(most(name, where))}",
+            f"the largest of these shares: {short(most(name, where))}",
             Check(most(name, where), "≤", 0.0),
             untestable=alone,
         ).by_construction(because)
@@ -349,13 +349,13 @@ def _findings(
         return Finding(
             claim,
             "more than 0 everywhere",
-            f"the least of any: {short(least(name, off))} of all",
+            f"the smallest share of any input: {short(least(name, off))}",
             Check(least(name, off), ">", 0.0),
             untestable=alone,
         ).cited("Vaswani et al. 2017, section 3.2.3")
 
     reach = min(n, 2 * depth + 1)
-    stack = next(name for name in maps if name.endswith("convolutions"))
+    stack = next(name for name in maps if name.startswith(f"{depth} convolution"))
     return (
         nothing("FFN: an output depends on its own input and no other.", "FFN", off,
                 "each row goes through W₁, φ and W₂ by itself"),
@@ -366,13 +366,14 @@ def _findings(
         nothing("Decoder block: no output depends on a later token of its own.", "decoder block",
                 future, "the mask sets later weights to 0"),
         Finding("Decoder block: every output depends on all of the sentence that was read.",
-                "more than 0 everywhere", f"the least of any: {short(float(memory.min()))} of all",
+                "more than 0 everywhere",
+                f"the smallest share of any input: {short(float(memory.min()))}",
                 Check(float(memory.min()), ">", 0.0)).cited("Vaswani et al. 2017, section 3.2.3"),
         Finding(f"{depth} convolution{'s' * (depth > 1)} of width 3 see{'s' * (depth == 1)} "
                 f"{2 * depth + 1} tokens.",
                 f"{reach} of these {n}", f"{maps[stack].receptive_field} tokens",
                 Check(abs(maps[stack].receptive_field - reach), "≤", 0.0,
-                      words=("as many", "not as many"))).by_construction(
+                      words=("the number expected", "another number"))).by_construction(
                           "each layer adds a token on either side"),
         nothing("RNN and LSTM: no output depends on what comes later.",
                 max(("RNN", "LSTM"), key=lambda name: most(name, future)), future,

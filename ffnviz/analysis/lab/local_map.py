@@ -47,7 +47,7 @@ class Terms:
 
     @property
     def gated(self) -> bool:
-        """Whether φ(z) is multiplied with a second projection, v."""
+        """Whether φ(z) is multiplied by a second projection, v."""
         return len(self.reads) > self.d_ff
 
     def before(self, x: Tensor) -> Tensor:
@@ -135,8 +135,8 @@ def way(terms: Terms, start: Tensor, end: Tensor) -> Way:
     """
     if len(terms.reads) > MOST:
         raise NotForThisNetwork(
-            f"Its FFN has {terms.d_ff:,} neurons: how J changes is computed for networks of at "
-            f"most {MOST // (1 + terms.gated):,}."
+            f"This network's FFN has {terms.d_ff:,} neurons; the change of its matrix is computed "
+            f"for {MOST // (1 + terms.gated):,} at most."
         )
     shares = torch.linspace(0, 1, STOPS, dtype=torch.float64)
     points = torch.lerp(start.cpu().double(), end.cpu().double(), shares[:, None])

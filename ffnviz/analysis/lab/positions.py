@@ -87,12 +87,12 @@ def try_sharing(subject: Subject) -> Sharing:
             said=Said.PEOPLE,
         ),
         Finding(
-            "Each block has its own FFN: layers do not share weights.",
+            "Each block has its own FFN: blocks do not share weights.",
             "other weights in each block",
             "there is one block only"
             if other is None
-            else f"W₁ of blocks {subject.block + 1} and {other + 1} differ by {blocks[0]:.0%} of "
-            f"its norm, cosine {cosines[0]:.2f}",
+            else f"W₁ of block {subject.block + 1} and W₁ of block {other + 1} differ by "
+            f"{blocks[0]:.0%} of the norm, cosine {cosines[0]:.2f}",
             Check(closest, ">", 0.0),
             untestable="there is one block only" if other is None else "",
         ).by_construction("each block is made with weights of its own"),

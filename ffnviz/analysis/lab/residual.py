@@ -221,14 +221,14 @@ def _prediction(passes: Passes, plain: float, p: float) -> Finding:
     error = float(kept.std()) / math.sqrt(n) + float(torch.finfo(torch.float32).eps)
     mean = float(kept.mean())
     return Finding(
-        "Then, on average, it leaves the prediction unchanged too.",
+        "On average, dropout leaves the prediction unchanged, too.",
         "the same probability, but for chance",
-        f"in {n} passes, always the same, the likeliest word has {mean:.2%} on average, and "
-        f"{plain:.2%} without dropout: {abs(mean - plain) / error:.1f} standard errors apart "
+        f"in {n} passes (the same ones every time), the likeliest word has {mean:.2%} on average, "
+        f"and {plain:.2%} without dropout: {abs(mean - plain) / error:.1f} standard errors apart "
         "(what is linear in the FFN's output averages to 0, and is left out)",
         Check(abs(mean - plain) / error, "≤", strays(), "standard errors"),
         untestable="" if p else "at p = 0 nothing is dropped",
-        unproved=f"{n} passes saw no difference, which proves none",
+        unproved=f"{n} passes saw no difference, which does not prove that there is none",
         said=Said.PEOPLE,
     )
 
@@ -367,10 +367,10 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
     n, depth = gradients["pre-LN"].shape
     larger = last["post-LN"] - last["pre-LN"]
     evener = uneven["post-LN"] - uneven["pre-LN"]
-    stacks = f"{n} draws of {depth} untrained layers"
+    stacks = f"{n} draws of {depth} untrained blocks"
     return (
         Finding(
-            "Before training, the last layer's gradient is larger with post-LN than with pre-LN.",
+            "Before training, the last block's gradient is larger with post-LN than with pre-LN.",
             "larger; theorem 1 proves two upper bounds, of which only pre-LN's "
             "falls with the depth",
             f"{stacks}: larger in {int((larger > 0).sum())}; on average "
@@ -380,13 +380,13 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
             scope=INITIAL,
         ).cited("Xiong et al. 2020"),
         Finding(
-            "Before training, gradients are more even over the layers with pre-LN.",
-            "a smaller ratio of the largest to the smallest layer's",
+            "Before training, gradients are more even over the blocks with pre-LN.",
+            "a smaller ratio of the largest to the smallest block's",
             f"{stacks}: more even in {int((evener > 0).sum())}; on average the largest is "
             f"{short(float(uneven['pre-LN'].mean()))} times the smallest with pre-LN, "
             f"{short(float(uneven['post-LN'].mean()))} times with post-LN",
             Check(float(evener.min()), ">", 0.0),
-            untestable="it takes two layers" if depth < 2 else agreed(evener),
+            untestable="it takes two blocks" if depth < 2 else agreed(evener),
             scope=INITIAL,
         ).cited("Xiong et al. 2020"),
     )
@@ -406,8 +406,8 @@ def _bottleneck(subject: Subject) -> Finding:
     return Finding(
         "An FFN is built like a bottleneck block of a ResNet.",
         "a waist narrower than what goes in and out",
-        f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights, a bottleneck as wide outside "
-        f"{narrow}; both have 1 × 1 maps, a φ between them, and add to a stream",
+        f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights; a bottleneck of the same "
+        f"outer width is {narrow}; both have 1 × 1 maps, a φ between them, and add to a stream",
         Check(f, "≤", d, words=("narrow in the middle, too", "wide in the middle, not narrow")),
         "it is turned inside out: MobileNetV2's inverted bottleneck is wide in the middle, too",
         Check(d, "≤", f - 1, words=("wide in the middle", "not wide in the middle")),

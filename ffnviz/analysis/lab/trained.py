@@ -14,7 +14,7 @@ from ffnviz.analysis.trainings import FAMILIES, SEEDS, STEPS, Pairs, Row, holm, 
 from ffnviz.analysis.trainings import pairs as pairs_of
 
 ALPHA = 0.01
-SCOPE = f"at d_model 64 on everyday sentences, after {STEPS:,} steps, by {SEEDS} seeds"
+SCOPE = f"at d_model 64 on everyday sentences, after {STEPS:,} steps, with {SEEDS} seeds"
 ALIKE = 0.01  # the largest relative difference of parameter counts that is not mentioned
 
 
@@ -63,11 +63,13 @@ QUESTIONS = (
     Question("one FFN for both blocks", "shared-ffn", said=Said.PEOPLE,
              claim="Each block needs an FFN of its own."),
     Question("attention, no FFN", "attention-only", said=Said.PEOPLE,
-             claim="FFNs are worth more than as many parameters of further attention."),
+             claim="FFNs are worth more than the same number of parameters in more attention."),
     Question("1 block, d_ff × 2.5", "one-block", said=Said.PEOPLE,
-             claim="One block with a wide FFN learns less than two blocks of as many parameters."),
+             claim="One block with a wide FFN learns less than two blocks with the same number of "
+             "parameters."),
     Question("4 blocks, d_ff × ¼", "four-blocks", better=True, said=Said.PEOPLE,
-             claim="Four blocks with narrow FFNs learn more than two of as many parameters."),
+             claim="Four blocks with narrow FFNs learn more than two with the same number of "
+             "parameters."),
     Question("SwiGLU", "swiglu", claim="SwiGLU trains better than ReLU.", better=True,
              source="Shazeer 2020"),
     Question("d_ff × 4", "quadruple"),
@@ -106,7 +108,7 @@ class Answered:
     @property
     def so_far(self) -> str:
         """How many of its pairs are trained."""
-        return f"{self.pairs.n if self.pairs else 0} of {SEEDS} seeds are trained"
+        return f"{self.pairs.n if self.pairs else 0} of {SEEDS} seeds done"
 
 
 @dataclass(frozen=True)

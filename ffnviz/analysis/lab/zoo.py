@@ -215,8 +215,8 @@ def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
     return Finding(
         "GELU and its tanh formula are the same function.",
         "no difference but what rounding makes",
-        f"they differ by up to {short(apart[0])} (at x = ±{abs(apart[1]):.2f}); these weights' "
-        f"prediction with one and the other diverges by {short(changed, 1)} nats",
+        f"they differ by up to {short(apart[0])} (at x = ±{abs(apart[1]):.2f}); with one and with "
+        f"the other, the predictions of these weights diverge by {short(changed, 1)} nats",
         Check(apart[0], "≤", rounding),
         f"differences of {short(apart[0], 1)} do not matter, as for the likeliest word here",
         Check(
@@ -260,9 +260,9 @@ def _subtle_patterns(subject: Subject, _: Zoo) -> Finding:
     return Finding(
         "GELU finds subtle patterns that ReLU misses.",
         "an output that neurons below zero have a part in",
-        f"what neurons below zero write is {share:.0%} as long as the output",
+        f"neurons below zero write a vector {share:.0%} as long as the output, on average",
         Check(share, ">", 0.01, "of the output's length"),
-        unproved="GELU lets through a little below zero, but what “subtle” means nobody says",
+        unproved="GELU lets a little through below zero, but nobody says what “subtle” means",
         said=Said.PEOPLE,
     )
 

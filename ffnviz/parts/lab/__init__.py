@@ -38,12 +38,12 @@ PARTS = (
         "trained": View("trained", fit.sheet, fit.SETTINGS, FFN_NEEDS),
         "hand": View("by hand", fit.hand_sheet, fit.HAND_SETTINGS),
     }),
-    part_of_views("Residual and LayerNorm", "residual", "what each layer adds, and its scale",
+    part_of_views("Residual and LayerNorm", "residual", "what each part adds, and its scale",
                   "residual_view", {
         "stream": View("the residual stream", residual.sheet, residual.SETTINGS, NEEDS),
         "dropout": View("dropout", residual.dropout_sheet, residual.DROPOUT_SETTINGS, NEEDS,
                         further=True),
     }),
     Part(trained.sheet, "What a network needs", "trained", (),
-         line="small ones, trained with and without it"),
+         line="small networks, trained with and without one part"),
 )  # fmt: skip

@@ -126,7 +126,7 @@ def errors(
             line_trace("best straight line", n, np.full(len(n), max(line, least)), "@text", 2,
                        "dot"),
             line_trace("network, at most", n, largest, f"{colour}/0.5", 2,
-                       hovertemplate="%{x} neurons: at most %{y:.2g}<extra></extra>"),
+                       hovertemplate="n = %{x}: at most %{y:.2g}<extra></extra>"),
             line_trace("network", n, measured, colour, 3, dots=8, customdata=n,
                        hovertemplate="%{x} neurons: %{y:.2g}<extra></extra>"),
             ring(counted(width, "neuron"), n[at : at + 1], measured[at : at + 1], colour,
@@ -215,7 +215,8 @@ def the_fit(run: Run, result: Approximation, place: int) -> Cell:
     """The function, the network, and each unit's piece."""
     fit, n = result.fits[place], result.widths[place]
     sentence = (
-        f"{number(counted(n, 'neuron'))} of {phi_of(result.activation).label} are off by "
+        f"{number(counted(n, f'{phi_of(result.activation).label} neuron'))} "
+        f"{'is' if n == 1 else 'are'} off by "
         f"{short(fit.error)} on average, and by {short(fit.largest)} at most; the best straight "
         f"line by {short(result.line)} on average."
     )
@@ -402,7 +403,9 @@ def the_line(
     most = (
         ""
         if limit is None
-        else (f" Corners evenly spaced on the curve are off by at most {short(limit)}.")
+        else (
+            f" A line through evenly spaced corners on the curve is off by at most {short(limit)}."
+        )
     )
     sentence = (
         f"Between the points your {n} neuron{'s are' if n > 1 else ' is'} off by "
@@ -454,9 +457,10 @@ def the_hand_errors(run: Run, function: Function, yours: Units, adam: Units) -> 
 def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
     """Both networks and the function, also outside the fitted range."""
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 121)
+    inside = _inside(adam)
     sentence = (
-        f"With that many neurons Adam bends at {number(f'{_inside(adam)} of {len(adam.out)}')} "
-        "places within the range."
+        f"{number(f'{inside}')} of Adam's {counted(len(adam.out), 'bend')} "
+        f"{'lies' if inside == 1 else 'lie'} within the range."
     )
     values = {
         "function": (function(torch.from_numpy(x)).numpy(), "@text", "dot"),

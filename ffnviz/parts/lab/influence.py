@@ -4,6 +4,7 @@ I = F(x + u + v) − F(x + u) − F(x + v) + F(x), the second difference of an F
 It is 0 for any affine map; for small steps it is Σ_n φ″(z_n) (u · k_n) (v · k_n) v_n.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -218,14 +219,15 @@ def _along(run: Run, name: str) -> Tensor:
 def the_curves(run: Run, result: Interaction, step: float) -> Cell:
     """The interaction's norm ‖I‖ against the length a of the steps."""
     sentence = (
-        f"At {quoted(run.labels[run.token])} the two changes together make "
-        f"{number(percent(result.chosen))} of the FFN's output that neither makes alone; without "
-        f"φ, {short(result.chosen_without)}"
+        f"At {quoted(run.labels[run.token])} the two changes together add a vector that neither "
+        f"adds alone, {number(percent(result.chosen))} as long as the FFN's output (without φ, "
+        f"{short(result.chosen_without)} of it)."
     )
-    if run.card.phi.exact_zeros and not run.card.gated:
-        until = f"{short(result.until)}×"
-        sentence += f"; with φ, as good as nothing up to {until}, where a neuron switches"
-    sentence += "."
+    if run.card.phi.exact_zeros and not run.card.gated and math.isfinite(result.until):
+        sentence += (
+            f" Up to a length of {short(result.until)}× they add almost nothing: no neuron has "
+            "switched yet."
+        )
     series = {
         f"with {run.card.phi.label}": (result.with_phi, f"@{run.card.colour}", "solid"),
         **({"φ″ says": (result.second, "@text", "dot")} if result.second.any() else {}),
@@ -253,8 +255,8 @@ def its_neurons(run: Run, result: Interaction) -> Cell:
     """The neurons that write most of the interaction."""
     names = [neuron_name(run.state.block, int(neuron)) for neuron in result.neurons]
     sentence = (
-        f"Most of it is written by neuron {number(names[0])}, {percent(float(result.lengths[0]))} "
-        "of the output's length: both changes reach its φ."
+        f"Neuron {number(names[0])} writes the largest part of the interaction, "
+        f"{percent(float(result.lengths[0]))} of the output's length: both changes reach its φ."
     )
     panel = Bars("", names, 100 * result.lengths, run.card.colour, result.neurons)
     return bars_cell(
@@ -296,7 +298,11 @@ def sheet(run: Run, values: Values) -> Sheet:
         ]
 
     before = [
-        row(Soon("lab-influence", "Which inputs each output depends on, in ten layers", 342)),
+        row(
+            Soon(
+                "lab-influence", "Which inputs each output depends on, in ten kinds of layers", 342
+            )
+        ),
         row(
             Soon("lab-decay", "How a gradient fades over a distance", 260),
             Soon("lab-hears", "What textbooks say of it", 200),
@@ -318,7 +324,7 @@ def all_maps(run: Run, result: Influence) -> Cell:
     labels = run.labels[:n] if n <= 12 else []
     shown = [
         Map(
-            f"{layer.name}<br>sees {layer.receptive_field}, {layer.steps} in a row",
+            f"{layer.name}<br>{layer.receptive_field} seen in {counted(layer.steps, 'step')}",
             layer.share,
             f"@{run.card.colour}" if layer.trained else "@muted",
             labels,
@@ -326,7 +332,7 @@ def all_maps(run: Run, result: Influence) -> Cell:
         )
         for layer in result.maps
     ]
-    shown.insert(5, Map(f"decoder: sentence<br>sees {n}", result.memory, "@muted", labels, []))
+    shown.insert(5, Map(f"decoder: sentence<br>{n} seen", result.memory, "@muted", labels, []))
     rnn = next(layer for layer in result.maps if layer.name == RNN)
     return chart_cell(
         Head(_steps(n, result.depth, rnn.steps), "lab-influence", run.card.colour),
@@ -382,7 +388,7 @@ def decay(run: Run, result: Influence) -> Cell:
 def _factors(result: Influence) -> Sentence:
     """The factor by which each step of distance multiplies a recurrent network's gradient."""
     if len(result.memory) < 3:
-        return "It takes three tokens to see how a gradient goes on over a distance."
+        return "It takes three tokens to see how a gradient changes over a distance."
     means = (float(np.exp(np.log(layer.factors).mean())) for layer in result.fading)
     rnn, lstm, loud = map(short, means)
     return (

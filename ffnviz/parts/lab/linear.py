@@ -277,9 +277,9 @@ def how_linear(run: Run, result: Frozen) -> Cell:
     stack = "the block" if n == 1 else f"the {n} blocks"
     sentence = (
         f"With attention and LayerNorm held, φ alone leaves {stack} "
-        f"{number(short(result.stack[HELD].additivity))} from linear; with φ(z)/z held, too, "
-        f"{short(result.stack[GATES].additivity)}, and the last stream is what it was, up to "
-        f"{short(result.unchanged)}."
+        f"{number(short(result.stack[HELD].additivity))} from linear. With φ(z)/z held, too, "
+        f"{'it is' if n == 1 else 'they are'} {short(result.stack[GATES].additivity)} from linear; "
+        f"the last stream stays what it was, up to {short(result.unchanged)}."
     )
     tried = {
         name: (each.additivity, result.stack[name].additivity)
@@ -347,7 +347,7 @@ def bars(run: Run, linearity: Linearity, factor: float) -> Cell:
     names = f": {', '.join(straight)}" if straight else ""
     sentence = (
         f"{number(f'{len(straight)} of {len(linearity.tried)}')} parts "
-        f"{'is' if len(straight) == 1 else 'are'} linear up to their bias{names}."
+        f"{'is linear up to its' if len(straight) == 1 else 'are linear up to their'} bias{names}."
     )
     tests = f"f(x + y) = f(x) + f(y), and f({factor:g} x) = {factor:g} f(x)"
     return chart_cell(

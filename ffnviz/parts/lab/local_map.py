@@ -185,9 +185,9 @@ def other_token(run: Run, values: Values) -> int | None:
 def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> Cell:
     """The neurons that change J most."""
     d_ff = run.model.sizes.d_ff
-    how = ", but none at once: φ′ slides from 0 to 1"
+    how = ", but none abruptly: φ′ slides from 0 to 1"
     if run.card.phi.exact_zeros:
-        how = ": each one adds its kᵀv to J, or takes it away"
+        how = ": each adds its key times its value vector to the FFN's matrix J, or takes it away"
     sentence = (
         f"From {quoted(ends[0])} to {quoted(ends[1])} "
         f"{number(f'{walked.switched:,} of {d_ff:,} neurons')} "
@@ -210,12 +210,12 @@ def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], shar
     nearby = "Nearby it changes without a jump."
     if run.card.phi.exact_zeros and not run.card.gated:
         nearby = (
-            f"Until the next neuron switches, for {100 * (high - low):.2g}% of the way, the FFN is "
-            "this one matrix and a bias."
+            f"Between the two nearest switches, for {100 * (high - low):.2g}% of the way, the FFN "
+            "is this one matrix and a bias."
         )
     sentence = (
-        f"After {percent(share)} of the way J is {number(percent(moved))} from that of "
-        f"{quoted(ends[0])}. {nearby}"
+        f"After {percent(share)} of the way the FFN's matrix J is {number(percent(moved))} from "
+        f"that of {quoted(ends[0])}. {nearby}"
     )
     return chart_cell(
         Head(sentence, "local-changes", run.card.colour),
@@ -226,7 +226,7 @@ def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], shar
             share,
             f"@{run.card.colour}",
         ),
-        "How far the FFN's matrix is from the first token's, and how far it is all of the FFN.",
+        "How far the FFN's matrix is from the first token's, and the FFN from that matrix nearby.",
         height=560,
     )
 
@@ -236,7 +236,8 @@ def the_rank(run: Run, place: Place, share: float) -> Cell:
     n, values = len(place.singular), place.singular
     neurons = "1 neuron has" if place.active == 1 else f"{place.active:,} neurons have"
     sentence = (
-        f"At {percent(share)} of the way J has {number(f'rank {place.rank:,} of {n:,}')}: "
+        f"At {percent(share)} of the way the matrix J has "
+        f"{number(f'rank {place.rank:,} of {n:,}')}: "
         f"{neurons} a slope φ′ that is not 0."
     )
     shown = values > values[0] * 1e-12

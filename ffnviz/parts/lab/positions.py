@@ -255,12 +255,12 @@ TITLES = {
 SENTENCES = {  # what is said before the FFN's number, between it and attention's, and after that
     "change": ("Each row is the token that was changed: the FFN changes ", ", attention ", "."),
     "delete": (
-        "Each row is the token that was deleted: the FFN's other outputs move by up to ",
+        "Each row is the token that was deleted: the FFN's other outputs move by ",
         ", attention's by ",
         ".",
     ),
     "shuffle": (
-        "After the shuffle each token's FFN output is off by up to ",
+        "After the shuffle each token's FFN output is off by ",
         ", its attention output by ",
         ": both follow the tokens.",
     ),
@@ -297,8 +297,12 @@ def two_maps(run: Run, positions: Positions, way: str) -> Cell:
 
 def _sentence(positions: Positions, way: str) -> Sentence:
     begin, between, end = SENTENCES[way]
-    amount, unit = (_others, " outputs of other tokens") if way == "change" else (_most, "")
-    sentence = f"{begin}{number(f'{amount(positions.ffn)}{unit}')}"
+    by_number = way == "change"
+    amount = _others if by_number else _most
+    moved = amount(positions.ffn)
+    if by_number:
+        moved = f"{moved} output{'s' * (moved != '1')} of other tokens"
+    sentence = f"{begin}{number(moved)}"
     if positions.attention is None:
         return f"{sentence}."
     return f"{sentence}{between}{amount(positions.attention)}{end}"
@@ -313,4 +317,5 @@ def _most(values: NDArray[np.float64]) -> str:
     largest = float(values[values == values].max(initial=0))
     if largest == 0:
         return "exactly 0"
-    return percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its length"
+    text = percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its length"
+    return f"up to {text}"

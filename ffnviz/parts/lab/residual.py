@@ -142,7 +142,7 @@ def word(run: Run, result: Dropout) -> Cell:
     counts, _ = np.histogram(result.probabilities, edges)
     plain = 100 * result.probability
     sentence = (
-        f"{run.model.tokenizer.label(result.word)} has {plain:.1f}% without dropout, "
+        f"{quoted(run.model.tokenizer.label(result.word))} has {plain:.1f}% without dropout, "
         f"{number(f'{result.probabilities.mean():.1%}')} on average with it."
     )
     return chart_cell(
@@ -162,7 +162,7 @@ def word(run: Run, result: Dropout) -> Cell:
 
 STOPS = (2, 3, 4, 6, 8, 12, 16, 20, DEEPEST)
 LAYERS = count_setting("layers", DEPTH, 2, DEEPEST).with_control(
-    "layers of the untrained stacks", STOPS
+    "blocks of the untrained stacks", STOPS
 )
 SETTINGS = (LAYERS,)
 MOST_TOKENS = 40
@@ -183,7 +183,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     before = [
         row(
-            Soon("lab-norms", "How much each layer adds to the stream", 325),
+            Soon("lab-norms", "How much each part adds to the stream", 325),
             Soon("lab-cosines", "How far each block turns the stream", 325),
         ),
         row(
@@ -192,7 +192,7 @@ def sheet(run: Run, values: Values) -> Sheet:
             widths=(1, 1.3),
         ),
     ]
-    doing = f"Differentiating untrained stacks of {depth} layers …"
+    doing = f"Differentiating untrained stacks of {depth} blocks …"
     return Sheet([
         Measurement("residual", setup, measure, after, (depth,), before, "Differentiate", doing,
                     once=True)
@@ -209,8 +209,9 @@ def norms(run: Run, residual: Residual) -> Cell:
     labels = _labels(run)
     last = list(residual.added)[-1]
     sentence = (
-        f"{last} adds {number(f'{residual.added[last][run.token]:.2f} × the stream')} at "
-        f"{quoted(run.labels[run.token])}, {residual.added[last].mean():.2f} × on average."
+        f"{last} adds a vector {number(f'{residual.added[last][run.token]:.2f} times')} as long as "
+        f"the stream at {quoted(run.labels[run.token])}, {residual.added[last].mean():.2f} times "
+        "on average."
     )
     colours = ["@muted", f"@{run.card.colour}/0.45", "@text", f"@{run.card.colour}"]
     series = {
@@ -258,10 +259,10 @@ def directions(run: Run, residual: Residual) -> Cell:
 
 
 def gradients(run: Run, residual: Residual, depth: int) -> Cell:
-    """Gradient norms per layer of the two stacks."""
+    """Gradient norms per block of the two stacks."""
     pre, post = (residual.gradients[name].mean(axis=0) for name in ("pre-LN", "post-LN"))
     sentence = (
-        f"Before training, the gradient at layer {depth} is {number(f'{pre[-1]:.2f}')} with "
+        f"Before training, the gradient at block {depth} is {number(f'{pre[-1]:.2f}')} with "
         f"pre-LN, {post[-1]:.2f} with post-LN."
     )
     return chart_cell(
@@ -274,10 +275,10 @@ def gradients(run: Run, residual: Residual, depth: int) -> Cell:
         lines(
             np.arange(1, depth + 1),
             {"pre-LN": (pre, f"@{run.card.colour}", "solid"), "post-LN": (post, "@muted", "dash")},
-            axis("layer"),
+            axis("block"),
             axis("‖gradient of W₂‖", rangemode="tozero"),
         ),
-        "The gradient's norm at each layer of an untrained pre-LN and an untrained post-LN stack.",
+        "The gradient's norm at each block of an untrained pre-LN and an untrained post-LN stack.",
         height=290,
     )
 

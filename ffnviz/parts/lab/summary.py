@@ -17,7 +17,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.plot import LIGHT, Array, isolated, shortened
 from ffnviz.pictures.text import saving_cell
 from ffnviz.pictures.votes import verdicts_cell
-from ffnviz.pictures.wording import Sentence, as_text, percent
+from ffnviz.pictures.wording import Sentence, as_text, counted, percent
 from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -145,9 +145,9 @@ def handout(
             '<div class="claims">',
             *sections,
             "</div>",
-            f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed these from this "
-            "sentence; those of fits and of the weights alone do not depend on it, and what was "
-            "only looked up says so. What is often thought is no textbook's claim. "
+            f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed the numbers from "
+            "this sentence, except those of fits and of the weights alone. A number that was only "
+            "looked up is marked. “Often thought” marks a claim that no textbook makes. "
             '<span class="paper">What could not be decided is left out on paper.</span></p>',
             "</html>",
             "",
@@ -183,7 +183,13 @@ def sheet(run: Run, _: Values) -> Sheet:
                 [
                     all_claims(run, measured.result, measured_on(measured)),
                     *(
-                        [Soon("", f"{n_possible - n_done(measured.result)} more experiments", 60)]
+                        [
+                            Soon(
+                                "",
+                                counted(n_possible - n_done(measured.result), "more experiment"),
+                                60,
+                            )
+                        ]
                         if measured.partial
                         else [handout_button(measured, pictures(run))]
                     ),

@@ -24,7 +24,7 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 def _compared(run: Run, shown: Sequence[Answered], n: int) -> Cell:
     leading = next((each for each in shown if each.question.variant == LEADS), shown[0])
-    label = "A network without FFNs" if leading.question.variant == LEADS else leading.question.name
+    label = "Without FFNs" if leading.question.variant == LEADS else leading.question.name
     return trainings_chart(
         Head(difference(leading, label), "lab-trainings", run.card.colour, under=_under(shown, n)),
         shown,
@@ -36,4 +36,5 @@ def _under(shown: Sequence[Answered], n: int) -> Sentence:
     done = sum(each.complete for each in shown)
     if done == n:
         return EACH
-    return f"{EACH}. {number(f'{done} of {n}')} planned comparisons have all their seeds."
+    have = "has all its seeds" if done == 1 else "have all their seeds"
+    return f"{EACH}. {number(f'{done} of {n}')} planned comparisons {have}."

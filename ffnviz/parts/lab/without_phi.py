@@ -68,8 +68,9 @@ def predictions(run: Run, result: WithoutPhi) -> Cell:
     """What the network predicts as it is, without φ, without FFNs, without attention."""
     sentence = (
         "Without φ in any block, the network predicts "
-        f"{number(result.predictions[WITHOUT_PHI].words[0])} at {quoted(run.labels[run.token])}, "
-        f"with φ {result.plain.words[0]}: {short(result.divergences[WITHOUT_PHI])} nats apart."
+        f"{number(f'“{result.predictions[WITHOUT_PHI].words[0]}”')} at "
+        f"{quoted(run.labels[run.token])}, with φ {quoted(result.plain.words[0])}: "
+        f"{short(result.divergences[WITHOUT_PHI])} nats apart."
     )
     guesses = [("as it is", result.plain, run.card.colour)]
     for name, guess in result.predictions.items():

@@ -290,7 +290,7 @@ def test_the_mean_of_all_masks_is_the_output_at_every_p(model_folder: Path, p: f
 
 
 def test_passes_refute_what_much_dropout_does_and_never_prove_the_contrary() -> None:
-    claim, model = "Then, on average, it leaves the prediction", load("relu")
+    claim, model = "On average, dropout leaves the prediction", load("relu")
     trained = Subject(model, model.trace("She opened the [MASK]."), 1, 3)
     without, little, much = (
         finding(residual.try_dropout(trained, p), claim) for p in (0.0, 1e-6, 0.5)

@@ -56,7 +56,7 @@ def test_a_claim_holds_fails_or_stays_open_with_the_pairs(question: Question) ->
     assert judged(question, [0.1, -0.1] * (SEEDS // 2)).verdict is Verdict.UNDECIDED
     few = judged(question, holds[:-1])
     assert few.verdict is Verdict.UNDECIDED
-    assert f"{SEEDS - 1} of {SEEDS} seeds are trained" in few.verdict_text
+    assert f"{SEEDS - 1} of {SEEDS} seeds done" in few.verdict_text
 
 
 def test_nothing_trained_is_nothing_decided() -> None:
@@ -97,7 +97,7 @@ def test_what_was_measured_is_said_in_full(differences: list[float]) -> None:
     assert f"higher in {higher} of {len(differences)} pairs" in found.measured
     assert "learning rate 0.004 against 0.004" in found.measured
     if len(differences) == SEEDS:
-        assert f"after {STEPS:,} steps, by {SEEDS} seeds" in found.verdict_text
+        assert f"after {STEPS:,} steps, with {SEEDS} seeds" in found.verdict_text
         assert "p = " in found.measured
 
 
