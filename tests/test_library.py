@@ -100,7 +100,7 @@ OF_ANY = {
     "ffnviz.ablate(model, text, measure, 0, how='resample', reference=[text], seed='a')": (
         "ValueError", "seed = 'a': give a whole number, 0 or more."),
     "ffnviz.steer(model, text, None, 0)": ("TypeError", "direction = None: give a tensor"),
-    "ffnviz.steer(model, text, direction)": ("TypeError", "say into which block a direction is"),
+    "ffnviz.steer(model, text, direction)": ("TypeError", "a direction that is a tensor"),
     "ffnviz.steer(model, text, direction, 0, 'a')": ("ValueError", "strength = 'a': give one"),
     "ffnviz.logit_attribution(model, measure)": ("TypeError", "give the trace of one text"),
     "ffnviz.logit_attribution(ffnviz.Trace.cat([trace]), measure)": (
@@ -109,7 +109,7 @@ OF_ANY = {
     "ffnviz.logit_attribution(trace, len)": ("TypeError", "only a logit, or a difference of two"),
     "ffnviz.neuron_paths(model, 0, 0, 1)": ("TypeError", "give the trace of one text"),
     "ffnviz.gradient_attribution(model, text, lambda l: 1.0)": (
-        "TypeError", "of each row of logits"),
+        "TypeError", "for each row of logits"),
     "ffnviz.gradient_attribution(model, text, lambda l: l.detach()[..., 0])": (
         "ValueError", "This measure has no gradient"),
     "ffnviz.logit_difference(model, None)": ("TypeError", "word = None: give a word's text"),

@@ -251,7 +251,7 @@ def _output(ffn: SmallFfn, k: int) -> tuple[Slip, ...]:
     from_z = int(ffn.z @ ffn.w2[:, k]) + bias
     slips.append(Slip("φ", from_z, f"φ: y{SIGNS[k]} is made of h, not of z."))
     if y < 0:
-        slips.append(Slip("φ", 0, f"φ: there is none behind W₂; y{SIGNS[k]} may be below 0."))
+        slips.append(Slip("φ", 0, f"φ: there is none after W₂; y{SIGNS[k]} may be below 0."))
     wrong = int(ffn.h @ ffn.w2[:, other]) + bias
     message = f"Column: y{SIGNS[k]} takes column {k + 1} of W₂, not column {other + 1}."
     return (*slips, Slip("column", wrong, message))
@@ -294,7 +294,7 @@ class RealNeuron:
         rest: the sum of all other products.
         bias: b; 0 if there is none.
         z, h: as the network computed them.
-        gate: what φ(z) is multiplied with; 1 if the FFN is not gated.
+        gate: what φ(z) is multiplied by; 1 if the FFN is not gated.
         entry: the entry of the output with the largest |v|.
         value: v there.
         others: what all other neurons and b₂ write there.
@@ -391,7 +391,7 @@ def blanks_of(neuron: RealNeuron) -> list[Blank]:
              Slip("φ", max(0.0, neuron.z) * neuron.gate, f"φ: this network has {neuron.phi}."),
              Slip("φ", 0.0, f"φ: what is above 0 goes through {neuron.phi} almost as it is."),
              Slip("φ", neuron.h / neuron.gate if neuron.gate else 0.0,
-                  "φ: the FFN is gated; φ(z) is multiplied with the value.")),
+                  "φ: the FFN is gated; φ(z) is multiplied by the value.")),
             phi_tolerance * max(1.0, abs(neuron.gate)), ((1, 1.0),) if computed else (),
             relu=computed,
         ),

@@ -164,7 +164,7 @@ PRESETS = {
         "GPT-2 small",
         Shape(d_model=768, d_ff=3_072, n_heads=12, n_tokens=1_024, vocab_size=50_257, n_blocks=12,
               extra_rows=1_024),
-        "Radford et al. 2019, table 2; 124,439,808 in the released weights, where d_ff stands",
+        "Radford et al. 2019, table 2; 124,439,808 in the released weights, which also give d_ff",
         "gelu_tanh", "the released code",
     ),
     "t5": Preset(
@@ -182,7 +182,7 @@ PRESETS = {
         "Llama 2 7B (SwiGLU)",
         Shape(d_model=4_096, d_ff=11_008, n_heads=32, n_tokens=4_096, vocab_size=32_000, gated=True,
               n_blocks=32, biases=False, norm_vectors=1, extra_rows=0, tied=False),
-        "Touvron et al. 2023, table 1; 6,738,415,616 in the released weights, where d_ff stands",
+        "Touvron et al. 2023, table 1; 6,738,415,616 in the released weights, which also give d_ff",
         "swiglu", "Touvron et al. 2023, section 2.2",
     ),
 }  # fmt: skip

@@ -179,7 +179,7 @@ class FfnPath:
     stream: Vector  # before the FFN, (d_model,)
     new_stream: Vector  # after the block, (d_model,)
     gate: Vector | None = None  # φ(pre_activation) of a gated FFN, (d_ff,)
-    value: Vector | None = None  # what that is multiplied with, (d_ff,)
+    value: Vector | None = None  # what that is multiplied by, (d_ff,)
 
 
 def ffn_path(trace: ForwardPass, block: int, token: int, phi: Activation | None = None) -> FfnPath:

@@ -28,8 +28,8 @@ class Capability(Enum):
     WRITES = "It neither fills in words nor reads from left to right, so it cannot generate text."
     WORD_HEAD = "It has no word head: it does not say what word stands at a token."
     WORD_VECTORS = (
-        "Its logits are more than one product with each word's vector, so they cannot be taken "
-        "apart into one."
+        "Each of its logits is more than a product with the word's vector, so it cannot be split "
+        "into what each part adds."
     )
     PLAIN_FFN = "Its FFN is gated, and this is about the plain one: two matrices with φ in between."
     PRE_NORM = (
@@ -37,12 +37,12 @@ class Capability(Enum):
         "norms), so what was written does not simply add up."
     )
     ATTENTION = (
-        "Its attention multiplies patterns with values in no way that is known here, so what its "
-        "heads do is not seen."
+        "ffnviz does not recognise how its attention combines patterns and values, so it cannot "
+        "show what the heads do."
     )
     IN_ORDER = (
-        "What its attention and FFN write is not added one after the other as it is written, so "
-        "its block is no row of steps."
+        "Its attention and FFN do not add their outputs one after the other, unchanged, so its "
+        "block cannot be drawn as a row of steps."
     )
     OURS = "It is not made of ffnviz's own modules, which this takes apart one by one."
 

@@ -77,10 +77,10 @@ def read_table(path: Path) -> list[Row]:
     try:
         table = csv.DictReader(io.StringIO(read_text(path)))
         if table.fieldnames != COLUMNS:
-            raise ValueError("its columns are others")
+            raise ValueError("its columns are different")
         rows = [Row(**{name: types[name](row[name]) for name in COLUMNS}) for row in table]
     except (ValueError, TypeError) as error:
-        raise StudyError(f"{path} is no log of this study: choose another file.") from error
+        raise StudyError(f"{path} is not a log of this study: choose another file.") from error
     return unique(rows)
 
 

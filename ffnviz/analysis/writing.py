@@ -134,14 +134,14 @@ class GeneratedToken:
 
 @dataclass(frozen=True)
 class Generation:
-    """A text and what was generated behind it.
+    """A text and what was generated after it.
 
     Attributes:
         start: the text as typed, without a [MASK] and blanks at its end.
         ids: all tokens so far; unknown to a person, read by the network.
         steps: what was generated, in order.
         full: whether no further token fits.
-        ends: what the tokenizer puts behind any text, such as [SEP]; read behind the mask.
+        ends: what the tokenizer puts after any text, such as [SEP]; read behind the mask.
 
     Examples:
         >>> made = ffnviz.generate(ffnviz.load("relu"), "She opened the", 2)
@@ -182,10 +182,10 @@ def generate(
     sample: bool = False,
     seed: int = 0,
 ) -> Generation:
-    """A text gone on with, one token a pass: greedily, or by chance, and under edits.
+    """Continue a text, one token a pass: greedily or by chance, and under edits.
 
     A network that reads from left to right predicts the next token at the last one; one with a mask
-    fills a [MASK] that is put behind the text at each step. [MASK], other special tokens and single
+    fills a [MASK] that is put after the text at each step. [MASK], other special tokens and single
     bytes of a character are never chosen.
 
     Args:

@@ -104,5 +104,5 @@ def test_another_file_is_not_written_over(tmp_path: Path) -> None:
     out.write_text("Dear Sir,\n", encoding="utf-8")
     done = CliRunner().invoke(main, ["study", "--out", str(out), *SHORT])
     assert done.exit_code == 1
-    assert "no log of this study" in done.output
+    assert "is not a log of this study" in done.output
     assert out.read_text(encoding="utf-8") == "Dear Sir,\n"

@@ -124,7 +124,7 @@ def loss_gradient(
     words: Sequence[str | int] | None = None,
     edits: Edits = (),
 ) -> GradientAttribution:
-    """∂ loss / ∂ a for every value a at a place of every block, a loss that the network learnt by.
+    """∂ loss / ∂ a for every value a at a place of every block, for the network's training loss.
 
     The loss is the mean cross-entropy, −log p, in nats: of each next token, given those before it,
     1 / (T − 1) Σ −log p(x_t | x_<t) (Radford et al. 2018, eq. 1); or, if words are given, of the
@@ -140,8 +140,8 @@ def loss_gradient(
 
     Raises:
         TypeError: if a word is neither a text nor an entry.
-        ValueError: for as many words as there are not masks, or one that is no one token; without
-            words, if the network reads both ways, or there is no next token.
+        ValueError: if there are not as many words as masks, or a word is not a single token;
+            without words, if the network reads both ways, or there is no next token.
         NotForThisNetwork: without a word head; as `patch`.
 
     Examples:
@@ -174,7 +174,11 @@ def _asked(
     masks = [i for i, token in enumerate(trace.tokens) if token.id == network.tokenizer.mask_id]
     given = [words] if isinstance(words, str | int) else list(words)
     if not masks or len(given) != len(masks):
-        raise ValueError(f"The text has {len(masks)} masks, and words are {len(given)}: one each.")
+        n, n_words = len(masks), len(given)
+        raise ValueError(
+            f"The text has {n} mask{'s' * (n != 1)}, and words has {n_words} "
+            f"{'entry' if n_words == 1 else 'entries'}: give one word for each mask."
+        )
     return masks, [word_id(network, word) for word in given]
 
 
@@ -259,7 +263,7 @@ def check_taken_apart(measure: object, network: Network) -> None:
 def direction_of(
     network: Network, trace: Trace, measure: LogitDifference, place: int
 ) -> tuple[Tensor, float]:
-    """What the last stream at a token is multiplied with to make the measure, and what is added.
+    """What the last stream at a token is multiplied by to make the measure, and what is added.
 
     (γ ⊙ (E_w − mean)) / σ, σ of that stream, (d_model,), in float64 on the CPU, as some GPUs have
     none; and the final norm's and the word head's bias.

@@ -80,8 +80,8 @@ def head_attribution(
 
     Raises:
         TypeError: for another measure, or no trace of one text.
-        NotForThisNetwork: for a post-LN network, without a plain word head, or if it is not seen
-            what its heads do.
+        NotForThisNetwork: for a post-LN network, without a plain word head, or if what its heads
+            do cannot be seen.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -172,7 +172,7 @@ def head_map(
 
     Raises:
         ValueError: if the texts differ in length, or have no such token.
-        NotForThisNetwork: without a word head, or if it is not seen what its heads do.
+        NotForThisNetwork: without a word head, or if what its heads do cannot be seen.
 
     Examples:
         >>> model = ffnviz.load("relu")

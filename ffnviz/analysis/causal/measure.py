@@ -150,7 +150,7 @@ def logit_difference(
         instead: the same; None takes the logit of the word alone.
 
     Raises:
-        ValueError: if a word is no one token.
+        ValueError: if a word is not a single token.
         NotForThisNetwork: without a word head.
 
     Examples:
@@ -204,9 +204,9 @@ def measured(network: Network, measure: Measure, logits: Tensor) -> float:
         if not isinstance(found, Tensor) or found.shape != given.shape[:-1]:
             shape = tuple(found.shape) if isinstance(found, Tensor) else type(found).__name__
             raise TypeError(
-                "A measure makes a tensor with one number of each row of logits, (…, vocab_size) → "
-                f"(…); of {tuple(given.shape)} this one makes {shape}. Take the last dimension: "
-                "logits[..., word]."
+                "A measure makes a tensor with one number for each row of logits, (…, vocab_size) "
+                f"→ (…); from {tuple(given.shape)} this one makes {shape}. Take the last "
+                "dimension: logits[..., word]."
             )
     if not torch.allclose(both[0].double(), one.double(), rtol=1e-3, atol=1e-4, equal_nan=True):
         raise ValueError(
@@ -237,7 +237,7 @@ def word_id(network: Network, word: str | int) -> int:
 
     Raises:
         TypeError: if it is neither a text nor a whole number.
-        ValueError: if there is no such entry, or the word is no one token.
+        ValueError: if there is no such entry, or the word is not a single token.
 
     Warns:
         UserWarning: if the vocabulary has the word behind a space, too, and it is given without.
@@ -251,13 +251,13 @@ def word_id(network: Network, word: str | int) -> int:
     tokens = [token for token in network.tokenizer.encode(word).tokens if not token.special]
     if len(tokens) != 1:
         read = " + ".join(repr(network.tokenizer.word(token.id)) for token in tokens) or "nothing"
-        raise ValueError(f"{word!r} is no one token of this network, but {read}.")
+        raise ValueError(f"{word!r} is not a single token of this network, but {read}.")
     id_, spaced = tokens[0].id, f" {word}"
     behind = [token.id for token in network.tokenizer.encode(spaced).tokens if not token.special]
     if word[:1].isalnum() and len(behind) == 1 and behind != [id_]:
         warnings.warn(
-            f"{word!r} and {spaced!r} are two entries of this network's vocabulary, and inside a "
-            f"sentence a word is the second. Give {spaced!r}, if that is meant.",
+            f"{word!r} and {spaced!r} are two entries of this network's vocabulary; a word inside "
+            f"a sentence is the second. Give {spaced!r} if you mean that.",
             stacklevel=3,
         )
     return id_
@@ -266,7 +266,8 @@ def word_id(network: Network, word: str | int) -> int:
 def _check_entry(entry: int, vocab_size: int) -> None:
     if not 0 <= entry < vocab_size:
         raise ValueError(
-            f"There is no entry {entry} in the vocabulary: they count from 0 to {vocab_size - 1:,}."
+            f"There is no entry {entry} in the vocabulary: entries are numbered from 0 to "
+            f"{vocab_size - 1:,}."
         )
 
 

@@ -42,7 +42,7 @@ class Noise:
     """Gaussian noise on the embeddings of some tokens, drawn several times.
 
     x₀ ← x₀ + ε, ε ~ N(0, sd²) in each component, with x₀ the stream before the first block (Meng et
-    al. 2022, section 2.1). Where a norm follows the embedding, x₀ is behind that norm.
+    al. 2022, section 2.1). Where a norm follows the embedding, x₀ is taken after that norm.
 
     Attributes:
         tokens: which: from 0, −1 the last, or a mask; kept as a tuple.
@@ -77,7 +77,7 @@ class Noise:
         if self.sd is not None and finite_number("sd", self.sd) <= 0:
             raise ValueError(f"sd = {self.sd}: a standard deviation is above 0.")
         if not kept["tokens"]:
-            raise ValueError("tokens is empty: say on which the noise is.")
+            raise ValueError("tokens is empty: name the tokens that get the noise.")
         for name, value in kept.items():
             object.__setattr__(self, name, value)
 
@@ -177,11 +177,16 @@ def _source_places(
     wanted = list(range(n)) if tokens is None else places_of("token", tokens, n)
     places = wanted if from_tokens is None else places_of("token", from_tokens, n_source)
     if len(places) != len(wanted):
-        raise ValueError(f"{len(places)} tokens are taken and put to {len(wanted)}: as many each.")
+        taken = "1 token is" if len(places) == 1 else f"{len(places)} tokens are"
+        raise ValueError(
+            f"{taken} taken from the source for {len(wanted)} of the target: give the same number "
+            "of each."
+        )
     for place in places:
         if place >= n_source:
             raise ValueError(
-                f"The source has no token {place}: they count from 0 to {n_source - 1}."
+                f"The source has no token {place}: its tokens are numbered from 0 to "
+                f"{n_source - 1}."
             )
     return places
 
@@ -195,7 +200,7 @@ def check_as_long(given: Trace, into: Trace) -> None:
     if len(given.tokens) != len(into.tokens):
         raise ValueError(
             f"The source has {len(given.tokens)} tokens and the target {len(into.tokens)}: give "
-            "texts with as many, or say which tokens go where."
+            "texts of the same length, or say which tokens go where."
         )
 
 

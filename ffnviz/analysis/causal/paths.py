@@ -135,6 +135,6 @@ def _norm_and_stream(network: Network, view: FfnView, block: BlockStages) -> tup
         if view.norm is not None and error(view.norm(stream), read) <= 5 * TOLERANCE[read.dtype]:
             return view.norm.double(), stream
     raise NotForThisNetwork(
-        f"Not for {network.card.label}: its FFN reads the stream through something else than one "
+        f"Not for {network.card.label}: its FFN reads the stream through something other than one "
         "LayerNorm or RMSNorm."
     )

@@ -88,7 +88,9 @@ def contrast(
             place = judged_at(network, trace, token)
             rows.append(activations(network, trace.blocks[block], at)[place])
         if len(rows) < 2:
-            raise ValueError("Give at least two texts of each kind: the error is their spread's.")
+            raise ValueError(
+                "Give at least two texts of each kind: the error comes from their spread."
+            )
         samples = torch.stack(rows)
         means.append(samples.mean(dim=0))
         errors.append(samples.var(dim=0) / len(rows))
@@ -112,7 +114,7 @@ def steer(
         text: what it reads.
         direction: (width,), or what `contrast` found, which knows its block, place and network.
         block: from 0, or −1, the last; None takes a contrast's own.
-        strength: what it is multiplied with.
+        strength: what it is multiplied by.
         at: the place in the block, as Edit has them; None takes a contrast's own, or "output".
         tokens: which; None takes all.
 
@@ -140,7 +142,7 @@ def steer(
     check_has_values("direction", direction)
     direction = torch.as_tensor(direction)
     if block is None:
-        raise TypeError("block: say into which block a direction is added that is a tensor.")
+        raise TypeError("block: a direction that is a tensor needs the block to which it is added.")
     added = finite_number("strength", strength) * direction
     return network.trace(
         text, [Edit(block, add=added, tokens=tokens, at="output" if at is None else at)]

@@ -305,13 +305,13 @@ def _description(row: object) -> Description:
     if isinstance(row, DescriptionsError):
         raise row
     if not isinstance(row, dict):
-        raise DescriptionsError("it is no object.")
+        raise DescriptionsError("it is not an object.")
     missing = [key for key in ("layer", "index", "description") if row.get(key) in (None, "")]
     if missing:
         raise DescriptionsError(f"it has no {' and no '.join(missing)}.")
     text = row["description"]
     if not isinstance(text, str):
-        raise DescriptionsError("its description is no text.")
+        raise DescriptionsError("its description is not a text.")
     layer = _text(row["layer"], LONGEST_ID)
     return Description(
         str(int(layer)) if layer.isdecimal() and layer.isascii() else layer,
@@ -327,7 +327,7 @@ def _description(row: object) -> Description:
 def _index(value: object) -> int:
     text = str(value).strip() if isinstance(value, (int, str)) else ""
     if not (text.isascii() and text.isdecimal() and len(text) <= 9):
-        raise DescriptionsError("its index is no number of a neuron.")
+        raise DescriptionsError("its index is not the number of a neuron.")
     return int(text)
 
 

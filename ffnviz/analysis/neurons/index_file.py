@@ -116,7 +116,7 @@ def _check(index: NeuronIndex) -> None:
         raise ValueError("its counts do not fit together")
     words: tuple[object, ...] = (index.source, *index.tags, *index.texts)
     if not all(isinstance(word, str) for word in words):
-        raise ValueError("its words are none")
+        raise ValueError("its source, tags or texts are not strings")
 
 
 def read_index(
@@ -168,15 +168,16 @@ def read_index(
             )
             _check(index)
     except Exception as error:  # zipfile, zlib and NumPy raise a dozen kinds for a damaged file
-        why = error if zipfile.is_zipfile(path) else "it is no .npz file"
+        why = error if zipfile.is_zipfile(path) else "it is not an .npz file"
         raise IndexFileError(f"{path} is not an index of neurons ({why}).") from error
     widths = sorted({block.values.shape[1] for block in blocks})
     wide, deep = d_ff or widths[0], n_blocks or index.numbers[-1] + 1
     if widths != [wide] or index.numbers[-1] >= deep:
         raise IndexFileError(
-            f"{path} is an index of block {in_words(index.numbers)} (from 1), with "
-            f"{', '.join(map(str, widths))} neurons each; this model has {deep} blocks with "
-            f"{wide}. Make it anew with `ffnviz index`."
+            f"{path} is an index of block{'s' * (len(index.numbers) > 1)} "
+            f"{in_words(index.numbers)} (from 1), with {', '.join(map(str, widths))} neurons each; "
+            f"this network has {deep} block{'s' * (deep != 1)} with {wide}. Make the index anew "
+            "with `ffnviz index`."
         )
     return index
 

@@ -156,7 +156,7 @@ def read_names(text: str, networks: Mapping[str, NetworkSize]) -> Reading:
         rows = json.loads(text)
     except json.JSONDecodeError as error:
         where = f"line {error.lineno}, column {error.colno}"
-        raise NamesError(f"It is not JSON: it cannot be read on from {where}.") from error
+        raise NamesError(f"It is not JSON: it cannot be read past {where}.") from error
     except (ValueError, RecursionError) as error:  # endless digits, endless brackets
         raise NamesError("It is not a list of names.") from error
     if not isinstance(rows, list):
@@ -198,7 +198,7 @@ def _name(row: object, networks: Mapping[str, NetworkSize]) -> Name:
 
 def _text(key: str, value: object) -> str:
     if not isinstance(value, str):
-        raise NamesError(f"{key} is {shortened(value)}, which is no text.")
+        raise NamesError(f"{key} is {shortened(value)}, which is not a text.")
     if len(value) > LONGEST[key]:
         raise NamesError(f"{key} has {len(value):,} characters; {LONGEST[key]} are allowed.")
     return SURROGATE.sub("\ufffd", value)

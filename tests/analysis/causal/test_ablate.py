@@ -155,7 +155,9 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
         changed: dict[str, Any] = {"block": 0, "token": 0} | dict(wrong)
         with pytest.raises(ValueError, match=message):
             ablate(network, "the cat", measure, **changed)
-    with pytest.raises(ValueError, match=r"'the cat sat' is no one token of this network, but"):
+    with pytest.raises(
+        ValueError, match=r"'the cat sat' is not a single token of this network, but"
+    ):
         logit_difference(network, "the cat sat")
     with pytest.raises(ValueError, match="no entry 300 in the vocabulary"):
         logit_difference(network, 1, 300)

@@ -113,7 +113,7 @@ def test_a_loss_that_is_not_there_is_said(tokenizer: Tokenizer) -> None:
     network = ours(tokenizer)
     with pytest.raises(ValueError, match="reads both ways: say which words"):
         loss_gradient(network, "The cat sat")
-    with pytest.raises(ValueError, match="has 1 masks, and words are 2"):
+    with pytest.raises(ValueError, match="has 1 mask, and words has 2 entries"):
         loss_gradient(network, "The [MASK] sat", words=[5, 6])
     with pytest.raises(ValueError, match="has 0 masks"):
         loss_gradient(network, "The cat sat", words=[])

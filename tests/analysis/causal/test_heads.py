@@ -219,7 +219,7 @@ def test_a_generator_names_as_many_as_a_list_does() -> None:
 
 def test_what_is_not_seen_or_does_not_add_up_is_refused(tokenizer: Tokenizer) -> None:
     post = network_of_kind("BERT")
-    with pytest.raises(NotForThisNetwork, match="cannot be taken apart"):
+    with pytest.raises(NotForThisNetwork, match="cannot be split"):
         head_attribution(post.trace("the cat"), logit_difference(post, 5), token=0)
     post_ln = ours(tokenizer, norm="post")
     with pytest.raises(NotForThisNetwork, match="post-LN"):

@@ -109,7 +109,7 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
         patch(network, "a cat", TARGET, 0)
     with pytest.raises(ValueError, match="source has no token 7"):
         patch(network, "a cat", TARGET, 0, tokens=[7])
-    with pytest.raises(ValueError, match="2 tokens are taken and put to 1"):
+    with pytest.raises(ValueError, match="2 tokens are taken from the source for 1 of the target"):
         patch(network, SOURCE, TARGET, 0, tokens=[7], from_tokens=[0, 1])
     with pytest.raises(ValueError, match="There is no block 2"):
         patch(network, SOURCE, TARGET, 2)

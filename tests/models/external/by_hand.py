@@ -20,7 +20,7 @@ class Names:
         down: of the FFN's last linear layer, whose input is hidden.
         heads: of the linear layer that reads what the heads gathered, W_O.
         middle: of the norm that reads the stream between attention and FFN; of BERT, that makes it.
-        r: what both are multiplied with before they are added.
+        r: what both are multiplied by before they are added.
     """
 
     blocks: str
