@@ -111,19 +111,19 @@ def what_it_knows(run: Run) -> list[str]:
         return []
     count = sum(weight.numel() for weight in ours(run.model).encoder.parameters())
     record = record_of(run.model)
-    besides = {"articles": record.articles, "single sentences of our time": record.sentences}
-    also = "".join(f", {text}" for text, read in besides.items() if read)
+    besides = {"encyclopedia articles": record.articles, "everyday sentences": record.sentences}
+    *texts, last = ["old novels", "other old books", *(name for name, n in besides.items() if n)]
     writes = "often writes" if record.sentences else "writes"
     return [
         f"The network, {run.card.label}, is small: {count / 1e6:.1f} million weights. A chatbot "
-        "has thousands of times as many. It has one task: to guess hidden words. It answers no "
-        "questions and looks nothing up.",
-        f"It learnt English from old novels and other old books{also}: "
+        "has thousands of times as many. This network has one task: to guess hidden words. It "
+        "answers no questions and looks nothing up.",
+        f"It learnt English from {', '.join(texts)} and {last}: "
         f"{record.tokens[-1] / 1e6:.1f} million tokens in all. So it knows grammar better than "
         f"facts, and it {writes} as people wrote a hundred years ago.",
-        "Words of other languages, and signs that are rare in these books, it reads piece by "
-        "piece; other scripts byte by byte. It shows how it computes with them, but it "
-        "understands hardly any of it.",
+        "It reads words of other languages, and signs that are rare in these books, piece by "
+        "piece, and other scripts byte by byte. The page shows how the network computes with "
+        "these, but the network understands hardly any of them.",
     ]
 
 

@@ -99,7 +99,7 @@ def left_out_notice(run: Run) -> list[Cell]:
         why = (
             f"Your text is too long: a link has room for its first {len(run.state.sentence):,} "
             f"characters, and the network reads at most {run.model.sizes.max_tokens} tokens. The "
-            "rest is left out below; shorten it to see it."
+            "rest is left out below; shorten the text to see all of it."
         )
     elif trace.n_left_out:
         why = sentences.of_left_out(len(trace.tokens), trace.n_left_out)

@@ -235,8 +235,8 @@ def special_tokens(run: Run) -> Switch:
         f"Show and count {names}",
         run.state.special,
         chosen,
-        help=f"The network reads {names} beside your words. Hidden, they are in no picture, table, "
-        "share or average; the network reads them all the same.",
+        help=f"The network reads {names} beside your words. When hidden, they are in no picture, "
+        "table, share or average; the network reads them all the same.",
     )
 
 

@@ -28,7 +28,7 @@ LIMITS = {
 
 
 class Products(TorchDispatchMode):  # type: ignore[no-untyped-call]
-    """The matrices that rows are multiplied with meanwhile.
+    """The matrices that rows are multiplied by meanwhile.
 
     Attributes:
         matrices: the bytes of each, in the order of the products.

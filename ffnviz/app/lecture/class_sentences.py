@@ -183,14 +183,15 @@ def sentence_list(
 ) -> Cell:
     """All sentences on the wall with their guesses."""
     sentence = number(counted(len(sent), "sentence"))
-    for traced in run.both if pools else ():
+    for place, traced in enumerate(run.both if pools else ()):
         share = percent(float(pools[traced.card.id].shares.mean()))
-        sentence += f"; {traced.card.label} has {number(share, traced.card.colour)} active"
-    block = f" in block {run.state.block + 1}" if pools else ""
+        sentence += f"{', ' if place else ': '}{number(share, traced.card.colour)} of "
+        sentence += f"{traced.card.label}'s"
+        sentence += "" if place else f" neurons are active in block {run.state.block + 1}"
     lines = [line_of(run, each, pools, place) for place, each in enumerate(sent)]
     by_number = {each.number: each for each in sent}
     return sentences_cell(
-        Head(f"{sentence}{block}.", "class-sentences", run.card.colour),
+        Head(f"{sentence}.", "class-sentences", run.card.colour),
         lines,
         key="class-sentences",
         on_open=lambda chosen: open_sentence(session, by_number[chosen].text),

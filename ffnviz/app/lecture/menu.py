@@ -11,10 +11,11 @@ from ffnviz.models.config import config
 from ffnviz.parts.part import Page
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.wording import counted
 
 HOW = (
     "A class can follow when others can reach this server. Start it with "
-    "“ffnviz app --host 0.0.0.0”, in a network that the class is in too."
+    "“ffnviz app --host 0.0.0.0”, on a network that the class is on, too."
 )
 
 
@@ -25,7 +26,7 @@ def short_label(session: Session) -> str:
     except LectureError:
         return ""
     minutes = lecture.planned(short=True)
-    return "Follow the story" + (f" ({minutes} minutes)" if minutes else "")
+    return "Follow the story" + (f" ({counted(minutes, 'minute')})" if minutes else "")
 
 
 def entries(session: Session) -> list[tuple[str, str]]:
@@ -64,8 +65,8 @@ def entries(session: Session) -> list[tuple[str, str]]:
 
 
 def _length(lecture: Lecture) -> str:
-    minutes = f", {lecture.minutes} minutes" if lecture.minutes else ""
-    return f"{len(lecture.scenes)} scenes{minutes}"
+    minutes = f", {counted(lecture.minutes, 'minute')}" if lecture.minutes else ""
+    return f"{counted(len(lecture.scenes), 'scene')}{minutes}"
 
 
 def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
