@@ -37,8 +37,8 @@ class Capability(Enum):
         "norms), so what was written does not simply add up."
     )
     ATTENTION = (
-        "ffnviz does not recognise how its attention combines patterns and values, so it cannot "
-        "show what the heads do."
+        "Its attention combines patterns and values in a way that ffnviz does not recognise, so "
+        "the work of its heads cannot be shown."
     )
     IN_ORDER = (
         "Its attention and FFN do not add their outputs one after the other, unchanged, so its "

@@ -12,8 +12,8 @@ def test_it_says_how_many_pieces_and_how_many_units_one_layer_needs() -> None:
     said = words(part.cells["folds-network"])
     other = next(at for at, label in enumerate(part.run.labels) if f"to “{label}” block" in said)
     first, both = switches(part.run.model, part.run.trace, 0, (1, other))
-    assert f"has {1 + first[-1]:,} pieces" in said
-    assert f"next block's {1 + both[-1]:,} pieces" in said
+    assert f"alone makes {1 + first[-1]:,} pieces" in said
+    assert f"next block's it makes {1 + both[-1]:,} pieces" in said
     assert "matches all of them" in drawn("dimensions", "warp", True, **asked, fold_units="8").said
 
 

@@ -61,7 +61,8 @@ def test_what_was_read_is_what_the_training_record_says() -> None:
     assert ("sentences" in told) == any("sentences" in corpus for corpus in corpora)
     assert ("articles" in told) == (books != texts)
     assert read(of_what_it_read(["emma", "the-time-machine"])) == (
-        "It has read 2 books (Emma to The Time Machine), and nothing else. "
+        "It has read 2 books (in the order of the alphabet, Emma to The Time Machine), "
+        "and nothing else. "
     )
     assert read(of_what_it_read(["emma"], ["everyday sentences"])) == (
         "It has read one book, Emma, everyday sentences, and nothing else. "
