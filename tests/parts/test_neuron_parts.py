@@ -155,7 +155,7 @@ def test_a_planted_word_is_said_and_spreads_as_far_as_it_is_strong() -> None:
     assert not any(click(value) for value in NOTHING)
     measurement, result = measured(planting.sheet(shown.run, Values(query)), shown)
     spread, passages = measurement.after(result)
-    n, after, before = (int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", words(spread))[:3])
+    after, n, before = (int(n.replace(",", "")) for n in re.findall(r"[\d,]*\d", words(spread))[:3])
     assert n > 2_000
     assert after > 100 > before
     assert len(passages.data["rows"]) == 10

@@ -145,7 +145,7 @@ def test_the_parts_sum_to_the_logit_for_every_word(place: int) -> None:
     made = part("parts", parts_word=str(place))
     sentence = words(made.cells["parts"])
     name = model.tokenizer.label(int(best.indices[place]))
-    assert f"the logit of {name}" in sentence
+    assert f"the logit of “{name}”" in sentence
     summed, said = re.findall(r"(-?\d+\.\d{4})", sentence)
     assert float(summed) == pytest.approx(float(said), abs=2e-4)
     assert float(said) == pytest.approx(float(best.values[place]), abs=2e-4)

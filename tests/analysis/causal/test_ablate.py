@@ -115,7 +115,7 @@ def test_a_measure_that_mixes_rows_is_refused(how: str, tokenizer: Tokenizer) ->
     assert found.plain == pytest.approx(float(logits.log_softmax(0)[3]), abs=1e-5)
     with pytest.raises(ValueError, match=r"mixes rows.*dim=-1"):
         ablate(network, text, lambda logits: logits.log_softmax(0)[..., 3], **own)
-    with pytest.raises(TypeError, match=r"of \(2, \d+\) this one makes \(\)"):
+    with pytest.raises(TypeError, match=r"from \(2, \d+\) this one makes \(\)"):
         ablate(network, text, lambda logits: logits.mean(), **own)
     with pytest.raises(TypeError, match="this one makes float"):
         ablate(network, text, lambda logits: float(logits[..., 3].sum()), **own)  # type: ignore[arg-type, return-value]
