@@ -59,7 +59,7 @@ def test_deleting_the_bend_changes_the_words() -> None:
     result = remove_phi(experiment_subject(part.run))
     assert verdicts(part.cells, "bend") == expected(result.findings)
     sentence = words(part.cells["lab-without"])
-    assert f"predicts {result.predictions[WITHOUT_PHI].words[0]} at “sat”" in sentence
+    assert f"predicts “{result.predictions[WITHOUT_PHI].words[0]}” at “sat”" in sentence
     assert f"{short(result.divergences[WITHOUT_PHI])} nats" in sentence
     assert "rank 512 of 512" in words(part.cells["lab-folded"])
 

@@ -7,15 +7,13 @@ import pytest
 
 from ffnviz.analysis.lab import trained as analysis
 from ffnviz.analysis.lab.trained import QUESTIONS
-from ffnviz.analysis.trainings import FAMILIES, RATE, RATE_SEED, RATES, SEEDS, Row
-from ffnviz.parts.lab import trained as part
+from ffnviz.analysis.trainings import FAMILIES, SEEDS, Row
 from tests.analysis.trainings.rows import ROW
 from tests.parts.sheets import Drawn, drawn, words
 
 
 def shown(monkeypatch: pytest.MonkeyPatch, rows: Sequence[Row]) -> Drawn:
-    for module in (analysis, part):
-        monkeypatch.setattr(module, "trainings", lambda: tuple(rows))
+    monkeypatch.setattr(analysis, "trainings", lambda: tuple(rows))
     return drawn("lab", "trained", text="The cat sat.")
 
 
@@ -26,14 +24,6 @@ def trainings_of(seeds: int, no_ffn: float) -> list[Row]:
                 + no_ffn * (name == "no-ffn"))
         for place, name in enumerate(FAMILIES[0]) for seed in range(seeds)
     ]  # fmt: skip
-
-
-def test_before_any_pair_it_says_how_far_the_search_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    rates = [replace(ROW, phase=RATE, seed=RATE_SEED, learning_rate=rate, loss=abs(rate - 2e-3))
-             for rate in RATES]  # fmt: skip
-    found = shown(monkeypatch, rates)
-    assert f"1 of {len(FAMILIES[0])} have found it" in found.said
-    assert not [key for key in found.cells if key.startswith("verdicts")]
 
 
 def test_with_some_seeds_it_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
