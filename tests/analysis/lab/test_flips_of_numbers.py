@@ -264,7 +264,7 @@ def test_an_ffn_that_peeks_does_more_than_its_neurons(model_folder: Path) -> Non
 def test_dropout_that_forgets_to_divide_is_biased(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    claim = "On average, dropout"
+    claim = "On average, dropout leaves the FFN"
     assert finding(residual.try_dropout(subject(model_folder), 0.3), claim).verdict is HOLDS
     divided = residual._dropped
     monkeypatch.setattr(
@@ -279,12 +279,14 @@ def test_dropout_in_front_of_a_layer_that_bends_is_biased(model_folder: Path) ->
             block.ffn.compress = bent(block.ffn.compress)
 
     found = residual.try_dropout(subject(model_folder, bend), 0.3)
-    assert finding(found, "On average, dropout").verdict is FAILS
+    assert finding(found, "On average, dropout leaves the FFN").verdict is FAILS
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.9])
 def test_the_mean_of_all_masks_is_the_output_at_every_p(model_folder: Path, p: float) -> None:
-    one = finding(residual.try_dropout(subject(model_folder), p), "On average, dropout")
+    one = finding(
+        residual.try_dropout(subject(model_folder), p), "On average, dropout leaves the FFN"
+    )
     assert one.verdict is HOLDS
     assert "4,096 masks of the 12 neurons" in one.measured
 
@@ -298,7 +300,7 @@ def test_passes_refute_what_much_dropout_does_and_never_prove_the_contrary() -> 
     assert without.verdict is little.verdict is Verdict.UNDECIDED
     assert math.isfinite(without.check.value)
     assert "nothing is dropped" in without.verdict_text
-    assert "proves none" in little.verdict_text
+    assert "does not prove that there is none" in little.verdict_text
     assert much.verdict is FAILS
 
 
