@@ -18,6 +18,7 @@ export const styles = ["chart.css"];
 
 const CONFIG = { displayModeBar: false, scrollZoom: false };
 const touch = matchMedia("(pointer: coarse)");
+const SCROLL_BAR = 40; // pixels, at most
 
 /**
  * What `chart_cell` sends.
@@ -37,7 +38,7 @@ export function mount(tell) {
   let shown;
   let drawn = false, repaint = null, gone = false;
   let paintedWidth = null, paintedHeight = null, narrow = null;
-  let needs = 0; // pixels, for its plots to be legible
+  let needs = 0, judged = null, judgedWidth = 0; // pixels, for its plots to be legible; the view and the width for which that was asked
   let painting = Promise.resolve(); // Plotly fails in what it purges or draws anew while it draws
 
   function choose(customdata) {
@@ -89,7 +90,8 @@ export function mount(tell) {
     plot.setAttribute("aria-label", view.head ? `${view.alt} Its menu shows the numbers as a table.` : view.alt);
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
-    if (Math.abs(plot.clientWidth - paintedWidth) > 1) needs = 0;
+    // A scroll bar that comes because a chart is higher must not make it lower again.
+    if (Math.abs(plot.clientWidth - judgedWidth) > SCROLL_BAR) [needs, judged, judgedWidth] = [0, null, plot.clientWidth];
     paintedWidth = plot.clientWidth;
     paintedHeight = height();
     const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, typeSize(), room() !== null);
@@ -106,7 +108,10 @@ export function mount(tell) {
     if (gone) return;
     if (first) plot.on?.("plotly_click", ({ points: [point] }) => choose(point.customdata));
     if (shown !== view) return;
-    needs = Math.max(needs, heightNeeded(plot._fullLayout) * (paintedHeight / layout.height));
+    if (judged !== view) { // once: what grows with its chart must not make it grow
+      judged = view;
+      needs = Math.max(needs, heightNeeded(plot._fullLayout) * (paintedHeight / layout.height));
+    }
     if (otherRoom()) return draw(view, theme);
     keys.update();
   }

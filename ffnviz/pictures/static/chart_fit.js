@@ -48,9 +48,10 @@ export function heightFor(view, width, room, under = 0, more = 0, needs = 0) {
   return [own + given, given, fewest];
 }
 
-// The height at which the lowest plot of a drawn chart is LEGIBLE; 0 if it is.
+// The height at which the lowest plot of a drawn chart is LEGIBLE; 0 if it is, or if its width decides.
 export function heightNeeded({ height, _plots: plots = {} }) {
-  const short = Object.values(plots).map(({ yaxis: { _length: high, domain: [from, to] } }) => (LEGIBLE - high) / (to - from));
+  const free = Object.values(plots).filter(({ xaxis, yaxis }) => !xaxis.scaleanchor && !yaxis.scaleanchor);
+  const short = free.map(({ yaxis: { _length: high, domain: [from, to] } }) => (LEGIBLE - high) / (to - from));
   const most = Math.max(0, ...short);
   return most > 0.5 ? height + most : 0;
 }
