@@ -109,6 +109,7 @@ def test_a_talk_is_given_with_the_mouse(engine: Engine, address: str) -> None:
     engine.resize(1280, 720)
     engine.open(f"{address}/?scene=3&lecture=ffn")
     scene = engine.wait(SCENE, "")
+    engine.wait(DRAWN, "")  # until then the lines above the scene are on their way, and it moves
     engine.click("button", "Present")
     engine.wait("() => document.documentElement.matches('[data-presenting]')")
     engine.click("button", "Next →")
