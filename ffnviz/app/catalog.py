@@ -5,8 +5,7 @@ from collections.abc import Sequence
 from ffnviz.analysis.journey import ORDERS
 from ffnviz.app.session import network_by_id, network_sizes
 from ffnviz.parts import PAGES
-from ffnviz.parts.pictures import pictures_of
-from ffnviz.parts.places import MOVED
+from ffnviz.parts.places import MOVED, pictures_of
 from ffnviz.state.state import Catalog
 
 START_NEXT = "She opened the door and looked out at the"  # for a network without [MASK]

@@ -9,7 +9,7 @@ from ffnviz.app.catalog import build_catalog
 from ffnviz.lecture.lecture import PICTURES as NOTES
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page
-from ffnviz.parts.pictures import EVERYWHERE, OF_OTHERS, PICTURES, pictures_of
+from ffnviz.parts.places import EVERYWHERE, OF_OTHERS, PICTURES, pictures_of
 from ffnviz.parts.sheet import Measurement, Row, Soon
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.run_factory import make_run
