@@ -26,7 +26,7 @@ UNANSWERED = {"clickable": False, "stays": True}
 SHOWN = frozenset({*PICTURES, "block_picture", "chart", "passages", "points", "verdicts"})
 KEYS = "The arrow keys lead through the scenes."
 STILL = (
-    "The pictures of the Journey stand still here: with all that can be clicked on them this file "
+    "Some pictures of the Journey stand still here: with all that can be clicked on them this file "
     "would have more than 3 MB. `ffnviz export --text` saves one sentence with all of it."
 )
 
@@ -72,9 +72,9 @@ def lecture_html(
         return make_run(state, device, catalog.networks)
 
     if live:
-        with_networks = _live(_contents(lecture, catalog, run_of, progress, True), lecture, run_of)
+        with_networks = _live(_contents(lecture, catalog, run_of, progress), lecture, run_of)
         return document(with_networks)
-    for clickable in (True, False):
+    for clickable in (None, 1, 0):
         contents = _contents(lecture, catalog, run_of, progress, clickable)
         for font in (True, False):
             html = document(replace(contents, font=font))
@@ -87,8 +87,13 @@ def lecture_html(
 
 
 def _contents(
-    lecture: Lecture, catalog: Catalog, run_of: RunOf, progress: Progress, clickable: bool
+    lecture: Lecture,
+    catalog: Catalog,
+    run_of: RunOf,
+    progress: Progress,
+    clickable: int | None = None,
 ) -> Contents:
+    """The file; `clickable` is how many sentences' Journeys may be clicked, None for all."""
     file = _Gathered()
     for place, scene in enumerate(lecture.scenes):
         progress(place / len(lecture.scenes))
@@ -100,7 +105,7 @@ def _contents(
         "title": lecture.title,
         "scenes": file.scenes,
         "journeys": file.journeys,
-        "says": [*([] if clickable else [STILL]), made_by(list(file.labels), KEYS)],
+        "says": [*([] if clickable is None else [STILL]), made_by(list(file.labels), KEYS)],
     }
     modules = ("play_lecture", *pictures)
     title = f"{lecture.title} · ffnviz"
@@ -135,7 +140,12 @@ def _live(contents: Contents, lecture: Lecture, run_of: RunOf) -> Contents:
 
 
 def _scene(
-    file: _Gathered, place: int, scene: Scene, catalog: Catalog, run_of: RunOf, clickable: bool
+    file: _Gathered,
+    place: int,
+    scene: Scene,
+    catalog: Catalog,
+    run_of: RunOf,
+    clickable: int | None,
 ) -> dict[str, Any]:
     """One scene for play_lecture.js; what its pictures need is added to the file."""
     run = run_of(scene.state)
@@ -149,7 +159,10 @@ def _scene(
         "accent": run.card.colour,
         "about": [run.trace.text, f"{run.card.label} · block {run.state.block + 1}"],
     }
-    if scene.state.page == "journey" and clickable:
+    is_there = _sentence_of(run) in file.places
+    if scene.state.page == "journey" and (
+        clickable is None or is_there or len(file.journeys) < clickable
+    ):
         return data | {"journey": _journey(file, run), "start": start_of(run), "pictures": []}
     page = next(page for page in PAGES if page.name == scene.state.page)
     cells = cells_shown(page.part(scene.state.part), scene.state, run_of, catalog)
@@ -178,9 +191,13 @@ def _picture(file: _Gathered, prefix: str, cell: Cell) -> dict[str, Any]:
     return {"name": cell.picture, "prefix": prefix, "data": {**cell.data, **UNANSWERED}}
 
 
+def _sentence_of(run: Run) -> tuple[object, ...]:
+    return (run.state.sentence, *(traced.card.id for traced in run.both))
+
+
 def _journey(file: _Gathered, run: Run) -> int:
     """The place of the run's Journey among those of the file, where each sentence is once."""
-    key = (run.state.sentence, *(traced.card.id for traced in run.both))
+    key = _sentence_of(run)
     if key not in file.places:
         journey = journey_of(run, most_work=0)
         place = file.places[key] = len(file.journeys)

@@ -170,7 +170,7 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     for text in (SENTENCE, "It cost forty [MASK]."):
         opened.value.get_by_role("button", name=f"Show on the wall: {text}").click()
     sent = lecturer.page.locator(".sentences")
-    expect(sent.locator(".sentence")).to_contain_text("2 sentences; ReLU has")
+    expect(sent.locator(".sentence")).to_contain_text("2 sentences: ")
     guessed = sent.get_by_role("listitem").filter(has_text="It cost forty").locator(".guesses b")
     expect(guessed).to_have_count(2)  # of each network
     expect(sent.get_by_text("there is nothing to guess")).to_be_visible()

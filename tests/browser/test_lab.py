@@ -82,7 +82,7 @@ def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPag
     expect(other.last).to_be_hidden()
     journey.page.get_by_role("button", name=re.compile("^Dropout .*constructed")).click()
     expect(opened).to_contain_text("Dropout")
-    expect(other.filter(visible=True).last).to_contain_text("Then, on average")
+    expect(other.filter(visible=True).last).to_contain_text("On average, dropout leaves the prediction")
     journey.page.get_by_role("button", name="Dropout →").click()
     expect(journey.chart("lab-passes")).to_be_visible()
     assert journey.query()["part"] == "residual"
@@ -223,7 +223,7 @@ def test_neurons_go_until_the_word_does(new_page: OpenPage, tried: Subject) -> N
     assert journey.query()["left"] == f"{100 * SHARES[-1]:g}"
     curve = journey.chart("lab-width-curve").locator(".sentence")
     expect(curve).to_contain_text(f"With {last.d_ff:,} neurons")
-    assert f"left it is {last.prediction.words[0]}." in journey.sentence("lab-width-words")
+    assert f"left it is “{last.prediction.words[0]}”." in journey.sentence("lab-width-words")
     expect(journey.page.get_by_role("cell", name=f"{found.parameters[-1]:,}")).to_be_visible()
 
 

@@ -135,7 +135,7 @@ def test_what_it_writes_and_who_is_like_it(new_page: OpenPage, twins: dict[str, 
     journey = new_page().open_page("neurons", part="writes", text=SENTENCE, neuron="relu-469")
     promoted, suppressed = written_words(twins["relu"], 1, 469)
     sentence = journey.sentence("writes")
-    assert f"{promoted.words[0]} likelier and {suppressed.words[0]} less likely" in sentence
+    assert f"“{promoted.words[0]}” likelier and “{suppressed.words[0]}” less likely" in sentence
     by_key, by_value = similar(twins["relu"], 1, 469)
     assert f"that of neuron 2:{by_key.neurons[0]} " in journey.sentence("similar")
     journey.chart("similar").locator("ol button").nth(10).click()  # by value, first

@@ -124,7 +124,7 @@ def test_the_first_page_says_the_one_idea_and_shows_it_by_two_buttons(new_page: 
     picture, guess = page.locator(".picture"), page.locator(".leads")
     expect(picture.locator(".sentence")).to_have_text(
         "Each token goes alone through the same weights: "
-        "its 512 numbers become 2,048, are bent, become 512 again, and are added back."
+        "512 numbers → 2,048, bent, → 512, added back."
     )
     expect(guess.locator(".sentence .number")).to_contain_text("first")
     expect(page.locator(".card p bdi").filter(has_text="first")).to_have_count(1)

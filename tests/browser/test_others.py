@@ -106,7 +106,7 @@ def test_features_are_shown_with_what_they_write_miss_and_their_examples(
     told = ffnviz.sae_error(model, TEXT, ffnviz.read_sae(given.sae), token=3)
     expect(page.get_by_text(f"{told.divergence:.3g} nats")).to_be_visible()
     promoted, _ = ffnviz.sae_words(model, ffnviz.read_sae(given.sae), best, 1)
-    assert f"Feature {best} promotes {promoted.words[0]}, " in journey.sentence("writes")
+    assert f"Feature {best} promotes “{promoted.words[0]}”" in journey.sentence("writes")
     page.get_by_role("button", name=EXAMPLES, exact=True).click()
     rows = page.locator(".passages li")
     expect(rows).to_have_count(12, timeout=120_000)  # computed beside the page, at low priority

@@ -61,11 +61,9 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     )
     assert read(sentences.of_ffn(512, 2_048, gated=False)) == (
         "Each token goes alone through the same weights: "
-        "its 512 numbers become 2,048, are bent, become 512 again, and are added back."
+        "512 numbers → 2,048, bent, → 512, added back."
     )
-    assert "2,048, are multiplied by a bent second projection, become 512" in read(
-        sentences.of_ffn(512, 2_048, gated=True)
-    )
+    assert "2,048, gated by a bent copy, →" in read(sentences.of_ffn(512, 2_048, gated=True))
     told, without = ("mat", 0.21), ("floor", 0.09)
     assert read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN)) == (
         "For the hidden word the network says “mat” (21%). "

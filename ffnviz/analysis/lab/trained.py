@@ -171,7 +171,7 @@ def _described(answered: Answered, pairs: Pairs) -> str:
         words.append(f"{signed(pairs.effect)} on average, {1 - ALPHA:.0%} interval {low} to {high}")
     words.append(f"higher in {pairs.higher} of {pairs.n} pairs")
     if answered.complete:
-        words.append(f"paired t-test, Holm's correction: p = {short(answered.p)}")
+        words.append(f"p = {short(answered.p)} by the paired t-test")
     words.append(f"learning rate {pairs.rates[0]:g} against {pairs.rates[1]:g}")
     own, usual = pairs.parameters
     if abs(own / usual - 1) > ALIKE:

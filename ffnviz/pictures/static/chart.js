@@ -91,7 +91,8 @@ export function mount(tell) {
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
     // A scroll bar that comes because a chart is higher must not make it lower again.
-    if (Math.abs(plot.clientWidth - judgedWidth) > SCROLL_BAR) [needs, judged, judgedWidth] = [0, null, plot.clientWidth];
+    if (Math.abs(plot.clientWidth - judgedWidth) > SCROLL_BAR) needs = 0;
+    if (plot.clientWidth !== judgedWidth) [judged, judgedWidth] = [null, plot.clientWidth];
     paintedWidth = plot.clientWidth;
     paintedHeight = height();
     const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, typeSize(), room() !== null);

@@ -18,7 +18,7 @@ const ROW = 14; // pixels, of a map: its name must be read
 const LOW = 320; // pixels: what is as low as this anyway stays
 const [MANY, FEWER] = [4, 0.9]; // panels, which are low already; the share of their height that they need
 const [LOWEST, LOWEST_SHARE] = [200, 0.5]; // pixels, and of a low one's own height, that a chart may be made by what stands around it
-const LEGIBLE = 120; // pixels, of a plot between its axes
+const LEGIBLE = 121; // pixels, of a plot between its axes
 
 // How high a figure's horizontal bars must stand for their names to be read: Plotly shrinks a text
 // to its bar.
