@@ -82,7 +82,7 @@ def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPag
     expect(other.last).to_be_hidden()
     journey.page.get_by_role("button", name=re.compile("^Dropout .*constructed")).click()
     expect(opened).to_contain_text("Dropout")
-    expect(other.filter(visible=True).last).to_contain_text("On average, dropout leaves the prediction")
+    expect(other.filter(visible=True).last).to_contain_text("leaves the prediction unchanged")
     journey.page.get_by_role("button", name="Dropout →").click()
     expect(journey.chart("lab-passes")).to_be_visible()
     assert journey.query()["part"] == "residual"
