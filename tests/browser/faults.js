@@ -106,7 +106,9 @@
   }
   for (const node of parts && innerWidth >= LAPTOP ? everything(document.body) : []) {
     if (!node.checkVisibility()) continue;
-    for (const { yaxis: { _length: high } } of Object.values(node._fullLayout?._plots ?? {})) {
+    for (const { xaxis, yaxis } of Object.values(node._fullLayout?._plots ?? {})) {
+      if (xaxis.scaleanchor || yaxis.scaleanchor) continue; // its width decides
+      const { _length: high } = yaxis;
       if (high < LOWEST) found.add(`low: a plot of ${Math.round(high)} px`);
     }
     if (innerWidth >= HALL && node.matches("pre") && node.clientHeight > 0) {

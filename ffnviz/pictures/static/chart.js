@@ -19,6 +19,7 @@ export const styles = ["chart.css"];
 const CONFIG = { displayModeBar: false, scrollZoom: false };
 const touch = matchMedia("(pointer: coarse)");
 const SCROLL_BAR = 40; // pixels, at most
+const RAISES = 3;
 
 /**
  * What `chart_cell` sends.
@@ -38,7 +39,7 @@ export function mount(tell) {
   let shown;
   let drawn = false, repaint = null, gone = false;
   let paintedWidth = null, paintedHeight = null, narrow = null;
-  let needs = 0, judged = null, judgedWidth = 0; // pixels, for its plots to be legible; the view and the width for which that was asked
+  let needs = 0, raised = 0, judged = null, judgedWidth = 0; // pixels, for its plots to be legible; how often that grew for this view and width
   let painting = Promise.resolve(); // Plotly fails in what it purges or draws anew while it draws
 
   function choose(customdata) {
@@ -92,7 +93,7 @@ export function mount(tell) {
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
     // A scroll bar that comes because a chart is higher must not make it lower again.
     if (Math.abs(plot.clientWidth - judgedWidth) > SCROLL_BAR) needs = 0;
-    if (plot.clientWidth !== judgedWidth) [judged, judgedWidth] = [null, plot.clientWidth];
+    if (judged !== view || plot.clientWidth !== judgedWidth) [raised, judged, judgedWidth] = [0, view, plot.clientWidth];
     paintedWidth = plot.clientWidth;
     paintedHeight = height();
     const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, typeSize(), room() !== null);
@@ -109,10 +110,8 @@ export function mount(tell) {
     if (gone) return;
     if (first) plot.on?.("plotly_click", ({ points: [point] }) => choose(point.customdata));
     if (shown !== view) return;
-    if (judged !== view) { // once: what grows with its chart must not make it grow
-      judged = view;
-      needs = Math.max(needs, heightNeeded(plot._fullLayout) * (paintedHeight / layout.height));
-    }
+    const needed = heightNeeded(plot._fullLayout) * (paintedHeight / layout.height);
+    if (needed > needs && raised++ < RAISES) needs = needed; // no endless growth
     if (otherRoom()) return draw(view, theme);
     keys.update();
   }
