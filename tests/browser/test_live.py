@@ -176,7 +176,7 @@ def test_the_ffn_is_switched_off_and_a_word_hidden(page: Page, twins: dict[str, 
     painted(page, sentence=TEXT, off=True)
     told = predict_without_ffn(twins["relu"], twins["relu"].trace(TEXT), 1, 3)
     expect(page.locator(".leads .sentence")).to_contain_text(
-        f"Without the FFN of block 2 it says {told.words[0]}"
+        f"Without the FFN of block 2 the network says “{told.words[0]}”"
         f" ({percent(float(told.probabilities[0]))})."
     )
     notes = page.locator(".ffn_picture [data-stage] > small")

@@ -56,7 +56,7 @@ def off_linear(
         twin: the accent.
     """
     short_names = [name.removeprefix("all ") for name in tried]
-    names = [f"{name.split(' (')[0]}, held" if "(" in name else name for name in short_names]
+    names = [f"{name.split(',')[0]}, held" if "," in name else name for name in short_names]
     tests = zip(zip(*tried.values(), strict=True), labels, (f"@{twin}", "@muted"), strict=False)
     axis_end = np.log10(LEAST)
     return figure(
