@@ -58,7 +58,7 @@ def test_a_ladder_says_when_a_number_is_exactly_zero() -> None:
 
 
 def test_bars_of_linearity_end_at_their_numbers() -> None:
-    drawn = checked(off_linear({"a (b)": (0.1, 0.0)}, 1e-9, ("add", "scale"), "gelu"))
+    drawn = checked(off_linear({"a, b held": (0.1, 0.0)}, 1e-9, ("add", "scale"), "gelu"))
     assert drawn.data[0].base + drawn.data[0].x[0] == pytest.approx(-1)
     assert drawn.data[1].x[0] == 0
     assert drawn.data[0].y[0] == "a, held"
