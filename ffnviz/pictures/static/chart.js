@@ -1,4 +1,4 @@
-import { fit, heightFor, heightNeeded, isNarrow } from "./chart_fit.js";
+import { fit, heightFor, isNarrow } from "./chart_fit.js";
 import { makeKeys } from "./chart_keys.js";
 import { chartAsSvg, rows, SIZE } from "./chart_save.js";
 import { element, rootOf } from "./element.js";
@@ -18,8 +18,6 @@ export const styles = ["chart.css"];
 
 const CONFIG = { displayModeBar: false, scrollZoom: false };
 const touch = matchMedia("(pointer: coarse)");
-const SCROLL_BAR = 40; // pixels, at most
-const RAISES = 3;
 
 /**
  * What `chart_cell` sends.
@@ -39,7 +37,6 @@ export function mount(tell) {
   let shown;
   let drawn = false, repaint = null, gone = false;
   let paintedWidth = null, paintedHeight = null, narrow = null;
-  let needs = 0, raised = 0, judged = null, judgedWidth = 0; // pixels, for its plots to be legible; how often that grew for this view and width
   let painting = Promise.resolve(); // Plotly fails in what it purges or draws anew while it draws
 
   function choose(customdata) {
@@ -72,7 +69,7 @@ export function mount(tell) {
   /** @type {() => HTMLElement | null} */
   const line = () => root.querySelector(":scope > .under");
   const under = () => line()?.offsetHeight ?? 0;
-  const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root), needs);
+  const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root));
   const height = () => heights()[0];
   const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
   const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
@@ -91,9 +88,6 @@ export function mount(tell) {
     plot.setAttribute("aria-label", view.head ? `${view.alt} Its menu shows the numbers as a table.` : view.alt);
     const Plotly = await plotly();
     if (gone || shown !== view) return; // a newer figure came while plotly.js was on its way
-    // A scroll bar that comes because a chart is higher must not make it lower again.
-    if (Math.abs(plot.clientWidth - judgedWidth) > SCROLL_BAR) needs = 0;
-    if (judged !== view || plot.clientWidth !== judgedWidth) [raised, judged, judgedWidth] = [0, view, plot.clientWidth];
     paintedWidth = plot.clientWidth;
     paintedHeight = height();
     const { data, layout } = figureOf(view, theme, paintedWidth, paintedHeight, typeSize(), room() !== null);
@@ -110,8 +104,6 @@ export function mount(tell) {
     if (gone) return;
     if (first) plot.on?.("plotly_click", ({ points: [point] }) => choose(point.customdata));
     if (shown !== view) return;
-    const needed = heightNeeded(plot._fullLayout) * (paintedHeight / layout.height);
-    if (needed > needs && raised++ < RAISES) needs = needed; // no endless growth
     if (otherRoom()) return draw(view, theme);
     keys.update();
   }

@@ -18,7 +18,6 @@ const ROW = 14; // pixels, of a map: its name must be read
 const LOW = 320; // pixels: what is as low as this anyway stays
 const [MANY, FEWER] = [4, 0.9]; // panels, which are low already; the share of their height that they need
 const [LOWEST, LOWEST_SHARE] = [200, 0.5]; // pixels, and of a low one's own height, that a chart may be made by what stands around it
-const LEGIBLE = 121; // pixels, of a plot between its axes
 
 // How high a figure's horizontal bars must stand for their names to be read: Plotly shrinks a text
 // to its bar.
@@ -35,25 +34,17 @@ function mapsNeed({ figure: { data, layout }, shapes }) {
 }
 
 // [height, taken, least] of a chart: its height, how many of the `more` pixels that it was given it takes, and
-// the fewest that it could. A higher window has higher charts, less what stands `under` them; none is lower
-// than it `needs` to be; a phone scrolls anyway; a chart that stands alone takes all the room there is.
-export function heightFor(view, width, room, under = 0, more = 0, needs = 0) {
+// the fewest that it could. A higher window has higher charts, less what stands `under` them; a phone
+// scrolls anyway; a chart that stands alone takes all the room there is.
+export function heightFor(view, width, room, under = 0, more = 0) {
   const { height } = view;
   if (room !== null && !isPhone(width)) return [Math.round(room), 0, 0];
   if (isPhone(width)) return [height, 0, 0];
   const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
-  const own = Math.round(Math.max(needs, height * least, height * Math.min(MOST, innerHeight / TALL) - under));
-  const lowest = view.figure.layout.meta?.panels > MANY ? Math.max(needs, FEWER * own) : Math.max(Math.min(LOWEST, LOWEST_SHARE * height), barsNeed(view), Math.min(own, mapsNeed(view)), needs);
+  const own = Math.round(Math.max(height * least, height * Math.min(MOST, innerHeight / TALL) - under));
+  const lowest = view.figure.layout.meta?.panels > MANY ? FEWER * own : Math.max(Math.min(LOWEST, LOWEST_SHARE * height), barsNeed(view), Math.min(own, mapsNeed(view)));
   const fewest = Math.round(Math.min(0, lowest - own)), given = Math.max(more, fewest);
   return [own + given, given, fewest];
-}
-
-// The height at which the lowest plot of a drawn chart is LEGIBLE; 0 if it is, or if its width decides.
-export function heightNeeded({ height, _plots: plots = {} }) {
-  const free = Object.values(plots).filter(({ xaxis, yaxis }) => !xaxis.scaleanchor && !yaxis.scaleanchor);
-  const short = free.map(({ yaxis: { _length: high, domain: [from, to] } }) => (LEGIBLE - high) / (to - from));
-  const most = Math.max(0, ...short);
-  return most > 0.5 ? height + most : 0;
 }
 
 export const isNarrow = (width) => width < NARROW;
