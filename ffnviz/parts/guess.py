@@ -15,7 +15,7 @@ from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.parts.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.wording import Sentence, counted, quoted, spare, typed
+from ffnviz.pictures.wording import Sentence, quoted, spare, typed
 from ffnviz.state.run import Run, TracedModel
 
 NEEDS: tuple[Capability, ...] = ()
@@ -97,7 +97,7 @@ def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
     if not characters:
         return ""
     more = len(characters) - 1
-    others = f" or {counted(more, 'other character')}" if more else ""
+    others = f" and {more:,} more" if more else ""
     return (
         f"{'It has read English only. ' if english else ''}It has no token for "
         f"{quoted(characters[0])}{others}: it reads {'them' if more else 'it'} byte by byte, and "

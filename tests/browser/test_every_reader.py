@@ -194,7 +194,7 @@ def test_a_sentence_from_the_right_stands_in_its_own_order_and_says_how_it_is_re
         journey.page.locator(".joins > [aria-pressed]").first.get_attribute("title") or ""
     )
     said = journey.page.locator('[data-cell="chips"] .sentence')
-    expect(said).to_contain_text("It has read English only. It has no token for “ה” or")
+    expect(said).to_contain_text("It has read English only. It has no token for “ה” and")
     assert journey.box.evaluate("(box) => box.dir") == "rtl"
     journey.box.fill(SENTENCE)
     journey.box.press("Enter")

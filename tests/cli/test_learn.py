@@ -70,4 +70,4 @@ def test_it_reads_a_text_of_ones_own_or_says_why_not(tmp_path: Path) -> None:
     assert refused.exit_code == 1
     assert "cannot be read" in refused.output
     path.write_text("One. Two.")
-    assert "takes 200" in CliRunner().invoke(main, (*SHORT, "--read", str(path))).output
+    assert "needs at least 200" in CliRunner().invoke(main, (*SHORT, "--read", str(path))).output

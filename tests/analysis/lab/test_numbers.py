@@ -28,6 +28,7 @@ from ffnviz.analysis.lab.zoo import visit_zoo
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
+from ffnviz.pictures.wording import counted
 from tests.analysis.lab.bits import bits
 from tests.analysis.lab.broken import subject
 
@@ -160,7 +161,7 @@ def test_shares_heard_are_those_of_the_whole_jacobian(model_folder: Path) -> Non
 @pytest.mark.parametrize("depth", [1, 2, 4])
 def test_convolutions_reach_as_far_as_they_are_deep(model_folder: Path, depth: int) -> None:
     found = {each.name: each for each in input_influence(subject(model_folder), 12, depth).maps}
-    assert found[f"{depth} convolutions"].receptive_field == min(12, 2 * depth + 1)
+    assert found[counted(depth, "convolution")].receptive_field == min(12, 2 * depth + 1)
     assert found["convolution, width 3"].receptive_field == 3
 
 

@@ -72,7 +72,7 @@ def test_the_tally_counts_what_textbooks_say_and_names_the_rest_apart() -> None:
     made = Finding("c.", "", "", holds).by_construction("it must")
     assert (made.verdict_text, made.said) == ("holds by construction: it must", Said.CONSTRUCTION)
     assert told(tally([taught[0], made, made])) == (
-        "The one textbook claim holds. 2 more hold by construction."
+        "The one textbook claim holds. 2 other claims hold by construction."
     )
     assert told(tally([made])) == "1 claim holds by construction."
     assert told(found([made, Finding("It rains.", "", "", fails)])) == "“It rains” does not hold."

@@ -235,7 +235,7 @@ def test_an_index_of_some_blocks_is_theirs_of_one_of_all(model: Model, tmp_path:
     for number, block in some.by_number.items():
         np.testing.assert_array_equal(block.histogram, index.blocks[number].histogram)
     with pytest.raises(
-        IndexFileError, match=r"block 1 and 3 \(from 1\), with 32 .* has 2 blocks with 32"
+        IndexFileError, match=r"blocks 1 and 3 \(from 1\), with 32 .* has 2 blocks with 32"
     ):
         read_index(path, d_ff=32, n_blocks=2)
 
