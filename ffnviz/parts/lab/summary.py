@@ -77,9 +77,9 @@ td:nth-child(2) { width: 22%; font-weight: 700; } .holds td:nth-child(2) { color
 figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .2rem; }
 .pictures { display: grid; grid-template-columns: repeat(3, 1fr); gap: 1.2rem; margin: .8rem 0; }
 svg { display: block; width: 100%; }
-@page { size: A4; margin: 9mm; }
+@page { size: A4; margin: 6mm; }
 @media print {
-  body { margin: 0; padding: 0; max-width: none; font-size: 6.6pt; line-height: 1.14; }
+  body { margin: 0; padding: 0; max-width: none; font-size: 6.4pt; line-height: 1.1; }
   h1 { font-size: 12pt; } p { margin: .1rem 0; }
   blockquote { margin: .15rem 0; padding: .1rem .4rem; max-height: 2.4em; overflow: hidden; }
   .pictures { margin: .2rem 0 .3rem; }
