@@ -97,7 +97,7 @@ def test_where_nothing_is_written_the_decoder_asks_for_words(written: str) -> No
 
 def test_against_an_rnn_it_is_said_when_and_what_arrives() -> None:
     seen = drawn("block", "turns", text=TEXT, gain="2", rnn_phi="none")
-    assert "Reading 8 tokens one by one takes an RNN" in words(seen.cells["clock"])
+    assert "Reading 8 tokens takes an RNN" in words(seen.cells["clock"])
     assert "3 steps back" in words(seen.cells["arrives"])
     gain, phi = seen.controls["gain of the RNN's W_h"], seen.controls["φ of the RNN"]
     assert gain["stops"][gain["stop"]] == "2"

@@ -385,8 +385,8 @@ def _of_clock(result: Clock) -> Sentence:
     if n == 1:
         return f"Reading 1 token takes an RNN {took}. The block finishes it {finishes}. {each}"
     return (
-        f"Reading {n} tokens one by one takes an RNN {took}: {n} steps, each waiting for the one "
-        f"before. The block finishes all of them {finishes}. {each}"
+        f"Reading {n} tokens takes an RNN {took}: {n} steps, each waiting for the one before. The "
+        f"block finishes all {finishes}. {each}"
     )
 
 
