@@ -10,7 +10,7 @@ from ffnviz.models.arguments import at_least, texts_of
 from ffnviz.models.edit import Edit, Edits, all_of
 from ffnviz.models.encoder.tokenizer import Encoding
 from ffnviz.models.network import Network
-from ffnviz.models.trace import StreamTrace, Trace
+from ffnviz.models.trace import StreamTrace, Trace, trace_of
 
 MOST_HIDDEN = 2**26  # hidden values of one block in a batch; more texts take several batches
 # ids, (B, T), the attention mask, (B, T) or None if all are as long, and edits, to a trace a text
@@ -56,18 +56,7 @@ def _batch_traces(
     settled = [edit.settled(network.sizes, n, shape) for edit in edits]
     rows = run(ids.to(network.device), attention_mask, settled)
     for encoding, row in zip(encodings, rows, strict=True):
-        yield Trace(
-            row.ids,
-            row.embedding,
-            row.blocks,
-            row.final,
-            row.unembed,
-            text=encoding.text,
-            tokens=encoding.tokens,
-            n_left_out=encoding.n_left_out,
-            network=network,
-            edits=tuple(edits),
-        )
+        yield trace_of(row, encoding, network, edits)
 
 
 def _batches(

@@ -17,7 +17,7 @@ from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.block import BlockRecord
 from ffnviz.models.encoder.encoder import EncoderTrace
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
-from ffnviz.models.encoder.tokenizer import Token
+from ffnviz.models.encoder.tokenizer import Encoding, Token
 
 T = TypeVar("T")
 
@@ -397,6 +397,22 @@ class Trace(StreamTrace):
         from ffnviz.models.trace_table import frame
 
         return frame(self, self.tokens)
+
+
+def trace_of(run: StreamTrace, encoding: Encoding, network: Any, edits: Iterable[Edit]) -> Trace:
+    """The trace of a text from a network's pass over its tokens."""
+    return Trace(
+        run.ids,
+        run.embedding,
+        run.blocks,
+        run.final,
+        run.unembed,
+        text=encoding.text,
+        tokens=encoding.tokens,
+        n_left_out=encoding.n_left_out,
+        network=network,
+        edits=tuple(edits),
+    )
 
 
 # What every pass offers, computed at once or on demand.

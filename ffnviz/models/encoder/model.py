@@ -38,7 +38,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint, index_for
 from ffnviz.models.learned import is_learned
 from ffnviz.models.network import BATCH
-from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace
+from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace, trace_of
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
 
@@ -321,18 +321,7 @@ class Model:
         if not encoding.tokens:
             raise ValueError("The text is empty: there is nothing to trace.")
         run = self.run(torch.tensor(encoding.ids, device=self.device), edits, hold)
-        return Trace(
-            run.ids,
-            run.embedding,
-            run.blocks,
-            run.final,
-            run.unembed,
-            text=text,
-            tokens=encoding.tokens,
-            n_left_out=encoding.n_left_out,
-            network=self,
-            edits=edits,
-        )
+        return trace_of(run, encoding, self, edits)
 
     @torch.no_grad()
     def run(

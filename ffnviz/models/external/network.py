@@ -55,7 +55,7 @@ from ffnviz.models.external.tracing import (
 from ffnviz.models.fingerprint import fingerprint, index_for
 from ffnviz.models.network import BATCH, NotForThisNetwork
 from ffnviz.models.token_slice import TraceSlice
-from ffnviz.models.trace import BlockTrace, ForwardPass, SharedValues, StreamTrace, Trace
+from ffnviz.models.trace import BlockTrace, ForwardPass, SharedValues, StreamTrace, Trace, trace_of
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
 
@@ -267,18 +267,7 @@ class ExternalNetwork:
             raise ValueError("The text is empty: there is nothing to trace.")
         ids = torch.tensor(encoding.ids, device=self.device)
         run = self.run(ids, edits, hold)
-        return Trace(
-            run.ids,
-            run.embedding,
-            run.blocks,
-            run.final,
-            run.unembed,
-            text=text,
-            tokens=encoding.tokens,
-            n_left_out=encoding.n_left_out,
-            network=self,
-            edits=edits,
-        )
+        return trace_of(run, encoding, self, edits)
 
     def traces(
         self, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
