@@ -73,8 +73,14 @@ class Engine(ABC):
         raise AssertionError(f"{function} {given} gave nothing; the page says {shown!r}")
 
     def click(self, selector: str, said: str = "") -> None:
-        """Click on the first element that is seen, in the page or a picture, with this text."""
-        self.click_at(*self.wait(PLACE, selector, said))
+        """Click on the first element that is seen, in the page or a picture, with this text.
+
+        Its place is read until it stays: a scene is scrolled with the frame that first shows it.
+        """
+        place = None
+        while place != (place := self.wait(PLACE, selector, said)):
+            time.sleep(LOOK_S)
+        self.click_at(*place)
 
 
 @contextmanager
