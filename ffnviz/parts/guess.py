@@ -77,14 +77,11 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
     """
     if not books:
         return ""
-    end = ", ".join(["", *besides, "and nothing else. "])
-    first, last = _title(books[0]), _title(books[-1])
-    if len(books) == 1:
-        return f"It has read one book, {typed(first)}{end}"
-    return (
-        f"It has read {len(books):,} books (in the order of the alphabet, {typed(first)} to "
-        f"{typed(last)}){end}"
-    )
+    first, last = (typed(_title(book)) for book in (books[0], books[-1]))
+    one = len(books) == 1
+    read = f"one book ({first})" if one else f"{len(books):,} books (from {first} to {last})"
+    *most, least = [read, *besides]
+    return f"It has read only {', '.join(most)}{' and ' if most else ''}{least}. "
 
 
 def of_bytes(characters: Sequence[str], english: bool) -> Sentence:

@@ -138,8 +138,11 @@ LIT = """() => {
     const boxes = [...document.querySelectorAll("[data-lit]")]
         .map((host) => host.getBoundingClientRect());
     const { bottom } = document.querySelector("[data-cell=story]").getBoundingClientRect();
+    const foot = document.querySelector(".sheet > .below");
+    const end = getComputedStyle(foot).position === "sticky" && foot.checkVisibility()
+        ? foot.getBoundingClientRect().top : innerHeight;
     return boxes.length > 0
-        && boxes.every((box) => box.height > 100 && box.top >= bottom && box.bottom <= innerHeight);
+        && boxes.every((box) => box.height > 100 && box.top >= bottom && box.bottom <= end);
 }"""
 
 

@@ -86,9 +86,6 @@ def check(page: Page, model: Model, text: str, block: int, token: int) -> None:
     assert chips.locator("small").all_inner_texts() == [percent(s) for s in counted.shares]
     note = page.locator('.ffn_picture [data-stage="hidden"] > small')
     expect(note).to_have_text(re.compile(rf"^{counted.counts[token]:,} active"))
-    length = float(trace.blocks[block].output[token].norm())
-    total = page.locator('.ffn_picture [data-stage="total"] > small')
-    expect(total).to_have_text(re.compile(rf"^length {length:.1f}"))
     added = direct_contributions(model, trace, token, int(says.ids[0]), block)[0]
     neuron = int(added.argmax())
     expect(page.locator(".card h3")).to_contain_text(f"Neuron {block + 1}:{neuron} ·")

@@ -57,17 +57,16 @@ def test_what_was_read_is_what_the_training_record_says() -> None:
     texts = {name for corpus in corpora for name in corpus["training_books"]}
     books = texts - {"encyclopedia-articles"}
     told = read(under_guess(run_of(load("relu"), "The cat [MASK].")))
-    assert f"It has read {len(books):,} books (" in told
+    assert f"It has read only {len(books):,} books (" in told
     assert ("sentences" in told) == any("sentences" in corpus for corpus in corpora)
     assert ("articles" in told) == (books != texts)
     assert read(of_what_it_read(["emma", "the-time-machine"])) == (
-        "It has read 2 books (in the order of the alphabet, Emma to The Time Machine), "
-        "and nothing else. "
+        "It has read only 2 books (from Emma to The Time Machine). "
     )
     assert read(of_what_it_read(["emma"], ["everyday sentences"])) == (
-        "It has read one book, Emma, everyday sentences, and nothing else. "
+        "It has read only one book (Emma) and everyday sentences. "
     )
-    assert read(of_what_it_read(["<b>"])) == "It has read one book, <b>, and nothing else. "
+    assert read(of_what_it_read(["<b>"])) == "It has read only one book (<b>). "
     assert ["<b>", "typed"] in to_spans(of_what_it_read(["<b>"]))
 
 

@@ -12,7 +12,6 @@ const [QUANTILE, TOWERING] = [0.995, 4]; // as pictures/activation_map.py has th
 const SAME_SCALE = [["x"], ["pre", "hidden"], ["out", "stream", "total"]]; // as parts/journey/ffn.py has the stages
 
 const rowOf = (values, at, width) => values.subarray(at * width, (at + 1) * width);
-const norm = (row) => Math.sqrt(row.reduce((sum, value) => sum + value * value, 0));
 const withNumber = (note, text) => note.replace(/[\d.,]*\d/, text);
 
 /**
@@ -185,9 +184,9 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
       return names.map((name) => [name, end]);
     }));
     const stages = template.stages.map((stage) => {
-      const vector = row(stage.name), number = stage.name === "hidden" ? grouped(activeIn(vector, id)) : fixed(norm(vector), 1);
-      const largest = ends[stage.name], beyond = vector.some((value) => Math.abs(value) > largest);
-      return { ...stage, note: withNumber(stage.note, number), largest, beyond };
+      const vector = row(stage.name), largest = ends[stage.name], beyond = vector.some((value) => Math.abs(value) > largest);
+      const note = stage.name === "hidden" ? withNumber(stage.note, grouped(activeIn(vector, id))) : stage.note;
+      return { ...stage, note, largest, beyond };
     });
     return { ...template, stages, token: read.labels[token], at: token, tokens: n };
   }

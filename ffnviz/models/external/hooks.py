@@ -70,6 +70,8 @@ class Recording:
     show: Mapping[int, Callable[[Tensor], None]] = field(default_factory=dict)
     heads: Collection[int] = ()  # the blocks whose heads are recorded
     heads_alone: bool = False  # whether nothing else is: the pass ends behind the last of them
+    copies: bool = True  # else the network's own tensors are kept
+    kept: list[tuple[Tensor, int]] = field(default_factory=list)  # these, each with its version
     blocks: list[RecordedBlock] = field(default_factory=list)  # those that have begun
 
     @property
@@ -101,9 +103,21 @@ class Recording:
         """The values as (B, T, width), in whatever shape the network has them."""
         return values.reshape(*self.ids.shape, values.shape[-1])
 
-    def copied(self, values: Tensor) -> Tensor:
-        """A copy of the values, (B, T, width): some networks add to theirs in place."""
-        return self.batched(values.clone())
+    def keep(self, values: Tensor) -> Tensor:
+        """The values, or a copy of them, in their own shape."""
+        if self.copies or values.is_inference():  # these have no version
+            return values.clone()
+        self.kept.append((values, values._version))
+        return values
+
+    def recorded(self, values: Tensor) -> Tensor:
+        """The values to keep, (B, T, width)."""
+        return self.batched(self.keep(values))
+
+    @property
+    def overwritten(self) -> bool:
+        """Whether what was kept was changed since: some networks add in place."""
+        return any(values._version != version for values, version in self.kept)
 
 
 ACTIVE: ContextVar[Recording | None] = ContextVar("recording", default=None)
@@ -115,7 +129,9 @@ def record(model: nn.Module, recording: Recording, attention_mask: Tensor | None
     `attention_mask`, (B, T), is False where a text has ended and padding fills its row.
     """
     options = {} if attention_mask is None else {"attention_mask": attention_mask.long()}
-    heads = MixRecorder(lambda: recording.block.mixes if recording.records_heads else None)
+    heads = MixRecorder(
+        lambda: recording.block.mixes if recording.records_heads else None, recording.keep
+    )
     token = ACTIVE.set(recording)
     try:
         with heads if recording.heads else nullcontext():
@@ -200,7 +216,7 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
         if recording is None or recording.show:
             return None
         returned = _edited(recording, returned, "output")
-        recording.block.output = recording.copied(stream_out(returned))
+        recording.block.output = recording.recorded(stream_out(returned))
         if recording.number == n_blocks - 1 and not recording.to_the_end:
             raise PassEnded
         return returned
@@ -263,7 +279,7 @@ def _begin_block(_: nn.Module, args: Any, kwargs: Any) -> Any:
     chained = recording.chained and recording.blocks and not edits
     before = recording.block.output if chained else None
     if before is None:
-        before = stream.new_empty(0) if recording.show else recording.copied(stream)
+        before = stream.new_empty(0) if recording.show else recording.recorded(stream)
     recording.blocks.append(RecordedBlock(before, edited(before, edits, "input")))
     if not edits:
         return None
@@ -276,7 +292,7 @@ def _edit_attention(proof: Proof, _: nn.Module, _args: Any, returned: Any) -> An
         return None
     returned = _edited(recording, returned, "attention")
     if recording.records_heads:
-        recording.block.heads_wrote = recording.copied(stream_out(returned))
+        recording.block.heads_wrote = recording.recorded(stream_out(returned))
         if recording.ends_with_heads:
             raise PassEnded
     proved = proof.blocks[recording.number]
@@ -309,7 +325,7 @@ def _input_recorder(name: str, condition: Condition = lambda r: not r.show) -> A
     def record(_: nn.Module, args: Any, kwargs: Any) -> None:
         recording, stream = _in_a_block(), stream_in(args, kwargs)
         if recording is not None and condition(recording) and stream is not None:
-            setattr(recording.block, name, recording.copied(stream))
+            setattr(recording.block, name, recording.recorded(stream))
 
     return record
 
@@ -318,7 +334,7 @@ def _output_recorder(name: str, condition: Condition = lambda r: not r.show) -> 
     def record(_: nn.Module, _args: Any, returned: Any) -> None:
         recording = _in_a_block()
         if recording is not None and condition(recording):
-            setattr(recording.block, name, recording.copied(stream_out(returned)))
+            setattr(recording.block, name, recording.recorded(stream_out(returned)))
 
     return record
 
@@ -333,7 +349,7 @@ def _edit_hidden(_: nn.Module, args: Any, kwargs: Any) -> Any:
     if edits:
         hidden = edited(recording.batched(hidden), edits).reshape(hidden.shape)
     if recording.holds:
-        recording.block.hidden = recording.copied(hidden)
+        recording.block.hidden = recording.recorded(hidden)
     return (hidden, *args[1:]), kwargs
 
 
@@ -354,5 +370,5 @@ def _edit_written(_: nn.Module, _args: Any, returned: Any) -> Any:
         returned = replacement.to(returned).reshape(returned.shape)
     returned = _edited(recording, returned, "ffn")
     if recording.holds:
-        recording.block.written = recording.copied(returned)
+        recording.block.written = recording.recorded(returned)
     return returned

@@ -60,6 +60,7 @@ from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
 
 _PROVING = Lock()  # one for all: a network that is copied cannot take a lock along
+SOME = 2  # tokens on which it is seen whether a network writes over its own values
 OF_WEIGHTS = ("card", "fingerprint", "input_words", "head", "_ignores_padding", "_ffn_view")
 
 
@@ -409,20 +410,42 @@ class ExternalNetwork:
         heads: Collection[int] = (),
         heads_alone: bool = False,
     ) -> list[RecordedBlock]:
-        batch = self._batched(ids)
-        chained = self.proof.errors["E4"] == 0
-        recording = Recording(
-            batch,
-            self._as_written(edits),
-            hold,
-            write or {},
-            chained=chained,
-            heads=heads,
-            heads_alone=heads_alone,
-        )
-        with torch.no_grad():
-            record(self.model, recording, attention_mask)
+        def passed(copies: bool) -> Recording:
+            batch, chained = self._batched(ids), self.proof.errors["E4"] == 0
+            recording = Recording(
+                batch,
+                self._as_written(edits),
+                hold,
+                write or {},
+                chained=chained,
+                heads=heads,
+                heads_alone=heads_alone,
+                copies=copies,
+            )
+            with torch.no_grad():
+                record(self.model, recording, attention_mask)
+            return recording
+
+        recording = passed(copies=self._overwrites)
+        if recording.overwritten:
+            vars(self)["_overwrites"] = True
+            recording = passed(copies=True)
         return recording.blocks
+
+    @cached_property
+    def _overwrites(self) -> bool:
+        """Whether it writes over what it computed before, in one pass or by the next."""
+        some, blocks = self.probe[:1, :SOME], range(len(self.proof.blocks))
+
+        def passed() -> Recording:
+            recording = Recording(some, hold=blocks, heads=self._seen_heads, copies=False)
+            with torch.no_grad():
+                record(self.model, recording)
+            return recording
+
+        first = passed()
+        passed()
+        return first.overwritten
 
     def _batched(self, ids: Tensor) -> Tensor:
         n_tokens = ids.shape[-1]

@@ -104,12 +104,15 @@ class Mix:
 class MixRecorder(TorchFunctionMode):
     """A context that records each product of patterns and values that this thread computes.
 
-    `target` is asked for the list to add it to; None records nothing.
+    `target` is asked for the list to add it to; None records nothing. `keep` is given each factor,
+    and what it returns is kept.
     """
 
-    def __init__(self, target: Callable[[], list[Mix] | None]) -> None:
+    def __init__(
+        self, target: Callable[[], list[Mix] | None], keep: Callable[[Tensor], Tensor]
+    ) -> None:
         super().__init__()
-        self.target = target
+        self.target, self.keep = target, keep
         self.pattern: Tensor | None = None  # the last softmax
 
     def __torch_function__(
@@ -121,13 +124,13 @@ class MixRecorder(TorchFunctionMode):
         if mixes is None:
             return result
         if func is F.scaled_dot_product_attention:
-            mixes.append(_fused(*args, **kwargs))
+            mixes.append(_fused(self.keep, *args, **kwargs))
         elif func in SOFTMAX:
             self.pattern = result
         elif func in PRODUCT and self.pattern is not None:
             first, second = (*args, *kwargs.values())[:2]
             if _is_pattern(first, self.pattern):
-                mixes.append(_mix(self.pattern, second))
+                mixes.append(_mix(self.keep, self.pattern, second))
         return result
 
 
@@ -137,15 +140,15 @@ def _is_pattern(factor: Tensor, pattern: Tensor) -> bool:
     return is_one and torch.equal(factor, pattern.to(factor.dtype).reshape(factor.shape))
 
 
-def _mix(weights: Tensor, values: Tensor) -> Mix:
-    """A mix of copies with a batch axis; one text's may come as (n_heads, …).
+def _mix(keep: Callable[[Tensor], Tensor], weights: Tensor, values: Tensor) -> Mix:
+    """A mix with a batch axis; one text's may come as (n_heads, …).
 
     Values with texts and heads in one row, (B n_heads, T, d_head), are given the pattern's axes.
     """
     if values.ndim < weights.ndim and len(values) == weights.shape[:-2].numel():
         values = values.view(*weights.shape[:-2], *values.shape[1:])
-    values = _batched(values.expand(*weights.shape[:-2], *values.shape[-2:])).clone()
-    weights = _batched(weights).clone()
+    values = keep(_batched(values.expand(*weights.shape[:-2], *values.shape[-2:])))
+    weights = keep(_batched(weights))
     return Mix(lambda: weights, (weights,), values)
 
 
@@ -154,6 +157,7 @@ def _batched(x: Tensor) -> Tensor:
 
 
 def _fused(
+    keep: Callable[[Tensor], Tensor],
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -168,7 +172,7 @@ def _fused(
     The pattern is computed when it is asked for: the queries and keys take less than it does.
     """
     group = query.shape[-3] // key.shape[-3] if enable_gqa else 1
-    query, key, value = (x.clone() for x in (query, key, value))
+    query, key, value = map(keep, (query, key, value))
     pattern = partial(_pattern, query, key, attn_mask, is_causal, scale, group)
     held = (query, key) if attn_mask is None else (query, key, attn_mask)
     values = value.repeat_interleave(group, -3) if group > 1 else value
@@ -285,7 +289,7 @@ def watch(
             for name, module in block.named_modules():
                 if module is not block:
                     watch_module(module, name, keep, hooks)
-        with MixRecorder(lambda: running[-1].mixes if running else None):
+        with MixRecorder(lambda: running[-1].mixes if running else None, Tensor.clone):
             returned = model(input_ids=ids)
     return returned, passes
 

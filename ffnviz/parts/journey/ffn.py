@@ -52,11 +52,11 @@ def ffn_of_the_token(run: Run, is_off: bool = False) -> Cell:
 
 def _stages(path: FfnPath, active: str, is_off: bool) -> list[Stage]:
     d_model, d_ff = f"({len(path.input):,})", f"({len(path.hidden):,})"
+    read = "the stream" if np.array_equal(path.input, path.stream) else "normed stream"
     above = f"{int((path.pre_activation > 0).sum()):,} above 0"
 
-    def stream(name: str, title: str, values: Vector, scale: str) -> Stage:
-        length = f"length {float(np.linalg.norm(values)):.1f}"
-        return Stage(name, title, d_model, length, values, neurons=False, scale=scale)
+    def stream(name: str, title: str, values: Vector, scale: str, note: str = "") -> Stage:
+        return Stage(name, title, d_model, note, values, neurons=False, scale=scale)
 
     def hidden(name: str, title: str, note: str, values: Vector, scale: str = "neurons") -> Stage:
         return Stage(name, title, d_ff, note, values, neurons=True, scale=scale)
@@ -70,7 +70,7 @@ def _stages(path: FfnPath, active: str, is_off: bool) -> list[Stage]:
     else:
         middle = [hidden("pre", "made wider", "x W₁ + b₁", path.pre_activation)]
     return [
-        stream("x", "input x", path.input, "input"),
+        stream("x", "input x", path.input, "input", read),
         *middle,
         hidden("hidden", "bent" if path.gate is None else "product", active, path.hidden),
         stream("out", "made narrow", path.output, "stream"),
@@ -80,11 +80,9 @@ def _stages(path: FfnPath, active: str, is_off: bool) -> list[Stage]:
 
 
 def _steps(path: FfnPath, run: Run) -> list[tuple[str, str]]:
-    times = f"{len(path.hidden) / len(path.input):.3g}"
     adds = "add to" if run.model.ffn(run.state.block).write_norm is None else "norm, add to"
     whole = np.allclose(path.stream + path.output, path.new_stream, rtol=1e-3, atol=1e-3)
     ends = [("+", adds), ("=", "gives" if whole or adds != "add to" else "norm gives")]
     if path.gate is not None:
-        return [("φ", f"× {times}"), ("×", "times"), ("=", "is"), ("W₂", f"÷ {times}"), *ends]
-    bends = [("W₁", f"× {times}"), ("φ", run.card.phi.label)]
-    return [*bends, ("W₂", f"÷ {times}"), *ends]
+        return [("φ", ""), ("×", "times"), ("=", "is"), ("W₂", ""), *ends]
+    return [("W₁", ""), ("φ", run.card.phi.label), ("W₂", ""), *ends]

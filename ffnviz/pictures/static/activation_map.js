@@ -32,7 +32,7 @@ function rowHeight(n_tokens, room, more) {
 function makeLegend() {
   const [columns, lowest, highest] = [element("span"), element("span"), element("span")];
   const scale = element("i");
-  const action = element("span", { class: "action", text: "double-click to see how a value is computed" });
+  const action = element("span", { class: "action", text: "double-click a value for its sum" });
   const beyond = element("span", { class: "beyond" });
   const box = element("div", { class: "legend" },
     columns,

@@ -9,15 +9,36 @@ const scrollerOf = (host) => host.closest("[data-testid=stMain]");
 const resized = new ResizeObserver(bring);
 const stay = () => { until = 0; };
 
+// The room between a scene's words, which stay at the top while the page is scrolled, and the foot: its ends, in the
+// window. On a telephone the words are scrolled, too.
+function endsOfRoom(scroller) {
+  const story = words.closest("[data-cell=story]") ?? words, { height } = words.getBoundingClientRect();
+  const header = parseFloat(getComputedStyle(scroller.firstElementChild).paddingTop);
+  const sticks = getComputedStyle(story).position === "sticky";
+  const foot = scroller.querySelector(".sheet > .below"), style = foot && getComputedStyle(foot);
+  const covered = style?.position === "sticky" ? foot.offsetHeight + parseFloat(style.bottom) : 0;
+  return { sticks, header, top: sticks ? header + height : header, bottom: innerHeight - covered };
+}
+
+/**
+ * How high a lit picture can be to be seen whole, as pixels of CSS; null where no scene is.
+ *
+ * @param {Element} rows
+ */
+export function roomOfScene(rows) {
+  const scroller = words?.isConnected && rows.closest("[data-testid=stMain]");
+  if (!scroller) return null;
+  const { top, bottom } = endsOfRoom(scroller);
+  return bottom - top - 2 * EDGE;
+}
+
 function bring() {
   const scroller = words?.isConnected && scrollerOf(words);
   if (!scroller || performance.now() > until || pictures.length === 0) return;
   const boxes = pictures.map((host) => host.getBoundingClientRect());
   const top = Math.min(...boxes.map((box) => box.top)) - EDGE, bottom = Math.max(...boxes.map((box) => box.bottom)) + EDGE;
-  const above = words.getBoundingClientRect(), header = parseFloat(getComputedStyle(scroller.firstElementChild).paddingTop);
-  // The words stay at the top while the page is scrolled; on a telephone they are scrolled, too.
-  const sticks = getComputedStyle(words.closest("[data-cell=story]") ?? words).position === "sticky";
-  scroller.scrollTop += Math.min(bottom - innerHeight, sticks ? top - header - above.height : above.top - header);
+  const room = endsOfRoom(scroller);
+  scroller.scrollTop += Math.min(bottom - room.bottom, room.sticks ? top - room.top : words.getBoundingClientRect().top - room.header);
 }
 
 /**

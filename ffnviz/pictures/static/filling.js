@@ -4,6 +4,7 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
+import { roomOfScene } from "./bringing.js";
 import { rootOf } from "./element.js";
 import { makeSliding } from "./sliding.js";
 import { stripOfTalk } from "./spotlight.js";
@@ -19,7 +20,7 @@ const SHRINKS = 0.2; // of its height, by which a picture may be lower for that:
 const [LOWEST_LIST, LOWER_LIST] = [150, 0.15]; // pixels; of its height, that a list as low may give up
 const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a page, which such a window lists
 
-// A scene has the pictures as they are, and brings the lit one into the window; a talk of all of them fills it.
+// A scene brings its lit picture into the window, no higher than that has room for; a talk of all of them fills it.
 function isScene() {
   const { dataset } = document.documentElement;
   return ("scene" in dataset || "alone" in dataset) && !isTalk();
@@ -200,13 +201,24 @@ function shareOutIn({ pictures, lists, own }, height) {
   return [...first, ...shareOut(lists, Math.abs(rest) < 1 ? 0 : rest)];
 }
 
+// What each picture of some cells is given where it has a height of its own.
+const grantsAlone = (hosts, height) => hosts.flatMap((host) => shareOutIn(measured(host.parentElement, [host]), height))
+  .map(([{ host, own }, pixels]) => [host, pixels < -SHRINKS * own ? 0 : Math.round(pixels)]);
+
 // In a low window each picture is as high as what is left below the sentence.
 function grantsOfLow(rows) {
   const scroller = rows.closest("[data-testid=stMain]"), stuck = scroller?.querySelector('[data-cell="chips"]');
   if (!scroller) return [];
   const height = scroller.clientHeight - number(stuck && getComputedStyle(stuck).top) - (stuck?.offsetHeight ?? 0) - EDGE;
-  return [...rows.querySelectorAll(".cell")].flatMap((host) => shareOutIn(measured(host.parentElement, [host]), height))
-    .map(([{ host, own }, pixels]) => [host, pixels < -SHRINKS * own ? 0 : Math.round(pixels)]);
+  return grantsAlone([...rows.querySelectorAll(".cell")], height);
+}
+
+// In a scene the lit pictures are as high as what is left between its words and the foot, at most.
+function grantsOfScene(rows) {
+  const room = roomOfScene(rows);
+  const lit = room === null ? [] : [...rows.querySelectorAll(".cell[data-lit]")];
+  const shrunk = new Map(grantsAlone(lit, room).map(([host, pixels]) => [host, Math.min(0, pixels)]));
+  return ofHeight(rows).map((host) => [host, shrunk.get(host) ?? 0]);
 }
 
 // What each picture and list is given, with its host. The lines are as high as they were `before`, if they
@@ -240,9 +252,6 @@ export function crowd(crowded) {
   documentElement.toggleAttribute("data-crowded", crowded);
   dispatchEvent(new Event("resize"));
 }
-
-// Nothing for any of them.
-const own = (rows) => ofHeight(rows).map((host) => [host, 0]);
 
 // What stands at the left has the same height; where that is too little, its list of parts is
 // shorter, and where that is not enough, a menu. In a window of few rows the list has one form on
@@ -288,7 +297,7 @@ export function fillWindow(rows, side, below) {
     const at = `${left} ${innerWidth}`;
     if (kept?.at !== at) kept = null;
     let shares;
-    if (scene) shares = own(rows);
+    if (scene) shares = grantsOfScene(rows);
     else if (innerHeight <= LOW) shares = grantsOfLow(rows);
     else {
       last = { at, ...grants(rows, below, kept?.heights) };
