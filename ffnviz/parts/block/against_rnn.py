@@ -267,6 +267,9 @@ def clock_figure(
     )
 
 
+MOST_LABELS = 3  # of the logarithmic axis, about
+
+
 def arrives(
     labels: Sequence[str],
     token: int,
@@ -279,6 +282,8 @@ def arrives(
         token: the one whose output it starts from.
         series: name, what arrives at each token, colour, and dash.
     """
+    lengths = np.concatenate([values[values > 0] for _, values, _, _ in series])
+    decades = float(np.ptp(np.log10(lengths))) if len(lengths) else 0
     return figure(
         [
             line_trace(
@@ -294,7 +299,12 @@ def arrives(
             for name, values, colour, dash in series
         ],
         token_axis(labels),
-        axis("length of the gradient that arrives", type="log", dtick=1, exponentformat="power"),
+        axis(
+            "length of the gradient that arrives",
+            type="log",
+            dtick=max(1, math.ceil(decades / MOST_LABELS)),
+            exponentformat="power",
+        ),
         shapes=[band(token - 0.5, token + 0.5)],
         margin={"l": 84, "r": 20, "t": 44, "b": 84},
     )
