@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakKeyDictionary
 
+import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
@@ -50,6 +51,20 @@ class RecordedBlock:
     heads_read: Tensor | None = None
     heads_wrote: Tensor | None = None
     mixes: list[Mix] = field(default_factory=list)
+
+    def equals(self, other: "RecordedBlock") -> bool:
+        """Whether all values are the same, to the bit."""
+        ours, theirs = ([*each.named().values()] for each in (self, other))
+        return len(ours) == len(theirs) and all(map(torch.equal, ours, theirs))
+
+    def named(self) -> dict[str, Tensor]:
+        """All that was recorded, by its name."""
+        mixed = {
+            f"{name} {at}": getattr(mix, name)
+            for at, mix in enumerate(self.mixes)
+            for name in ("weights", "values")
+        }
+        return {name: x for name, x in vars(self).items() if isinstance(x, Tensor)} | mixed
 
 
 @dataclass(eq=False)

@@ -434,18 +434,19 @@ class ExternalNetwork:
 
     @cached_property
     def _overwrites(self) -> bool:
-        """Whether it writes over what it computed before, in one pass or by the next."""
-        some, blocks = self.probe[:1, :SOME], range(len(self.proof.blocks))
+        """Whether it writes over what it computed before, in the same pass or in the next."""
+        blocks, heads = range(len(self.proof.blocks)), self._seen_heads
 
-        def passed() -> Recording:
-            recording = Recording(some, hold=blocks, heads=self._seen_heads, copies=False)
+        def passed(ids: Tensor, copies: bool) -> list[RecordedBlock]:
+            recording = Recording(ids, hold=blocks, heads=heads, copies=copies)
             with torch.no_grad():
                 record(self.model, recording)
-            return recording
+            return recording.blocks
 
-        first = passed()
-        passed()
-        return first.overwritten
+        first, last = self.probe[:1, :SOME], self.probe[1:, -SOME:]
+        copied, kept = passed(first, copies=True), passed(first, copies=False)
+        passed(last, copies=False)
+        return not all(map(RecordedBlock.equals, copied, kept))
 
     def _batched(self, ids: Tensor) -> Tensor:
         n_tokens = ids.shape[-1]

@@ -163,3 +163,42 @@ def test_a_stream_that_does_not_fit_is_refused_before_it_is_computed(
     assert network.trace("a cat").tokens
     with pytest.raises(MemoryError, match="The stream of 300 tokens takes 192 kB"):
         network.trace("the cat " * 200)
+
+
+def reuse(layer: nn.Module, by_data: bool) -> None:
+    """Have a layer write each result where it wrote the one before."""
+    inner, rooms = layer.forward, dict[torch.Size, torch.Tensor]()
+
+    def forward(x: torch.Tensor) -> torch.Tensor:
+        made: torch.Tensor = inner(x)
+        room = rooms.setdefault(made.shape, torch.empty_like(made))
+        (room.data if by_data else room).copy_(made)
+        return room
+
+    layer.forward = forward
+
+
+class InPlace(nn.Module):
+    """ReLU that changes what it reads."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.relu_()
+
+
+@pytest.mark.parametrize("way", ["in place", "room used again", "past the version"])
+def test_what_a_network_writes_over_is_kept_as_it_was(way: str) -> None:
+    relu = lambda: T.GPT2LMHeadModel(T.GPT2Config(**{**GPT2, "activation_function": "relu"}))  # noqa: E731
+    plain, changed = from_module(build(relu), TOKENIZERS["GPT-2"]()), build(relu)
+    for block in changed.transformer.h:  # type: ignore[union-attr]
+        if way == "in place":
+            block.mlp.act = InPlace().eval()
+        else:
+            reuse(block.mlp.c_fc, by_data=way == "past the version")
+    other = from_module(changed, TOKENIZERS["GPT-2"]())
+    traces = [(plain.trace(text, hold="all"), other.trace(text, hold="all"))
+              for text in (TEXT, "the mat sat on the cat")]  # fmt: skip
+    for expected, found in traces:
+        for one, same in zip(expected.blocks, found.blocks, strict=True):
+            for name, stage in vars(one.ffn).items():
+                assert torch.equal(stage, getattr(same.ffn, name)), name
+            assert torch.equal(one.output, same.output)
