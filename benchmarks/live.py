@@ -46,12 +46,15 @@ window.measure = ([id, ids, warm, passes]) => {
   return times.sort((a, b) => a - b)[passes >> 1];
 };
 """
-# From a text that is set to the pictures that show it, in milliseconds, painted.
+# From a text that is set to the pictures that show it, in milliseconds, painted: what a frame posts
+# comes once that frame is painted.
 KEY = """(text) => new Promise((resolve) => {
   const box = document.querySelector("input"), from = performance.now();
   const shown = () => [...document.querySelectorAll(".picture:not([hidden])")].every(({ shadowRoot }) =>
     JSON.parse(shadowRoot.querySelector("[data-painted]").dataset.painted || "{}").sentence === text);
-  const look = () => (shown() ? requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - from))) : setTimeout(look));
+  const { port1, port2 } = new MessageChannel();
+  const look = () => requestAnimationFrame(() => port1.postMessage(null));
+  port2.onmessage = () => (shown() ? resolve(performance.now() - from) : look());
   box.value = text;
   box.dispatchEvent(new Event("input"));
   look();

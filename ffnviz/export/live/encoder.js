@@ -50,11 +50,20 @@ const relu = (x) => (x > 0 ? x : 0);
 // erfc by a rational Chebyshev fit, relative error 1.2e-7 (Press et al., Numerical Recipes, section 6.2).
 const FIT = [-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277];
 const [F0, F1, F2, F3, F4, F5, F6, F7, F8, F9] = FIT;
-function gelu(x) {
+function computedGelu(x) {
   const z = Math.abs(x) * Math.SQRT1_2, t = 1 / (1 + 0.5 * z);
   const power = F0 + t * (F1 + t * (F2 + t * (F3 + t * (F4 + t * (F5 + t * (F6 + t * (F7 + t * (F8 + t * F9))))))));
   const tail = t * Math.exp(-z * z + power);
   return 0.5 * x * (x > 0 ? 2 - tail : tail);
+}
+
+// Read from a table, between its entries in proportion: off by at most STEP² / 8 max |GELU″| = 2e-7.
+const [END, STEP] = [6, 1 / 2048]; // beyond the end GELU is 0 or x, but for 6e-9
+const table = Float32Array.from({ length: 2 * END / STEP + 2 }, (_, at) => computedGelu(at * STEP - END));
+function gelu(x) {
+  if (!(Math.abs(x) < END)) return x > 0 ? x : 0 * x; // NaN stays
+  const place = (x + END) / STEP, at = Math.floor(place);
+  return table[at] + (place - at) * (table[at + 1] - table[at]);
 }
 
 const ACTIVATIONS = { relu, gelu }; // what packing.py lets through
@@ -186,12 +195,13 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
   }
 
   const none = () => [];
-  function logitsOf(stream, token) {
-    const before = top, row = room(1, d);
-    row.set(stream.subarray(token * d, (token + 1) * d));
-    const logits = linear(layerNorm(row, finalNorm, 1), words, 1).slice();
+  // The logits at a token of some streams, in one product; they are copies.
+  function logitsOf(streams, token) {
+    const n = streams.length, before = top, rows = room(n, d);
+    streams.forEach((stream, at) => rows.set(stream.subarray(token * d, (token + 1) * d), at * d));
+    const logits = linear(layerNorm(rows, finalNorm, n), words, n).slice();
     top = before;
-    return logits;
+    return streams.map((_, at) => logits.subarray(at * nWords, (at + 1) * nWords));
   }
 
   return {
@@ -209,15 +219,15 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
       for (let n = 0, input = embedding; n < nBlocks; n++, input = passed[n - 1].output) passed.push(run(input, n, T, off));
       return { ids, embedding, blocks: passed, final: layerNorm(passed[nBlocks - 1].output, finalNorm, T), off };
     },
-    // The logits at a token, and the same with a block's FFN left out for every token; both are copies.
-    logits: ({ blocks: passed }, token) => logitsOf(passed[nBlocks - 1].output, token),
-    logitsWithoutFfn({ ids, blocks: passed, off }, block, token) {
+    logits: ({ blocks: passed }, token) => logitsOf([passed[nBlocks - 1].output], token)[0],
+    // The logits at a token, and the same with a block's FFN left out for every token.
+    logitsWithAndWithoutFfn({ ids, blocks: passed, off }, block, token) {
       const before = top;
       let stream = passed[block].middle;
       for (let n = block + 1; n < nBlocks; n++) stream = run(stream, n, ids.length, off).output;
-      const logits = logitsOf(stream, token);
+      const both = logitsOf([passed[nBlocks - 1].output, stream], token);
       top = before;
-      return logits;
+      return both;
     },
     // What each neuron of a block directly adds to a word's logit: direct_contributions in Python.
     contributions({ blocks: passed }, block, token, word) {

@@ -35,13 +35,24 @@ function halved(values) {
   });
 }
 
+// Loops, not callbacks: they are run on all hidden values with every key.
+function largestOf(values) {
+  let largest = 0;
+  for (let at = 0; at < values.length; at++) largest = Math.max(largest, Math.abs(values[at]));
+  return largest;
+}
+function countBeyond(values, beyond) {
+  let n = 0;
+  for (let at = 0; at < values.length; at++) if (Math.abs(values[at]) > beyond) n++;
+  return n;
+}
+
 // The magnitude that the ends of a colour scale stand for: scale_end in pictures/activation_map.py.
 function scaleEnd(values, width) {
-  const largestOf = (row) => row.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
   const rows = Array.from({ length: values.length / width }, (_, at) => largestOf(rowOf(values, at, width))), largest = Math.max(...rows);
   const first = rows.length > 1 ? rows.indexOf(largest) : rows.length; // the token of the largest is left out
   const others = [values.subarray(0, first * width), values.subarray((first + 1) * width)];
-  const count = (beyond) => others.reduce((sum, part) => sum + part.reduce((n, value) => n + (Math.abs(value) > beyond), 0), 0);
+  const count = (beyond) => others.reduce((sum, part) => sum + countBeyond(part, beyond), 0);
   const n = count(0);
   if (n && count(Math.fround(largest / TOWERING)) >= n - Math.floor((n - 1) * QUANTILE)) return largest;
   const usual = n ? quantile(Float32Array.from(others.flatMap((part) => Array.from(part.filter(Boolean), Math.abs)))) : largest;
@@ -60,9 +71,11 @@ function ordersOf(hidden, T) {
     const size = Math.abs(hidden[t * dFf + n]);
     if (size > strongest[n]) [strongest[n], token[n]] = [size, t];
   }
-  const order = () => Uint16Array.from({ length: dFf }, (_, n) => n);
-  const byStrength = (a, b) => strongest[b] - strongest[a] || a - b;
-  return { strength: order().sort(byStrength), token: order().sort((a, b) => token[a] - token[b] || byStrength(a, b)) };
+  // As one number each, which sorts without a callback: the token, the strength downwards (the bits of a
+  // positive float32 ascend with it), the neuron.
+  const bits = new Uint32Array(strongest.buffer);
+  const sorted = (first) => Uint16Array.from(Float64Array.from(bits, (each, n) => ((first(n) + 1) * 2 ** 32 - each) * dFf + n).sort(), (key) => key % dFf);
+  return { strength: sorted(() => 0), token: sorted((n) => token[n]) };
 }
 
 // The likeliest entries of the vocabulary, and the probability of each.
@@ -145,7 +158,7 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
     read = { text, silent, tokens, nLeftOut, traces, labels: labelsOf(tokens), words: tokenizer.wordsToHide(text, tokens) };
   }
 
-  const activeIn = (values, id) => values.reduce((n, value) => n + (Math.abs(value) > Math.fround(live.thresholds[id])), 0);
+  const activeIn = (values, id) => countBeyond(values, Math.fround(live.thresholds[id]));
   function sharesOf(id, block) {
     const { hidden } = read.traces[id].blocks[block].ffn, { dFf } = networks[id];
     return read.tokens.map((_, t) => activeIn(rowOf(hidden, t, dFf), id) / dFf);
@@ -163,7 +176,7 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
       const all = sharesOf(name, blocks[name]);
       return all.reduce((sum, share) => sum + share, 0) / all.length;
     });
-    const largest = endOf(shown), beyond = shown.some(([values]) => values.some((value) => Math.abs(value) > largest));
+    const largest = endOf(shown), beyond = shown.some(([values]) => largestOf(values) > largest);
     return {
       ...template, largest, beyond, maps: template.maps.map((map) => ({ ...map, texts: read.labels, token: tokens[map.name] })),
       head: { ...template.head, spans: ofMaps(templates, shares) },
@@ -184,7 +197,7 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
       return names.map((name) => [name, end]);
     }));
     const stages = template.stages.map((stage) => {
-      const vector = row(stage.name), largest = ends[stage.name], beyond = vector.some((value) => Math.abs(value) > largest);
+      const vector = row(stage.name), largest = ends[stage.name], beyond = largestOf(vector) > largest;
       const note = stage.name === "hidden" ? withNumber(stage.note, grouped(activeIn(vector, id))) : stage.note;
       return { ...stage, note, largest, beyond };
     });
@@ -194,7 +207,7 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
   // The bars with the FFN and without it, the sentence of which is the other, and the likeliest word.
   function predictions(view, templates, id, block, token) {
     const { encoder } = networks[id], trace = read.traces[id], label = read.labels[token];
-    const guesses = [encoder.logits(trace, token), encoder.logitsWithoutFfn(trace, block, token)].map((logits) => likeliest(logits, tokenizer.labels));
+    const guesses = encoder.logitsWithAndWithoutFfn(trace, block, token).map((logits) => likeliest(logits, tokenizer.labels));
     const under = underGuess(live.under[id], read.text, read.tokens);
     const bars = (template, kind) => {
       const panels = template.panels.map((panel, at) => ({ ...panel, names: guesses[at].names, values: guesses[at].values }));

@@ -8,6 +8,7 @@ import { tidied } from "./tokenizer.js";
 
 const STATIC = / (?:writes|writers|examples|example values|example heads)$/; // arrays that are those of every sentence
 const LOADING = "The networks are on their way; till they are here you see a sentence that was computed before.";
+const HURRIED_MS = 300; // between two keys: what they change is at its place at once
 const EMPTY = "Type a sentence: [MASK] or ___ stands for a hidden word. The pictures below still show the last sentence.";
 
 // The worker that reads sentences, seen from the page. One question at a time is on its way, and of
@@ -152,7 +153,17 @@ export function makeLive(recorded, told) {
     if (upTo === null || !sentence.startsWith(upTo)) chosen = null;
     return ask({ ...wanted, sentence, token: chosen });
   }
-  box.oninput = type;
+  let rests = 0; // a timer, while a key was pressed just before
+  box.oninput = () => {
+    const hurry = (is) => document.documentElement.toggleAttribute("data-hurried", is);
+    hurry(rests > 0);
+    clearTimeout(rests);
+    rests = setTimeout(() => {
+      rests = 0;
+      hurry(false);
+    }, HURRIED_MS);
+    type();
+  };
   addEventListener("edit-sentence", () => box.focus());
 
   function hide(token) {

@@ -46,6 +46,7 @@ function makeInstructions(locals) {
     spread: (pointer, offset) => [get(pointer), memory(9, 2, offset)], // v128.load32_splat
     store: (pointer, offset, value) => [get(pointer), value, memory(11, 4, offset)], // v128.store
     addLanes: (a, b) => simd(0xe4, a, b), multiplyLanes: (a, b) => simd(0xe6, a, b), // f32x4
+    multiplyAdd: (a, b, c) => simd(0x105, a, b, c), // f32x4.relaxed_madd: a b + c, rounded once where the processor can
     repeatWhile: (body, condition) => [0x03, 0x40, body, condition, 0x0d, 0, 0x0b], // loop … br_if 0
   };
 }
@@ -54,12 +55,14 @@ const PARAMETERS = ["x", "w", "b", "y", "T", "nIn", "nOut"]; // as product() bel
 const COUNTERS = ["rows", "out", "left", "t", "k", "panel", ...times(ROWS, (r) => `x${r}`)];
 const LANES = ["value", "w0", "w1", ...times(ROWS, (r) => [`sum${r} 0`, `sum${r} 1`])];
 
-function body() {
-  const { get, set, int, tee, plus, minus, multiply, shift, isPositive, load, spread, store, addLanes, multiplyLanes, repeatWhile } =
+// `fused`: a product and a sum are one instruction, which not all browsers have.
+function body(fused) {
+  const { get, set, int, tee, plus, minus, multiply, shift, isPositive, load, spread, store, addLanes, multiplyLanes, multiplyAdd, repeatWhile } =
     makeInstructions([...PARAMETERS, ...COUNTERS, ...LANES]);
   const move = (local, by) => set(local, plus(get(local), by));
   const lanes = 16, panelRow = PANEL * BYTES; // bytes
-  const add = (row, half) => set(`sum${row} ${half}`, addLanes(multiplyLanes(get("value"), get(`w${half}`)), get(`sum${row} ${half}`)));
+  const added = (a, b, c) => (fused ? multiplyAdd(a, b, c) : addLanes(multiplyLanes(a, b), c));
+  const add = (row, half) => set(`sum${row} ${half}`, added(get("value"), get(`w${half}`), get(`sum${row} ${half}`)));
   const step = (k) => [
     set("w0", load("panel", k * panelRow)), set("w1", load("panel", k * panelRow + lanes)),
     times(ROWS, (row) => [set("value", spread(`x${row}`, k * BYTES)), add(row, 0), add(row, 1)]),
@@ -86,8 +89,8 @@ function body() {
 }
 
 // The module: it imports a memory and exports the product.
-function moduleBytes() {
-  const code = body(), locals = vector([[...leb(COUNTERS.length), I32], [...leb(LANES.length), V128]]);
+function moduleBytes(fused) {
+  const code = body(fused), locals = vector([[...leb(COUNTERS.length), I32], [...leb(LANES.length), V128]]);
   const whole = [...locals, ...code, 0x0b];
   return Uint8Array.from([
     0, 0x61, 0x73, 0x6d, 1, 0, 0, 0,
@@ -132,7 +135,7 @@ function plainProduct(f) {
 export function makeMemory(size, allowed = true) {
   try {
     if (allowed) {
-      const compiled = new WebAssembly.Module(moduleBytes());
+      const fused = moduleBytes(true), compiled = new WebAssembly.Module(WebAssembly.validate(fused) ? fused : moduleBytes(false));
       const memory = new WebAssembly.Memory({ initial: Math.ceil((size * BYTES) / 65_536) });
       const { product } = /** @type {{ product: Product }} */ (new WebAssembly.Instance(compiled, { page: { memory } }).exports);
       /** @type {Product} */

@@ -1,10 +1,12 @@
-// What stays on the page moves to where it belongs now; nothing moves where the person's system asks for calm.
+// What stays on the page moves to where it belongs now; nothing moves where the person's system asks for calm,
+// or while somebody types faster than it would get there.
 
 const MOVE_MS = 180;
 const PLAY_MS = 600;
 const MOVE = { duration: MOVE_MS, easing: "ease-out" };
 
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
+const stands = () => calm.matches || "hurried" in document.documentElement.dataset;
 
 /**
  * Says where a bar begins and how long it is; it gets there from where it was. Its transform moves, which the browser
@@ -17,7 +19,7 @@ const calm = matchMedia("(prefers-reduced-motion: reduce)");
 export function stretch(bar, start, length) {
   const [was, long] = [bar.style.marginLeft, bar.style.width].map((share) => Number.parseFloat(share) / 100);
   Object.assign(bar.style, { marginLeft: `${100 * start}%`, width: `${100 * length}%` });
-  if (calm.matches || !(long > 0 && length > 0) || (was === start && long === length)) return;
+  if (stands() || !(long > 0 && length > 0) || (was === start && long === length)) return;
   const before = `translateX(${(100 * (was - start)) / length}%) scaleX(${long / length})`;
   bar.animate([{ transform: before, transformOrigin: "left" }, { transform: "none", transformOrigin: "left" }], MOVE);
 }
@@ -30,7 +32,7 @@ export function stretch(bar, start, length) {
  * @param {number} y
  */
 export function slide(one, x, y) {
-  if (!calm.matches && (x || y)) one.animate([{ translate: `${x}px ${y}px` }, { translate: "none" }], MOVE);
+  if (!stands() && (x || y)) one.animate([{ translate: `${x}px ${y}px` }, { translate: "none" }], MOVE);
 }
 
 /**
@@ -50,7 +52,7 @@ export function reorder(list, names) {
   const others = rows.filter((row) => !staying.includes(row));
   list.append(...staying.map((row) => row ?? /** @type {HTMLElement} */ (others.shift())));
   return () => {
-    if (calm.matches) return;
+    if (stands()) return;
     staying.forEach((row, at) => {
       const by = row && !row.hidden ? (places.get(row) ?? at) - at : 0;
       if (by) row?.animate([{ transform: `translateY(${100 * by}%)` }, { transform: "none" }], MOVE);
@@ -64,7 +66,7 @@ export function reorder(list, names) {
  * @param {[Element, Keyframe[]][]} parts elements in order, each with its keyframes
  */
 export function playInTurn(parts) {
-  if (calm.matches) return;
+  if (stands()) return;
   const each = PLAY_MS / (parts.length + 2), duration = 3 * each;
   parts.forEach(([part, frames], at) => part.animate(frames, { duration, delay: at * each, fill: "backwards", easing: "ease-out" }));
 }

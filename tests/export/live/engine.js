@@ -28,7 +28,7 @@
       });
       const kept = Object.entries(values).map(([name, value]) => [name, value.slice()]);
       trace.blocks.forEach((_, block) => {
-        values[`${block} without`] = encoder.logitsWithoutFfn(trace, block, token);
+        values[`${block} without`] = encoder.logitsWithAndWithoutFfn(trace, block, token)[1];
         values[`${block} adds`] = encoder.contributions(trace, block, token, 7);
       });
       for (const [name, value] of kept) {
