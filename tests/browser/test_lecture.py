@@ -90,7 +90,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     expect(page.locator(".story .where")).to_have_text("4 of 13")
     assert "/sparsity" in page.url
     expect(page.locator(".story .say")).to_be_hidden()  # a question is open
-    page.get_by_role("button", name="One matrix, no wider than before").click()
+    page.get_by_role("button", name="One table, no wider than before").click()
     expect(page.get_by_text("Right.")).to_be_visible()
     expect(page.locator(".story .say")).to_contain_text("sets the rest to 0")
     journey.press("Leave")  # whoever has typed nothing has their own sentence again
