@@ -75,10 +75,8 @@ def test_the_concentration_curve_starts_at_nothing_and_ends_at_all() -> None:
 def test_birth_marks_the_first_and_the_last_point_and_what_was_published() -> None:
     tokens = np.array([0, 1_000_000, 2_000_000])
     curves = {(RELU, 0): np.array([50.0, 20.0, 10.0])}
-    drawn = checked(
-        birth(tokens, [("a", curves), ("b", curves)], {RELU: np.array([9.0, 5.0, 4.0])})
-    )
-    assert len(drawn.data) == 3
+    drawn = checked(birth(tokens, [("a", curves), ("b", curves)]))
+    assert len(drawn.data) == 2
     for trace in drawn.data:
         sizes = list(trace.marker.size)
         assert sizes[0] > 0
@@ -108,13 +106,13 @@ def legend_figures() -> dict[str, Figure]:
     """Each that names networks in its legend, with one that has markup in its name."""
     y, x = np.linspace(0.1, 0.9, 3), np.array([0, 1_000, 2_000])
     curves = {(TYPED, block): y for block in (0, 1)}
-    panels = [(title, curves) for title in ("awake", "never", "mean")]
+    panels = [(title, curves) for title in ("awake", "never")]
     return {
         "awake": awake_by_token({(TYPED, True): y[None], (TYPED, False): y[None]}, LABELS, 1, 9),
         "threshold": threshold_figure({TYPED: (y, y)}, 0.1),
         "kept": concentration_figure({TYPED: y}, 0.5),
         "reached": reached_figure({TYPED: y}, {TYPED: 0.9}, LABELS),
-        "birth": birth(x, panels, {TYPED: y}),
+        "birth": birth(x, panels),
     }
 
 

@@ -96,21 +96,19 @@ def reached_figure(
 
 # Share of units above zero in large trained models: Li et al. 2022, arXiv:2210.06313.
 PUBLISHED_SHARES = {"T5-Base": 3.0, "ViT-B/16": 6.3}
-DOMAINS = ((0.53, 0.95), (0.26, 0.43), (0, 0.17))
+DOMAINS = ((0.44, 0.95), (0, 0.3))
 DASHES = ("solid", "dot", "dash", "longdash")
 
 
 def birth(
     tokens: NDArray[np.integer],
     panels: Sequence[tuple[str, Mapping[tuple[Series, int], Array]]],
-    loss: Mapping[Series, Array],
 ) -> Figure:
-    """Curves over the tokens seen, the first and last point marked; three panels in all.
+    """Curves over the tokens seen, the first and last point marked, in two panels.
 
     Args:
         tokens: seen at each point, (n,), the first 0.
         panels: a title, and (network, block) → percent at each point, (n,).
-        loss: network → loss at each point, in nats, (n,); the last panel.
     """
     millions = tokens / 1e6
     traces: list[Trace] = []
@@ -126,12 +124,6 @@ def birth(
         titles.append(panel_title(title, 0, DOMAINS[place][1]))
     # The share falls to a seventh: only a logarithmic axis keeps its end apart from nothing.
     axes["yaxis1"] |= {"type": "log", "tickvals": [3, 6, 12, 25, 50], "range": [0.35, 1.8]}
-    last = len(panels) + 1
-    for series, values in loss.items():
-        name = f"{escaped(series.label)}, loss"
-        traces.append(_curve(name, series.colour, millions, values, f"y{last}", "solid", False))
-    axes[f"yaxis{last}"] = axis("nats", domain=list(DOMAINS[-1]), nticks=2)
-    titles.append(panel_title("loss at hidden words (the curves coincide)", 0, DOMAINS[-1][1]))
     reach = [-0.02 * float(millions[-1]), 1.02 * float(millions[-1])]
     line = {"color": "@muted", "width": 1.5, "dash": "dashdot"}
     across = {"type": "line", "x0": 0, "x1": 1, "xref": "paper", "yref": "y", "line": line}
@@ -144,7 +136,7 @@ def birth(
     ]
     return figure(
         traces,
-        axis("million tokens seen", range=reach, anchor=f"y{last}"),
+        axis("million tokens seen", range=reach, anchor=f"y{len(panels)}"),
         axes.pop("yaxis1"),
         **axes,
         shapes=bands,
@@ -188,9 +180,9 @@ def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
     ]
     chart = chart_cell(
         Head(_sentence(own, run), "birth", run.card.colour, under=PUBLISHED),
-        birth(own.tokens, panels, {card: record.loss for card, record in records.items()}),
-        "The share of activations above zero, of neurons that never are, and the loss, from the "
-        "first step of training to the last, for each network.",
+        birth(own.tokens, panels),
+        "The share of activations above zero, and of neurons that never are, from the first step "
+        "of training to the last, for each network.",
         height=600,
     )
     return Sheet([row(chart)])
