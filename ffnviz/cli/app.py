@@ -187,7 +187,7 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     "indexes",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
-    help="An index that `ffnviz index` made, shown on Neurons' pages for its own network, in "
+    help="An index that `ffnviz index` made, shown on the page Neurons for its own network, in "
     f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
 )
 @setting(
@@ -195,7 +195,7 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     metavar="[NETWORK=]FILE",
     multiple=True,
     help="Descriptions of neurons by others, as Neuronpedia exports them (.jsonl, .jsonl.gz, or a "
-    "folder of them), shown on Neurons' pages for the network that they name, or for NETWORK. "
+    "folder of them), shown on the page Neurons for the network that they name, or for NETWORK. "
     "Repeatable; in the environment, with blanks between them.",
 )
 @setting(
@@ -217,7 +217,8 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
 @setting(
     "--train-minutes",
     type=Number(0, 60),
-    help="Minutes of a processor that one training on the page Learn may take; 0 switches it off.",
+    help="Minutes of processor time that one training on the page Learn may take; 0 switches "
+    "training off.",
 )
 def app(
     host: str,

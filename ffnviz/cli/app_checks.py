@@ -29,7 +29,7 @@ from ffnviz.models.fingerprint import is_of, made_of
 from ffnviz.models.registry import available_networks, open_network, usual_device
 from ffnviz.models.sae import Sae, SaeError, read_sae
 
-OLDER = " An older ffnviz made it, which compared the first weights of the FFNs alone."
+OLDER = " An older ffnviz made it, which knew a network only by the first weights of its FFNs."
 
 
 def requested_network(name: str, dtype: str | None) -> NetworkRequest:

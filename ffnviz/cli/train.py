@@ -40,7 +40,7 @@ def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File of single sentences, one a line, to train on too.",
 )
-@share_option("--sentence-share", 0.5, "Share of the steps made of --sentences.")
+@share_option("--sentence-share", 0.5, "Share of the training steps that read --sentences.")
 @click.option(
     "--facts",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),

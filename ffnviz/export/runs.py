@@ -53,7 +53,7 @@ def network_of(trace: object) -> Network:
         ValueError: if the trace was saved or pickled.
     """
     if isinstance(trace, JoinedTrace):
-        raise TypeError("These are several traces joined: show one of its `traces`.")
+        raise TypeError("This is several traces joined: show one of its `traces`.")
     if not isinstance(trace, Trace):
         raise TypeError(f"This is a {type(trace).__name__}: show a trace, as net.trace(text) is.")
     if trace.network is None:

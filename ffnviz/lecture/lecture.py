@@ -401,7 +401,7 @@ class _Reader:
         try:
             fields = list(Formatter().parse(text))
         except ValueError as error:
-            why = f"{field}: a brace stands alone: {error}. {{{{ is a brace."
+            why = f"{field}: a brace stands alone: {error}. To get one, write {{{{."
             raise LectureError(why) from error
         for _, name, format_spec, conversion in fields:
             if name is not None and (name not in self.facts or format_spec or conversion):

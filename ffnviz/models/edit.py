@@ -23,7 +23,7 @@ from ffnviz.models.card import Sizes
 
 # Where an edit is made: what it changes, by the name that a trace has for it.
 PLACES = {
-    "hidden": "the hidden neurons, between φ and the compression, d_ff wide",
+    "hidden": "the hidden neurons, between φ and W₂, d_ff wide",
     "ffn": "what the FFN writes, d_model wide",
     "attention": "what the attention adds to the stream, d_model wide",
     "heads": "what its heads gather, side by side as W_O reads them, n_heads · d_head wide",
@@ -82,7 +82,7 @@ class Edit:
         if self.at not in PLACES:
             raise ValueError(f"at = {self.at!r} is not allowed: one of {', '.join(PLACES)}.")
         if self.heads is not None and (self.at != "heads" or self.neurons is not None):
-            raise ValueError('heads = … needs at="heads", and leaves neurons out.')
+            raise ValueError('heads = … needs at="heads", and cannot be combined with neurons.')
         block = plain(self.block)
         if type(block) is not int:
             raise ValueError(f"block = {block!r}: give one whole number, from 0.")

@@ -110,8 +110,8 @@ class Sae:
         block = plain(self.block)
         if type(block) is not int or block < 0:
             raise SaeError(
-                f"{self.name}: block = {self.block!r}: give one whole number, from 0; of a "
-                "dictionary, which knows no network, the last has its own number, too."
+                f"{self.name}: block = {self.block!r}: give one whole number, from 0. "
+                "A dictionary does not know how many blocks there are, so −1 is not the last."
             )
         object.__setattr__(self, "block", block)
         for name in ARRAYS:
@@ -341,7 +341,7 @@ def _place(hook: str, folder: Path) -> tuple[int, str]:
     match = re.fullmatch(r"blocks\.([0-9]{1,4})\.([a-z_.]+)", hook)
     if match is None or match[2] not in HOOKS:
         known = ", ".join(f"blocks.N.{name}" for name in HOOKS)
-        raise SaeError(f"{folder} is of “{hook[:80]}”; known are {known}.")
+        raise SaeError(f"{folder} is of “{hook[:80]}”; only {known} can be read.")
     return int(match[1]), HOOKS[match[2]]
 
 
@@ -350,9 +350,9 @@ def _architecture(settings: dict[str, Any], folder: Path) -> str:
     phi = settings.get("activation_fn_str") or settings.get("activation_fn")
     architecture = "topk" if phi == "topk" else str(settings.get("architecture") or "standard")
     if architecture not in TENSORS:
-        raise SaeError(f"{folder} is “{architecture[:80]}”; known are {', '.join(TENSORS)}.")
+        raise SaeError(f"{folder} is “{architecture[:80]}”; only {', '.join(TENSORS)} can be read.")
     if phi not in (None, "relu", "topk"):
-        raise SaeError(f"{folder} has the activation function “{str(phi)[:80]}”; known is relu.")
+        raise SaeError(f"{folder} has φ = “{str(phi)[:80]}”; only relu can be read.")
     return architecture
 
 

@@ -314,8 +314,9 @@ def measured_on(measured: Measured[Any]) -> Sentence:
     said = f"Measured at {measured.when} on {measured.where}."
     if measured.shared is not None and measured.shared.matters:
         said += (
-            f" The machine was busy: this had {measured.shared.processor:.0%} of a processor, and "
-            f"pages were made in {measured.shared.pages:.0%} of the time; so times may be too long."
+            f" The machine was busy: the measurement had {measured.shared.processor:.0%} of a "
+            f"processor, and in {measured.shared.pages:.0%} of its time other pages were computed, "
+            "so times may be too long."
         )
     return said
 

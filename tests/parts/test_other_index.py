@@ -1,4 +1,4 @@
-"""`ffnviz app --index FILE`: another corpus on Neurons' pages, or a sentence why not."""
+"""`ffnviz app --index FILE`: another corpus on the page Neurons, or a sentence why not."""
 
 import os
 from collections.abc import Iterator

@@ -59,11 +59,11 @@ class PassesWithout:
     """What a sentence and a block give whichever token is chosen, in float64."""
 
     difference: float  # ‖W₁W₂ folded − one after the other‖
-    allowed: float  # what rounding may make of it
+    allowed: float  # what rounding may cause of it
     # what the output matrix reads: as it is, and with each taken away, (T, d_model)
     final: Mapping[str, Tensor]
     stacked: float  # ‖all FFNs without φ, one after the other − one matrix‖
-    stack_allowed: float  # what rounding may make of it
+    stack_allowed: float  # what rounding may cause of it
 
 
 @torch.no_grad()
@@ -102,7 +102,7 @@ def remove_phi(
         Finding(
             "Without φ, W₁ and W₂ fold into one d_model × d_model matrix.",
             "equal outputs, up to rounding",
-            f"outputs differ by {short(passes.difference)}; rounding may make "
+            f"outputs differ by {short(passes.difference)}; rounding may cause "
             f"{short(passes.allowed)}",
             Check(passes.difference, "≤", passes.allowed),
         ).by_construction("a product of two matrices is a matrix"),
@@ -114,12 +114,12 @@ def remove_phi(
             + ("" if one.bent < one.n_bent else ", and so no more could be seen")
             + f"); the folded matrix has rank {one.rank}",
             Check(one.flat, "≤", most),
-        ).by_construction("W₁ and b₁ map d_model + 1 numbers"),
+        ).by_construction("W₁ and b₁ together map d_model numbers and a constant 1"),
         Finding(
             "A stack of linear layers is one linear layer.",
             "equal outputs, up to rounding",
             f"all {len(subject.trace.blocks)} FFNs without φ, one after the other, against one "
-            f"matrix: {short(passes.stacked)}; rounding may make {short(passes.stack_allowed)}",
+            f"matrix: {short(passes.stacked)}; rounding may cause {short(passes.stack_allowed)}",
             Check(passes.stacked, "≤", passes.stack_allowed),
         ).by_construction("a product of matrices is a matrix"),
     )

@@ -44,7 +44,7 @@ def try_convolution(subject: Subject) -> AsConvolution:
         Finding(
             "The FFN is two convolutions with kernel 1.",
             "equal outputs, up to rounding",
-            f"largest difference {short(float(difference.max()))}, where rounding may make "
+            f"largest difference {short(float(difference.max()))}, where rounding may cause "
             f"{short(float(allowed.max()))} and outputs reach {short(float(linear.abs().max()))}",
             within_rounding(difference, allowed),
         ).by_construction("a kernel of width 1 is W₁ at each position"),

@@ -51,7 +51,7 @@ def _parameter(default: torch.Tensor, given: torch.Tensor | None = None) -> nn.P
 Module = TypeVar("Module", bound=nn.Module)
 NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 FFN_NEEDS = (Capability.PLAIN_FFN,)  # of a claim about the FFN alone
-BOUND = "× what rounding may make"  # a unit: at most 1 for a correct computation
+BOUND = "× what rounding may cause"  # a unit: at most 1 for a correct computation
 LONGEST = 32  # tokens, of an experiment that goes through them one by one
 
 
@@ -104,7 +104,7 @@ class Check:
         if self.words is not None:
             return self.words[0] if self.passed else self.words[1]
         if self.unit == BOUND:
-            return f"{_times(self.value)} what rounding may make"
+            return f"{_times(self.value)} what rounding may cause"
         unit = f" {self.unit}" if self.unit else ""
         value, tolerance = f"{short(self.value, 3)}{unit}", f"{short(self.tolerance, 3)}{unit}"
         if self.relation == ">":

@@ -219,8 +219,8 @@ def _universal(
     return Finding(
         f"One hidden layer of {phi_of(activation).label} fits this function if it is wide enough.",
         f"nowhere further off than {n} straight pieces between points of the curve",
-        f"{n} neurons, between the points of the fit: off by {short(fit.error)} on average and by "
-        f"{short(fit.largest)} at most; the best straight line by {short(line)} on average",
+        f"{n} neurons, between the points of the fit: off by {short(fit.error)} (root mean "
+        f"square) and by {short(fit.largest)} at most; the best straight line by {short(line)}",
         everywhere,
         "a small error on average is enough: the function jumps, and there a sum of continuous "
         "neurons is off by half the jump or more",

@@ -125,7 +125,7 @@ def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, 
             untestable=agreed(factors[LOUD] - 1) if kinds[LOUD].radius > 1 else small,
         ).cited("Pascanu, Mikolov & Bengio 2013, section 2"),
         Finding(
-            "In an untrained LSTM, too, the gradient vanishes more slowly than in an RNN.",
+            "Even in an untrained LSTM the gradient vanishes more slowly than in an RNN.",
             "each step back multiplies it by more than in the RNN",
             f"{described(LSTM)}; larger than the RNN's factor in "
             f"{int((slower > 0).sum())} of {len(slower)}",

@@ -123,7 +123,7 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
     return (
         Finding(
             "Attention, and so all before the FFN, is linear: only φ bends.",
-            "no bend before the FFN but what rounding makes",
+            "no more bend before the FFN than rounding explains",
             f"all before the FFN is off by {short(tried[BEFORE].check.value)}, attention alone by "
             f"{short(tried['attention'].check.value)}; with both held, all of it: "
             + short(tried[HELD].check.value),

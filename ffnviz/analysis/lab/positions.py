@@ -69,7 +69,7 @@ def try_sharing(subject: Subject) -> Sharing:
         ).by_construction("equal rows go through the same two matrices"),
         Finding(
             "The FFN is not shared across tokens.",
-            "other outputs for equal inputs at other positions",
+            "different outputs for equal inputs at different positions",
             f"equal inputs at {len(copies)} positions give "
             + (f"outputs up to {short(spread)} apart" if spread else "one and the same output")
             + f"; with other tokens beside it, a token's output moves by {short(crosstalk)}",
@@ -88,7 +88,7 @@ def try_sharing(subject: Subject) -> Sharing:
         ),
         Finding(
             "Each block has its own FFN: blocks do not share weights.",
-            "other weights in each block",
+            "different weights in each block",
             "there is one block only"
             if other is None
             else f"W₁ of block {subject.block + 1} and W₁ of block {other + 1} differ by "

@@ -214,7 +214,7 @@ def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
     rounding = float(torch.finfo(torch.float32).eps)
     return Finding(
         "GELU and its tanh formula are the same function.",
-        "no difference but what rounding makes",
+        "no difference beyond rounding",
         f"they differ by up to {short(apart[0])} (at x = ±{abs(apart[1]):.2f}); with one and with "
         f"the other, the predictions of these weights diverge by {short(changed, 1)} nats",
         Check(apart[0], "≤", rounding),

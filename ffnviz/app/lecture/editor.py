@@ -65,7 +65,7 @@ def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None]
             "Preview",
             disabled=preview is None,
             on_click=preview,
-            help="As a hall sees it; Esc leads back here.",
+            help="As an audience sees it; Esc leads back here.",
         )
         st.button("Remove", on_click=lambda: keep(draft().without(number)))
     st.text_input(

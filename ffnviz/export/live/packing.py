@@ -80,8 +80,9 @@ def _check(name: str, config: EncoderConfig) -> None:
     for why, is_so in wrong.items():
         if is_so:
             raise NotForALivePageError(
-                f"A live page cannot compute {name!r}: {why}. It has encoders of ours with ReLU "
-                "or GELU and pre-LayerNorm; without --live any network's sentence is saved."
+                f"A live page cannot compute {name!r}: {why}. It computes only our own encoders "
+                "with ReLU or GELU and pre-LayerNorm; without --live any network's sentence is "
+                "saved."
             )
 
 

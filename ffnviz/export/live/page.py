@@ -189,8 +189,8 @@ def live_contents(
 def _own(network: Network) -> Model:
     if not isinstance(network, Model):
         raise NotForALivePageError(
-            f"A live page cannot compute {network.card.label!r}: it has encoders of ours. Without "
-            "--live any network's sentence is saved."
+            f"A live page cannot compute {network.card.label!r}: it computes only our own "
+            "encoders. Without --live any network's sentence is saved."
         )
     return network
 

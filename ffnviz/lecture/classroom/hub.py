@@ -144,7 +144,7 @@ class Hub:
             await asyncio.sleep(REST_S)
 
     async def _beat(self) -> None:
-        """Now and then tell the store who is still there, and them that the server is."""
+        """Now and then tell the store who is still there, and these that the server still is."""
         while True:
             await asyncio.sleep(BEAT_S)
             for code, audience in list(self._audiences.items()):

@@ -242,7 +242,7 @@ class Model:
         """
         if self._watch.in_training and self.encoder.config.dropout:
             raise ValueError(
-                f"{self.name} is in training mode, in which dropout makes each pass another one. "
+                f"{self.name} is in training mode, in which dropout makes each pass different. "
                 "Call model.encoder.eval() first."
             )
         return self._watch.state()

@@ -187,7 +187,7 @@ def recorded(values: Tensor | None) -> Tensor:
         RuntimeError: if it recorded none: the network ran another way than when it was proved.
     """
     if values is None:
-        raise RuntimeError("a proved module did not run")
+        raise RuntimeError("a module that the equations were checked on did not run")
     return values
 
 

@@ -28,7 +28,7 @@ def check_mode(in_training: bool, name: str) -> None:
     if in_training:
         raise CannotOpenError(
             name,
-            "it is in training mode, in which dropout makes each pass another one. Call "
+            "it is in training mode, in which dropout makes each pass different. Call "
             "model.eval() first",
         )
 

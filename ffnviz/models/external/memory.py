@@ -130,7 +130,7 @@ def check_memory(sizes: Sizes, n_tokens: int, device: torch.device) -> None:
     if needed >= RESERVED_BYTES and needed + RESERVED_BYTES > (free := free_bytes(device)):
         raise MemoryError(
             f"The stream of {n_tokens:,} tokens takes {gigabytes(needed)}, and "
-            f"{gigabytes(max(0, free))} of memory are free. Trace a shorter text, or fewer at once."
+            f"{gigabytes(max(0, free))} of memory is free. Trace a shorter text, or fewer at once."
         )
 
 

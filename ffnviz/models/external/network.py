@@ -395,7 +395,7 @@ class ExternalNetwork:
             return 1.0
         if proved.attention is None:
             raise NotForThisNetwork(
-                f"Not for {self.label}: no one module writes what its attention adds to the "
+                f"Not for {self.label}: no single module writes what its attention adds to the "
                 "stream, so that cannot be edited."
             )
         return proved.attention.multiplier if edit.at == "attention" else 1.0

@@ -432,7 +432,7 @@ def from_module(
         torch.Size([3, 128])
     """
     if not isinstance(label, str):
-        raise TypeError(f"label = {label!r}: give a text, what pages and messages call it.")
+        raise TypeError(f"label = {label!r}: give a text: its name on pages and in messages.")
     name = label or type(model).__name__
     _check(model, name)
     seen = shown_part(model, name)

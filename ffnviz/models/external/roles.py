@@ -139,7 +139,7 @@ def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
     nearest = "" if closest == float("inf") else f" (the nearest is {closest:.0e} off)"
     raise NotProvedError(
         "E2",
-        "no φ(pre) or φ(pre) · value is what a linear layer then reads. It may be a mixture "
+        "what a linear layer then reads is neither φ(pre) nor φ(pre) · value. It may be a mixture "
         f"of experts, have a norm inside the FFN, or be no Transformer{nearest}",
         number,
     )

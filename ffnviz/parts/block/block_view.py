@@ -271,7 +271,7 @@ def explanation(
                 f"vector of length {_norm(after):.1f}."
             )
     return (
-        "The stream adds what was written. This turns "
+        "What was written is added. This turns "
         f"{word} by {number(f'{degrees(before, after):.0f}°')}; the length goes from "
         f"{_norm(before):.1f} to {_norm(after):.1f}.{end}"
     )

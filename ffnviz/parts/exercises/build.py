@@ -323,7 +323,7 @@ def _wrong_axis(_: Case, __: Lines) -> Lines:
     "Mask inverted",
     "e",
     "row sum",
-    "the rows of softmax sum to 0 over the sentence: all attend to padding",
+    "the rows of softmax sum to 0 over the sentence: all tokens attend to padding",
 )
 def _inverted(case: Case, _: Lines) -> Lines:
     mask = allowed(case.n_tokens, case.block.attention.causal)

@@ -97,7 +97,11 @@ def own_ffn(subject: Subject) -> Evidence:
     return Evidence(
         0 if apart <= allowed else 1,
         (
-            (f"largest difference over {len(copies)} places, in lengths", short(apart), apart),
+            (
+                f"largest difference over {len(copies)} places, as a share of the output's length",
+                short(apart),
+                apart,
+            ),
             ("weights of this FFN for one token", weights, None),
             (f"for the sentence's {counted(len(x), 'token')}", weights, None),
         ),
@@ -166,7 +170,7 @@ def gelu_sparse(subject: Subject) -> Evidence:
         (
             ("exactly 0 after ReLU", f"{relu:.1%}", relu),
             ("exactly 0 after GELU", f"{gelu:.1%}", gelu),
-            ("GELU so near to 0 that float32 rounds it to 0", f"{rounded:.1%}", rounded),
+            ("after GELU exactly 0 in float32, which rounds 1 + erf", f"{rounded:.1%}", rounded),
             (f"nearer to 0 than {NEAR} after GELU", f"{near:.1%}", near),
         ),
     )

@@ -217,8 +217,8 @@ def the_fit(run: Run, result: Approximation, place: int) -> Cell:
     sentence = (
         f"{number(counted(n, f'{phi_of(result.activation).label} neuron'))} "
         f"{'is' if n == 1 else 'are'} off by "
-        f"{short(fit.error)} on average, and by {short(fit.largest)} at most; the best straight "
-        f"line by {short(result.line)} on average."
+        f"{short(fit.error)} (root mean square), and by {short(fit.largest)} at most; the best "
+        f"straight line by {short(result.line)}."
     )
     return chart_cell(
         Head(sentence, "lab-pieces", run.card.colour),
@@ -232,9 +232,9 @@ def the_fit(run: Run, result: Approximation, place: int) -> Cell:
 def the_errors(run: Run, result: Approximation, place: int) -> Cell:
     """The error against the number of neurons."""
     sentence = (
-        f"From 1 neuron to {result.widths[-1]} the mean error goes from "
-        f"{short(result.fits[0].error)} to {number(short(result.fits[-1].error))}, the largest "
-        f"from {short(result.fits[0].largest)} to {short(result.fits[-1].largest)}."
+        f"From 1 neuron to {result.widths[-1]} the error (root mean square) goes "
+        f"from {short(result.fits[0].error)} to {number(short(result.fits[-1].error))}, the "
+        f"largest from {short(result.fits[0].largest)} to {short(result.fits[-1].largest)}."
     )
     return chart_cell(
         Head(sentence, "lab-errors", run.card.colour),
@@ -247,7 +247,8 @@ def the_errors(run: Run, result: Approximation, place: int) -> Cell:
             result.widths[place],
             f"@{run.card.colour}",
         ),
-        "The mean and the largest error against the number of neurons, both logarithmic.",
+        "The root mean square error and the largest one against the number of neurons, on "
+        "logarithmic axes.",
         height=560,
     )
 

@@ -152,12 +152,12 @@ def how_close(run: Run, result: AsConvolution) -> Cell:
     """The largest difference, beside what rounding allows and the size of the outputs."""
     largest = float(result.difference.max())
     sentence = (
-        "The same weights as convolutions give the same outputs: they differ by at most "
+        "Used as convolutions, the same weights give the same outputs: they differ by at most "
         f"{number('0' if largest == 0 else short(largest))}."
     )
     rungs = [
         ("largest difference", largest, f"@{run.card.colour}"),
-        ("rounding may make", float(result.allowed.max()), "@muted"),
+        ("rounding may cause", float(result.allowed.max()), "@muted"),
         ("largest output", result.size, "@text"),
     ]
     return chart_cell(

@@ -166,8 +166,8 @@ def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[C
         became = f"still {word}, {now} instead of {before}"
     answer = (
         f"With x̂ in the place of x at all tokens, the answer at {quoted(run.labels[run.token])} is "
-        f"{became}: {number(f'{divergence:.3g} nats')} apart. With nothing there, it would "
-        f"be {without:.3g}."
+        f"{became}; the prediction moves by {number(f'{divergence:.3g} nats')}. With zeros "
+        f"there, it would move by {without:.3g}."
     )
     share = (
         f"{here} Over the sentence, it leaves {number(percent(unexplained))} of the variance "

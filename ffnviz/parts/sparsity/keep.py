@@ -222,7 +222,7 @@ def _pass(model: Network, trace: ForwardPass, block: int, n: int, ranked_by: Ten
     record = trace.blocks[block].ffn
     d_ff = record.hidden.shape[-1]
     if not 1 <= n <= d_ff:
-        raise ValueError(f"{n} neurons cannot be kept: it must be from 1 to d_ff = {d_ff}.")
+        raise ValueError(f"{n} neurons cannot be kept: give from 1 to d_ff = {d_ff}.")
     kept = ranked_by.topk(n, dim=-1).indices  # (T, n)
     hidden = torch.zeros_like(record.hidden).scatter(-1, kept, record.hidden.gather(-1, kept))
     output = model.ffn(block).write(hidden)  # (T, d_ff) -> (T, d_model)

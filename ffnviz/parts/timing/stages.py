@@ -36,7 +36,8 @@ EXPLAINED = (
     "Dimensions, shows the CPU's side of this: compare batch 1 with batch 32."
 )
 GAIN_MOST = """The stages that gain most are those with the most multiply-adds: expand, compress, \
-and the output over the whole vocabulary. φ and the additions only move memory."""
+and the output over the whole vocabulary. φ and the additions compute little; \
+they move numbers to and from memory."""
 
 
 def devices_sheet(run: Run, values: Values) -> Sheet:
