@@ -72,7 +72,7 @@ def test_the_tokens_strongest_features_are_drawn(folders: list[Path]) -> None:
     told = ffnviz.sae_error(model, TEXT, ffnviz.read_sae(folders[0]), token=token)
     assert f"{told.unexplained:.0%} of the variance" in words(view.cells["missed"])
     assert f"{told.divergence:.3g} nats" in words(view.cells["missed"])
-    assert f"it would be {told.without:.3g}" in words(view.cells["missed"])
+    assert f"it would move by {told.without:.3g}" in words(view.cells["missed"])
 
 
 def test_a_feature_and_a_dictionary_can_be_chosen(folders: list[Path]) -> None:
