@@ -24,7 +24,7 @@ from ffnviz.models.device import device_name
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import usual_token
 
-JSON = "All claims as JSON instead of a list; blocks and tokens are numbered from 1 there, too."
+JSON = "All claims as JSON instead of a list; blocks and tokens count from 1 there, too."
 
 
 @click.command()
