@@ -236,7 +236,7 @@ def special_tokens(run: Run) -> Switch:
         run.state.special,
         chosen,
         help=f"The network reads {names} beside your words. When hidden, they are in no picture, "
-        "table, share or average; but the network still reads them.",
+        "table, share or average, but the network still reads them.",
     )
 
 

@@ -59,11 +59,11 @@ class PassesWithout:
     """What a sentence and a block give whichever token is chosen, in float64."""
 
     difference: float  # ‖W₁W₂ folded − one after the other‖
-    allowed: float  # what rounding may cause of it
+    allowed: float  # of it, what rounding may cause
     # what the output matrix reads: as it is, and with each taken away, (T, d_model)
     final: Mapping[str, Tensor]
     stacked: float  # ‖all FFNs without φ, one after the other − one matrix‖
-    stack_allowed: float  # what rounding may cause of it
+    stack_allowed: float  # of it, what rounding may cause
 
 
 @torch.no_grad()

@@ -135,7 +135,7 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
         *of_the_ffn,
         Finding(
             "LayerNorm is linear: it only shifts and scales.",
-            "no bend but what rounding makes",
+            "no more bend than rounding explains",
             f"LayerNorm alone: {off('LayerNorm')}; with its divisor held: "
             + short(tried[DIVISOR_HELD].check.value),
             tried["LayerNorm"].check,

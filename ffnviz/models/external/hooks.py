@@ -54,17 +54,12 @@ class RecordedBlock:
 
     def equals(self, other: "RecordedBlock") -> bool:
         """Whether all values are the same, to the bit."""
-        ours, theirs = ([*each.named().values()] for each in (self, other))
+        ours, theirs = self._tensors(), other._tensors()
         return len(ours) == len(theirs) and all(map(torch.equal, ours, theirs))
 
-    def named(self) -> dict[str, Tensor]:
-        """All that was recorded, by its name."""
-        mixed = {
-            f"{name} {at}": getattr(mix, name)
-            for at, mix in enumerate(self.mixes)
-            for name in ("weights", "values")
-        }
-        return {name: x for name, x in vars(self).items() if isinstance(x, Tensor)} | mixed
+    def _tensors(self) -> list[Tensor]:
+        own = [x for x in vars(self).values() if isinstance(x, Tensor)]
+        return own + [x for mix in self.mixes for x in (mix.weights, mix.values)]
 
 
 @dataclass(eq=False)
@@ -125,7 +120,7 @@ class Recording:
         self.kept.append((values, values._version))
         return values
 
-    def recorded(self, values: Tensor) -> Tensor:
+    def keep_batched(self, values: Tensor) -> Tensor:
         """The values to keep, (B, T, width)."""
         return self.batched(self.keep(values))
 
@@ -231,7 +226,7 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
         if recording is None or recording.show:
             return None
         returned = _edited(recording, returned, "output")
-        recording.block.output = recording.recorded(stream_out(returned))
+        recording.block.output = recording.keep_batched(stream_out(returned))
         if recording.number == n_blocks - 1 and not recording.to_the_end:
             raise PassEnded
         return returned
@@ -294,7 +289,7 @@ def _begin_block(_: nn.Module, args: Any, kwargs: Any) -> Any:
     chained = recording.chained and recording.blocks and not edits
     before = recording.block.output if chained else None
     if before is None:
-        before = stream.new_empty(0) if recording.show else recording.recorded(stream)
+        before = stream.new_empty(0) if recording.show else recording.keep_batched(stream)
     recording.blocks.append(RecordedBlock(before, edited(before, edits, "input")))
     if not edits:
         return None
@@ -307,7 +302,7 @@ def _edit_attention(proof: Proof, _: nn.Module, _args: Any, returned: Any) -> An
         return None
     returned = _edited(recording, returned, "attention")
     if recording.records_heads:
-        recording.block.heads_wrote = recording.recorded(stream_out(returned))
+        recording.block.heads_wrote = recording.keep_batched(stream_out(returned))
         if recording.ends_with_heads:
             raise PassEnded
     proved = proof.blocks[recording.number]
@@ -340,7 +335,7 @@ def _input_recorder(name: str, condition: Condition = lambda r: not r.show) -> A
     def record(_: nn.Module, args: Any, kwargs: Any) -> None:
         recording, stream = _in_a_block(), stream_in(args, kwargs)
         if recording is not None and condition(recording) and stream is not None:
-            setattr(recording.block, name, recording.recorded(stream))
+            setattr(recording.block, name, recording.keep_batched(stream))
 
     return record
 
@@ -349,7 +344,7 @@ def _output_recorder(name: str, condition: Condition = lambda r: not r.show) -> 
     def record(_: nn.Module, _args: Any, returned: Any) -> None:
         recording = _in_a_block()
         if recording is not None and condition(recording):
-            setattr(recording.block, name, recording.recorded(stream_out(returned)))
+            setattr(recording.block, name, recording.keep_batched(stream_out(returned)))
 
     return record
 
@@ -364,7 +359,7 @@ def _edit_hidden(_: nn.Module, args: Any, kwargs: Any) -> Any:
     if edits:
         hidden = edited(recording.batched(hidden), edits).reshape(hidden.shape)
     if recording.holds:
-        recording.block.hidden = recording.recorded(hidden)
+        recording.block.hidden = recording.keep_batched(hidden)
     return (hidden, *args[1:]), kwargs
 
 
@@ -385,5 +380,5 @@ def _edit_written(_: nn.Module, _args: Any, returned: Any) -> Any:
         returned = replacement.to(returned).reshape(returned.shape)
     returned = _edited(recording, returned, "ffn")
     if recording.holds:
-        recording.block.written = recording.recorded(returned)
+        recording.block.written = recording.keep_batched(returned)
     return returned

@@ -363,7 +363,7 @@ def _of_likeness(result: Stack, depth: int) -> Sentence:
     if len(result.cosines[0]) < 2:
         return f"A token's cosine with itself is {number('1')}."
     return (
-        f"At first two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; "
+        f"At first, two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; "
         f"after block {depth}, of {number(f'{result.similarity[-1]:.3f}')}."
     )
 

@@ -285,9 +285,9 @@ def its_words(run: Run, neuron: int) -> Cell:
     """The words whose logits its value raises and lowers most."""
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
-    longer = f"longer than {percent(larger_than)}"
-    if longer.endswith("100%"):
-        longer = "the longest" if larger_than >= LARGEST else "one of the longest"
+    longer = "the longest" if larger_than >= LARGEST else f"longer than {percent(larger_than)}"
+    if larger_than < LARGEST and percent(larger_than) == percent(1):
+        longer = "one of the longest"
     sentence = (
         f"When active, it makes {number(f'“{promoted.words[0]}”')} likelier and "
         f"{quoted(suppressed.words[0])} less likely; its value vector, of length {norm:.2f}, is "
