@@ -117,8 +117,8 @@ def without_start(network: Network, trace: ForwardPass, sae: Sae) -> str:
         return ""
     return (
         f"{sae.name} was trained on texts that begin with a token of their own (prepend_bos). This "
-        "text has none: its features may differ, most of all on the first token, which is left out "
-        "of what is unexplained."
+        "text has none: its features may differ, most of all on the first token, which is not "
+        "counted in the unexplained variance."
     )
 
 

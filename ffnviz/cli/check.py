@@ -75,7 +75,7 @@ def _proof_lines(network: ExternalNetwork) -> list[str]:
         f"{card.phi.label}{' (gated)' if card.gated else ''}, {sizes.vocab_size:,} words",
         f"stream: {'; '.join(kinds)}",
         f"It {reads}{mask}, and {head}.",
-        f"It reads {sizes.max_tokens:,} tokens at most, whose trace keeps "
+        f"It reads {sizes.max_tokens:,} tokens at most; their trace takes "
         f"{gigabytes(sizes.trace_nbytes(sizes.max_tokens))}.",
     ]
 

@@ -55,8 +55,8 @@ R = TypeVar("R")
 @click.option(
     "--live",
     is_flag=True,
-    help="Of a sentence or a lecture: the networks go along, so that any other sentence can be "
-    "typed in the file.",
+    help="For a sentence or a lecture: the file also holds the networks, so that any other "
+    "sentence can be typed into it.",
 )
 @click.option(
     "--folder",

@@ -105,8 +105,8 @@ PHIS = ("relu", "gelu", "swiglu", "identity")
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="Save the network as a folder that `ffnviz app --model` opens; of two, the folders "
-    "OUT/PHI and OUT/AGAINST.",
+    help="Save the network as a folder that `ffnviz app --model` opens; if two are trained, as "
+    "the folders OUT/PHI and OUT/AGAINST.",
 )
 @click.option("--json", "as_json", is_flag=True, help="All that was noted, as JSON.")
 def learn(

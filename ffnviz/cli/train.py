@@ -127,11 +127,16 @@ def train(
     of_facts = fact_share if facts else 0.0
     recipe = Recipe(sentence_share=share, fact_share=of_facts, held_out=hold_out, **values)
     if earlier and (out is None or out.resolve() == earlier.resolve()):
-        raise click.UsageError("--from needs --out: the network that it goes on from stays.")
+        raise click.UsageError(
+            "--from needs --out: the network that it goes on from is not overwritten."
+        )
     if keep and not earlier:
         raise click.UsageError("--keep needs --from: there are no earlier weights to keep.")
     if earlier and sizes:
-        raise click.UsageError("--from has the sizes of the network that it goes on from.")
+        raise click.UsageError(
+            "With --from the sizes are those of the network that it goes on "
+            "from: leave out the options for sizes."
+        )
     with reported(ConfigError, CorpusError, FactsError, CheckpointError, ModelFolderError):
         first = read_earlier(earlier) if earlier else None
         config = first.encoder.config if first else EncoderConfig(activation=activation, **sizes)

@@ -87,7 +87,7 @@ def _left_out(lecture: Lecture) -> str:
     if not out:
         return ""
     scenes = f"scene{'s' * (len(out) > 1)} {', '.join(map(str, out))}"
-    return f"<p>Not asked, with fewer than {FEWEST_GAPS} computed numbers: {scenes}.</p>"
+    return f"<p>Left out, with fewer than {FEWEST_GAPS} computed numbers to ask for: {scenes}.</p>"
 
 
 def _numbered(title: str, how: str, items: Sequence[str], first: int) -> str:

@@ -360,7 +360,7 @@ def _k(settings: dict[str, Any], folder: Path) -> int:
     kwargs = settings.get("activation_fn_kwargs")
     k = settings.get("k", kwargs.get("k") if isinstance(kwargs, dict) else None)
     if not isinstance(k, int) or isinstance(k, bool) or k < 1:
-        raise SaeError(f"{folder} is “topk”, but its {CONFIG} tells no k.")
+        raise SaeError(f"{folder} is “topk”, but its {CONFIG} does not give k.")
     return k
 
 

@@ -189,7 +189,7 @@ def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
     first, last = (part.run.trace.blocks[1].ffn.pre_activation[at] > 0 for at in (2, 5))
     switched = int((first != last).sum())
     assert words(part.cells["local-switches"]).startswith(
-        f"From “sat” to “mat” {switched:,} of 2,048 neurons switch: each adds"
+        f"From “sat” to “mat” {switched:,} of 2,048 neurons switch: near one place"
     )
     ffn = part.run.model.ffn(1)
     assert ffn.key_bias is not None
@@ -208,7 +208,7 @@ def test_a_sentence_of_one_token_walks_to_zero() -> None:
 
 def test_a_frozen_stack_is_one_matrix_and_says_how_far_phi_alone_leaves_it_from_linear() -> None:
     part = lab("linear", linear_view="frozen")
-    assert re.search(r"φ alone leaves the 2 blocks 0\.\d+ from linear", part.said)
+    assert re.search(r"only φ bends: the 2 blocks are 0\.\d+ from linear", part.said)
     shape = f"{7 * 512:,} × 512"
     assert f"without φ fold into one matrix of {shape}" in words(part.cells["folded-stack"])
     names = part.cells["folded-stack"].data["panels"][0]["names"]
@@ -231,7 +231,7 @@ def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
 def test_two_changes_do_something_only_together_unless_phi_is_taken_out() -> None:
     part = lab("linear", linear_view="together")
     assert "At “sat” the two changes together add a vector that neither adds alone" in part.said
-    assert "they add almost nothing: no neuron has switched yet" in part.said
+    assert "this vector is almost zero: no neuron has switched yet" in part.said
     assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[⁴⁵]", part.said)
     names = [t["name"] for t in part.cells["interaction"].data["figure"]["data"]]
     assert names == ["with ReLU", "without φ"]

@@ -198,6 +198,9 @@ def test_where_the_map_takes_long_its_place_says_what_is_computed(
     n = len(ids_of(patched(), FIRST)[0])
     soon = drawn("neurons", "compare", False, compare_view="patch", twin="gpt-2", text=FIRST,
                  other=SECOND, patched="stream").cells["soon-patch-map"]  # fmt: skip
-    assert f"with the stream of the second put in there alone: 2 blocks × {n} tokens" in words(soon)
+    assert (
+        "each time, the stream of the second sentence is put in at that one place only: "
+        f"2 blocks × {n} tokens" in words(soon)
+    )
     assert soon.data["name"] == "patch stream"
     assert "patch-map" in patched(patched="stream").cells

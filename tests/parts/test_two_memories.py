@@ -27,7 +27,7 @@ def test_in_the_first_block_only_the_changed_words_key_moves() -> None:
                                       "FFN: 2,048 keys"]  # fmt: skip
     assert moved[1] > 10
     assert max(*moved[:1], *moved[2:]) < 0.01
-    assert "With “dog” for “cat”, attention's key of “cat” moves by" in words(
+    assert "With “dog” for “cat”, the key by which attention finds “cat” moves by" in words(
         part.cells["keys-moved"]
     )
     later = memories(block="2", changed="2", instead="dog").cells["keys-moved"]

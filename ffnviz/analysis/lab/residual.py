@@ -205,8 +205,8 @@ def _unbiased(subject: Subject, p: float, n: int, one: float, many: float) -> Fi
         "On average, dropout leaves the FFN's output unchanged.",
         "the mean over all masks is the output without dropout, up to rounding",
         f"over all {2**k:,} masks of the {k} neurons that write most, W₂'s mean output differs by "
-        f"{short(float(off.max()))}; of {n} passes one is off by {one:.0%} of the output's length, "
-        f"their mean by {many:.1%}",
+        f"{short(float(off.max()))}; one pass is off by {one:.0%} of the output's length, "
+        f"the mean of {n} passes by {many:.1%}",
         within_rounding(off, allowed),
     ).by_construction("what is kept is divided by the share that is kept")
 
@@ -407,7 +407,8 @@ def _bottleneck(subject: Subject) -> Finding:
         "An FFN is built like a bottleneck block of a ResNet.",
         "a waist narrower than what goes in and out",
         f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights; a bottleneck of the same "
-        f"outer width is {narrow}; both have 1 × 1 maps, a φ between them, and add to a stream",
+        f"outer width is {narrow}; both have matrices that work on one place alone, a φ between "
+        "them, and add to a stream",
         Check(f, "≤", d, words=("narrow in the middle, too", "wide in the middle, not narrow")),
         "it is turned inside out: MobileNetV2's inverted bottleneck is wide in the middle, too",
         Check(d, "≤", f - 1, words=("wide in the middle", "not wide in the middle")),

@@ -61,7 +61,8 @@ class Description:
     def __post_init__(self) -> None:
         if not isinstance(self.layer, str):
             raise DescriptionsError(
-                f"layer = {self.layer!r}: give a text, of a neuron its block's number from 0: "
+                f"layer = {self.layer!r}: give a text; for a neuron the number of its block, "
+                "counted from 0: "
                 f'"{self.layer}".'
             )
         if type(plain(self.index)) is not int or self.index < 0:

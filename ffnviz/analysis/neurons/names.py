@@ -180,7 +180,7 @@ def _fields(row: object) -> dict[str, object]:
     if isinstance(row, dict) and set(KEYS[:NEEDED]) <= set(row) <= set(KEYS):
         return row
     raise NamesError(
-        f"a name has {', '.join(KEYS[:NEEDED])}, and may have a tag or words, and say by whom."
+        f"a name has {', '.join(KEYS[:NEEDED])}, and may have a tag or words, and say who gave it."
     )
 
 

@@ -238,7 +238,7 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
         Head(sentence, "class-neurons", run.card.colour),
         [bars],
         key="class-neurons",
-        alt="The neurons that the largest numbers of sentences activate.",
+        alt="The neurons that are activated by the most sentences.",
         of="largest value in a sentence, on average; how many sentences activate it, and where",
         named="neuron",
         on_choose=lambda neuron: _open_neuron(session, run, neuron),

@@ -81,8 +81,8 @@ def _check(name: str, config: EncoderConfig) -> None:
         if is_so:
             raise NotForALivePageError(
                 f"A live page cannot compute {name!r}: {why}. It computes only our own encoders "
-                "with ReLU or GELU and pre-LayerNorm; without --live any network's sentence is "
-                "saved."
+                "with ReLU or GELU and pre-LayerNorm; without --live a sentence can be saved "
+                "with any network."
             )
 
 

@@ -190,7 +190,7 @@ def _own(network: Network) -> Model:
     if not isinstance(network, Model):
         raise NotForALivePageError(
             f"A live page cannot compute {network.card.label!r}: it computes only our own "
-            "encoders. Without --live any network's sentence is saved."
+            "encoders. Without --live a sentence can be saved with any network."
         )
     return network
 

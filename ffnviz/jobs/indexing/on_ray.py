@@ -176,7 +176,7 @@ def wrong_here(job: IndexingJob, version: str, files: Sequence[File]) -> str:
         files: one from each disk or store. A file may vanish; its folder or store must be there.
     """
     if version != VERSION:
-        return f"it has ffnviz {VERSION}, and {version} asks"
+        return f"it has ffnviz {VERSION}, and the work comes from ffnviz {version}"
     for file in files:
         if isinstance(file, Stored):
             try:

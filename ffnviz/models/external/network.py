@@ -396,7 +396,7 @@ class ExternalNetwork:
         if proved.attention is None:
             raise NotForThisNetwork(
                 f"Not for {self.label}: no single module writes what its attention adds to the "
-                "stream, so that cannot be edited."
+                "stream, so what it adds cannot be edited."
             )
         return proved.attention.multiplier if edit.at == "attention" else 1.0
 

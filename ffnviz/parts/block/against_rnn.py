@@ -412,8 +412,9 @@ def _of_gradient(
     others = np.delete(np.arange(len(labels)), token)
     most = int(others[blocks.block[others].argmax()])
     return (
-        f"In the RNN, {number(short(float(recurrent[0])))} of a unit gradient at "
-        f"{quoted(labels[token])} reaches {quoted(labels[0])}, {steps} back; in an untrained "
-        f"block, {short(float(blocks.untrained[0]))}. The trained block depends most on "
+        f"A gradient of length 1 at {quoted(labels[token])} reaches {quoted(labels[0])}, {steps} "
+        f"back, with a length of {number(short(float(recurrent[0])))} in the RNN and "
+        f"{short(float(blocks.untrained[0]))} in an untrained block. The trained block depends "
+        "most on "
         f"{quoted(labels[most])} ({short(float(blocks.block[most]))})."
     )

@@ -216,7 +216,8 @@ def the_losses(run: Run, losses: Losses) -> Cell:
     )
     under = (
         f"{losses.sentences} everyday sentences that the network never trained on, one word hidden "
-        "in each. The network was trained with both, and never learnt to do without one."
+        "in each. The network was trained with attention and FFNs, and never learnt to do "
+        "without either."
     )
     return bars_cell(
         Head(sentence, "beside-loss", run.card.colour, under=under),

@@ -150,7 +150,8 @@ def in_training(run: Run, result: Memory) -> Sentence:
     return (
         f"In training a step keeps {_bytes(result.kept)} of this FFN for its gradients: "
         f"{per_token:.0f} × d_ff numbers a token with {run.card.phi.label}. Chunks save none of "
-        "that, unless they are recomputed in the backward pass. The weights take "
+        "that, unless they are computed again when the gradients go back through the network. "
+        "The weights take "
         f"{_bytes(result.weights)}. {RUNS} runs of each, on random inputs: the sentence makes no "
         "difference."
     )

@@ -255,7 +255,9 @@ def _at_w1(exercise: Backward, j: int) -> Blank:
     first, other = map(int, exercise.ffn.x)
     gradient, z = int(exercise.at_z[j]), D_MODEL + D_FF + j
     slips = (
-        Slip("column", other * gradient, "Row: the first row of W₁ is read by x₁, not by x₂."),
+        Slip(
+            "column", other * gradient, "Row: the first row of W₁ is multiplied by x₁, not by x₂."
+        ),
         Slip("sign", -first * gradient, f"Sign: {written(first)} · {bracketed(gradient)}."),
         Slip("terms", gradient, "The gradient of z must still be multiplied by x₁."),
     )

@@ -276,8 +276,9 @@ def how_linear(run: Run, result: Frozen) -> Cell:
     n = len(run.trace.blocks)
     stack = "the block" if n == 1 else f"the {n} blocks"
     sentence = (
-        f"With attention and LayerNorm held, φ alone leaves {stack} "
-        f"{number(short(result.stack[HELD].additivity))} from linear. With φ(z)/z held, too, "
+        f"With attention and LayerNorm held, only φ bends: {stack} "
+        f"{'is' if n == 1 else 'are'} {number(short(result.stack[HELD].additivity))} from "
+        "linear. With φ(z)/z held, too, "
         f"{'it is' if n == 1 else 'they are'} {short(result.stack[GATES].additivity)} from linear; "
         f"the last stream stays what it was, up to {short(result.unchanged)}."
     )

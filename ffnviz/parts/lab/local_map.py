@@ -187,7 +187,11 @@ def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> 
     d_ff = run.model.sizes.d_ff
     how = ", but none abruptly: φ′ slides from 0 to 1"
     if run.card.phi.exact_zeros:
-        how = ": each adds its key times its value vector to the FFN's matrix J, or takes it away"
+        how = (
+            ": near one place the FFN acts like one matrix, and each adds a part to it or takes "
+            "one "
+            "away"
+        )
     sentence = (
         f"From {quoted(ends[0])} to {quoted(ends[1])} "
         f"{number(f'{walked.switched:,} of {d_ff:,} neurons')} "

@@ -186,7 +186,7 @@ def losses(course: Course, at: int) -> Cell:
     sentence = (
         f"{labels[0][0]}'s loss on unseen sentences is {number(f'{first.loss:.2f}')} nats, "
         f"{labels[1][0]}'s {second.loss:.2f}; the word is among their five likeliest in "
-        f"{percent(first.top5)} and {percent(second.top5)}."
+        f"{percent(first.top5)} and {percent(second.top5)} of the sentences."
     )
     return chart_cell(
         Head(sentence, "learn-loss", "relu"),

@@ -120,7 +120,8 @@ def the_directions(run: Run, packed: Packed, place: int) -> Cell:
         f"{FEATURES} share {DIMENSIONS} dimensions."
     )
     under = (
-        f"One feature shows in another by up to {packed.leak(place):.2f} of its size; a bias below "
+        f"A feature leaks into another by up to {packed.leak(place):.2f} of its own size; a bias "
+        "below "
         "0, and ReLU, cut that off. A toy: it has nothing to do with your sentence."
     )
     return chart_cell(

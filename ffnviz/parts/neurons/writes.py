@@ -234,7 +234,7 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
     most = int(moved.argmax()) if len(moved) else 0
     d_ff = run.model.sizes.d_ff
     sentence = (
-        f"With {quoted(word)} for {quoted(labels[changed.at])}, attention's key of "
+        f"With {quoted(word)} for {quoted(labels[changed.at])}, the key by which attention finds "
         f"{quoted(names[most])} moves by {number(percent(float(moved[most])))}; the FFN's {d_ff:,} "
         "keys are weights, and stay where they are."
     )

@@ -246,7 +246,7 @@ def test_the_form_before_sae_lens_6_is_read(tmp_path: Path) -> None:
         ({}, "blocks.0.attn.hook_q", "is of “blocks.0.attn.hook_q”; only"),
         ({}, "", "is of “”; only"),
         ({"architecture": "temporal"}, "blocks.0.hook_mlp_out", "is “temporal”; only"),
-        ({"architecture": "topk"}, "blocks.0.hook_mlp_out", "tells no k"),
+        ({"architecture": "topk"}, "blocks.0.hook_mlp_out", "does not give k"),
         ({"architecture": "jumprelu"}, "blocks.0.hook_mlp_out", "has no threshold"),
         ({"activation_fn": "tanh-relu"}, "blocks.0.hook_mlp_out", "only relu can be read"),
         ({"hook_name_out": "x"}, "blocks.0.hook_mlp_out", "is a transcoder"),
