@@ -289,6 +289,6 @@ def grouped(
         bare_axis("", tickvals=list(range(len(names))), ticktext=list(names)),
         axis(title, **more),
         barmode="group",
-        margin={"l": 64, "r": 12, "t": 56, "b": 66},
+        margin={"l": 64, "r": 12, "t": 40, "b": 66},
         legend={"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom", "font": {"size": 13}},
     )

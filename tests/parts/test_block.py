@@ -111,7 +111,8 @@ def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:
     pills = seen.controls["Take away"]
     assert pills["options"] == ["attention", "FFN", "residual", "LayerNorm", "φ"]
     assert pills["stop"] == "01100"
-    assert "without FFN and residual, the tokens are identical up to rounding" in seen.said
+    assert "without FFN and residual, the tokens differ by" in seen.said
+    assert "which is rounding" in seen.said
     assert seen.rail is not None
     ask = seen.rail.events["move"]
     assert ask({"name": "without", "value": "01101"}) == (

@@ -12,7 +12,7 @@ interface Window {
 }
 
 /** What Plotly.react makes of an element. */
-type PlotlyElement = HTMLElement & { on?: (event: string, act: (event: any) => void) => void; _fullLayout?: any };
+type PlotlyElement = HTMLElement & { on?: (event: string, act: (event: any) => void) => void; _fullLayout?: any; data?: any };
 
 interface WindowEventMap {
   /** The pictures in `detail`, or all, are given another height; see filling.js. */

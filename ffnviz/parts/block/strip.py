@@ -335,7 +335,7 @@ def curve(
     series = {
         name: (getattr(stack, what), colour, dash) for name, (stack, colour, dash) in stacks.items()
     }
-    figure = over_layers(series, title, legend=what == "apart")  # one for all three
+    figure = over_layers(series, title, legend=what == "scale")  # one for all three
     return chart_cell(head, figure, f"{title}, after each block.", f"strip-{what}", height)
 
 
@@ -352,10 +352,9 @@ def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
     taken = f" without {_listed(without)}" if without else ""
     equal = result.apart[-1] < ROUNDING <= result.apart[0]
     return (
-        f"After {blocks}{taken}, "
-        f"{'the tokens are identical up to rounding: they' if equal else 'the tokens'} differ by "
-        f"{number(short(float(result.apart[-1])))} of their vectors' length; at the start, by "
-        f"{short(float(result.apart[0]))}."
+        f"After {blocks}{taken}, the tokens differ by {number(short(float(result.apart[-1])))} of "
+        f"their vectors' length{', which is rounding' if equal else ''} (at the start "
+        f"{short(float(result.apart[0]))})."
     )
 
 

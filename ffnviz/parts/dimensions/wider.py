@@ -379,7 +379,7 @@ def _figure(
             **bare,
         )
         axes[f"yaxis{place}"] = bare_axis(
-            "", domain=[0.47, 1], anchor=f"x{place}", range=[-reach[1], reach[1]], **bare, **square
+            "", domain=[0.56, 1], anchor=f"x{place}", range=[-reach[1], reach[1]], **bare, **square
         )
         titles.append(
             {
@@ -403,11 +403,11 @@ def _figure(
             ticktext=list(TIMES),
             anchor="y",
         ),
-        axis(title, domain=[0, 0.33], range=[0, 1.12 * highest], anchor="x", nticks=4),
+        axis(title, domain=[0, 0.42], range=[0, 1.12 * highest], anchor="x", nticks=4),
         **axes,
         annotations=titles,
         margin={"l": 50, "r": 12, "t": 34, "b": 52},
-        legend={"orientation": "h", "x": 0, "y": 0.345, "yanchor": "bottom", "font": {"size": 14}},
+        legend={"orientation": "h", "x": 0, "y": 0.435, "yanchor": "bottom", "font": {"size": 14}},
     )
 
 

@@ -45,6 +45,7 @@ from ffnviz.pictures.plot import (
     line_trace,
     lines,
     log_axis,
+    panel_title,
     ring,
 )
 from ffnviz.pictures.wording import counted, number
@@ -72,6 +73,7 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
             pieces[place],
             f"{colour}/0.6",
             1.5,
+            xaxis="x2",
             yaxis="y2",
             showlegend=False,
             hoverinfo="none",
@@ -85,13 +87,15 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
     largest = float(np.quantile(np.abs(pieces), 0.99)) if len(pieces) else 1.0
     return figure(
         traces,
-        axis("x", anchor="y2"),
-        axis("y", domain=[0.45, 1], range=[-1.6, 1.6]),
-        yaxis2=axis(
-            "what each neuron adds",
-            domain=[0, 0.37],
-            range=[-1.15 * largest - 1e-6, 1.15 * largest + 1e-6],
-        ),
+        axis("x", anchor="y", domain=[0, 0.45]),
+        axis("", range=[-1.6, 1.6]),
+        xaxis2=axis("x", anchor="y2", domain=[0.55, 1]),
+        yaxis2=axis("", range=[-1.3 * largest - 1e-6, 1.3 * largest + 1e-6], anchor="x2"),
+        meta={"panels": 2},
+        annotations=[
+            {**panel_title("y", 0), "yanchor": "top"},
+            {**panel_title("what each neuron adds", 0.55), "yanchor": "top"},
+        ],
     )
 
 

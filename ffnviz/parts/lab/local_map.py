@@ -104,9 +104,9 @@ def changes(
     return figure(
         traces,
         _way(ends, anchor="y"),
-        axis("", domain=[0.6, 0.95], rangemode="tozero", nticks=4),
+        axis("", domain=[0.6, 0.94], rangemode="tozero", nticks=4),
         xaxis2=axis("% of the way, close to the place", anchor="y2", range=[low, high], nticks=5),
-        yaxis2=axis("% of output", domain=[0, 0.3], rangemode="tozero", nticks=4, anchor="x2"),
+        yaxis2=axis("% of output", domain=[0, 0.34], rangemode="tozero", nticks=4, anchor="x2"),
         annotations=[
             panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
             panel_title("close by: the FFN against J alone", 0, 0.3),

@@ -17,7 +17,17 @@ from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, Trace, axis, escaped, figure, isolated, line_trace
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    Trace,
+    axis,
+    escaped,
+    figure,
+    isolated,
+    line_trace,
+    panel_title,
+)
 from ffnviz.pictures.text import table_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.state.run import Run, TracedModel
@@ -188,7 +198,7 @@ Curve = tuple[str, Array, Array, str, str]
 
 
 def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]) -> Figure:
-    """φ above, φ′ below.
+    """φ, and beside it φ′.
 
     Args:
         x: (n,).
@@ -206,6 +216,7 @@ def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]
                 colour,
                 3,
                 dash,
+                xaxis="x2",
                 yaxis="y2",
                 legendgroup=label,
                 showlegend=False,
@@ -214,10 +225,14 @@ def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]
     at, least = minimum
     return figure(
         traces,
-        axis("x", anchor="y2", range=[-4, 4]),
-        axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
-        yaxis2=axis("slope φ′(x)", domain=[0, 0.38], range=[-0.25, 1.25]),
+        axis("x", anchor="y", range=[-4, 4], domain=[0, 0.47]),
+        axis("", range=[-1.1, 3.2]),
+        xaxis2=axis("x", anchor="y2", range=[-4, 4], domain=[0.53, 1]),
+        yaxis2=axis("", anchor="x2", range=[-0.25, 1.25]),
+        meta={"panels": 2},
         annotations=[
+            {**panel_title("φ(x)", 0), "yanchor": "top"},
+            {**panel_title("its slope, φ′(x)", 0.53), "yanchor": "top"},
             {
                 "x": at,
                 "y": least,
@@ -229,7 +244,7 @@ def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]
                 "showarrow": True,
                 "arrowcolor": "@text",
                 "font": {"size": 16},
-            }
+            },
         ],
         margin={"l": 70, "r": 20, "t": 66, "b": 56},
     )
@@ -298,8 +313,8 @@ def all_curves(run: Run, zoo: Zoo) -> Cell:
     return chart_cell(
         Head(sentence, "lab-curves", run.card.colour),
         curves_figure(zoo.x, lines, zoo.minimum),
-        "Every plain activation's curve, and its slope below.",
-        height=566,
+        "Every plain activation's curve, and its slope beside it.",
+        height=400,
     )
 
 

@@ -96,7 +96,7 @@ def reached_figure(
 
 # Share of units above zero in large trained models: Li et al. 2022, arXiv:2210.06313.
 PUBLISHED_SHARES = {"T5-Base": 3.0, "ViT-B/16": 6.3}
-DOMAINS = ((0.44, 0.95), (0, 0.3))
+DOMAINS = ((0.46, 0.95), (0, 0.35))
 DASHES = ("solid", "dot", "dash", "longdash")
 
 

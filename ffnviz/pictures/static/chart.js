@@ -16,6 +16,7 @@ import { typeSize } from "./type_size.js";
 
 export const styles = ["chart.css"];
 
+const LOW_PLOT = 121; // pixels
 const CONFIG = { displayModeBar: false, scrollZoom: false };
 const touch = matchMedia("(pointer: coarse)");
 
@@ -69,7 +70,8 @@ export function mount(tell) {
   /** @type {() => HTMLElement | null} */
   const line = () => root.querySelector(":scope > .under");
   const under = () => line()?.offsetHeight ?? 0;
-  const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root));
+  let clear = 0; // the height with which none of its plots is low
+  const heights = () => heightFor(shown, plot.clientWidth, room(), under(), given(root), clear);
   const height = () => heights()[0];
   const otherRoom = () => Math.abs(plot.clientWidth - paintedWidth) > 1 || height() !== paintedHeight;
   const refit = () => { if (root.dataset.painted !== undefined && otherRoom()) repaint(); };
@@ -94,8 +96,6 @@ export function mount(tell) {
     if (touch.matches) layout.dragmode = false; // a finger scrolls the page
     plot.style.height = `${layout.height}px`;
     const times = layout.meta?.panels > 1 ? layout.height / paintedHeight : 1; // panels in several rows take more
-    const [, more, fewest] = heights();
-    took(root, more * times, fewest * times);
     // What Plotly drew for a phone leaves traces in what it draws for a desk, and the other way.
     if (drawn && narrow !== isNarrow(paintedWidth)) Plotly.purge(plot);
     const first = !drawn || narrow !== isNarrow(paintedWidth);
@@ -104,8 +104,19 @@ export function mount(tell) {
     if (gone) return;
     if (first) plot.on?.("plotly_click", ({ points: [point] }) => choose(point.customdata));
     if (shown !== view) return;
+    clear = clearHeight(layout.height) / times;
+    const [, more, fewest, wished] = heights().map((pixels) => times * pixels);
+    took(root, more, fewest, undefined, wished);
     if (otherRoom()) return draw(view, theme);
     keys.update();
+  }
+
+  // Lying bars are read by their names, however few there are.
+  function clearHeight(height) {
+    const { data, _fullLayout: { _size, _plots } } = plot;
+    if (data.every(({ orientation }) => orientation === "h")) return 0;
+    const shares = Object.values(_plots).map(({ yaxis: { domain: [from, to] } }) => to - from);
+    return Math.ceil(height - _size.h + LOW_PLOT / Math.min(1, ...shares));
   }
 
   return {

@@ -15,7 +15,8 @@ const [LEAST, MOST] = [0.62, 1.5];
 const SMALLEST = 12; // pixels, of type
 const [BAR, BESIDE] = [20, 12]; // pixels, with the gap between bars; of one of those that stand together
 const ROW = 14; // pixels, of a map: its name must be read
-const LOW = 320; // pixels: what is as low as this anyway stays
+const LOW = 320; // pixels: what is as low as this anyway stays, and has small titles of its axes
+const CLOSE = 4; // pixels, of such a title from its axis
 const [MANY, FEWER] = [4, 0.9]; // panels, which are low already; the share of their height that they need
 const [LOWEST, LOWEST_SHARE] = [200, 0.5]; // pixels, and of a low one's own height, that a chart may be made by what stands around it
 
@@ -33,18 +34,18 @@ function mapsNeed({ figure: { data, layout }, shapes }) {
   return rows.length ? ROW * Math.max(...rows) + (layout.margin?.t ?? 0) + (layout.margin?.b ?? 0) : 0;
 }
 
-// [height, taken, least] of a chart: its height, how many of the `more` pixels that it was given it takes, and
-// the fewest that it could. A higher window has higher charts, less what stands `under` them; a phone
+// [height, taken, least, wished] of a chart: its height, how many of the `more` pixels that it was given it takes, the
+// fewest that it could, and with which no plot is low: it is so high with a height of `clear`. A higher window has higher charts, less what stands `under` them; a phone
 // scrolls anyway; a chart that stands alone takes all the room there is.
-export function heightFor(view, width, room, under = 0, more = 0) {
+export function heightFor(view, width, room, under = 0, more = 0, clear = 0) {
   const { height } = view;
-  if (room !== null && !isPhone(width)) return [Math.round(room), 0, 0];
-  if (isPhone(width)) return [height, 0, 0];
+  if (room !== null && !isPhone(width)) return [Math.round(room), 0, 0, 0];
+  if (isPhone(width)) return [height, 0, 0, 0];
   const least = Math.max(LEAST, Math.min(1, Math.max(LOW, barsNeed(view)) / height));
   const own = Math.round(Math.max(height * least, height * Math.min(MOST, innerHeight / TALL) - under));
   const lowest = view.figure.layout.meta?.panels > MANY ? FEWER * own : Math.max(Math.min(LOWEST, LOWEST_SHARE * height), barsNeed(view), Math.min(own, mapsNeed(view)));
   const fewest = Math.round(Math.min(0, lowest - own)), given = Math.max(more, fewest);
-  return [own + given, given, fewest];
+  return [own + given, given, fewest, Math.max(fewest, clear - own)];
 }
 
 export const isNarrow = (width) => width < NARROW;
@@ -168,12 +169,25 @@ function typeForHall(layout, height, pageType) {
   return Math.max(LEAST_OF_HALL * pageType, Math.min(pageType, height / rows / LINES_OF_PANEL));
 }
 
+// The titles of a low chart's axes are as small as other type, and leave their room to the plots.
+function lowerTitles(layout) {
+  const { size } = layout.font, saved = layout.margin.b;
+  for (const [name, axis] of Object.entries(layout)) {
+    if (!name.startsWith("xaxis") || !axis.title?.text) continue;
+    const { font, standoff } = axis.title, tick = axis.tickfont?.size ?? size;
+    if (!standoff || font) continue;
+    axis.title = { ...axis.title, standoff: CLOSE, font: { size: tick } };
+    layout.margin.b = Math.min(layout.margin.b, saved - Math.round(standoff - CLOSE + 1.2 * (1.2 * size - tick)));
+  }
+}
+
 // Less margin, smaller type, panels stacked, and names of ticks that would touch are turned.
 export function fit(data, layout, width, height, pageType, hall = false) {
   Object.assign(layout, { width, height });
   const type = hall ? typeForHall(layout, height, pageType) : pageType;
   scaleType(data, layout, type / PAGE_TYPE);
   if (hall) forHall(data, layout, type / PAGE_TYPE);
+  else if (height < LOW) lowerTitles(layout);
   if (isNarrow(width)) {
     if (isPhone(width)) {
       layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };

@@ -17,7 +17,7 @@ const EDGE = 21; // pixels between the last row and the foot
 const PHONE = 700; // of the window's width: it scrolls anyway
 const LOW = 500; // of the window's height: each picture has it to itself
 const SHRINKS = 0.2; // of its height, by which a picture may be lower for that: a higher one is scrolled as it is
-const [LOWEST_LIST, LOWER_LIST] = [150, 0.15]; // pixels; of its height, that a list as low may give up
+const [LOWEST_LIST, LOWER_LIST] = [120, 0.15]; // pixels; of its height, that a list as low may give up
 const [FEW_ROWS, FEW_PARTS] = [800, 5]; // pixels of the window's height; of a page, which such a window lists
 
 // A scene brings its lit picture into the window, no higher than that has room for; a talk of all of them fills it.
@@ -60,15 +60,16 @@ export function onRoom(element, act) {
 }
 
 /**
- * How many of them it took, and the fewest and most that it can.
+ * How many of them it took, the fewest and most that it can, and the fewest that it should have if there is room.
  *
  * @param {Element} element
  * @param {number} pixels
  * @param {number} [least]
  * @param {number} [most]
+ * @param {number} [wished]
  */
-export function took(element, pixels, least, most) {
-  const host = hostOf(element), said = { grown: pixels, least, most };
+export function took(element, pixels, least, most, wished) {
+  const host = hostOf(element), said = { grown: pixels, least, most, wished };
   if (!host) return;
   let changed = false;
   for (const [name, value] of Object.entries(said)) {
@@ -146,19 +147,22 @@ function ownCell(host) {
 
 const sum = (some, of) => some.reduce((all, each) => all + of(each), 0);
 
-// The pictures and lists of a column, or of some of it, its height, and what it can have with its lists as they are, and without.
+// The pictures and lists of a column, or of some of it, its height, and what it can have with its lists as they are, with
+// lower lists, and with pictures that are lower than they should be.
 function measured(column, hosts = [...column.children]) {
   const cells = hosts.filter(takesRoom).map((host) => ({ host, own: ownCell(host), kind: host.dataset.kind }));
   const bounded = ({ host, own, kind }) => ({
     host,
     own,
-    least: number(host.dataset.least ?? -LEAST * own),
+    least: number(host.dataset.wished ?? host.dataset.least ?? -LEAST * own),
+    fewest: number(host.dataset.least ?? -LEAST * own),
     most: number(host.dataset.most ?? (LISTS.has(kind) ? 0 : MOST * own)),
   });
   const [pictures, lists] = [PICTURES, LISTS].map((kinds) => cells.filter(({ kind }) => kinds.has(kind)).map(bounded));
   const own = sum(cells, (cell) => cell.own) + number(getComputedStyle(column).rowGap) * Math.max(0, cells.length - 1);
   const low = own + sum(pictures, ({ least }) => least);
-  return { pictures, lists, own, low, lowest: low + sum(lists, ({ least }) => least),
+  const lower = low + sum(lists, ({ least }) => least);
+  return { pictures, lists, own, low, lower, lowest: lower + sum(pictures, ({ least, fewest }) => fewest - least),
     high: own + sum([...pictures, ...lists], ({ most }) => most) };
 }
 
@@ -194,11 +198,15 @@ function shareOut(some, left) {
   return shares;
 }
 
-// First the pictures, then the lists.
+// First the pictures, then the lists; what is missing then is taken from pictures that are high enough.
 function shareOutIn({ pictures, lists, own }, height) {
   const first = shareOut(pictures, height - own);
   const rest = height - own - sum([...first.values()], (share) => share);
-  return [...first, ...shareOut(lists, Math.abs(rest) < 1 ? 0 : rest)];
+  const second = shareOut(lists, Math.abs(rest) < 1 ? 0 : rest);
+  const missing = Math.min(0, rest - sum([...second.values()], (share) => share));
+  const lower = pictures.map((each) => ({ own: each.own, least: each.fewest - first.get(each), most: 0 }));
+  const third = missing > -1 ? [] : [...shareOut(lower, missing).values()];
+  return [...pictures.map((each, at) => [each, first.get(each) + (third[at] ?? 0)]), ...second];
 }
 
 // What each picture of some cells is given where it has a height of its own.
@@ -228,17 +236,20 @@ function grants(rows, below, before) {
     const columns = [...line.children].map((column) => measured(column));
     const highest = (name) => Math.max(0, ...columns.map((column) => column[name]));
     const own = highest("own");
-    return { columns, own, least: highest("low") - own, most: highest("high") - own, lowest: highest("lowest") };
+    return { columns, own, least: highest("low") - own, lower: highest("lower") - own, most: highest("high") - own, lowest: highest("lowest") };
   });
   const gaps = number(getComputedStyle(rows).rowGap) * Math.max(0, lines.length - 1);
   const all = heightLeft(rows, below) ?? 0;
   let left = all - gaps - sum(lines, ({ own }) => own);
   const first = shareOut(lines, left);
   left -= sum([...first.values()], (share) => share);
-  const lower = lines.map((line) => ({ own: line.own, least: line.lowest - line.own - line.least, most: 0 }));
-  const second = [...shareOut(lower, Math.min(0, left)).values()];
+  const lower = lines.map((line) => ({ own: line.own, least: line.lower - line.least, most: 0 }));
+  const second = shareOut(lower, Math.min(0, left));
+  left -= sum([...second.values()], (share) => share);
+  const lowest = lines.map((line) => ({ own: line.own, least: line.lowest - line.own - line.lower, most: 0 }));
+  const third = [...shareOut(lowest, Math.min(0, left)).values()];
   const can = ({ own, lowest, most }, at) => lowest <= before[at] + 1 && before[at] <= own + most + 1;
-  const heights = before && lines.every(can) ? before : lines.map(({ own }, at) => own + [...first.values()][at] + second[at]);
+  const heights = before && lines.every(can) ? before : lines.map(({ own }, at) => own + [...first.values()][at] + [...second.values()][at] + third[at]);
   return { heights, over: sum(heights, (height) => height) + gaps - all, shares: lines.flatMap(({ columns }, at) => columns.flatMap((column) =>
     shareOutIn(column, heights[at]).map(([{ host }, pixels]) => [host, Math.round(pixels)]))) };
 }
