@@ -390,7 +390,7 @@ def blanks_of(neuron: RealNeuron) -> list[Blank]:
             "h", neuron.h,
             (Slip("φ", neuron.z * neuron.gate, f"φ: {neuron.phi}(z) is not z."),
              Slip("φ", max(0.0, neuron.z) * neuron.gate, f"φ: this network has {neuron.phi}."),
-             Slip("φ", 0.0, f"φ: what is above 0 goes through {neuron.phi} almost as it is."),
+             Slip("φ", 0.0, f"φ: what is well above 0 goes through {neuron.phi} almost as it is."),
              Slip("φ", neuron.h / neuron.gate if neuron.gate else 0.0,
                   "φ: the FFN is gated; φ(z) is multiplied by the value.")),
             phi_tolerance * max(1.0, abs(neuron.gate)), ((1, 1.0),) if computed else (),

@@ -116,7 +116,7 @@ def without_start(network: Network, trace: ForwardPass, sae: Sae) -> str:
     if not sae.prepend_bos or first in tokenizer.special_ids - {tokenizer.mask_id}:
         return ""
     return (
-        f"{sae.name} was trained on texts that begin with a token of their own (prepend_bos). This "
+        f"{sae.name} was trained on texts that begin with a special token (prepend_bos). This "
         "text has none: its features may differ, most of all on the first token, which is not "
         "counted in the unexplained variance."
     )

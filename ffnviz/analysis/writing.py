@@ -37,7 +37,8 @@ class Strategy:
     def __post_init__(self) -> None:
         if not SMALLEST_TEMPERATURE <= self.temperature <= 100:
             raise ValueError(
-                f"The temperature {self.temperature} is not from {SMALLEST_TEMPERATURE} to 100."
+                f"The temperature {self.temperature} is not allowed: give one from "
+                f"{SMALLEST_TEMPERATURE} to 100."
             )
         if self.top_k < 0:
             raise ValueError(f"top_k = {self.top_k}: it must be 0 (all) or more.")

@@ -120,7 +120,7 @@ def what_it_knows(run: Run) -> list[str]:
         "answers no questions and looks nothing up.",
         f"It learnt English from {', '.join(texts)} and {last}: "
         f"{record.tokens[-1] / 1e6:.1f} million tokens in all. So it knows grammar better than "
-        f"facts, and it {writes} as people wrote a hundred years ago.",
+        f"facts, and it {writes} as people wrote over a hundred years ago.",
         "It reads words of other languages, and characters that are rare in these books, piece by "
         "piece, and other scripts byte by byte. The page shows how the network computes with "
         "these, but the network understands hardly any of them.",

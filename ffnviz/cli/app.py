@@ -73,8 +73,8 @@ def announcement(address: str, port: int) -> str:
         where = f", at {_url(own, port)}" if own != shown else ""
         lines.append(
             f"Others on your network can open it too{where}. Nobody is asked for a password: "
-            "whoever opens it can run computations on this computer, and read at /metrics how "
-            "many do. They can read no files."
+            "whoever opens it can run computations on this computer, and see at /metrics how "
+            "many people do so. They can read no files."
         )
     return "\n".join(lines)
 
@@ -155,7 +155,7 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
 @setting(
     "--frame-ancestors",
     callback=page_addresses,
-    help="Addresses whose pages may show this one in a frame, with blanks between them.",
+    help="Addresses, separated by spaces, whose pages may show this one in a frame.",
 )
 @setting(
     "--allowed-host",
@@ -196,7 +196,7 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     multiple=True,
     help="Descriptions of neurons by others, as Neuronpedia exports them (.jsonl, .jsonl.gz, or a "
     "folder of them), shown on the page Neurons for the network that they name, or for NETWORK. "
-    "Repeatable; in the environment, with blanks between them.",
+    "Repeatable; in the environment variable, several are separated by spaces.",
 )
 @setting(
     "--sae",

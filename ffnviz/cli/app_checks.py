@@ -79,7 +79,8 @@ def opened_index(path: Path) -> str:
         else "is not an index of neurons, or does not say of which network"
     )
     raise click.ClickException(
-        f"{path} {why}; here are {', '.join(labels)}. Make one with `ffnviz index --corpus …`, or "
+        f"{path} {why}; the networks here are {', '.join(labels)}. Make one with `ffnviz index "
+        "--corpus …`, or "
         "use --model to show the network that this index belongs to."
     )
 
@@ -140,7 +141,7 @@ def _network_described(descriptions: Descriptions, path: Path) -> str:
         return here[0]
     usual = next(iter(available_networks()))
     raise click.ClickException(
-        f"{path} describes “{models.most_common(1)[0][0]}”; here are "
+        f"{path} describes “{models.most_common(1)[0][0]}”; the networks here are "
         f"{', '.join(available_networks())}. If it is one of these: --descriptions {usual}={path}"
     )
 
@@ -205,7 +206,9 @@ def _split(option: str, value: str) -> tuple[str, Path]:
         return "", Path(value).resolve()
     here = ", ".join(available_networks())
     if network not in available_networks():
-        raise click.ClickException(f"{option} {value}: there is no “{network}”, but {here}.")
+        raise click.ClickException(
+            f"{option} {value}: there is no “{network}” here; there is {here}."
+        )
     return network, Path(path).resolve()
 
 

@@ -62,7 +62,7 @@ R = TypeVar("R")
     "--folder",
     type=click.Path(file_okay=False, path_type=Path),
     help="With --live: a folder for "
-    "a web server in place of a file; its first picture is there before the networks are.",
+    "a web server in place of a file; its first picture appears before the networks have loaded.",
 )
 @device_option
 @threads_option(default=1)
@@ -92,7 +92,9 @@ def export(
     With --live any other sentence can be typed in it.
     """
     if worksheet and lecture is None:
-        raise click.BadParameter("a worksheet is made of a --lecture.", param_hint="--worksheet")
+        raise click.BadParameter(
+            "a worksheet is made from a lecture: give --lecture.", param_hint="--worksheet"
+        )
     if live and worksheet:
         raise click.BadParameter("nothing is typed on paper.", param_hint="--live")
     if folder is not None and (not live or out is not None or lecture is not None):

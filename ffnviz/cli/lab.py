@@ -53,7 +53,7 @@ def lab(
     block = block_of(network, block)
     if token is not None and token > len(trace.tokens):
         raise click.BadParameter(
-            f"there are {len(trace.tokens)} tokens, which count from 1.", param_hint="--token"
+            f"there are {len(trace.tokens)} tokens, counted from 1.", param_hint="--token"
         )
     chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
     subject = Subject(network, trace, block - 1, chosen)

@@ -235,7 +235,7 @@ def block_of(network: Network, block: int | None) -> int:
     n_blocks = network.sizes.n_blocks
     if block is not None and block > n_blocks:
         raise click.BadParameter(
-            f"there are {n_blocks} blocks, which count from 1.", param_hint="--block"
+            f"there are {n_blocks} blocks, counted from 1.", param_hint="--block"
         )
     return block or n_blocks
 

@@ -55,7 +55,9 @@ def network_of(trace: object) -> Network:
     if isinstance(trace, JoinedTrace):
         raise TypeError("This is several traces joined: show one of its `traces`.")
     if not isinstance(trace, Trace):
-        raise TypeError(f"This is a {type(trace).__name__}: show a trace, as net.trace(text) is.")
+        raise TypeError(
+            f"This is a {type(trace).__name__}: show a trace, such as net.trace(text) returns."
+        )
     if trace.network is None:
         raise ValueError(
             "This trace was saved or pickled, which leaves its network out. Trace the text again."

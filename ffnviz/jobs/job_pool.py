@@ -172,7 +172,7 @@ class JobPool:
             except Exception as error:  # whatever it is, the next must be computed
                 answer = ("failed", _why(error))
                 if job.status is not JobStatus.CANCELLED:
-                    log.exception("A computation beside the pages came to nothing.")
+                    log.exception("A computation in the background failed.")
                 with self._changed:
                     self._kill()
             took = time.monotonic() - began

@@ -26,7 +26,7 @@ UNANSWERED = {"clickable": False, "stays": True}
 SHOWN = frozenset({*PICTURES, "block_picture", "chart", "passages", "points", "verdicts"})
 KEYS = "The arrow keys lead through the scenes."
 STILL = (
-    "Some pictures of the Journey cannot be clicked here: with all that a click can show this "
+    "Some pictures of the Journey cannot be clicked here: with all that a click can show, this "
     "file would be larger than 3 MB. `ffnviz export --text` saves one sentence with all of it."
 )
 

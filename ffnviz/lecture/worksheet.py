@@ -73,7 +73,7 @@ def _sheet(lecture: Lecture, run: Runs, solved: bool) -> str:
         _numbered("Guess first", "" if solved else tick, questions, 1)
         + _numbered(
             "Look it up",
-            "" if solved else f"Each is a scene. {look}",
+            "" if solved else f"Each question is answered in a scene of the lecture. {look}",
             sentences,
             len(questions) + 1,
         )

@@ -63,7 +63,7 @@ class Sae:
         by_norm: of a "topk", whether features are ranked by what they write.
         centred: whether the mean over x's components is set aside, as TransformerLens's processed
             networks have it taken out of all that is written.
-        prepend_bos: whether the texts it was trained on began with a token of their own.
+        prepend_bos: whether the texts it was trained on began with a special token.
         trained_on: the network's name in its configuration.
         source: its name at Neuronpedia, such as "6-res-jb"; else "".
 

@@ -121,7 +121,10 @@ TICKET = "x-ffnviz-ticket"
 FRESH = {"Cache-Control": "no-store"}
 STREAM = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
 
-NO_CODE = "A code has letters and digits only, such as K7M-Q2X. Please type it again."
+NO_CODE = (
+    "A code has letters and digits, such as K7M-Q2X; you may leave out the hyphen. Please type it "
+    "again."
+)
 JOIN = """<!doctype html><html lang="en"><title>Join a class · ffnviz</title>
 <meta name="viewport" content="width=device-width"><style>
 :root {{ color-scheme: light dark; font: 1.2rem/1.4 system-ui, sans-serif }}

@@ -138,7 +138,8 @@ def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
 ) -> None:
     first, second = new_page(), new_page()
     first.page.goto(f"{first.address}/{HEARS}&length=24&depth=6")
-    expect(first.page.get_by_text("Differentiating ten kinds of layers …")).to_be_visible()
+    doing = "Computing the gradients of ten kinds of layers …"
+    expect(first.page.get_by_text(doing)).to_be_visible()
     second.page.goto(f"{second.address}/{HEARS}&length=2&depth=1")
     expect(second.text("Waiting for 1 other …")).to_be_visible()
     first.page.close()

@@ -95,7 +95,7 @@ def test_an_index_is_not_shown_for_a_copy_with_another_attention(
     assert ffnviz.load(other).card.provenance is None
     done = run("app", "--port", 8691, "--no-twins", "--model", other, "--index", path)
     assert done.exit_code == 1
-    assert "is an index of another network; here are my-gpt" in done.output
+    assert "is an index of another network; the networks here are my-gpt" in done.output
 
 
 def test_its_ffns_are_timed(folder: Path) -> None:

@@ -12,7 +12,7 @@ from ffnviz.cli import main
     ("options", "message"),
     [
         (["--text", ""], "The text is empty"),
-        (["--block", "3"], "there are 2 blocks, which count from 1"),
+        (["--block", "3"], "there are 2 blocks, counted from 1"),
         (["--device", "warp"], "cannot be used"),
         (["--twin", "tanh"], "'tanh' is not one of"),
     ],
@@ -22,7 +22,7 @@ def test_what_both_commands_refuse(command: str, options: list[str], message: st
 
 
 def test_what_each_refuses() -> None:
-    refused("lab", "--token", "99", message="there are 8 tokens, which count from 1")
+    refused("lab", "--token", "99", message="there are 8 tokens, counted from 1")
     refused("timing", "--repeats", "0", message="0 is not in the range")
 
 

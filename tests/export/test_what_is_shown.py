@@ -16,7 +16,7 @@ def test_what_is_no_trace_of_one_text_is_refused_in_a_sentence(tmp_path: Path) -
     trace = load("relu").trace("The cat.")
     with pytest.raises(TypeError, match=r"several traces joined: show one of its `traces`"):
         network_of(Trace.cat([trace, trace]))
-    with pytest.raises(TypeError, match=r"This is a str: show a trace, as net.trace"):
+    with pytest.raises(TypeError, match=r"This is a str: show a trace, such as net.trace"):
         network_of("The cat.")
     trace.save(tmp_path / "it")
     saved = next(tmp_path.iterdir())
@@ -30,7 +30,7 @@ def test_every_way_of_showing_says_it(call: str) -> None:
         [sys.executable, "-c", f"import ffnviz; ffnviz.{call}('The cat.')"],
         capture_output=True, text=True,
     )  # fmt: skip
-    assert done.stderr.endswith("TypeError: This is a str: show a trace, as net.trace(text) is.\n")
+    assert done.stderr.endswith("str: show a trace, such as net.trace(text) returns.\n")
 
 
 def test_a_view_without_a_kernel_tells_what_stays() -> None:

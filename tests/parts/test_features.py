@@ -40,7 +40,7 @@ def test_a_dictionary_behind_a_token_of_its_own_says_so(tmp_path: Path) -> None:
     folder = saved(tmp_path / "behind", weights("topk", 512, 50), "blocks.1.hook_mlp_out", **TOLD,
                    prepend_bos=True)  # fmt: skip
     use(Config(saes=(("relu", folder),)))
-    assert "behind was trained on texts that begin with a token of their own" in shown().said
+    assert "behind was trained on texts that begin with a special token" in shown().said
 
 
 def shown(**query: Any) -> Drawn:

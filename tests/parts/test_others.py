@@ -112,7 +112,7 @@ def test_the_command_says_what_is_in_a_file_and_for_which_network(tmp_path: Path
 @pytest.mark.parametrize(
     ("layer", "model", "network", "why"),
     [
-        ("1", "gpt2-small", "", "describes “gpt2-small”; here are"),
+        ("1", "gpt2-small", "", "describes “gpt2-small”; the networks here are"),
         ("1", "relu", "gpt2=", "there is no “gpt2”"),
         ("6-res-jb", "relu", "", "describes no neuron of"),
         ("2", "relu", "", "describes no neuron of"),

@@ -381,7 +381,7 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
         ).cited("Xiong et al. 2020"),
         Finding(
             "Before training, gradients are more even over the blocks with pre-LN.",
-            "a smaller ratio of the largest to the smallest block's",
+            "a smaller ratio of the largest block's gradient to the smallest block's",
             f"{stacks}: more even in {int((evener > 0).sum())}; on average the largest is "
             f"{short(float(uneven['pre-LN'].mean()))} times the smallest with pre-LN, "
             f"{short(float(uneven['post-LN'].mean()))} times with post-LN",
@@ -404,7 +404,7 @@ def _bottleneck(subject: Subject) -> Finding:
     widths = bottleneck(d)
     narrow = f"{' → '.join(f'{width:,}' for width in widths)} with {bottleneck_weights(widths):,}"
     return Finding(
-        "An FFN is built like a bottleneck block of a ResNet.",
+        "An FFN is built like a bottleneck block of a ResNet, a network for images.",
         "a waist narrower than what goes in and out",
         f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights; a bottleneck of the same "
         f"outer width is {narrow}; both have matrices that work on one place alone, a φ between "

@@ -102,8 +102,8 @@ def tokenizer_index(tokenizer: Tokenizer) -> dict[str, Any]:
     as_ours = normalizer == {"type": "Lowercase"} and splitter.get("type") == "ByteLevel"
     if not (as_ours and splitter["use_regex"] and values["model"]["type"] == "BPE"):
         raise NotForALivePageError(
-            "A live page cannot tokenize for this network: it has byte-level BPE on lower-cased "
-            "text, as networks trained by ffnviz have."
+            "A live page cannot tokenize for this network: the page knows only byte-level BPE on "
+            "lower-cased text, which networks trained by ffnviz have."
         )
     vocabulary = values["model"]["vocab"]
     return {

@@ -106,7 +106,7 @@ facts({
                 lambda run: _recorded_share(run, -1)),
     "trained_on": ("How many tokens the network was trained on",
                    lambda run: f"{record_of(run.model).tokens[-1] / 1e6:.1f} million"),
-    "never_awake": ("The share of neurons that were never active at the end of training",
+    "never_awake": ("The share of neurons that, at the end of training, are active on no token",
                     lambda run: percent(len(record_of(run.model).final_never[run.state.block])
                                         / run.model.sizes.d_ff)),
 })  # fmt: skip

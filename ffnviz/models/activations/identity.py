@@ -15,7 +15,7 @@ IDENTITY = Activation(
     "identity",
     "x",
     identity,
-    source="none: no published FFN has it; it stands for the FFN without φ",
+    source="none: no plain FFN that we know of has it; it stands for the FFN without φ",
     numpy="z",
     torch="z",
     line=("@muted", "dashdot"),

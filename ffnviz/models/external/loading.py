@@ -342,7 +342,8 @@ def _n_words(model: Any, name: str) -> int:
     if not isinstance(weight, Tensor) or weight.dim() != 2:
         raise CannotOpenError(
             name,
-            f"transformers finds no table of word vectors in a {type(model).__name__}, so "
-            "it does not read text alone. Only networks that do are shown",
+            f"transformers finds no table of word vectors in a {type(model).__name__}, so this "
+            "network reads something other than text, or more than text. Only networks that do "
+            "are shown",
         )
     return len(weight)

@@ -375,7 +375,7 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
                 (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
             ],
         ),
-        "How much of a unit gradient at the chosen token's output reaches each token.",
+        "How long a gradient, of length 1 at the chosen token's output, is at each token.",
         height=520,
     )
 

@@ -375,6 +375,6 @@ def _of_scale(result: Stack) -> Sentence:
 def _of_gradient(result: Stack, label: str, depth: int) -> Sentence:
     arrives = float(result.gradient[0])
     return (
-        f"A unit gradient at {quoted(label)} after block {depth} "
+        f"A gradient of length 1 at {quoted(label)} after block {depth} "
         f"{'grows' if arrives > 1 else 'shrinks'} to {number(short(arrives))} at the input."
     )

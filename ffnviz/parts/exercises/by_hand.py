@@ -344,7 +344,10 @@ def one_step_back(values: Values) -> Cell:
         f"Exercise {number(str(seed))}: y should have been t. How does the loss L = ½ ‖y − t‖² "
         "change with each number?"
     )
-    under = f"dy is short for ∂L/∂y. Neuron {inactive} is inactive: what does it learn?"
+    under = (
+        "dy is short for ∂L/∂y, the gradient of L: how much L changes when y moves a little. "
+        f"Neuron {inactive} is inactive: what does it learn?"
+    )
     head = Head(sentence, "by-hand-back", "relu", under=under)
     return _to_fill_in(
         head, name_of("back", seed), steps_back(exercise), values, another_seed(values)

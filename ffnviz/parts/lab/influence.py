@@ -310,7 +310,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         ),
     ]
     return Sheet([Measurement("hears", setup, differentiate, after, args, before, LABEL,
-                              "Differentiating ten kinds of layers …")])  # fmt: skip
+                              "Computing the gradients of ten kinds of layers …")])  # fmt: skip
 
 
 def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:

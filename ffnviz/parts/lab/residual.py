@@ -192,7 +192,7 @@ def sheet(run: Run, values: Values) -> Sheet:
             widths=(1, 1.3),
         ),
     ]
-    doing = f"Differentiating untrained stacks of {depth} blocks …"
+    doing = f"Computing the gradients of untrained stacks of {depth} blocks …"
     return Sheet([
         Measurement("residual", setup, measure, after, (depth,), before, "Differentiate", doing,
                     once=True)

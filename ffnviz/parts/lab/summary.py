@@ -147,7 +147,7 @@ def handout(
             "</div>",
             f"<p>{escape(when)} Verdicts follow from the numbers. ffnviz computed the numbers from "
             "this sentence, except those of fits and of the weights alone. A number that was only "
-            "looked up is marked. “Often thought” marks a claim that no textbook makes. "
+            "looked up is marked. “Often thought” marks a claim that we found in no textbook. "
             '<span class="paper">What could not be decided is left out on paper.</span></p>',
             "</html>",
             "",

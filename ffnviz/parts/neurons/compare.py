@@ -300,5 +300,5 @@ def sentence_pair(run: Run, text: str) -> SentencePair | str:
     judged = usual_place(run.model, given), usual_place(run.model, into)
     measure = telling_words(given.logits_at(judged[0]), into.logits_at(judged[1]))
     if measure is None:
-        return "Both sentences get the same answer: there is no way to go from one to the other."
+        return "Both sentences get the same answer, so there is nothing that a patch could change."
     return SentencePair(given, into, corresponding, judged, measure)

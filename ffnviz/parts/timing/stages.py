@@ -151,7 +151,7 @@ def product_bars(run: Run, result: Throughput, under: Sentence) -> Cell:
     sentence = (
         f"W₁ runs at {_rate(expand.per_second)}, "
         f"{number(percent(expand.per_second / result.best_per_second))} of what this machine "
-        "reaches in a large square product."
+        "reaches with two large square matrices."
     )
     return chart_cell(
         Head(sentence, "products", run.card.colour, under=under),
