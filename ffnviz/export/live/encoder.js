@@ -45,7 +45,13 @@ export function crc32(buffer) {
   return (sum ^ -1) >>> 0;
 }
 
-const relu = (x) => (x > 0 ? x : 0);
+const bitsOf = (values) => new Int32Array(values.buffer, values.byteOffset, values.length);
+
+// By bits, of which a negative number has the first set: no branch is guessed wrongly.
+function relu(values, to) {
+  const from = bitsOf(values), bits = bitsOf(to);
+  for (let i = 0; i < bits.length; i++) bits[i] = from[i] & ~(from[i] >> 31);
+}
 
 // erfc by a rational Chebyshev fit, relative error 1.2e-7 (Press et al., Numerical Recipes, section 6.2).
 const FIT = [-1.26551223, 1.00002368, 0.37409196, 0.09678418, -0.18628806, 0.27886807, -1.13520398, 1.48851587, -0.82215223, 0.17087277];
@@ -60,13 +66,15 @@ function computedGelu(x) {
 // Read from a table, between its entries in proportion: off by at most STEP² / 8 max |GELU″| = 4e-7.
 const [END, STEP] = [6, 1 / 512]; // beyond the end GELU is 0 or x, but for 6e-9
 const table = Float32Array.from({ length: 2 * END / STEP + 2 }, (_, at) => computedGelu(at * STEP - END));
-function gelu(x) {
-  if (!(Math.abs(x) < END)) return x > 0 ? x : 0 * x; // NaN stays
-  const place = (x + END) / STEP, at = Math.floor(place);
-  return table[at] + (place - at) * (table[at + 1] - table[at]);
+function gelu(values, to) {
+  for (let i = 0; i < to.length; i++) {
+    const x = values[i], place = (x + END) / STEP, at = place | 0;
+    if (Math.abs(x) < END) to[i] = table[at] + (place - at) * (table[at + 1] - table[at]);
+    else to[i] = x > 0 ? x : 0 * x; // NaN stays
+  }
 }
 
-const ACTIVATIONS = { relu, gelu }; // what packing.py lets through
+const ACTIVATIONS = { relu, gelu }; // what packing.py lets through; each for all values, as a call for one takes longer than it
 
 /**
  * Makes an encoder.
@@ -78,11 +86,13 @@ const ACTIVATIONS = { relu, gelu }; // what packing.py lets through
  */
 export function makeEncoder({ config, places }, bytes, allowed = true) {
   const { d_model: d, d_ff: dFf, n_heads: nHeads, n_blocks: nBlocks, vocab_size: nWords, max_tokens: most } = config;
-  const dHead = d / nHeads, activation = ACTIVATIONS[config.activation];
-  const nWeights = Object.values(places).reduce((sum, { shape }) => sum + roundUp(product(shape), ROWS), roundUp(nWords, ROWS));
+  const dHead = d / nHeads, activate = ACTIVATIONS[config.activation];
+  const nZeros = roundUp(Math.max(nWords, most + PANEL, d), ROWS), wide = roundUp(dHead, PANEL);
+  const nWeights = Object.values(places).reduce((sum, { shape }) => sum + roundUp(product(shape), ROWS), nZeros);
   const blockRoom = 13 * d + 2 * dFf + nHeads * most; // numbers a token
+  const headRoom = 3 * wide + most + PANEL, panel = PANEL * Math.max(d, dFf, most + PANEL); // a product reads ahead
   // A pass and, on top of it, what a pass from a block on takes; the logits of one token.
-  const size = nWeights + (most + ROWS) * (2 * nBlocks * blockRoom + 4 * d) + 2 * ROWS * nWords;
+  const size = nWeights + (most + PANEL) * (2 * nBlocks * blockRoom + headRoom + 4 * d) + 2 * ROWS * nWords + panel;
   const { f, kind, product: multiply } = makeMemory(size, allowed);
   let top = 0;
 
@@ -110,8 +120,8 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
     expand: layer(`blocks.${n}.ffn.expand`), compress: layer(`blocks.${n}.ffn.compress`),
   }));
   const finalNorm = norm("final_norm"), positions = weight("position_embedding.weight");
-  const words = { w: weight("token_embedding.weight"), b: top, nOut: nWords }; // no bias: memory begins as zeros
-  top += roundUp(nWords, ROWS);
+  const words = { w: weight("token_embedding.weight"), b: top, nOut: nWords }, zeros = top; // no bias: memory begins as zeros
+  top += nZeros;
   const base = top;
 
   function linear(x, { w, b, nOut }, T) {
@@ -122,18 +132,20 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
   function layerNorm(x, { gain, bias }, T) {
     const y = room(T, d);
     for (let t = 0, at = 0; t < T; t++, at += d) {
-      const [mean, scale] = momentsOf(x.subarray(at, at + d));
-      for (let k = 0; k < d; k++) y[at + k] = ((x[at + k] - mean) / scale) * f[gain + k] + f[bias + k];
+      const [mean, scale] = momentsOf(x, at), share = 1 / scale;
+      for (let k = 0; k < d; k++) y[at + k] = (x[at + k] - mean) * share * f[gain + k] + f[bias + k];
     }
     return y;
   }
-  // The mean of a row, and what LayerNorm divides by.
-  function momentsOf(row) {
-    let mean = 0, variance = 0;
-    for (let k = 0; k < d; k++) mean += row[k];
-    mean /= d;
-    for (let k = 0; k < d; k++) variance += (row[k] - mean) ** 2;
-    return [mean, Math.sqrt(variance / d + config.layer_norm_eps)];
+  // The mean of the row that begins there, and what LayerNorm divides by.
+  function momentsOf(x, at) {
+    let sum = 0, squares = 0; // float64, so that their difference has all digits of a float32
+    for (let k = at; k < at + d; k++) {
+      sum += x[k];
+      squares += x[k] * x[k];
+    }
+    const mean = sum / d;
+    return [mean, Math.sqrt(squares / d - mean * mean + config.layer_norm_eps)];
   }
   function sum(a, b, T) {
     const y = room(T, d);
@@ -150,41 +162,46 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
     }
     return y;
   }
-  // softmax(q kᵀ / √d_head) of one query (Vaswani et al. 2017, equation 1); `to` is its row of weights.
-  function attend(query, keys, weights, T) {
+  // softmax(q kᵀ / √d_head) of one query (Vaswani et al. 2017, equation 1), in place of its scores q kᵀ.
+  function softmax(scores, at, T) {
     const scale = 1 / Math.sqrt(dHead);
     let highest = -Infinity, total = 0;
-    for (let s = 0, k = 0; s < T; s++, k += dHead) {
-      let a = 0, b = 0, c = 0, e = 0; // four sums: no addition waits for the one before
-      for (let j = 0; j < dHead; j += 4) {
-        a += query[j] * keys[k + j]; b += query[j + 1] * keys[k + j + 1];
-        c += query[j + 2] * keys[k + j + 2]; e += query[j + 3] * keys[k + j + 3];
-      }
-      weights[s] = (a + b + c + e) * scale;
-      highest = Math.max(highest, weights[s]);
-    }
-    for (let s = 0; s < T; s++) total += weights[s] = Math.exp(weights[s] - highest);
-    for (let s = 0; s < T; s++) weights[s] /= total;
+    for (let s = at; s < at + T; s++) highest = Math.max(highest, scores[s]);
+    for (let s = at; s < at + T; s++) total += scores[s] = Math.exp((scores[s] - highest) * scale);
+    for (let s = at; s < at + T; s++) scores[s] /= total;
   }
   function attention(stream, block, T) {
     const input = layerNorm(stream, block.attentionNorm, T), projected = linear(input, block.projectIn, T);
     const [queries, keys, values] = [0, 1, 2].map((which) => headsOf(projected, which, T));
-    const weights = room(T, nHeads * T), mixed = room(T, d);
-    mixed.fill(0);
-    for (let h = 0; h < nHeads; h++) {
-      const own = h * T * dHead, headKeys = keys.subarray(own, own + T * dHead);
-      for (let t = 0; t < T; t++) {
-        const row = weights.subarray((h * T + t) * T, (h * T + t + 1) * T), to = t * d + h * dHead;
-        attend(queries.subarray(own + t * dHead, own + (t + 1) * dHead), headKeys, row, T);
-        for (let s = 0; s < T; s++) for (let j = 0, v = own + s * dHead, share = row[s]; j < dHead; j++) mixed[to + j] += share * values[v + j];
+    const weights = room(nHeads * T, T), mixed = room(T, d), before = top;
+    // Each head is two products: with its keys, and with its values transposed, in panels. Keys and values that
+    // only round their number up are zero, and so are their scores.
+    const nKeys = roundUp(T, PANEL), keyPanels = room(nKeys, dHead).fill(0), valuePanels = room(nKeys, wide).fill(0);
+    const scores = room(T, nKeys), z = room(T, wide);
+    for (let h = 0, from = 0, row = 0; h < nHeads; h++) {
+      const own = placeOf(queries) + from;
+      for (let s = 0; s < T; s++) {
+        const to = (s - s % PANEL) * dHead + s % PANEL;
+        for (let k = 0; k < dHead; k++, from++) {
+          keyPanels[to + k * PANEL] = keys[from];
+          valuePanels[(k - k % PANEL) * nKeys + s * PANEL + k % PANEL] = values[from];
+        }
       }
+      multiply(own, placeOf(keyPanels), zeros, placeOf(scores), T, dHead, nKeys);
+      for (let t = 0, at = 0; t < T; t++, row += T, at += nKeys) {
+        softmax(scores, at, T);
+        for (let s = 0; s < T; s++) weights[row + s] = scores[at + s];
+      }
+      multiply(placeOf(scores), placeOf(valuePanels), zeros, placeOf(z), T, nKeys, wide);
+      for (let t = 0; t < T; t++) for (let k = 0; k < dHead; k++) mixed[t * d + h * dHead + k] = z[t * wide + k];
     }
+    top = before;
     return { input, queries, keys, values, weights, output: linear(mixed, block.projectOut, T) };
   }
   // `off`: the neurons whose activation is taken as zero on all tokens.
   function feedForward(stream, block, T, off) {
     const input = layerNorm(stream, block.ffnNorm, T), preActivation = linear(input, block.expand, T), hidden = room(T, dFf);
-    for (let i = 0; i < hidden.length; i++) hidden[i] = activation(preActivation[i]);
+    activate(preActivation, hidden);
     for (const neuron of off) for (let t = 0; t < T; t++) hidden[t * dFf + neuron] = 0;
     return { input, pre_activation: preActivation, hidden, output: linear(hidden, block.compress, T) };
   }
@@ -231,7 +248,7 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
     },
     // What each neuron of a block directly adds to a word's logit: direct_contributions in Python.
     contributions({ blocks: passed }, block, token, word) {
-      const [, scale] = momentsOf(passed[nBlocks - 1].output.subarray(token * d, (token + 1) * d));
+      const [, scale] = momentsOf(passed[nBlocks - 1].output, token * d);
       const from = words.w + (word - (word % PANEL)) * d + (word % PANEL), along = new Float64Array(d);
       for (let k = 0; k < d; k++) along[k] = f[finalNorm.gain + k] * f[from + k * PANEL];
       const mean = along.reduce((a, b) => a + b, 0) / d, { w } = blocks[block].compress;

@@ -1,11 +1,14 @@
 // Matrix products y = x Wᵀ + b in WebAssembly SIMD, or in plain JavaScript where a browser has none.
 //
-// W lies in panels of 8 rows, [n_out / 8][n_in][8], so that it is read in order. Each product makes 4
-// rows of y at a time, by 8 outputs, which stay in registers: y has room for a multiple of 4 rows.
-// All places are counted in float32 numbers of one memory.
+// W lies in panels of 8 rows, [n_out / 8][n_in][8], so that it is read in order. A tile of y, 6 or 4 rows
+// by 8 outputs, stays in registers: with 6 rows the multipliers never wait, with 4 each sum waits for the
+// one before. y has room for a multiple of 4 rows: each twelve are two tiles of 6, the others are tiles
+// of 4. Beside a tile's sums a part of the next panel is read, so that it is in the cache by then; behind
+// W there must be as much as a panel. All places are counted in float32 numbers of one memory.
 
 export const PANEL = 8;
-export const ROWS = 4;
+export const ROWS = 4; // of a tile
+const MORE = 6; // of a tile, where there are enough
 const STEPS = 4; // of the sum over n_in in a turn of the inner loop
 
 const BYTES = 4; // of a float32
@@ -47,42 +50,49 @@ function makeInstructions(locals) {
     store: (pointer, offset, value) => [get(pointer), value, memory(11, 4, offset)], // v128.store
     addLanes: (a, b) => simd(0xe4, a, b), multiplyLanes: (a, b) => simd(0xe6, a, b), // f32x4
     multiplyAdd: (a, b, c) => simd(0x105, a, b, c), // f32x4.relaxed_madd: a b + c, rounded once where the processor can
+    readAhead: (pointer) => [get(pointer), memory(0, 4, 0), 0x1a], // v128.load, drop
+    unlessZero: (a, body) => [a, 0x04, 0x40, body, 0x0b], // if … end
     repeatWhile: (body, condition) => [0x03, 0x40, body, condition, 0x0d, 0, 0x0b], // loop … br_if 0
   };
 }
 
-const PARAMETERS = ["x", "w", "b", "y", "T", "nIn", "nOut"]; // as product() below has them, in bytes
-const COUNTERS = ["rows", "out", "left", "t", "k", "panel", ...times(ROWS, (r) => `x${r}`)];
-const LANES = ["value", "w0", "w1", ...times(ROWS, (r) => [`sum${r} 0`, `sum${r} 1`])];
+// As product() below has them, in bytes; how many rows are in tiles of 6, and then of 4; from one reading ahead to
+// the next.
+const PARAMETERS = ["x", "w", "b", "y", "bySix", "byFour", "nIn", "nOut", "stride"];
+const COUNTERS = ["rows", "out", "left", "t", "k", "panel", "next", ...times(MORE, (r) => `x${r}`)];
+const LANES = ["value", "w0", "w1", ...times(MORE, (r) => [`sum${r} 0`, `sum${r} 1`])];
 
 // `fused`: a product and a sum are one instruction, which not all browsers have.
 function body(fused) {
-  const { get, set, int, tee, plus, minus, multiply, shift, isPositive, load, spread, store, addLanes, multiplyLanes, multiplyAdd, repeatWhile } =
+  const { get, set, int, tee, plus, minus, multiply, shift, isPositive, load, spread, store, addLanes, multiplyLanes, multiplyAdd, readAhead, unlessZero, repeatWhile } =
     makeInstructions([...PARAMETERS, ...COUNTERS, ...LANES]);
   const move = (local, by) => set(local, plus(get(local), by));
   const lanes = 16, panelRow = PANEL * BYTES; // bytes
   const added = (a, b, c) => (fused ? multiplyAdd(a, b, c) : addLanes(multiplyLanes(a, b), c));
   const add = (row, half) => set(`sum${row} ${half}`, added(get("value"), get(`w${half}`), get(`sum${row} ${half}`)));
-  const step = (k) => [
+  const step = (n) => (k) => [
     set("w0", load("panel", k * panelRow)), set("w1", load("panel", k * panelRow + lanes)),
-    times(ROWS, (row) => [set("value", spread(`x${row}`, k * BYTES)), add(row, 0), add(row, 1)]),
+    times(n, (row) => [set("value", spread(`x${row}`, k * BYTES)), add(row, 0), add(row, 1)]),
   ];
-  const sums = repeatWhile([
-    times(STEPS, step),
-    times(ROWS, (row) => move(`x${row}`, int(STEPS * BYTES))),
-    move("panel", int(STEPS * panelRow)),
+  const sums = (n) => repeatWhile([
+    times(STEPS, step(n)),
+    times(n, (row) => move(`x${row}`, int(STEPS * BYTES))),
+    move("panel", int(STEPS * panelRow)), readAhead("next"), move("next", get("stride")),
   ], tee("k", minus(get("k"), int(STEPS))));
-  const fourRows = repeatWhile([
-    set("x0", get("rows")), times(ROWS - 1, (row) => set(`x${row + 1}`, plus(get(`x${row}`), shift(get("nIn"), 2)))),
-    times(ROWS, (row) => [set(`sum${row} 0`, load("b", 0)), set(`sum${row} 1`, load("b", lanes))]),
-    set("panel", get("w")), set("k", get("nIn")),
-    sums,
-    times(ROWS, (row) => [store("out", 0, get(`sum${row} 0`)), store("out", lanes, get(`sum${row} 1`)), move("out", shift(get("nOut"), 2))]),
-    move("rows", multiply(get("nIn"), int(ROWS * BYTES))),
-  ], isPositive(tee("t", minus(get("t"), int(ROWS)))));
+  const tiles = (n, count) => unlessZero(get(count), [
+    set("t", get(count)),
+    repeatWhile([
+      set("x0", get("rows")), times(n - 1, (row) => set(`x${row + 1}`, plus(get(`x${row}`), shift(get("nIn"), 2)))),
+      times(n, (row) => [set(`sum${row} 0`, load("b", 0)), set(`sum${row} 1`, load("b", lanes))]),
+      set("panel", get("w")), set("k", get("nIn")),
+      sums(n),
+      times(n, (row) => [store("out", 0, get(`sum${row} 0`)), store("out", lanes, get(`sum${row} 1`)), move("out", shift(get("nOut"), 2))]),
+      move("rows", multiply(get("nIn"), int(n * BYTES))),
+    ], tee("t", minus(get("t"), int(n)))),
+  ]);
   const panels = repeatWhile([
-    set("rows", get("x")), set("out", get("y")), set("t", get("T")),
-    fourRows,
+    set("rows", get("x")), set("out", get("y")), set("next", plus(get("w"), multiply(get("nIn"), int(panelRow)))),
+    tiles(MORE, "bySix"), tiles(ROWS, "byFour"),
     move("w", multiply(get("nIn"), int(panelRow))), move("b", int(panelRow)), move("y", int(panelRow)),
   ], isPositive(tee("left", minus(get("left"), int(PANEL)))));
   return [set("left", get("nOut")), panels].flat(Infinity);
@@ -137,9 +147,13 @@ export function makeMemory(size, allowed = true) {
     if (allowed) {
       const fused = moduleBytes(true), compiled = new WebAssembly.Module(WebAssembly.validate(fused) ? fused : moduleBytes(false));
       const memory = new WebAssembly.Memory({ initial: Math.ceil((size * BYTES) / 65_536) });
-      const { product } = /** @type {{ product: Product }} */ (new WebAssembly.Instance(compiled, { page: { memory } }).exports);
+      const { product } = /** @type {{ product: (...places: number[]) => void }} */ (new WebAssembly.Instance(compiled, { page: { memory } }).exports);
       /** @type {Product} */
-      const inBytes = (x, w, b, y, T, nIn, nOut) => product(BYTES * x, BYTES * w, BYTES * b, BYTES * y, T, nIn, nOut);
+      const inBytes = (x, w, b, y, T, nIn, nOut) => {
+        const rows = Math.ceil(T / ROWS) * ROWS, byFour = rows % (2 * MORE), bySix = rows - byFour;
+        const stride = Math.floor((STEPS * PANEL * BYTES) / (bySix / MORE + byFour / ROWS)); // all tiles together read a panel
+        product(BYTES * x, BYTES * w, BYTES * b, BYTES * y, bySix, byFour, nIn, nOut, stride);
+      };
       return { f: new Float32Array(memory.buffer), kind: "simd", product: inBytes };
     }
   } catch (error) {

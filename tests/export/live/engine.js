@@ -1,6 +1,7 @@
 // What test_engine.py asks of the modules; numbers go as base64 of float32.
 (() => {
   const { makeEncoder } = need("encoder.js"), { makeTokenizer } = need("tokenizer.js");
+  const { makeMemory, PANEL } = need("products.js");
   const encoders = {};
   let tokenizer;
   const base64 = (values) => {
@@ -17,6 +18,20 @@
       const bytes = Uint8Array.from(atob(weights), (sign) => sign.charCodeAt(0)).buffer;
       encoders[name] = makeEncoder(index, bytes, allowed);
       return encoders[name].kind;
+    },
+    // The products of so many rows, [row][output], all with one matrix, which comes as [output][input].
+    products({ x, matrix, bias, numbers, allowed }) {
+      const nOut = matrix.length, nIn = matrix[0].length, most = Math.max(...numbers) + 4, w = most * nIn, b = w + (nOut + PANEL) * nIn;
+      const { f, product } = makeMemory(b + nOut + most * nOut, allowed), y = b + nOut;
+      f.set(x.flat(), 0);
+      matrix.forEach((row, out) => row.forEach((value, at) => { f[w + (out - (out % PANEL)) * nIn + at * PANEL + (out % PANEL)] = value; }));
+      f.set(bias, b);
+      return numbers.map((T) => {
+        f.fill(7, y);
+        product(0, w, b, y, T, nIn, nOut);
+        const end = y + Math.ceil(T / 4) * 4 * nOut;
+        return { y: Array.from(f.subarray(y, y + T * nOut)), spared: f.subarray(end, y + most * nOut).every((value) => value === 7) };
+      });
     },
     trace({ name, ids, token, off }) {
       const encoder = encoders[name], trace = encoder.trace(ids, off && ((block) => off[block]));

@@ -20,6 +20,7 @@ from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.trace import Trace
+from ffnviz.training.twin import train_tokenizer
 from tests.export.live.javascript import Call, running
 from tests.export.live.texts import N, two_hundred
 
@@ -109,6 +110,40 @@ def test_without_webassembly_the_values_are_the_same(call: Call) -> None:
     load_into(call, model, "plain", allowed=False)
     for text in two_hundred()[:3]:
         traced(call, model, "plain", text)
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_row_of_a_product_is_the_same_in_whichever_tile(call: Call, allowed: bool) -> None:
+    numbers, n_in, n_out = list(range(1, 41)), 12, 24
+    generator = torch.Generator().manual_seed(3)
+    shapes = (max(numbers), n_in), (n_out, n_in), (n_out,)
+    x, matrix, bias = (torch.randn(shape, generator=generator) for shape in shapes)
+    given = {"x": x.tolist(), "matrix": matrix.tolist(), "bias": bias.tolist()}
+    found = call("products", {**given, "numbers": numbers, "allowed": allowed})
+    wanted = torch.nn.functional.linear(x, matrix, bias)
+    whole = found[-1]["y"]
+    np.testing.assert_allclose(whole, wanted.ravel(), rtol=1e-5, atol=1e-5)
+    for n, each in zip(numbers, found, strict=True):
+        assert each["y"] == whole[: n * n_out], n
+        assert each["spared"], f"{n} rows were written beyond their tiles"
+
+
+@pytest.mark.parametrize("allowed", [True, False])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_a_network_of_other_sizes_has_every_value(
+    call: Call, activation: str, allowed: bool
+) -> None:
+    tokenizer = train_tokenizer(filter(str.isascii, two_hundred()), vocab_size=296)
+    config = EncoderConfig(vocab_size=tokenizer.vocab_size, d_model=24, n_heads=6, d_ff=40,
+                           n_blocks=3, max_tokens=37, activation=activation)  # fmt: skip
+    encoder, generator = initial_encoder(config, 1), torch.Generator().manual_seed(5)
+    for weight in encoder.parameters():
+        weight.data = torch.randn(weight.shape, generator=generator).half().float() / 2
+    model = Model("own", encoder, tokenizer, torch.zeros(tokenizer.vocab_size))
+    load_into(call, model, "own", allowed)
+    word = "cat "
+    for n in (1, 2, 3, 5, 9, 12, 13, 20, 23, 24, 33, 60):
+        traced(call, model, "own", word * n)
 
 
 def test_neurons_that_are_switched_off_change_what_follows(call: Call) -> None:
