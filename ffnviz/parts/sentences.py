@@ -145,10 +145,13 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     return f"{sentence}."
 
 
-def of_leading(word: str, added: float, block: int) -> Sentence:
+def of_leading(word: str, added: float, block: int, is_off: bool = False) -> Sentence:
     """What the neuron adds that adds most to the likeliest word; blocks count from 0 here."""
+    which = (
+        "With the FFN on, this neuron" if is_off else f"Of block {block + 1}'s neurons, this one"
+    )
     return (
-        f"Of block {block + 1}'s neurons, this one adds most to the logit of {quoted(word)}: "
+        f"{which} adds most to the logit of {quoted(word)}: "
         f"{number(f'+{added:.2f}' if added > 0 else signed(added))}."
     )
 

@@ -84,6 +84,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "Of block 2's neurons, this one adds most to the logit of “mat”: +0.34."
     )
     assert read(sentences.of_leading("mat", -0.01, 0)).endswith("“mat”: −0.01.")
+    assert read(sentences.of_leading("mat", 0.341, 1, is_off=True)).startswith("With the FFN on,")
     assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
         "ReLU leaves 93% of its activations exactly zero; "
         "GELU leaves 60% of its activations within 0.1 of zero."

@@ -25,7 +25,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     is_off = values[FFN] == "off"
     rows = [
         row(what_it_says(run, is_off), ffn_of_the_token(run, is_off), widths=WIDTHS),
-        row(chosen_neuron(run), every_token_every_neuron(run), widths=WIDTHS),
+        row(chosen_neuron(run, is_off), every_token_every_neuron(run), widths=WIDTHS),
     ]
     if run.model.sizes.n_blocks > FEW_BLOCKS:
         rows.insert(1, row(all_blocks(run)))

@@ -67,7 +67,7 @@ def every_token_every_neuron(run: Run) -> Cell:
     )
 
 
-def chosen_neuron(run: Run) -> Cell:
+def chosen_neuron(run: Run, is_off: bool = False) -> Cell:
     """One neuron on every token, and the words it writes."""
     neuron = neuron_of(run)
     traced = run.traced_model(neuron.network)
@@ -82,7 +82,7 @@ def chosen_neuron(run: Run) -> Cell:
             )[:WORDS],
         )
     return neuron_card_cell(
-        Head(_said(run, labels, values, neuron), "neuron", traced.card.colour),
+        Head(_said(run, labels, values, neuron, is_off), "neuron", traced.card.colour),
         f"Neuron {neuron_name(block, neuron.index)} · {traced.card.label}",
         labels,
         values,
@@ -95,11 +95,11 @@ def chosen_neuron(run: Run) -> Cell:
     )
 
 
-def _said(run: Run, labels: list[str], values: Array, neuron: Neuron) -> Sentence:
+def _said(run: Run, labels: list[str], values: Array, neuron: Neuron, is_off: bool) -> Sentence:
     """What it adds, if it is the one that stands here unchosen; else where it is strongest."""
     leading = leading_neuron(run) if run.state.neuron is None else None
     if leading is not None and neuron.index == leading.neuron:
-        return sentences.of_leading(leading.word, leading.added, neuron.block)
+        return sentences.of_leading(leading.word, leading.added, neuron.block, is_off)
     threshold = threshold_for(run.traced_model(neuron.network).card.phi)
     return sentences.of_neuron(labels, values, threshold, neuron.block)
 
