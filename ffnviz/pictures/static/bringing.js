@@ -21,15 +21,18 @@ function endsOfRoom(scroller) {
 }
 
 /**
- * How high a lit picture can be to be seen whole, as pixels of CSS; null where no scene is.
+ * How high a lit picture can be to be seen whole, as pixels of CSS: with the controls above it, and without; none where
+ * no scene is.
  *
  * @param {Element} rows
+ * @returns {number[]}
  */
-export function roomOfScene(rows) {
+export function roomsOfScene(rows) {
   const scroller = words?.isConnected && rows.closest("[data-testid=stMain]");
-  if (!scroller) return null;
-  const { top, bottom } = endsOfRoom(scroller);
-  return bottom - top - 2 * EDGE;
+  if (!scroller) return [];
+  const { top, bottom } = endsOfRoom(scroller), all = bottom - top - 2 * EDGE;
+  const from = rows.getBoundingClientRect().top, controls = rows.parentElement?.querySelector(":scope > .side")?.getBoundingClientRect();
+  return controls?.height && controls.bottom <= from ? [all - (from - controls.top), all] : [all];
 }
 
 function bring() {

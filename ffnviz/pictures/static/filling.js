@@ -4,7 +4,7 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
-import { roomOfScene } from "./bringing.js";
+import { roomsOfScene } from "./bringing.js";
 import { rootOf } from "./element.js";
 import { makeSliding } from "./sliding.js";
 import { stripOfTalk } from "./spotlight.js";
@@ -221,11 +221,13 @@ function grantsOfLow(rows) {
   return grantsAlone([...rows.querySelectorAll(".cell")], height);
 }
 
-// In a scene the lit pictures are as high as what is left between its words and the foot, at most.
+// In a scene the lit pictures are as high as what is left between its words and the foot, at most: below the controls
+// if they can be so low.
 function grantsOfScene(rows) {
-  const room = roomOfScene(rows);
-  const lit = room === null ? [] : [...rows.querySelectorAll(".cell[data-lit]")];
-  const shrunk = new Map(grantsAlone(lit, room).map(([host, pixels]) => [host, Math.min(0, pixels)]));
+  const shrunk = new Map(), lit = [...rows.querySelectorAll(".cell[data-lit]")];
+  for (const room of roomsOfScene(rows)) {
+    for (const [host, pixels] of grantsAlone(lit, room)) shrunk.set(host, shrunk.get(host) || Math.min(0, pixels));
+  }
   return ofHeight(rows).map((host) => [host, shrunk.get(host) ?? 0]);
 }
 
