@@ -128,7 +128,8 @@ def _view(
     hidden = _hidden(traced, block)
     stages: dict[str, list[NDArray[Any]]] = {}
     ffns, predictions, leading = [], [], []
-    off: dict[str, list[Any]] = {"ffn_off": [], "prediction_off": []} if with_off else {}
+    kinds = ("ffn_off", "prediction_off", "leading_off") if with_off else ()
+    off: dict[str, list[Any]] = {kind: [] for kind in kinds}
     n_tokens = len(traced.trace.tokens)
     for token in range(n_tokens):
         progress(token / n_tokens)
@@ -142,6 +143,7 @@ def _view(
         if with_off:
             off["ffn_off"].append(_kept(ffn_of_the_token(chosen, is_off=True)))
             off["prediction_off"].append(_kept(what_it_says(chosen, is_off=True)))
+            off["leading_off"].append(_leading(chosen, is_off=True))
     for stage, rows in stages.items():
         if stage not in ("order", "hidden"):
             arrays[f"{name} {stage}"] = np.stack(rows)
@@ -163,12 +165,12 @@ def _view(
     }
 
 
-def _leading(run: Run) -> dict[str, Any] | None:
+def _leading(run: Run, is_off: bool = False) -> dict[str, Any] | None:
     """The neuron that adds most to the word at a token, and the sentence about it."""
     leading = leading_neuron(run)
     if leading is None:
         return None
-    sentence = sentences.of_leading(leading.word, leading.added, run.state.block)
+    sentence = sentences.of_leading(leading.word, leading.added, run.state.block, is_off)
     return {"neuron": leading.neuron, "spans": to_spans(sentence)}
 
 

@@ -36,10 +36,10 @@ function makeData(journey, arrays, shapes) {
   const orderOf = (name, by) => arrays[`${name} by ${by}`] ?? Uint32Array.from({ length: shapes[`${name} hidden`][1] }, (_, at) => at);
 
   // The chosen one; else the one that adds most to the word, or where that is not known the strongest on the token.
-  const leadingOf = (state) => (state.neuron ? null : views[nameOf(state)].leading[state.token]);
+  const listed = (kind, state) => views[nameOf(state)][state.off ? `${kind}_off` : kind][state.token];
+  const leadingOf = (state) => (state.neuron ? null : listed("leading", state));
   const neuronOf = (state) => state.neuron ?? { network: state.network, index: leadingOf(state)?.neuron ?? strongest(row(`${nameOf(state)} hidden`, state.token)) };
 
-  const listed = (kind, state) => views[nameOf(state)][state.off ? `${kind}_off` : kind][state.token];
 
   function ffn(state) {
     const name = nameOf(state), shown = listed("ffn", state), neuron = neuronOf(state);

@@ -113,7 +113,7 @@ function ofPrediction(templates, kind, label, guesses) {
   return filled(templates[kind], { label, best, best_share: share, other, other_share: otherShare });
 }
 
-const ofLeading = (templates, word, added) => filled(templates.leading, { word, added: added > 0 ? `+${fixed(added, 2)}` : signed(added) });
+const ofLeading = (template, word, added) => filled(template, { word, added: added > 0 ? `+${fixed(added, 2)}` : signed(added) });
 
 // Words that are no token: of_pieces in parts/guess.py.
 function ofPieces(words) {
@@ -220,7 +220,9 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
   function leading(templates, id, block, token, word) {
     const added = networks[id].encoder.contributions(read.traces[id], block, token, word);
     const neuron = added.indexOf(added.reduce((a, b) => Math.max(a, b)));
-    return { neuron, spans: ofLeading(templates, tokenizer.labels[word], added[neuron]) };
+    const [on, off] = [templates.leading, templates.leading_off].map((template) =>
+      ({ neuron, spans: ofLeading(template, tokenizer.labels[word], added[neuron]) }));
+    return { on, off };
   }
 
   // One entry of a list that has one for each token.
@@ -257,7 +259,7 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
       const template = recorded.views[name], templates = live.views[name], { blocks } = template;
       const own = labels.map((_, at) => at), others = aligned(tokens);
       const alike = Object.fromEntries(ids.map((id) => [id, id === network ? own : others]));
-      const said = predictions(template, templates, network, block, token);
+      const said = predictions(template, templates, network, block, token), most = leading(templates, network, block, token, said.best);
       const view = {
         chips: chips(template.chips, templates, network, block, token),
         maps: maps(template.maps, templates, blocks, Object.fromEntries(ids.map((id) => [id, alike[id][token]]))),
@@ -265,7 +267,8 @@ export function makeLiveJourney(recorded, networks, tokenizer) {
         ffn_off: only(token, ffn(template.ffn_off[0], network, block, token, true)),
         prediction: only(token, said.on),
         prediction_off: only(token, said.off),
-        leading: only(token, leading(templates, network, block, token, said.best)),
+        leading: only(token, most.on),
+        leading_off: only(token, most.off),
         blocks, tokens: alike,
       };
       const notice = nLeftOut ? filled(live.left_out, { left_out: grouped(nLeftOut) }) : [];

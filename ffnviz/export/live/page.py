@@ -279,7 +279,12 @@ def _of_block(run: Run) -> dict[str, Any]:
         "hidden": said(sentences.HIDDEN),
         "shown": said(sentences.SHOWN),
         "off": said(sentences.HIDDEN, is_off=True),
-        "leading": with_slots(sentences.of_leading(_slot("word"), 1.25, block), {"+1.25": "added"}),
+        **{
+            f"leading{'_off' * is_off}": with_slots(
+                sentences.of_leading(_slot("word"), 1.25, block, is_off), {"+1.25": "added"}
+            )
+            for is_off in (False, True)
+        },
     }
 
 

@@ -147,7 +147,8 @@ def check(call: Call, models: list[Model], text: str, at: int, shown: Shown) -> 
     off = ffn_of_the_token(run, is_off=True), what_it_says(run, is_off=True)
     for kind, cell in zip(("ffn_off", "prediction_off"), off, strict=True):
         shown.check(view[kind][chosen], as_json(_kept(cell)), kind)
-    shown.check(view["leading"][chosen], as_json(_leading(run)), "leading")
+    for kind, is_off in (("leading", False), ("leading_off", True)):
+        shown.check(view[kind][chosen], as_json(_leading(run, is_off)), kind)
     assert [each for each in view["ffn"] if each] == [view["ffn"][chosen]]
     assert data["texts"] == run.labels
     assert view["tokens"] == {each.card.id: list(run.tokens_of(each)) for each in run.both}
