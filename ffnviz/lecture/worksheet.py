@@ -22,7 +22,7 @@ body { font: 11.5pt/1.45 "Source Sans 3", "Helvetica Neue", Arial, sans-serif; c
   max-width: 174mm; margin: 0 auto; padding: 8mm 0 }
 h1 { font-size: 17pt; line-height: 1.2; margin: 0 0 2mm }
 h2 { font-size: 13pt; margin: 6mm 0 2mm }
-p, ol { margin: 0 0 2mm } ol { padding-left: 7mm }
+p, ol { margin: 0 0 2mm } ol { padding-left: 10mm }
 li { margin-bottom: 2.6mm; break-inside: avoid } li::marker { font-weight: 600 }
 .name { display: flex; gap: 8mm; margin: 3mm 0 } .name span { flex: 1; border-bottom: 1px solid }
 .gap { display: inline-block; min-width: 20mm; border-bottom: 1px solid #000 }

@@ -117,7 +117,7 @@ def difference(answered: Answered, label: str) -> Sentence:
             f"{base}, which may be chance."
         )
     higher = number(f"{abs(pairs.effect):.3f} nats {'higher' if pairs.effect > 0 else 'lower'}")
-    return f"{label}: the loss is {higher} than that of {base}, {SCOPE}."
+    return f"{label}: the loss is {higher} than with {base}, {SCOPE}."
 
 
 def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:

@@ -139,9 +139,12 @@ def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     sentence = ""
     for place, (label, share, threshold, colour) in enumerate(awake):
         where = "exactly zero" if threshold == 0 else f"within {threshold:g} of zero"
-        asleep = f"{percent(1 - share)} of its activations {where}"
-        said = asleep if place else number(asleep, colour)
-        sentence += f"{'; ' if place else ''}{label} leaves {said}"
+        asleep = percent(1 - share)
+        sentence += (
+            f", {label} {asleep} {where}"
+            if place
+            else f"{label} leaves {number(f'{asleep} of its activations {where}', colour)}"
+        )
     return f"{sentence}."
 
 

@@ -133,7 +133,7 @@ def test_a_link_brings_back_the_same_text() -> None:
 def test_the_lens_ends_at_the_prediction() -> None:
     model, cells = load("gelu"), part("lens", twin="gelu").cells
     best = model.tokenizer.label(int(model.trace(SENTENCE).logits_at(3).argmax()))
-    assert f"predicts “{best}” for the first time after" in words(cells["lens"])
+    assert f"first predicts “{best}” after" in words(cells["lens"])
     assert words(cells["followed"]).startswith(f"“{best}”")
     assert "rank 1 at the end" in words(cells["followed"])
 

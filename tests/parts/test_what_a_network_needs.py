@@ -42,7 +42,7 @@ def test_with_all_seeds_it_says_which_way_and_where(
 ) -> None:
     found = shown(monkeypatch, trainings_of(SEEDS, no_ffn))
     sentence = words(found.cells["lab-trainings"])
-    assert f"Without FFNs: the loss is {says} than that of the usual network" in sentence
+    assert f"Without FFNs: the loss is {says} than with the usual network" in sentence
     assert "at d_model 64 on everyday sentences, after 16,000 steps, with 8 seeds" in sentence
     first = found.cells["verdicts-lab-trained"].data["groups"][0][1][0]
     assert (first["claim"], first["kind"]) == (QUESTIONS[0].claim, kind)

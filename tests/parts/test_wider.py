@@ -77,6 +77,6 @@ def test_the_page_says_the_errors(network: str) -> None:
     said = drawn("dimensions", "wider", twin=network, wider="16").said
     for answer in answers(ACTIVATIONS[network]).values():
         assert percent(answer.fits[-1].median) in said
-        assert f"With d_ff = d_model: {percent(answer.fits[1].median)}" in said
+        assert f"At d_ff = d_model: {percent(answer.fits[1].median)}" in said
         assert f"whatever d_ff: {percent(answer.toy.without)}." in said
     assert "d_model is 2 in these toys" in said

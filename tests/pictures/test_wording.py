@@ -86,8 +86,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     assert read(sentences.of_leading("mat", -0.01, 0)).endswith("“mat”: −0.01.")
     assert read(sentences.of_leading("mat", 0.341, 1, is_off=True)).startswith("With the FFN on,")
     assert read(sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "gelu")])) == (
-        "ReLU leaves 93% of its activations exactly zero; "
-        "GELU leaves 60% of its activations within 0.1 of zero."
+        "ReLU leaves 93% of its activations exactly zero, GELU 60% within 0.1 of zero."
     )
     assert read(sentences.of_maps([("GELU", 0.4, 0.1, "gelu")])) == (
         "GELU leaves 60% of its activations within 0.1 of zero."

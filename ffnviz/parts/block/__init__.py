@@ -7,7 +7,7 @@ from ffnviz.parts.part import Part, View, part_of_views
 OURS = (Capability.OURS,)
 
 PARTS = (
-    part_of_views("The block", "block", "every step of a token through a block", "kind_view", {
+    part_of_views("The block", "block", "a token's steps through a block", "kind_view", {
         "encoder": View("encoder", whole.sheet, whole.SETTINGS,
                         (Capability.ATTENTION, Capability.IN_ORDER)),
         "decoder": View("decoder", whole.decoder_sheet, whole.DECODER_SETTINGS, OURS),
@@ -17,5 +17,5 @@ PARTS = (
     Part(against_rnn.sheet, "Against an RNN", "turns", against_rnn.SETTINGS, OURS,
          line="all words at once, or one by one"),
     Part(strip.sheet, "Ablate parts", "strip", strip.SETTINGS, OURS,
-         line="take parts away and see what breaks"),
+         line="leave one out and see what breaks"),
 )  # fmt: skip

@@ -286,7 +286,7 @@ def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sent
         parts += f"the {what} turns {quoted(label)}" if place == 0 else f"the {what}"
         turned = f"{angle:.0f}°"
         parts += f" by {number(turned) if place == len(turns) - 1 else turned}"
-    return f"{parts}. Tokens mix only in attention; everywhere else each keeps to its lane."
+    return f"{parts}. Tokens mix only in attention; elsewhere each keeps to its lane."
 
 
 def _norm(vector: Array) -> float:

@@ -7,19 +7,19 @@ from ffnviz.parts.part import Part, View, part_of_views
 OUR_FFN = (Capability.OURS, Capability.PLAIN_FFN)
 
 PARTS = (
-    part_of_views("Shapes and code", "flow", "512 → 2,048 → 512, and how to program it",
+    part_of_views("Shapes and code", "flow", "512 → 2,048 → 512, and its program",
                   "shapes_view", {
         "flow": View("shapes", flow.sheet, needs=OUR_FFN),
         "forms": View("ways to write it", forms.sheet, forms.SETTINGS, OUR_FFN),
         "same": View("tokens and batches", flow.sheet_of_shapes, needs=(Capability.PLAIN_FFN,)),
     }),
-    part_of_views("Cost", "cost", "weights, work, memory: what costs most", "cost_view", {
+    part_of_views("Cost", "cost", "weights, work and memory", "cost_view", {
         "parts": View("breakdown", cost.sheet, cost.SETTINGS),
         "growth": View("growth", cost.growth_sheet, needs=(Capability.OURS,)),
         "memory": View("memory", memory.sheet, memory.SETTINGS, OUR_FFN, further=True),
     }),
     Part(wider.sheet, "Why wider?", "wider", wider.SETTINGS,
-         line="what a bend does, and what width adds"),
+         line="what a bend does, what width adds"),
     Part(separate.sheet, "Linear separability", "separate", separate.SETTINGS,
          line="points that no straight line divides"),
     part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid",

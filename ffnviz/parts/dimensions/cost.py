@@ -307,7 +307,7 @@ def costs(run: Run, name: str, shape: Shape, under: Sentence) -> Cell:
     count, work = parameters(shape), multiply_adds(shape)
     share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
     sentence = (
-        f"{name}, with the sizes set here: the FFNs hold {number(percent(share))} of the "
+        f"{name}, with these sizes: the FFNs hold {number(percent(share))} of the "
         f"parameters and do {percent(busy)} of the multiply-adds for "
         f"{counted(shape.n_tokens, 'token')}."
     )

@@ -305,9 +305,9 @@ def sheet(run: Run, _: Values) -> Sheet:
     )
     sentence = (
         f"Your {counted(n, 'token')} go{'es' * (n == 1)} through as "
-        f"{number(f'({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})')}: made "
-        f"{d_ff / d_model:.3g} times as wide, bent, and made narrow. PyTorch's own layers with the "
-        f"same weights {agreement}."
+        f"{number(f'({n}, {d_model:,}) → ({n}, {d_ff:,}) → ({n}, {d_model:,})')}: widened "
+        f"{d_ff / d_model:.3g}-fold, bent, and narrowed again. PyTorch's layers with the same "
+        f"weights {agreement}."
     )
     picture = chart_cell(
         Head(sentence, "flow", run.card.colour),

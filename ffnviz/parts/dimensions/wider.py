@@ -222,7 +222,7 @@ def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
 def _beside(answer: Answer) -> Sentence:
     """What is off with d_ff = d_model, and without φ."""
     bend, without = percent(answer.fits[BEND_ALONE].median), percent(answer.toy.without)
-    return f"With d_ff = d_model: {bend}. Without φ, whatever d_ff: {without}."
+    return f"At d_ff = d_model: {bend}. Without φ, whatever d_ff: {without}."
 
 
 def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:

@@ -45,5 +45,5 @@ PARTS = (
                         further=True),
     }),
     Part(trained.sheet, "What a network needs", "trained", (),
-         line="small ones, with and without one part"),
+         line="small ones that lack one part"),
 )  # fmt: skip

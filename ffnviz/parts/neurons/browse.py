@@ -109,7 +109,7 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
     }
     first = f", the first {DRAWN} in the table" if len(shown) > DRAWN else ""
     sentence = (
-        f"{number(f'{len(shown):,} of {len(rows.awake):,} neurons')}{first}. Click a row to open "
+        f"{number(f'{len(shown):,} of {len(rows.awake):,} neurons')}{first}. Click a row for "
         "its neuron."
     )
     return table_cell(

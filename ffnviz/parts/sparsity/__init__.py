@@ -14,7 +14,7 @@ PARTS = (
                      (Capability.PLAIN_FFN,), further=True),
         "gated": View("gated FFNs", activations.gated, (activations.GATE,), NEEDS, further=True),
     }),
-    part_of_views("Active neurons", "awake", "how many, and how the others fell silent",
+    part_of_views("Active neurons", "awake", "how many, and how the rest fell silent",
                   "training_view", {
         "now": View("on this sentence", awake.sheet, (awake.THRESHOLD,)),
         "birth": View("during training", awake.record, needs=(Capability.RECORD,)),

@@ -188,9 +188,9 @@ def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sent
     if threshold == 0:
         return f"{where}{number(below)}{said}, and {label} sets every one of them to exactly 0."
     return (
-        f"{where}{below}{said}; {label} makes them small. {number(percent(landed.near_zero))} of "
-        f"the activations are within {threshold:g} of zero, and {percent(landed.exactly_zero)} are "
-        "exactly 0, by rounding in float32."
+        f"{where}{below}{said}, where {label} makes them small. "
+        f"{number(percent(landed.near_zero))} of the activations are within {threshold:g} of zero, "
+        f"and {percent(landed.exactly_zero)} are exactly 0, by rounding in float32."
     )
 
 

@@ -16,5 +16,5 @@ PARTS = (
     Part(lens.sheet, "Logit lens", "lens", (), HEAD, line="the prediction, block by block"),
     Part(lens.attribution_sheet, "Direct logit attribution", "parts",
          (lens.WORD,), (*HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM),
-         line="what each block adds to a word's logit", further=True),
+         line="what each block adds to a logit", further=True),
 )  # fmt: skip

@@ -99,8 +99,8 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
     first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
     after = "the embedding" if first is readings[0] else first.stage
     sentence = (
-        f"The stream at {quoted(run.labels[run.token])}, decoded early, predicts "
-        f"{number(f'“{name}”')} for the first time after {after}."
+        f"The stream at {quoted(run.labels[run.token])}, decoded early, first predicts "
+        f"{number(f'“{name}”')} after {after}."
     )
     return chart_cell(
         Head(sentence, "lens", run.card.colour, under=under_guess(run)),
