@@ -88,7 +88,7 @@ def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
     drawn = checked(
         curves_figure(x, [("ReLU", x * 1.0, x * 0.0, "@relu", "solid")], (-0.75, -0.17))
     )
-    assert "−0.1700 at −0.7500" in drawn.layout.annotations[0].text
+    assert "−0.1700 at −0.7500" in drawn.layout.annotations[2].text
     drawn = checked(surface_figure(x, np.outer(x - 1, x), "GEGLU", (x[:2], x[1:])))
     assert drawn.data[0].zmin == -drawn.data[0].zmax
     np.testing.assert_allclose((drawn.data[1].x, drawn.data[1].y), (x[:2], x[1:]))

@@ -139,7 +139,7 @@ export function makeEncoder({ config, places }, bytes, allowed = true) {
   }
   // The mean of the row that begins there, and what LayerNorm divides by.
   function momentsOf(x, at) {
-    let sum = 0, squares = 0; // float64, so that their difference has all digits of a float32
+    let sum = 0, squares = 0; // float64, so that one less the other has all digits of a float32
     for (let k = at; k < at + d; k++) {
       sum += x[k];
       squares += x[k] * x[k];
