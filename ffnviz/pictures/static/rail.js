@@ -213,7 +213,7 @@ function upload(tell, control) {
     element: element("span", {}, open, file.input),
     /** @param {Upload} next */
     update(next) {
-      open.textContent = next.label;
+      write(open, next.label);
       file.update(next.longest, next.accepts);
     },
   };
