@@ -96,7 +96,7 @@ def test_the_sizes_are_those_that_were_asked_for(library: Path, tmp_path: Path) 
     assert_refused(train(*corpus, *places, "--heads", 7), "n_heads = 7", "divisor of d_model")
     more = train(*corpus, *places[2:], "--out", tmp_path / "more", "--from", tmp_path / "small",
                  "--d-ff", 80)  # fmt: skip
-    assert_refused(more, "--from has the sizes")
+    assert_refused(more, "With --from the sizes are those")
 
 
 def test_a_run_goes_on_from_a_folder_with_sentences(library: Path, tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ def test_what_a_node_lacks_is_said_in_a_sentence(pieces: tuple[Piece, ...], tmp_
         list(run_ray(JOB, [away], print, workers=1))
     here = [pieces[0].path]
     assert wrong_here(JOB, __version__, here) == ""
-    assert ", and 99 asks" in wrong_here(JOB, "99", here)
+    assert "the work comes from ffnviz 99" in wrong_here(JOB, "99", here)
     assert "the network nobody does not open" in wrong_here(
         IndexingJob("nobody"), __version__, here
     )
