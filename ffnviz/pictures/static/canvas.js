@@ -1,11 +1,12 @@
 // What canvases have in common.
 
 /**
- * What draws on a canvas.
+ * What draws on a canvas, in the processor's memory: one in the graphics card's comes out black on WebKit's paper.
  *
  * @param {HTMLCanvasElement} canvas
  */
-export const contextOf = (canvas) => /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+export const contextOf = (canvas) =>
+  /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d", { willReadFrequently: true }));
 
 /**
  * Gives a canvas the device's pixels; what it returns draws in those of CSS.
