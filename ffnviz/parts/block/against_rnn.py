@@ -414,6 +414,6 @@ def _of_gradient(
     return (
         f"From {quoted(labels[token])} to {quoted(labels[0])}, {steps} back, a gradient of length 1 "
         f"keeps {number(short(float(recurrent[0])))} in the RNN, "
-        f"{short(float(blocks.untrained[0]))} in an untrained block. The trained one depends most on "
-        f"{quoted(labels[most])} ({short(float(blocks.block[most]))})."
+        f"{short(float(blocks.untrained[0]))} in an untrained block. The trained one depends most "
+        f"on {quoted(labels[most])} ({short(float(blocks.block[most]))})."
     )
