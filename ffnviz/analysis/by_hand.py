@@ -374,8 +374,7 @@ def blanks_of(neuron: RealNeuron) -> list[Blank]:
     return list(map(distinct, (
         Blank(
             f"x · w at {neuron.entries[0]}", product,
-            (Slip("sign", -product, "Sign: both factors are negative, and minus times minus is "
-                "plus."),
+            (Slip("sign", -product, "Sign: minus times minus is plus, minus times plus is minus."),
              Slip("terms", a + b, "Terms: the two are multiplied, not added.")),
             product_tolerance, uses=((0, 0, None),),
         ),

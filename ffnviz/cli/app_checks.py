@@ -80,8 +80,7 @@ def opened_index(path: Path) -> str:
     )
     raise click.ClickException(
         f"{path} {why}; the networks here are {', '.join(labels)}. Make one with `ffnviz index "
-        "--corpus …`, or "
-        "use --model to show the network that this index belongs to."
+        "--corpus …`, or use --model to show the network that this index belongs to."
     )
 
 

@@ -197,8 +197,8 @@ def signed_colours(title: str) -> dict[str, Any]:
     }
 
 
-def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
-    """A title over one panel of a figure, as an annotation in paper coordinates."""
+def panel_title(text: str, x: float, y: float = 1.0, inside: bool = False) -> dict[str, Any]:
+    """A title over one panel of a figure, or in it, as an annotation in paper coordinates."""
     return {
         "text": text,
         "x": x,
@@ -206,7 +206,7 @@ def panel_title(text: str, x: float, y: float = 1.0) -> dict[str, Any]:
         "xref": "paper",
         "yref": "paper",
         "xanchor": "left",
-        "yanchor": "bottom",
+        "yanchor": "top" if inside else "bottom",
         "showarrow": False,
         "align": "left",
         "font": {"size": 17},

@@ -2,7 +2,7 @@
 // a column of words, sideways scrolling, small type, and with `parts`, on a laptop or a projector, plots
 // that are too low to read, and in a hall lines of code that wrap. Returns a sentence a fault.
 ({ smallest, parts = false }) => {
-  const NARROWEST = 150, LOWEST = 90, LAPTOP = 1280, HALL = 1920; // pixels
+  const NARROWEST = 150, LOWEST = 90, LOWEST_BARS = 55, LAPTOP = 1280, HALL = 1920; // pixels
   const SLACK = 2; // pixels that rounding may make
   const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
 
@@ -106,9 +106,9 @@
   }
   for (const node of parts && innerWidth >= LAPTOP ? everything(document.body) : []) {
     if (!node.checkVisibility()) continue;
-    if (node.data?.every(({ orientation }) => orientation === "h")) continue; // two lying bars need no more than their names
+    const least = node.data?.every(({ orientation }) => orientation === "h") ? LOWEST_BARS : LOWEST; // bars that lie need their names
     for (const { yaxis: { _length: high } } of Object.values(node._fullLayout?._plots ?? {})) {
-      if (high < LOWEST) found.add(`low: a plot of ${Math.round(high)} px`);
+      if (high < least) found.add(`low: a plot of ${Math.round(high)} px`);
     }
     if (innerWidth >= HALL && node.matches("pre") && node.clientHeight > 0) {
       const lines = node.textContent.replace(/\n$/, "").split("\n").length, { lineHeight, paddingTop, paddingBottom } = getComputedStyle(node);

@@ -62,8 +62,7 @@ class Description:
         if not isinstance(self.layer, str):
             raise DescriptionsError(
                 f"layer = {self.layer!r}: give a text; for a neuron the number of its block, "
-                "counted from 0: "
-                f'"{self.layer}".'
+                f'counted from 0: "{self.layer}".'
             )
         if type(plain(self.index)) is not int or self.index < 0:
             raise DescriptionsError(f"index = {self.index!r}: give a whole number, from 0.")

@@ -93,8 +93,8 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
         yaxis2=axis("", range=[-1.3 * largest - 1e-6, 1.3 * largest + 1e-6], anchor="x2"),
         meta={"panels": 2},
         annotations=[
-            {**panel_title("y", 0), "yanchor": "top"},
-            {**panel_title("what each neuron adds", 0.55), "yanchor": "top"},
+            panel_title("y", 0, inside=True),
+            panel_title("what each neuron adds", 0.55, inside=True),
         ],
     )
 

@@ -285,9 +285,12 @@ def its_words(run: Run, neuron: int) -> Cell:
     """The words whose logits its value raises and lowers most."""
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
-    longer = "the longest" if larger_than >= LARGEST else f"longer than {percent(larger_than)}"
-    if larger_than < LARGEST and percent(larger_than) == percent(1):
+    if larger_than >= LARGEST:
+        longer = "the longest"
+    elif percent(larger_than) == percent(1):
         longer = "one of the longest"
+    else:
+        longer = f"longer than {percent(larger_than)}"
     sentence = (
         f"When active, it makes {number(f'“{promoted.words[0]}”')} likelier and "
         f"{quoted(suppressed.words[0])} less likely; its value vector, of length {norm:.2f}, is "

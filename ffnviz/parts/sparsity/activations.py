@@ -231,8 +231,8 @@ def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]
         yaxis2=axis("", anchor="x2", range=[-0.25, 1.25]),
         meta={"panels": 2},
         annotations=[
-            {**panel_title("φ(x)", 0), "yanchor": "top"},
-            {**panel_title("its slope, φ′(x)", 0.53), "yanchor": "top"},
+            panel_title("φ(x)", 0, inside=True),
+            panel_title("its slope, φ′(x)", 0.53, inside=True),
             {
                 "x": at,
                 "y": least,

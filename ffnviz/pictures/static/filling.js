@@ -198,16 +198,25 @@ function shareOut(some, left) {
   return shares;
 }
 
-// First the pictures, then the lists; what is missing then is taken from pictures that are high enough.
-function shareOutIn({ pictures, lists, own }, height) {
-  const first = shareOut(pictures, height - own);
-  const rest = height - own - sum([...first.values()], (share) => share);
-  const second = shareOut(lists, Math.abs(rest) < 1 ? 0 : rest);
-  const missing = Math.min(0, rest - sum([...second.values()], (share) => share));
-  const lower = pictures.map((each) => ({ own: each.own, least: each.fewest - first.get(each), most: 0 }));
-  const third = missing > -1 ? [] : [...shareOut(lower, missing).values()];
-  return [...pictures.map((each, at) => [each, first.get(each) + (third[at] ?? 0)]), ...second];
+// Shares what is left among some, and what they leave among the next.
+function shareInTurn(rounds, left) {
+  const shares = new Map();
+  for (const round of rounds) {
+    for (const [each, share] of shareOut(round, Math.abs(left) < 1 ? 0 : left)) {
+      const whose = each.whose ?? each;
+      shares.set(whose, (shares.get(whose) ?? 0) + share);
+      left -= share;
+    }
+  }
+  return shares;
 }
+
+// Some again, which have been made as low as one of their bounds and now may be as low as another.
+const lower = (some, from, to) => some.map((each) => ({ whose: each, own: each.own, least: each[to] - each[from], most: 0 }));
+
+// First the pictures, then the lists; what is missing then is taken from pictures that are high enough.
+const shareOutIn = ({ pictures, lists, own }, height) =>
+  [...shareInTurn([pictures, lists, lower(pictures, "least", "fewest")], height - own)];
 
 // What each picture of some cells is given where it has a height of its own.
 const grantsAlone = (hosts, height) => hosts.flatMap((host) => shareOutIn(measured(host.parentElement, [host]), height))
@@ -238,20 +247,14 @@ function grants(rows, below, before) {
     const columns = [...line.children].map((column) => measured(column));
     const highest = (name) => Math.max(0, ...columns.map((column) => column[name]));
     const own = highest("own");
-    return { columns, own, least: highest("low") - own, lower: highest("lower") - own, most: highest("high") - own, lowest: highest("lowest") };
+    return { columns, own, least: highest("low") - own, lower: highest("lower") - own, lowest: highest("lowest") - own, most: highest("high") - own };
   });
   const gaps = number(getComputedStyle(rows).rowGap) * Math.max(0, lines.length - 1);
   const all = heightLeft(rows, below) ?? 0;
-  let left = all - gaps - sum(lines, ({ own }) => own);
-  const first = shareOut(lines, left);
-  left -= sum([...first.values()], (share) => share);
-  const lower = lines.map((line) => ({ own: line.own, least: line.lower - line.least, most: 0 }));
-  const second = shareOut(lower, Math.min(0, left));
-  left -= sum([...second.values()], (share) => share);
-  const lowest = lines.map((line) => ({ own: line.own, least: line.lowest - line.own - line.lower, most: 0 }));
-  const third = [...shareOut(lowest, Math.min(0, left)).values()];
-  const can = ({ own, lowest, most }, at) => lowest <= before[at] + 1 && before[at] <= own + most + 1;
-  const heights = before && lines.every(can) ? before : lines.map(({ own }, at) => own + [...first.values()][at] + [...second.values()][at] + third[at]);
+  const rounds = [lines, lower(lines, "least", "lower"), lower(lines, "lower", "lowest")];
+  const shares = shareInTurn(rounds, all - gaps - sum(lines, ({ own }) => own));
+  const can = ({ own, lowest, most }, at) => own + lowest <= before[at] + 1 && before[at] <= own + most + 1;
+  const heights = before && lines.every(can) ? before : lines.map((line) => line.own + shares.get(line));
   return { heights, over: sum(heights, (height) => height) + gaps - all, shares: lines.flatMap(({ columns }, at) => columns.flatMap((column) =>
     shareOutIn(column, heights[at]).map(([{ host }, pixels]) => [host, Math.round(pixels)]))) };
 }
