@@ -107,7 +107,7 @@ def of_prediction(
     # As short as the other, so that what is below stays where it is.
     means = f"Without the FFN of block {block + 1}: {other}."
     if asked == SHOWN:
-        means = "It learned to guess only hidden words."
+        means = "It learned to guess hidden words only."
     return f"{questions[asked]} {number(best)}{stop()} {means}"
 
 

@@ -71,7 +71,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "Without the FFN of block 2: “floor” (9.0%)."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.SHOWN)).startswith(
-        "“cat” is not hidden; the network says “mat” (21%). It learned to guess only hidden words."
+        "“cat” is not hidden; the network says “mat” (21%). It learned to guess hidden words only."
     )
     assert read(sentences.of_prediction("cat", told, without, 0, sentences.NEXT)).startswith(
         "After “cat” the network expects “mat” (21%). Without"

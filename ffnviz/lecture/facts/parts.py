@@ -96,6 +96,10 @@ for _toy in TOYS:
                 f"In “Why wider?”, the error on the {_toy} with d_ff = d_model",
                 _toy_error(_toy, BEND_ALONE),
             ),
+            f"{_toy}_four": (
+                f"The same on the {_toy} with d_ff = 4 × d_model",
+                _toy_error(_toy, -2),
+            ),
             f"{_toy}_wide": (
                 f"The same on the {_toy} with d_ff = 8 × d_model",
                 _toy_error(_toy, -1),

@@ -12,7 +12,7 @@ from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn
 from ffnviz.lecture.facts.registry import fact, facts
 from ffnviz.parts.lab.without_phi import without_phi
-from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed, typed
 from ffnviz.state.run import Run
 
 
@@ -59,8 +59,13 @@ def _output_without_phi(run: Run) -> tuple[float, float]:
     return float(linear.norm() / output.norm()), float(cosine)
 
 
+def _as_spoken(text: str) -> Sentence:
+    """A sentence in quotation marks, unless it begins with its own."""
+    return typed(text) if text.startswith('"') else quoted(text)
+
+
 facts({
-    "sentence": ("The sentence", lambda run: quoted(run.trace.text)),
+    "sentence": ("The sentence", lambda run: _as_spoken(run.trace.text)),
     "token": ("The chosen token", lambda run: quoted(run.labels[run.token])),
     "tokens": ("How many tokens the sentence has", lambda run: len(run.labels)),
     "network": ("The network's name", lambda run: number(run.card.label, run.card.colour)),

@@ -286,15 +286,15 @@ def its_words(run: Run, neuron: int) -> Cell:
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
     if larger_than >= LARGEST:
-        longer = "the longest"
+        longer = "is the longest of the block's"
     elif percent(larger_than) == percent(1):
-        longer = "one of the longest"
+        longer = "is among the longest in its block"
     else:
-        longer = f"longer than {percent(larger_than)}"
+        longer = f"is longer than {percent(larger_than)} of the block's"
     sentence = (
         f"When active, it makes {number(f'“{promoted.words[0]}”')} likelier and "
-        f"{quoted(suppressed.words[0])} less likely; its value vector, of length {norm:.2f}, is "
-        f"{longer} of the block's."
+        f"{quoted(suppressed.words[0])} less likely; its value vector, of length {norm:.2f}, "
+        f"{longer}."
     )
     return bars_cell(
         Head(sentence, "writes", run.card.colour),

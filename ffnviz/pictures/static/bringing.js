@@ -1,7 +1,7 @@
 // A scene brings its lit picture into the window, while the page comes and until somebody scrolls.
 
 const SETTLES_MS = 5_000; // pictures come and get their sizes one after the other
-const EDGE = 12; // the frame around what is lit
+const EDGE = 10; // the frame around what is lit
 const STAYS = ["wheel", "touchmove", "pointerdown"];
 
 let until = 0, words = null, pictures = [];
