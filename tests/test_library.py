@@ -116,9 +116,9 @@ OF_ANY = {
     "ffnviz.logit_difference(model, True)": ("TypeError", "word = True: give a word's text"),
     "ffnviz.logit_difference(model, -1)": ("ValueError", "There is no entry -1"),
     "ffnviz.Sae('n', 1, 'there', 'standard', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
-        "SaeError", "at = 'there' is not allowed: one of hidden, ffn"),
+        "SaeError", "at = 'there' must be one of hidden, ffn"),
     "ffnviz.Sae('n', 1, 'hidden', 'other', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
-        "SaeError", "architecture = 'other' is not allowed: one of standard"),
+        "SaeError", "architecture = 'other' must be one of standard"),
     "ffnviz.Sae('n', 1, 'hidden', 'jumprelu', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
         "SaeError", "n is a jumprelu one, and lacks its threshold."),
     "ffnviz.Sae('n', 1, 'hidden', 'standard', w_enc=eye, w_dec=eye[1:], b_dec=wide, b_enc=wide)": (

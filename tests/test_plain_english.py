@@ -1,4 +1,4 @@
-"""The texts of the page: habits that are no English stay out, and sentences stay short."""
+"""The texts of the page: habits that are not English stay out, and sentences stay short."""
 
 import json
 import re

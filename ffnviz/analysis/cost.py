@@ -85,7 +85,7 @@ def multiply_adds(shape: Shape) -> dict[str, int]:
 
     A block's attention takes 4·n·d_model² for its projections and 2·n²·d_model for scores and
     mixing, without the saving that a causal mask allows; its FFN 2·n·d_model·d_ff (gated: 3).
-    Looking up embeddings and normalising count as 0: they are no matrix products.
+    Looking up embeddings and normalising count as 0: they are not matrix products.
     """
     n, d = shape.n_tokens, shape.d_model
     return {

@@ -162,7 +162,7 @@ def neuron_order(hidden: NDArray[np.floating], by: str) -> NDArray[np.int64]:
     if by == "token":
         token = np.where(strongest > 0, magnitude.argmax(axis=0), len(hidden))
         return np.lexsort((-strongest, token))
-    raise ValueError(f"by = {by!r} is not allowed: it must be one of {', '.join(ORDERS)}.")
+    raise ValueError(f"by = {by!r} must be one of {', '.join(ORDERS)}.")
 
 
 Vector = NDArray[np.float32]

@@ -87,7 +87,7 @@ def require(network: Network, needs: Iterable[Capability]) -> None:
     """Check that a network meets all needs that one network alone can meet.
 
     Raises:
-        TypeError: if it is no network.
+        TypeError: if it is not a network.
         NotForThisNetwork: with the sentence of the first unmet need.
     """
     check_network(network)

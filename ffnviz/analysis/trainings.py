@@ -31,7 +31,7 @@ RATE, FINAL = "rate", "final"  # phases: a run that looks for a learning rate, a
 
 
 class StudyError(ValueError):
-    """A file that is no log of trainings."""
+    """A file that is not a log of trainings."""
 
 
 @dataclass(frozen=True)

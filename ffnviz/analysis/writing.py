@@ -202,7 +202,7 @@ def generate(
         seed: of the chance, 0 or more.
 
     Raises:
-        TypeError: if the text is no str.
+        TypeError: if the text is not a str.
         ValueError: naming what is out of range, or what an edit is to change and is not there.
         NotForThisNetwork: without a word head; with neither a mask nor a reading direction; or
             without a mask, if there is no word to go on from.
@@ -252,7 +252,7 @@ def write_word(
 ) -> Generation:
     """The text with one more word or piece of one, or unchanged if there is no room.
 
-    Never chosen are [MASK] and single bytes of a character, which are no text by themselves.
+    Never chosen are [MASK] and single bytes of a character, which are not text by themselves.
 
     Args:
         model: which writes.
@@ -321,7 +321,7 @@ def _prompt(model: Network, ids: tuple[int, ...]) -> list[int]:
 
 
 def no_text(model: Network) -> NDArray[np.bool_]:
-    """Which entries of the vocabulary are no text by themselves, (vocab_size,)."""
+    """Which entries of the vocabulary are not text by themselves, (vocab_size,)."""
     return _no_text(model.tokenizer)  # type: ignore[arg-type]  # whatever it is, it is an object
 
 

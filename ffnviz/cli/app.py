@@ -56,7 +56,7 @@ def free_address(host: str, port: int) -> str:
         else:
             why = getattr(error, "strerror", None) or error
             raise click.ClickException(
-                f"Nothing can listen at host “{host}” ({why}). --host takes an address of this "
+                f"Nothing can listen on host “{host}” ({why}). --host takes an address of this "
                 "computer: localhost, or 0.0.0.0 for all its networks."
             ) from error
         other = port + 1 if 1_023 < port < 65_535 else 8_501
@@ -89,7 +89,7 @@ def host_names(
     """The names of --allowed-host, in lower case.
 
     Raises:
-        BadParameter: if one is no host name.
+        BadParameter: if one is not a host name.
     """
     for name in named:
         if not name or hostname(name) != name.lower():
@@ -142,7 +142,7 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     "--host",
     default="localhost",
     envvar="STREAMLIT_SERVER_ADDRESS",
-    help="The address to listen at; 0.0.0.0 lets others on your network open the page.",
+    help="The address to listen on; 0.0.0.0 lets others on your network open the page.",
 )
 @option("--port", type=click.IntRange(1, 65_535), default=8_501, envvar="STREAMLIT_SERVER_PORT")
 @option(
@@ -172,7 +172,7 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     multiple=True,
     metavar="PATH_OR_ID[@REVISION]",
     help="Show this network too: a folder, or a name on the Hugging Face Hub. Repeatable; in the "
-    "environment, with blanks between them.",
+    "environment variable, several are separated by spaces.",
 )
 @click.option("--no-twins", is_flag=True, help="Show only what --model names.")
 @dtype_option
@@ -188,7 +188,8 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     multiple=True,
     help="An index that `ffnviz index` made, shown on the page Neurons for its own network, in "
-    f"place of the usual one. Repeatable; in the environment, with “{os.pathsep}” between them.",
+    f"place of the usual one. Repeatable; in the environment variable, “{os.pathsep}” separates "
+    "several.",
 )
 @setting(
     "--descriptions",
@@ -204,8 +205,8 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     metavar="[NETWORK=]FOLDER",
     multiple=True,
     help="A dictionary of features, as sae_lens saves it, shown on Neurons, Top activations, for "
-    "the network that it names or that fits, or for NETWORK. Repeatable; in the environment, with "
-    "blanks between them.",
+    "the network that it names or that fits, or for NETWORK. Repeatable; in the environment "
+    "variable, several are separated by spaces.",
 )
 @setting(
     "--class-store",

@@ -57,7 +57,7 @@ def opened_index(path: Path) -> str:
     """A line that says what an index holds, and for which network it is shown.
 
     Raises:
-        ClickException: in a sentence, if it is no index, or one of no network here.
+        ClickException: in a sentence, if it is not an index, or one of no network here.
     """
     labels = []
     for name in available_networks():

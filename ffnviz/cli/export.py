@@ -72,7 +72,7 @@ R = TypeVar("R")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Where the file goes; "
     "ffnviz-journey.html, ffnviz-live.html, ffnviz-lecture.html or ffnviz-worksheet.html if "
-    "absent. A file that is there is replaced.",
+    "absent. An existing file is replaced.",
 )
 def export(
     text: str,

@@ -384,7 +384,7 @@ def _count(
         except KeyboardInterrupt:
             if kept.exists():
                 click.echo(
-                    f"\n{kept} holds what is counted so far: the same command goes on from there.",
+                    f"\n{kept} holds the counts so far: the same command goes on from there.",
                     err=True,
                 )
             raise

@@ -62,7 +62,7 @@ def study(out: Path, seeds: int, variants: tuple[str, ...], steps: int, *, afres
 
     with reported(StudyError):
         rows = study_of(out, design, version("ffnviz"), report, afresh=afresh)
-    click.echo(f"{out}: {len(rows)} trainings.")
+    click.echo(f"{out}: {len(rows)} runs.")
 
 
 PHIS = ("relu", "gelu", "swiglu", "identity")

@@ -34,8 +34,8 @@ from ffnviz.models.registry import DTYPES, load
 OF_SIGNALS = 128  # as a shell has it: this and the signal's number
 
 _WHY = {
-    errno.EACCES: "you have no right to read or write it",
-    errno.EPERM: "you have no right to read or write it",
+    errno.EACCES: "reading or writing it is not allowed",
+    errno.EPERM: "reading or writing it is not allowed",
     errno.EROFS: "it is on a disk that can only be read",
     errno.ENOSPC: "the disk is full. Make room and give the same command again",
     errno.EDQUOT: "your share of the disk is full. Make room and give the same command again",
@@ -119,7 +119,7 @@ def show_json(values: dict[str, Any]) -> None:
 
 
 def bar(**options: Any) -> "tqdm[None]":
-    """A progress bar on stderr, hidden where that is no terminal."""
+    """A progress bar on stderr, hidden where that is not a terminal."""
     return tqdm(disable=sys.stderr is None or not sys.stderr.isatty(), **options)
 
 

@@ -272,7 +272,7 @@ def _notice(n_tokens: int, n_left_out: int, largest: int) -> str:
         return ""
     return (
         f"The text has {n_tokens + n_left_out:,} tokens, and a file of {largest / 1e6:g} MB has "
-        f"room for {n_tokens:,}. The network read these alone; the last {n_left_out:,} are left "
+        f"room for {n_tokens:,}. The network read only these; the last {n_left_out:,} are left "
         "out. Shorten the text to choose what is in the file."
     )
 

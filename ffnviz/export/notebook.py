@@ -46,7 +46,7 @@ class Views:
             trace: of any network.
 
         Raises:
-            TypeError: for what is no trace of one text.
+            TypeError: for what is not a trace of one text.
             ValueError: for a trace with edits: the Journey compares with the network as it is; for
                 one without its network.
             ImportError: without anywidget.
@@ -97,9 +97,7 @@ def _widget(
     except ModuleNotFoundError as error:
         if error.name != "anywidget":
             raise
-        raise ImportError(
-            "Living pictures need anywidget: pip install 'ffnviz[notebook]'."
-        ) from None
+        raise ImportError("Live pictures need anywidget: pip install 'ffnviz[notebook]'.") from None
     run = exported_run([network], trace.text, trace)
     catalog = Catalog({"journey": {"journey": ()}}, run.networks, ORDERS, trace.text)
     return ViewWidget(run, catalog, sheet, above)
@@ -141,7 +139,7 @@ def show(trace: Trace, height: int = HEIGHT) -> Shown:
         height: of the frame, in pixels.
 
     Raises:
-        TypeError: for what is no trace of one text.
+        TypeError: for what is not a trace of one text.
         ValueError: for a trace with edits: the Journey compares with the network as it is; for one
             that was saved or pickled.
         TooLargeError: if not even one token of so large a network fits.

@@ -95,4 +95,4 @@ def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = 
 
 
 def _unavailable() -> NoReturn:
-    raise RuntimeError("Neither training nor time is looked at here.")
+    raise RuntimeError("Neither training nor timing is shown here.")

@@ -260,7 +260,7 @@ def _why(error: Exception) -> str:
     if isinstance(error, OSError | EOFError):
         return (
             "The process that computed it ended before it was done: "
-            f"{type(error).__name__}. Perhaps its memory did not suffice. Try again, "
+            f"{type(error).__name__}. Perhaps it ran out of memory. Try again, "
             "with a shorter sentence or fewer repeats."
         )
     return f"Its result could not be passed on ({type(error).__name__}). Try again."

@@ -25,7 +25,7 @@ def main() -> None:
     # Not sys.stdin's own buffer: Python locks that as it ends, and the inbox may be reading.
     orders = os.fdopen(os.dup(sys.stdin.fileno()), "rb")
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # so that what is printed is no answer
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # so that what is printed is not an answer
     use(receive(orders))
     inbox = Inbox(orders)
     while True:

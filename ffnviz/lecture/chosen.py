@@ -16,7 +16,7 @@ def lecture_file(path: Path, catalog: Catalog) -> Lecture:
     """The lecture of a file.
 
     Raises:
-        LectureError: if the file cannot be read or is no lecture; the message names it.
+        LectureError: if the file cannot be read or is not a lecture; the message names it.
     """
     try:
         return read_lecture(read_text(path), catalog, FACTS)
@@ -40,7 +40,7 @@ def lecture_of(catalog: Catalog, named: str = "", own: Lecture | None = None) ->
         own: the visitor's own, if they have one.
 
     Raises:
-        LectureError: if the server's file is gone, or is no lecture any more.
+        LectureError: if the server's file is gone, or is not a lecture any more.
     """
     if own and named not in BUILT_IN:
         return own

@@ -24,7 +24,7 @@ RunOf = Callable[[State], Run]
 # Overrides in a picture's data, as no page answers clicks.
 UNANSWERED = {"clickable": False, "stays": True}
 SHOWN = frozenset({*PICTURES, "block_picture", "chart", "passages", "points", "verdicts"})
-KEYS = "The arrow keys lead through the scenes."
+KEYS = "The arrow keys step through the scenes."
 STILL = (
     "Some pictures of the Journey cannot be clicked here: with all that a click can show, this "
     "file would be larger than 3 MB. `ffnviz export --text` saves one sentence with all of it."

@@ -202,7 +202,7 @@ class DraftTable(Struct):
 
 
 class LectureError(ValueError):
-    """A file is no lecture; the message says why, with the scene and the field that is wrong."""
+    """A file is not a lecture; the message says why, with the scene and the field that is wrong."""
 
 
 FEW = 12  # names that a message has room for

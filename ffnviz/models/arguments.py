@@ -87,7 +87,7 @@ def checked_ids(ids: object, vocab_size: int) -> Tensor:
     """Ids as int64, all of them entries of a vocabulary.
 
     Raises:
-        TypeError: if they are no tensor of whole numbers.
+        TypeError: if they are not a tensor of whole numbers.
         ValueError: if there is no text, or naming one that is not in the vocabulary.
     """
     if not isinstance(ids, Tensor) or not ids.ndim or ids.dtype not in WHOLE:
@@ -113,7 +113,7 @@ def texts_of(name: str, given: object) -> Iterator[str]:
     """
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise TypeError(
-            f"{name} = {shorten(given)}: Give texts in a list, even a single one: ['…']. "
+            f"{name} = {shorten(given)}: give texts in a list, even a single one: ['…']. "
             "For one text, use `trace`."
         )
     return map(_checked_text, given)
@@ -138,7 +138,7 @@ def rows_of_width(rows: object, width: int, name: str = "rows") -> Tensor:
     """Rows that something of this width reads, (…, width).
 
     Raises:
-        TypeError: if they are no tensor of floating-point numbers.
+        TypeError: if they are not a tensor of floating-point numbers.
         ValueError: if they have another width, or no values.
     """
     if not isinstance(rows, Tensor) or not rows.is_floating_point():
@@ -166,7 +166,7 @@ def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int
     which have an order. Neurons, heads, features and words have none, so theirs are refused.
 
     Raises:
-        ValueError: if it is no whole number, or there is none of that number.
+        ValueError: if it is not a whole number, or there is none of that number.
     """
     number = plain(given)
     if type(number) is not int:
@@ -198,7 +198,7 @@ def at_least(name: str, given: Any, least: int = 1) -> int:
     """How many are wanted, such as the `k` strongest.
 
     Raises:
-        ValueError: if it is no whole number, or fewer.
+        ValueError: if it is not a whole number, or fewer.
     """
     number = plain(given)
     if type(number) is not int or number < least:
@@ -344,7 +344,7 @@ def number_or_tensor(name: str, given: Any) -> float | Tensor:
         return finite_number(name, given)
     tensor = torch.as_tensor(given)
     if not tensor.is_floating_point() or not bool(tensor.isfinite().all()):
-        raise ValueError(f"{name} has entries that are no finite floating-point numbers.")
+        raise ValueError(f"{name} must hold finite floating-point numbers.")
     return tensor.clone()
 
 

@@ -56,7 +56,7 @@ class Edit:
 
     Raises:
         ValueError: unless exactly one of `scale`, `value` and `add` is given, and it is finite; if
-            the block, a neuron, a head or a token is no whole number; for another place.
+            the block, a neuron, a head or a token is not a whole number; for another place.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -78,9 +78,9 @@ class Edit:
 
     def __post_init__(self) -> None:
         if sum(each is not None for each in (self.scale, self.value, self.add)) != 1:
-            raise ValueError("An edit needs either a scale or a value, or something to add.")
+            raise ValueError("An edit needs a scale, a value, or something to add.")
         if self.at not in PLACES:
-            raise ValueError(f"at = {self.at!r} is not allowed: one of {', '.join(PLACES)}.")
+            raise ValueError(f"at = {self.at!r} must be one of {', '.join(PLACES)}.")
         if self.heads is not None and (self.at != "heads" or self.neurons is not None):
             raise ValueError('heads = … needs at="heads", and cannot be combined with neurons.')
         block = plain(self.block)

@@ -67,7 +67,7 @@ class TokenizerLike(Protocol):
 
     @property
     def special_ids(self) -> frozenset[int]:
-        """Entries that are no text: masks, beginnings and ends."""
+        """Entries that are not text: masks, beginnings and ends."""
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
         """The tokens of any text, each with its span in it.

@@ -23,7 +23,7 @@ from ffnviz.models.learned import learned_folder
 
 DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16}
 Say = Callable[[str], None]
-OURS = "one of ours, whose modules record what they do themselves."
+OURS = "one of ours, whose modules themselves record what they do."
 GOLDEN = 0.618034  # of a turn around the hues: no two multiples of it coincide
 
 
@@ -90,7 +90,7 @@ def load_request(request: NetworkRequest, device: str | torch.device) -> LoadReq
 
 
 def colour_of(place: int) -> str:
-    """A colour for each network that is no twin, by its place among them."""
+    """A colour for each network that is not a twin, by its place among them."""
     if place < len(COLOURS):
         return COLOURS[place]
     red, green, blue = colorsys.hls_to_rgb(place * GOLDEN % 1, 0.42, 0.6)

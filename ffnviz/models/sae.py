@@ -100,10 +100,10 @@ class Sae:
 
     def __post_init__(self) -> None:
         if self.at not in PLACES:
-            raise SaeError(f"at = {self.at!r} is not allowed: one of {', '.join(PLACES)}.")
+            raise SaeError(f"at = {self.at!r} must be one of {', '.join(PLACES)}.")
         if self.architecture not in NEEDED:
             known = ", ".join(NEEDED)
-            raise SaeError(f"architecture = {self.architecture!r} is not allowed: one of {known}.")
+            raise SaeError(f"architecture = {self.architecture!r} must be one of {known}.")
         for name in NEEDED[self.architecture]:
             if getattr(self, name) is None:
                 raise SaeError(f"{self.name} is a {self.architecture} one, and lacks its {name}.")
@@ -157,7 +157,7 @@ class Sae:
         """The features' activations for rows of x, (…, d_in) -> (…, d_sae).
 
         Raises:
-            TypeError: if x is no tensor of floating-point numbers.
+            TypeError: if x is not a tensor of floating-point numbers.
             ValueError: if it has another width.
         """
         y = self._normed(x)[0]
@@ -183,7 +183,7 @@ class Sae:
         """x̂, (…, d_in): the reconstruction of x from its features, in the units of x.
 
         Raises:
-            TypeError: if one is no tensor of floating-point numbers.
+            TypeError: if one is not a tensor of floating-point numbers.
             ValueError: if one has another width, or they have not as many rows.
         """
         _, scale, shift = self._normed(x)
@@ -331,7 +331,7 @@ def _settings(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise SaeError(f"{path} is not JSON.") from error
     if not isinstance(settings, dict):
-        raise SaeError(f"{path} is no configuration.")
+        raise SaeError(f"{path} is not a config.")
     about = settings.get("metadata")
     return settings | about if isinstance(about, dict) else settings
 
@@ -386,5 +386,5 @@ def _tensors(path: Path, needed: set[str], device: str | torch.device) -> dict[s
         if tuple(tensor.shape) != shape or not tensor.numel():
             raise SaeError(f"{path}: {name} has the shape {tuple(tensor.shape)}, not {shape}.")
         if not bool(tensor.isfinite().all()):
-            raise SaeError(f"{path}: {name} has entries that are no finite numbers.")
+            raise SaeError(f"{path}: {name} has entries that are not finite.")
     return tensors

@@ -42,7 +42,7 @@ def read_text(path: Path) -> str:
 
 
 def lines_of(stream: Any, newline: str | None = None) -> io.TextIOWrapper:
-    """The lines of a binary stream, with � for what is no text; lines end as `open` has it."""
+    """The lines of a binary stream, with � for what is not text; lines end as `open` has it."""
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(stream)
     encoding = encoding_of(buffered.peek(LONGEST_MARK))
     return io.TextIOWrapper(buffered, encoding, errors="replace", newline=newline)

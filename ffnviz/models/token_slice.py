@@ -40,7 +40,7 @@ def token_slice(trace: Trace, tokens: range) -> Trace:
     if tokens == range(len(trace.tokens)):
         return trace
     if not tokens or tokens.step != 1 or tokens[0] < 0 or tokens[-1] >= len(trace.tokens):
-        raise ValueError(f"{tokens} are not neighbouring tokens of {len(trace.tokens)}.")
+        raise ValueError(f"{tokens} are not neighbours among {len(trace.tokens)} tokens.")
     kept = slice(tokens.start, tokens.stop)
     blocks = tuple(
         BlockTrace(

@@ -26,7 +26,7 @@ STREAMS = ("input", "middle", "output")
 
 
 class TraceFileError(ValueError):
-    """A file is no trace: the message says which and why.
+    """A file is not a trace: the message says which and why.
 
     Examples:
         >>> ffnviz.Trace.load("not-there")

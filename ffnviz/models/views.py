@@ -72,7 +72,7 @@ class Norm:
         """The norm of each row, (…, d_model).
 
         Raises:
-            TypeError: if x is no tensor of floating-point numbers.
+            TypeError: if x is not a tensor of floating-point numbers.
             ValueError: if it is not d_model wide.
         """
         shape = self.gain.shape
@@ -171,7 +171,7 @@ class AttentionView:
         With the bias they sum to the attention's output, unless a norm follows W_O.
 
         Raises:
-            TypeError: if z is no tensor of floating-point numbers.
+            TypeError: if z is not a tensor of floating-point numbers.
             ValueError: if it is not d_head wide.
         """
         return rows_like(z, self.outputs.mT, "z") @ self.outputs
@@ -224,7 +224,7 @@ class FfnView:
         """The FFN's input for the stream before it, (…, d_model).
 
         Raises:
-            TypeError: if that is no tensor of floating-point numbers.
+            TypeError: if that is not a tensor of floating-point numbers.
             ValueError: if it has another width.
         """
         middle = rows_like(middle, self.keys, "middle")
@@ -234,7 +234,7 @@ class FfnView:
         """hidden W2 + b2, (…, d_ff) -> (…, d_model).
 
         Raises:
-            TypeError: if hidden is no tensor of floating-point numbers.
+            TypeError: if hidden is not a tensor of floating-point numbers.
             ValueError: if it is not d_ff wide.
         """
         weights = self.values.mT
@@ -244,7 +244,7 @@ class FfnView:
         """One neuron's hidden value for rows of the FFN's input, (…, d_model) -> (…).
 
         Raises:
-            TypeError: if x is no tensor of floating-point numbers.
+            TypeError: if x is not a tensor of floating-point numbers.
             ValueError: if there is no such neuron, or x is not d_model wide.
         """
         number = place_of("neuron", number, len(self.keys), from_end=False)

@@ -85,7 +85,7 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
 
 
 def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
-    """Characters that are no token, and so are read as the bytes that a computer writes them with.
+    """Characters that are not tokens, so they are read as the bytes a computer writes them with.
 
     Args:
         characters: each once.
@@ -107,7 +107,7 @@ def _title(name: str) -> str:
 
 
 def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
-    """Words that are no token.
+    """Words that are not tokens.
 
     Args:
         words: each as typed, and the typed stretch of each of its tokens.

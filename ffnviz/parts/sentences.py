@@ -46,7 +46,7 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
 
 def of_left_out(read: int, left_out: int) -> Sentence:
     """A warning that the network cannot read all of a long text: so many tokens, and no more."""
-    last = f"The last {left_out:,} of your text are" if left_out > 1 else "The last of your text is"
+    last = f"The last {left_out:,} are" if left_out > 1 else "The last one is"
     return (
         f"The network reads at most {counted(read, 'token')}. {last} left out below; shorten the "
         "text to see all of it."

@@ -315,8 +315,8 @@ def measured_on(measured: Measured[Any]) -> Sentence:
     if measured.shared is not None and measured.shared.matters:
         said += (
             f" The machine was busy: the measurement had {measured.shared.processor:.0%} of a "
-            f"processor, and in {measured.shared.pages:.0%} of its time other pages were computed, "
-            "so times may be too long."
+            f"processor, and for {measured.shared.pages:.0%} of the time other pages were "
+            "computed, so times may be too long."
         )
     return said
 

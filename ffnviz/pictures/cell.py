@@ -72,7 +72,7 @@ def place(value: Any, n: int) -> int | None:
 
 
 def entry(value: Any, name: str) -> Any:
-    """What an object has under a name; None if it has nothing there, or is no object."""
+    """What an object has under a name; None if it has nothing there, or is not an object."""
     return value.get(name) if isinstance(value, dict) else None
 
 

@@ -68,7 +68,7 @@ def fault_of(message: Message) -> tuple[int, str] | None:
     if sent is None:
         return NOT_BINARY, "text where only binary messages are read"
     if not is_message(sent):
-        return UNREADABLE, f"{len(sent):,} bytes that are no message of Streamlit's"
+        return UNREADABLE, f"{len(sent):,} bytes that are not a Streamlit message"
     return None
 
 
@@ -104,7 +104,7 @@ def content_security_policy(html: str, frame_ancestors: str) -> str:
     for source in sources:
         if not SOURCE.fullmatch(source):
             raise ValueError(
-                f"“{source}” is no address that may frame the page. Give addresses such as "
+                f"“{source}” is not the address of a site. Give addresses such as "
                 "https://moodle.example.org, with blanks between them, or 'self', or 'none'."
             )
     sums = " ".join(f"'sha256-{_sum(script)}'" for script in INLINE.findall(html))

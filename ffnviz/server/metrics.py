@@ -49,7 +49,7 @@ class ServerMetrics:
         self.pause = self._gauge("ffnviz_typing_pause_ms", "Pause of the sentence box.", "livemax")
         self.runs = self._counter("ffnviz_page_runs", "Page runs that are finished.")
         self.seconds = self._counter("ffnviz_page_run_seconds", "Their seconds.")
-        self.waited = self._counter("ffnviz_page_wait_seconds", "Seconds they waited before.")
+        self.waited = self._counter("ffnviz_page_wait_seconds", "Seconds page runs waited.")
         self.overran = self._counter("ffnviz_page_overran", "Page runs longer than their slice.")
 
     def _gauge(self, name: str, what: str, together: str = "livesum") -> Gauge:

@@ -117,7 +117,7 @@ def _within(text: str, default: float, low: float, high: float) -> float:
 
 
 def _number(text: str) -> float | None:
-    # float() also reads 1_000 and ٣, which are no numbers in a URL.
+    # float() also reads 1_000 and ٣, which are not numbers in a URL.
     if not text.isascii() or "_" in text:
         return None
     try:

@@ -235,7 +235,7 @@ def prepare(
         tokenizer = train_tokenizer(lines, vocab_size)
         if tokenizer.vocab_size != vocab_size:
             raise CorpusError(
-                f"the training books give a vocabulary of {tokenizer.vocab_size:,} entries only, "
+                f"the training books give a vocabulary of {tokenizer.vocab_size:,} entries only; "
                 f"{vocab_size:,} are needed: add more text."
             )
         replace_file(kept, tokenizer.to_json())
@@ -251,7 +251,7 @@ def _kept_tokenizer(path: Path, vocab_size: int) -> Tokenizer:
         raise CorpusError(f"{path}: {error}. Remove it to train a new one.") from error
     if tokenizer.vocab_size != vocab_size:
         raise CorpusError(
-            f"{path} has {tokenizer.vocab_size:,} entries, {vocab_size:,} are needed. "
+            f"{path} has {tokenizer.vocab_size:,} entries; {vocab_size:,} are needed. "
             "Remove it to train a new one."
         )
     return tokenizer
@@ -277,7 +277,7 @@ def read_earlier(folder: Path) -> Earlier:
         record = json.loads((folder / TRAINING).read_bytes())
         model_card(continued(record, record))  # which read all that will be needed of it
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        why = "it is no record of a training, which is needed to go on from it"
+        why = "it is not a training record, which is needed to go on from it"
         raise ModelFolderError(folder / TRAINING, why) from error
     return Earlier(encoder, tokenizer, record)
 
@@ -338,7 +338,7 @@ def make_twin(
 
     Raises:
         CheckpointError: if the checkpoint cannot be gone on from.
-        ModelFolderError: if `out` holds what is no part of a model.
+        ModelFolderError: if `out` holds what is not part of a model.
         OSError: if the checkpoint or the folder cannot be written.
     """
     mask_id = tokenizer.mask_id

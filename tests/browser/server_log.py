@@ -19,7 +19,7 @@ class ServerLog:
     Attributes:
         path, file: what they write to.
         said: by those that were stopped, until then. What a server that is killed says of its jobs
-            is no fault.
+            is not a fault.
     """
 
     path: Path

@@ -64,7 +64,7 @@ def printed(output: str, place: str) -> Iterator[Told]:
 
 
 def _in_sentences(text: str, place: str) -> Iterator[Told]:
-    """Those that are quoted; a name alone is no command to type."""
+    """Those that are quoted; a name alone is not a command to type."""
     for found in QUOTED.findall(text):
         words = found.split()
         if words[-2] != "ffnviz":

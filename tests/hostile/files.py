@@ -72,7 +72,7 @@ def garbage(path: Path, rng: random.Random) -> None:
 
 
 def odd_values(path: Path, rng: random.Random) -> None:
-    """Its JSON has odd values; what is no JSON is cut."""
+    """Its JSON has odd values; what is not JSON is cut."""
     if path.suffix != ".json":
         cut(path, rng)
         return

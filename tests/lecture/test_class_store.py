@@ -166,7 +166,7 @@ def test_a_class_ends_three_hours_after_the_last_action(
     come(store, opened.code, ANNA)
     store.vote(opened.code, ANNA, 0, 0)
     kept.pass_time(LIVES_S - 60)
-    come(store, opened.code, ANNA)  # only to look on is no action
+    come(store, opened.code, ANNA)  # only to look on is not an action
     store.stay(opened.code, [ANNA])
     store.course(opened.code)
     kept.pass_time(61)

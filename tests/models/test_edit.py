@@ -252,9 +252,9 @@ def test_a_tensor_is_spread_or_refused(model: Model) -> None:
     assert all(torch.equal(made[0], each) for each in made)
     with pytest.raises(ValueError, match=r"shape \(4,\) cannot be spread.*\(2, 3\)"):
         model.trace(TEXT, [Edit(0, [1, 2, 3], value=torch.ones(4), tokens=[0, 1])])
-    with pytest.raises(ValueError, match="value has entries that are no finite"):
+    with pytest.raises(ValueError, match="value has entries that are not finite"):
         Edit(0, [1], value=torch.tensor([1.0, float("nan")]))
-    with pytest.raises(ValueError, match="at = 'stream' is not allowed: one of hidden, ffn"):
+    with pytest.raises(ValueError, match="at = 'stream' must be one of hidden, ffn"):
         Edit(0, [1], scale=0.0, at="stream")
     with pytest.raises(ValueError, match="no component 16: components are numbered from 0 to 15"):
         model.trace(TEXT, [Edit(0, [16], scale=0.0, at="ffn")])

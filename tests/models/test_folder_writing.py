@@ -71,7 +71,7 @@ def test_a_folder_with_anything_else_in_it_is_left_alone(
     tmp_path: Path, tokenizer: Tokenizer, tiny_encoder: Encoder
 ) -> None:
     (tmp_path / "notes.txt").write_text("mine", encoding="utf-8")
-    with pytest.raises(ModelFolderError, match=r"'notes\.txt', which is no part"):
+    with pytest.raises(ModelFolderError, match=r"'notes\.txt', which is not part"):
         write_folder(tmp_path, tiny_encoder, tokenizer, [0] * 300)
     assert content(tmp_path) == {"notes.txt": b"mine"}
     with pytest.raises(ModelFolderError, match="it is a file: choose a folder"):

@@ -14,7 +14,7 @@ from tests.parts.sheets import drawn
 
 SENTENCE = "but it little out there dark but of dark window and there a of a opened [MASK] a of"
 PRODUCTS = ("linear", "addmm", "mm", "mv", "_linear_pointwise")  # of rows with a matrix
-SMALL = 2**16  # numbers: a neuron's words are no pass through the network
+SMALL = 2**16  # numbers: a neuron's words take no pass through the network
 LIMITS = {
     # Two twins, two blocks, four matrices each; the vocabulary for the logits with the FFN, for
     # those without it, and for the words of the strongest neuron.

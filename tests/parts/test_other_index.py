@@ -60,7 +60,7 @@ def test_the_command_says_for_which_network_it_is(mine: Path) -> None:
 
 @pytest.fixture(scope="module")
 def second_block_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """As `ffnviz index --blocks 2` makes it of one file, which is no tag."""
+    """As `ffnviz index --blocks 2` makes it of one file, which is not a tag."""
     path = tmp_path_factory.mktemp("index") / "half.npz"
     texts = [Probe(text, ()) for text in SENTENCES]
     write_index(build_index(load("relu"), texts, (), "my dogs", blocks=(1,)), path)

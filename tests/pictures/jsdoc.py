@@ -163,7 +163,7 @@ def faults(value: Any, type_: Type, script: str, where: str = "data") -> list[st
     match type_:
         case Fields(types, optional):
             if not isinstance(value, Mapping):
-                return [f"{where} is no object"]
+                return [f"{where} is not an object"]
             missing = [f"{where}.{name} is not sent" for name in types.keys() - value - optional]
             unknown = [f"{where}.{name} is not declared" for name in value.keys() - types]
             return missing + unknown + [
@@ -178,13 +178,13 @@ def faults(value: Any, type_: Type, script: str, where: str = "data") -> list[st
             return faults(value, _merged(parts, script), script, where)
         case Made("Record", (_, of)):
             if not isinstance(value, Mapping):
-                return [f"{where} is no object"]
+                return [f"{where} is not an object"]
             return [
                 f for name in value for f in faults(value[name], of, script, f"{where}[{name}]")
             ]
         case Made(way, of):
             if not isinstance(value, list | tuple):
-                return [f"{where} is no list"]
+                return [f"{where} is not a list"]
             if way == "tuple" and len(value) != len(of):
                 return [f"{where} has {len(value)} entries, not {len(of)}"]
             each = of if way == "tuple" else of * len(value)

@@ -137,7 +137,7 @@ def tested(home: Path, tests: Sequence[str]) -> tuple[str, bool]:
     environment = {
         k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "STREAMLIT_"))
     }
-    # What old and new packages warn of each other is no failure of ours; pytest counts it.
+    # What old and new packages warn of each other is not a failure of ours; pytest counts it.
     options = ("-q", "-p", "no:cacheprovider", "--continue-on-collection-errors",
                "-o", "filterwarnings=default")  # fmt: skip
     command = [str(home / "bin" / "python"), "-m", "pytest", *options, *tests]

@@ -17,7 +17,7 @@ from tests.gpu.simulated_gpu import GpuTensor, simulated_gpu
 
 @pytest.fixture(autouse=True)
 def _without_what_a_backend_offers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Autocast and the fused optimiser ask by the backend's name, which here is no GPU's."""
+    """Autocast and the fused optimiser ask by the backend's name, which is not a GPU's here."""
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     monkeypatch.setattr(loop, "AdamW", partial(_plain, torch.optim.AdamW))
 

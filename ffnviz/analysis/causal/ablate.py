@@ -112,7 +112,7 @@ def ablate(
     """
     require(network, NEEDS)
     if how not in WAYS:
-        raise ValueError(f"how = {how!r} is not allowed: one of {', '.join(WAYS)}.")
+        raise ValueError(f"how = {how!r} must be one of {', '.join(WAYS)}.")
     draws, seed = at_least("draws", draws, 2), at_least("seed", seed, 0)
     plain, at = network.trace(text), place_at(at, heads, "hidden")
     changed = Edit(block, neurons, value=0.0, tokens=tokens, at=at, heads=heads)

@@ -63,7 +63,7 @@ class GradientAttribution(Comparable):
         Attribution patching (Nanda 2023; Syed et al. 2023), (n_blocks, T, width).
 
         Raises:
-            TypeError: if it is no tensor of floating-point numbers.
+            TypeError: if it is not a tensor of floating-point numbers.
             ValueError: if it has another shape than its own.
         """
         activation = rows_like(activation, self.activation, "activation")

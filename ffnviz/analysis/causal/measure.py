@@ -32,7 +32,7 @@ def activations(network: Network, block: BlockStages, at: str) -> Tensor:
             and for heads that are not seen.
     """
     if at not in PLACES:
-        raise ValueError(f"at = {at!r} is not allowed: one of {', '.join(PLACES)}.")
+        raise ValueError(f"at = {at!r} must be one of {', '.join(PLACES)}.")
     if at == "hidden":
         return block.ffn.hidden
     if at == "ffn":
@@ -71,7 +71,7 @@ def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tens
         rows.append(activations(network, trace.blocks[block], at)[typed])
     if n_texts and not sum(map(len, rows)):
         raise ValueError(
-            "The texts of reference have no tokens but the tokenizer's own, such as [CLS] and "
+            "The reference texts have no tokens but the tokenizer's own, such as [CLS] and "
             "[SEP]: there is nothing to take the mean of, or to draw from."
         )
     if not n_texts:
@@ -187,7 +187,7 @@ def measured(network: Network, measure: Measure, logits: Tensor) -> float:
     """A measure of the logits at one token, (vocab_size,), once it is seen to treat rows alone.
 
     Raises:
-        TypeError: if it is no function, or makes no tensor of one number a row.
+        TypeError: if it is not a function, or makes no tensor of one number a row.
         ValueError: if what it makes of one row depends on the others, or it is of a word that is
             not in the network's vocabulary.
     """
@@ -256,8 +256,8 @@ def word_id(network: Network, word: str | int) -> int:
     behind = [token.id for token in network.tokenizer.encode(spaced).tokens if not token.special]
     if word[:1].isalnum() and len(behind) == 1 and behind != [id_]:
         warnings.warn(
-            f"{word!r} and {spaced!r} are two entries of this network's vocabulary; a word inside "
-            f"a sentence is the second. Give {spaced!r} if you mean that.",
+            f"{word!r} and {spaced!r} are two entries of this network's vocabulary; inside a "
+            f"sentence a word is the second. Give {spaced!r} if you mean that.",
             stacklevel=3,
         )
     return id_
@@ -275,7 +275,7 @@ def network_of(trace: Trace) -> Network:
     """The network that made a trace.
 
     Raises:
-        TypeError: if it is no trace of one text.
+        TypeError: if it is not a trace of one text.
         ValueError: if it was saved or pickled, which leaves its network out.
     """
     if not isinstance(trace, Trace):

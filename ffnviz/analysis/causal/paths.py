@@ -80,7 +80,7 @@ def neuron_paths(
     n_blocks = network_of(trace).sizes.n_blocks
     block, to_block = (place_of("block", each, n_blocks) for each in (block, to_block))
     if to_block <= block:
-        raise ValueError(f"Block {to_block}, from 0, does not come after block {block}.")
+        raise ValueError(f"Block {to_block} (from 0) does not come after block {block}.")
     return _paths(trace, block, neuron, [to_block], token, k)[0]
 
 

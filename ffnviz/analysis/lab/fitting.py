@@ -122,7 +122,7 @@ FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
 JUMPS = {"step": (0.0,), "sawtooth": (-1.0, 0.0, 1.0)}  # where a function is not continuous
 POLYNOMIALS = ("identity", SQUARE.name)
 THEOREM = (
-    "φ is no polynomial, and the function continuous, on a compact set (proved, not tested: "
+    "φ is not a polynomial, and the function continuous, on a compact set (proved, not tested: "
     "Leshno 1993, for every φ that is continuous but for jumps)"
 )
 ONE_FIT = "one fitted function proves nothing about all the others"
@@ -169,8 +169,8 @@ def approximate(
     pieces between n evenly spaced points, which in each piece are no further off than the function
     moves there; so can n of GELU or SiLU, as φ(kx)/k approaches ReLU for a large k, and a staircase
     of steep sigmoids. Every continuous function on a compact set can be approximated with every φ
-    that is no polynomial, if φ is bounded on bounded sets and continuous but for jumps (Leshno et
-    al. 1993; Pinkus 1999); this bound follows from the pieces alone. The start already meets it.
+    that is not a polynomial, if φ is bounded on bounded sets and continuous but for jumps (Leshno
+    et al. 1993; Pinkus 1999); this bound follows from the pieces alone. The start already meets it.
 
     `jumps` are the places where the function is not continuous.
     """

@@ -63,7 +63,7 @@ QUESTIONS = (
     Question("one FFN for both blocks", "shared-ffn", said=Said.PEOPLE,
              claim="Each block needs an FFN of its own."),
     Question("attention, no FFN", "attention-only", said=Said.PEOPLE,
-             claim="FFNs are worth more than the same number of parameters in more attention."),
+             claim="FFNs are worth more than the same number of parameters in attention."),
     Question("1 block, d_ff × 2.5", "one-block", said=Said.PEOPLE,
              claim="One block with a wide FFN learns less than two blocks with the same number of "
              "parameters."),
@@ -81,9 +81,9 @@ QUESTIONS = (
     Question("post-LayerNorm", "post-norm",
              claim="Pre-LayerNorm trains better than post-LayerNorm.", source="Xiong et al. 2020"),
     Question("dropout", "dropout", said=Said.PEOPLE, better=True,
-             claim="Dropout helps where sentences are many."),
+             claim="Dropout helps with many sentences."),
     Question("dropout, few sentences", "few-dropout", "few", better=True,
-             claim="Dropout helps where sentences are few.", source="Srivastava et al. 2014"),
+             claim="Dropout helps with few sentences.", source="Srivastava et al. 2014"),
 )  # fmt: skip
 
 

@@ -218,7 +218,7 @@ def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
         f"they differ by up to {short(apart[0])} (at x = ±{abs(apart[1]):.2f}); with one and with "
         f"the other, the predictions of these weights diverge by {short(changed, 1)} nats",
         Check(apart[0], "≤", rounding),
-        f"differences of {short(apart[0], 1)} do not matter, as for the likeliest word here",
+        f"differences of {short(apart[0], 1)} do not matter, as here for the likeliest word",
         Check(
             float(runs[0].argmax() != runs[1].argmax()), "≤", 0.0, words=("it stays", "it changes")
         ),

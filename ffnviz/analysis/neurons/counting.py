@@ -294,7 +294,7 @@ def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
 
 _OF_TEXTS = ("texts", "by_tag", "low_texts", "low_by_tag", "both_texts")
 SUMS = ("by_position", "by_class", *_OF_TEXTS, "total", "squares", "sampled")
-TEXTS = 4_096  # kept before those that are no neuron's example any more are dropped
+TEXTS = 4_096  # kept before those that are no longer a neuron's example are dropped
 
 
 @dataclass

@@ -139,7 +139,7 @@ class TokenClass(IntEnum):
     OTHER = 4  # bytes, blanks, special tokens
 
 
-LABELS = ("starts of words", "rests of words", "numbers", "signs", "other")
+LABELS = ("starts of words", "ends of words", "numbers", "signs", "other")
 
 
 def token_classes(tokenizer: TokenizerLike) -> NDArray[np.int64]:

@@ -30,7 +30,7 @@ LOW = {"low_values", "low_examples", "low_tokens", "low_texts", "low_by_tag", "b
 
 
 class IndexFileError(ValueError):
-    """A file that is no index of this network: says why.
+    """A file that is not an index of this network: says why.
 
     Examples:
         >>> ffnviz.read_index("not-there")
@@ -133,7 +133,7 @@ def read_index(
         n_blocks: likewise.
 
     Raises:
-        IndexFileError: a ValueError, if it is no index, or of a network of other sizes.
+        IndexFileError: a ValueError, if it is not an index, or of a network of other sizes.
 
     Examples:
         >>> index = ffnviz.read_index(ffnviz.load("relu").card.provenance.index)

@@ -146,7 +146,7 @@ def read_names(text: str, networks: Mapping[str, NetworkSize]) -> Reading:
     """Read what `to_file` or `to_line`, or anybody, wrote; names for other networks are left out.
 
     Raises:
-        NamesError: if it is no list of names.
+        NamesError: if it is not a list of names.
     """
     if len(text) > LONGEST_FILE:
         raise NamesError(f"It is longer than {LONGEST_FILE:,} characters.")

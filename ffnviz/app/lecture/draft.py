@@ -1,7 +1,7 @@
 """The draft of a visitor's own lecture: the views they added, in an order of their choice.
 
-Unlike the file of a lecture it may be half done. What comes back may be anything: what is no draft
-is ignored, and every view is made legal.
+Unlike the file of a lecture it may be half done. What comes back may be anything: what is not
+a draft is ignored, and every view is made legal.
 """
 
 from collections.abc import Sequence

@@ -65,7 +65,7 @@ def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None]
             "Preview",
             disabled=preview is None,
             on_click=preview,
-            help="As an audience sees it; Esc leads back here.",
+            help="As an audience sees it; Esc returns here.",
         )
         st.button("Remove", on_click=lambda: keep(draft().without(number)))
     st.text_input(
@@ -201,7 +201,7 @@ def show_desk(session: Session) -> None:
         st.subheader("My lecture", anchor=False)
         about_all(current)
         if not current.views:
-            st.info("Nothing is in it yet. Turn to any page, and choose “Add this view” there.")
+            st.info("It is still empty. Turn to any page, and choose “Add this view” there.")
         lecture = checked(session, current)
         buttons(session, current, lecture)
         if current.views:

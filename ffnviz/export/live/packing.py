@@ -75,7 +75,7 @@ def _check(name: str, config: EncoderConfig) -> None:
         f"its sizes, {', '.join(map(str, wide))}, are not all multiples of {PANEL}": any(
             size % PANEL for size in wide
         ),
-        f"its heads are {config.d_head} wide, no multiple of {STEPS}": config.d_head % STEPS,
+        f"its heads are {config.d_head} wide, not a multiple of {STEPS}": config.d_head % STEPS,
     }
     for why, is_so in wrong.items():
         if is_so:

@@ -28,14 +28,14 @@ _S3_OPTIONS = ("region", "scheme", "endpoint_override")
 
 _WHY = {
     "NO_SUCH_BUCKET": "there is no such bucket",
-    "ACCESS_DENIED": "you have no right to read it, or no credentials were found",
+    "ACCESS_DENIED": "reading it is not allowed, or no credentials were found",
     "INVALID_ACCESS_KEY_ID": "the store does not know this access key",
     "INVALID_CLIENT_TOKEN_ID": "the store does not know this access key",
     "SIGNATURE_DOES_NOT_MATCH": "the secret key is not that of this access key",
     "EXPIRED_TOKEN": "the credentials have expired",
     "OAuth2 access token": "no Google credentials were found, or nobody answers",
-    "PERMISSION_DENIED": "you have no right to read it",
-    "UNAUTHENTICATED": "you have no right to read it, or no credentials were found",
+    "PERMISSION_DENIED": "reading it is not allowed",
+    "UNAUTHENTICATED": "reading it is not allowed, or no credentials were found",
     "Could not resolve host": "no machine has this name, or the network is down",
     "NETWORK_CONNECTION": "nobody answers there",
     "UNAVAILABLE": "nobody answers there",
@@ -190,7 +190,7 @@ def _s3(address: Address, how: str) -> Any:
     unknown = [name for name in options if name not in _S3_OPTIONS]
     if unknown:
         known = ", ".join(_S3_OPTIONS)
-        raise StoreError(f"{address.shown}: “{unknown[0]}” is no option of it; these are: {known}.")
+        raise StoreError(f"{address.shown}: “{unknown[0]}” is not one of its options: {known}.")
     anywhere = os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION")
     if not (options.keys() & {"region", "endpoint_override"} or anywhere):
         options["region"] = fs.resolve_s3_region(address.place.partition("/")[0])
@@ -344,5 +344,5 @@ def check_store(path: File) -> None:
 
 
 def readable(name: str) -> str:
-    """A name with ? for bytes that are no text."""
+    """A name with ? for bytes that are not text."""
     return name.encode(errors="replace").decode()

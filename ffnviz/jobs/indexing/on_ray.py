@@ -77,7 +77,7 @@ def _check_address(address: str | None) -> None:
         return
     host, _, port = str(address).rpartition(":")
     if not host or not port.isdigit() or "/" in host:
-        raise _no_cluster(address, "it is no host:port")
+        raise _no_cluster(address, "it isn't host:port")
     try:
         socket.create_connection((host.strip("[]"), int(port)), ANSWERS_WITHIN_S).close()
     except (OSError, OverflowError) as error:
@@ -126,7 +126,7 @@ def check_places(workers: int, cpus: float, gpus: float) -> str | None:
     if free >= workers:
         return None
     return (
-        f"Others use the cluster now: {free} of {workers} workers can start, "
+        f"The cluster is in use now: {free} of {workers} workers can start, "
         "and the rest when there is room."
     )
 

@@ -172,7 +172,7 @@ class RedisStore:
         """Connects to nothing yet.
 
         Raises:
-            ClassStoreError: if that is no address of a Redis.
+            ClassStoreError: if that is not an address of a Redis.
         """
         self.url = url
         # Without its password, for messages.

@@ -93,7 +93,7 @@ class Encoder(nn.Module):
         if not 1 <= n_tokens <= self.config.max_tokens:
             raise ValueError(
                 f"{n_tokens} tokens cannot be encoded: "
-                f"it must be from 1 to max_tokens = {self.config.max_tokens}."
+                f"give from 1 to max_tokens = {self.config.max_tokens}."
             )
         embedding: Tensor = self.token_embedding(ids) + self.position_embedding.weight[:n_tokens]
         return embedding

@@ -83,7 +83,7 @@ NUMBERS = (torch.float16, torch.bfloat16, torch.float32, torch.float64)  # we wr
 
 
 class ModelFolderError(ValueError):
-    """A folder is no model, or cannot become one: the message says which file and why.
+    """A folder is not a model, or cannot become one: the message says which file and why.
 
     Examples:
         >>> try:
@@ -119,7 +119,7 @@ def write_folder(
         describe: makes training.json and MODEL_CARD.md, by name, of the encoder as it will be read.
 
     Raises:
-        ModelFolderError: if the folder holds what is no part of a model.
+        ModelFolderError: if the folder holds what is not part of a model.
         OSError: if it cannot be written; what was there before is still there.
     """
     check_place(folder)
@@ -144,7 +144,7 @@ def check_place(folder: Path) -> None:
     """Check that a model can be written here, before there is one.
 
     Raises:
-        ModelFolderError: if the folder holds what is no part of a model, and would be lost.
+        ModelFolderError: if the folder holds what is not part of a model, and would be lost.
         OSError: if files cannot be written here.
     """
     folder = real(folder)
@@ -154,7 +154,7 @@ def check_place(folder: Path) -> None:
         if others:
             raise ModelFolderError(
                 folder,
-                f"it holds {others[0]!r}, which is no part of a model: "
+                f"it holds {others[0]!r}, which is not part of a model: "
                 "choose a new folder, an empty one, or one that holds a model",
             )
         if os.path.ismount(folder):

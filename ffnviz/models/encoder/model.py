@@ -311,7 +311,7 @@ class Model:
                 whose FFN's stages are kept.
 
         Raises:
-            TypeError: if the text is no str, or an edit no Edit.
+            TypeError: if the text is not a str, or an edit no Edit.
             ValueError: if the text is empty, or an edit changes what does not exist; in training
                 mode, if the network has dropout.
         """
@@ -335,7 +335,7 @@ class Model:
         """What the encoder computes for ids, (*batch, T); see trace.
 
         Raises:
-            TypeError: if the ids are no tensor of whole numbers.
+            TypeError: if the ids are not a tensor of whole numbers.
             ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
                 vocabulary; if an edit changes what does not exist.
         """
@@ -372,7 +372,7 @@ class Model:
             batch: the most texts that are read together; fewer where they are long.
 
         Raises:
-            TypeError: if a text is no str.
+            TypeError: if a text is not a str.
             ValueError: naming the text that is empty, or in which an edit changes what does not
                 exist.
         """

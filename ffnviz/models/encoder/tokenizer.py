@@ -15,7 +15,7 @@ from ffnviz.models.arguments import at_least, check_text, place_of, places_of, t
 from ffnviz.models.spelling import as_read, as_read_with_ends
 
 MASK = "[MASK]"
-LONGEST_MESSAGE = 300  # characters of the library's message on a file that is no tokenizer
+LONGEST_MESSAGE = 300  # characters of the library's message on a file that is not a tokenizer
 
 
 def _bytes_of_symbols() -> dict[str, int]:
@@ -139,7 +139,7 @@ class Tokenizer:
         A character that is not read belongs to the next token; at the end, to the last.
 
         Raises:
-            TypeError: if the text is no str.
+            TypeError: if the text is not a str.
             ValueError: if max_tokens is below 0.
         """
         check_text(text)
@@ -161,7 +161,7 @@ class Tokenizer:
         """The ids alone of many texts at once, on all cores.
 
         Raises:
-            TypeError: if one text is given, or one is no str.
+            TypeError: if one text is given, or one is not a str.
         """
         read = [" " + as_read(line) for line in texts_of("lines", lines)]
         raw = self._bpe.encode_batch_fast(read, add_special_tokens=False)
@@ -188,7 +188,7 @@ class Tokenizer:
         """One entry of the vocabulary as a list for people shows it.
 
         A word without its space, a piece that continues a word after a hyphen, a bare space as ␣,
-        bytes that are no whole character in hexadecimal.
+        bytes that are not whole character in hexadecimal.
 
         Raises:
             ValueError: if there is no such entry.

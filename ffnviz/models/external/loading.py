@@ -67,8 +67,8 @@ def check_numbers(model: nn.Module, name: str) -> None:
         if not torch.isfinite(weight.sum(dtype=torch.float32)) and not weight.isfinite().all():
             raise CannotOpenError(
                 name,
-                f"its weight {weight_name} has values that are NaN or infinite. A diverged "
-                "training or a damaged file can cause this: open an earlier checkpoint",
+                f"its weight {weight_name} has values that are NaN or infinite. Training that "
+                "diverged or a damaged file can cause this: open an earlier checkpoint",
             )
 
 
@@ -175,7 +175,7 @@ def shown_part(model: Any, name: str) -> Any:
     """The network; of one with an encoder and a decoder, the encoder, which reads the text.
 
     Raises:
-        CannotOpenError: if the encoder is no network of its own.
+        CannotOpenError: if the encoder is not a network of its own.
     """
     if not model.config.is_encoder_decoder:
         return model
@@ -314,7 +314,7 @@ def checked_tokenizer(fast: Any, name: str, model: Any) -> ExternalTokenizer:
     if not getattr(fast, "is_fast", False):
         raise CannotOpenError(
             name,
-            "its tokenizer does not tell which characters a token stands for. A “fast” "
+            "its tokenizer does not say which characters a token stands for. A “fast” "
             "tokenizer (one with a tokenizer.json) does: put one into its folder",
         )
     n_rows = _n_words(model, name)
@@ -343,7 +343,7 @@ def _n_words(model: Any, name: str) -> int:
         raise CannotOpenError(
             name,
             f"transformers finds no table of word vectors in a {type(model).__name__}, so this "
-            "network reads something other than text, or more than text. Only networks that do "
-            "are shown",
+            "network reads something other than text, or more than text. Only networks that read "
+            "text alone are shown",
         )
     return len(weight)

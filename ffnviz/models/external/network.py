@@ -257,7 +257,7 @@ class ExternalNetwork:
         """What it computes for a text of at most max_tokens tokens; see Model.trace.
 
         Raises:
-            TypeError: if the text is no str.
+            TypeError: if the text is not a str.
             ValueError: if the text is empty or has an entry that the network has no vector for, or
                 an edit is to change what is not there.
         """
@@ -316,7 +316,7 @@ class ExternalNetwork:
         """What it computes for ids, (*batch, T); see trace.
 
         Raises:
-            TypeError: if the ids are no tensor of whole numbers.
+            TypeError: if the ids are not a tensor of whole numbers.
             ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
                 vocabulary; if an edit is to change what is not there.
             CannotOpenError: if the network was set to training mode.
@@ -499,7 +499,7 @@ class ExternalNetwork:
         shown = {number: partial(show, number) for number in blocks}
         record(self.model, Recording(self._batched(ids), show=shown))
         if remaining:
-            raise RuntimeError("a proved module did not run")
+            raise RuntimeError("a tested module did not run")
 
     @torch.no_grad()
     def logits(self, rows: Tensor) -> Tensor:

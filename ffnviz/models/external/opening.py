@@ -74,7 +74,7 @@ def fetch(name: str, revision: str | None, patterns: list[str]) -> Path:
         raise CannotOpenError(name, f"there is no such revision: “{revision}”") from error
     except errors.RepositoryNotFoundError as error:
         why = (
-            "there is no folder and no public network on the Hugging Face Hub of that name. "
+            "no folder and no public network on the Hugging Face Hub has that name. "
             "Check the spelling; for a private one, log in with “hf auth login”"
         )
         raise CannotOpenError(name, why) from error
@@ -151,7 +151,7 @@ def _without_config(folder: Path) -> str:
         )
     if any(folder.glob("*.gguf")):
         return _GGUF
-    return "there is no config.json in it, so it is no network that transformers has saved"
+    return "there is no config.json in it, so transformers has not saved this network"
 
 
 def check_weight_files(folder: Path, name: str) -> None:
@@ -356,7 +356,7 @@ def _transformers(name: str) -> Any:
     except ImportError as error:
         raise CannotOpenError(
             name,
-            "networks of other people need the package transformers, which is not there. "
+            "other people's networks need the package transformers, which is missing. "
             f"Install it: {install('hf')}. Our own twins are called relu and gelu",
         ) from error
     transformers.utils.logging.set_verbosity_error()
@@ -424,7 +424,7 @@ def from_module(
 
     Raises:
         CannotOpenError: a sentence in plain words says what was wrong and what to do.
-        TypeError: if the label is no text.
+        TypeError: if the label is not text.
 
     Examples:
         >>> model = ffnviz.from_module(gpt2, tokenizer, "my GPT-2")
@@ -449,7 +449,7 @@ def from_module(
 def _check(model: object, name: str) -> None:
     if not isinstance(model, nn.Module) or not hasattr(model, "config"):
         raise CannotOpenError(
-            name, "it is no network of transformers. A folder is opened by ffnviz.load"
+            name, "it is not a transformers network. A folder is opened by ffnviz.load"
         )
     check_mode(any(module.training for module in model.modules()), name)
     check_weights(model, name)

@@ -315,7 +315,7 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
         again = tail(model, rows(last))
     except Exception as failure:  # the network's own code, which ran before, raises what it likes
         raise NotProvedError(
-            "E5", f"it does not run on from the last stream alone ({in_short(failure)})"
+            "E5", f"it cannot go on from the last stream alone ({in_short(failure)})"
         ) from failure
     apart = error(again, result)
     if apart > tolerance:

@@ -173,7 +173,7 @@ def _phi_of(
             activated = phi(pre)
             apart = error(activated if value is None else activated * value, hidden)
         except (RuntimeError, TypeError):
-            continue  # it is no function of one tensor
+            continue  # it is not a function of one tensor
         if apart < best[0] and is_elementwise(phi, rows(pre), TOLERANCE[pre.dtype]):
             best = (apart, phi)
         if best[0] <= TOLERANCE[pre.dtype]:
@@ -241,7 +241,7 @@ def _more_summands(seen: BlockPass, ffn: FfnRoles) -> str:
     """A sentence where y = s (m + w + u), u by a later module; empty where none makes that sum.
 
     Of Gemma 4's small networks u is what a gate on the new stream lets through of a second
-    embedding of the token (per-layer inputs), so it is no part of the FFN.
+    embedding of the token (per-layer inputs), so it is not part of the FFN.
     """
     y, place = rows(seen.output), seen.calls.index(ffn.down)
     later = [call for call in seen.calls[place + 1 :] if call.output.shape == seen.output.shape]
@@ -289,7 +289,7 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
 
 
 def _norms(seen: BlockPass) -> list[Call]:
-    """Leaves that change rows of the stream's width and are no linear layers."""
+    """Leaves that change rows of the stream's width and are not linear layers."""
     width = seen.input.shape[-1]
     return [
         call

@@ -37,7 +37,7 @@ class ExternalTokenizer:
             for id_, token in fast.added_tokens_decoder.items()
             if token.special and int(id_) < vocab_size
         }
-        # Embedding rows that no token has are no text either.
+        # Embedding rows that no token has are not text either.
         unused = frozenset(range(vocab_size)) - frozenset(self._fast.get_vocab().values())
         self.special_ids = frozenset(self._special) | unused
         self._words: dict[int, str] = {}
@@ -45,12 +45,12 @@ class ExternalTokenizer:
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
         """The tokens of any text; of a long one the first, with the special ones at its end.
 
-        Special tokens that were not typed have an empty span. Characters that are no Unicode
+        Special tokens that were not typed have an empty span. Characters that are not Unicode
         scalar values (lone surrogates) are read as U+FFFD.
 
         Raises:
             UnreadableTextError: if the network has no vector for one of them.
-            TypeError: if the text is no str.
+            TypeError: if the text is not a str.
             ValueError: if max_tokens is below 0.
         """
         check_text(text)
@@ -104,7 +104,7 @@ class ExternalTokenizer:
         """The ids alone of many texts, computed at once on all cores.
 
         Raises:
-            TypeError: if one text is given, or one is no str.
+            TypeError: if one text is given, or one is not a str.
         """
         texts = [self._with_own_mask(line)[0] for line in texts_of("lines", lines)]
         raw = self._fast.encode_batch(texts)
@@ -151,7 +151,7 @@ class ExternalTokenizer:
         """One entry as a list for people shows it.
 
         A word without its space, a piece that continues a word after a hyphen, a special token
-        by its name, bytes that are no whole character in hexadecimal.
+        by its name, bytes that are not whole character in hexadecimal.
 
         Raises:
             ValueError: if there is no such entry.

@@ -161,7 +161,7 @@ def _attention_stages(
         raise NotForThisNetwork(f"Not for {label}: {UNSEEN}")
     heads = source.take(number)
     if heads is None:
-        raise RuntimeError("a proved module did not run")
+        raise RuntimeError("a tested module did not run")
     weights, values = (
         views.plain(x).reshape(*shape[:-1], -1, *x.shape[-2:])
         for x in (heads.mix.weights, heads.mix.values)

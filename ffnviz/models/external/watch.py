@@ -58,7 +58,7 @@ def text_config(model: Any) -> Any:
 
 
 def n_experts(block: nn.Module, d_model: int) -> int:
-    """How many experts a block chooses among, seen from its weights; 0 if it is no mixture.
+    """How many experts a block chooses among, seen from its weights; 0 if it is not a mixture.
 
     A router scores n experts by a matrix (n, d_model) (Shazeer et al. 2017, section 2.1). They are
     n modules of one class, or their matrices are stacked to (n, …, …).

@@ -34,7 +34,7 @@ class NearestWords:
 def nearest_words(network: Network, trace: ForwardPass, token: int, k: int = 10) -> NearestWords:
     """The k entries with the largest cos(stream, E_w) at a token, special ones left out.
 
-    This is no prediction: the stream was not trained to end at a word.
+    This is not a prediction: the stream was not trained to end at a word.
 
     Raises:
         NotForThisNetwork: if its words have vectors of another width than its stream.

@@ -246,7 +246,7 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
     return chart_cell(
         Head(sentence, "interaction", run.card.colour),
         figure,
-        "How much two changes of the FFN's input do only together, against their length.",
+        "What two changes of the FFN's input add only together, against their length.",
         height=600,
     )
 

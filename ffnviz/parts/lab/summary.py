@@ -101,7 +101,7 @@ class HandoutRow:
     experiment: str  # its title; claims of one experiment follow each other
     kind: str  # "holds", "only if", "fails" or "undecided"
     sign: str  # one character for it
-    label: str  # what stands before the claim, if it is no textbook's
+    label: str  # what stands before the claim, if it is not a textbook's
     claim: str  # what is said
     verdict: str  # in words
     measured: str  # what was seen

@@ -72,7 +72,7 @@ BETS = {"open": "not yet", "first": "ReLU", "second": "the other", "same": "no d
 BET = choice_setting("my_bet", BETS)
 SEED = count_setting("learn_seed", 0, 0, 9_999).with_control("Seed")
 SETTINGS = (AGAINST, BET, SEED, AT)
-ALIKE = 0.02  # nats: less is no difference to be seen
+ALIKE = 0.02  # nats: a smaller difference is not seen
 STEPS = 1_200  # two networks then take as long as one in “Train”
 
 
@@ -167,7 +167,7 @@ def _bars(course: Course, moment: Moment) -> list[Bars]:
 def replayed(course: Course) -> Cell:
     """The likeliest words of a recorded training, with a slider over its moments."""
     text, n = course.moments[0][0].text, course.steps
-    sentence = f"Recorded: two networks learn what stands in {quoted(as_read(text))}."
+    sentence = f"Recorded: two networks learn to fill in {quoted(as_read(text))}."
     frames = [
         (
             f"step {moment[0].step:,} of {n:,}: loss "

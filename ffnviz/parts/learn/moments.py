@@ -182,7 +182,7 @@ def own_text_controls() -> list[Control]:
             ".txt",
             LONGEST,
             read_upload,
-            f"Plain text, up to {LONGEST:,} characters; the next training reads it. It is kept "
+            f"Plain text, up to {LONGEST:,} characters; the next run reads it. It is kept "
             "nowhere beyond this visit.",
         ),
         Button("Read everyday sentences", lambda: ("read", "", "")),

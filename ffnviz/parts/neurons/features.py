@@ -165,7 +165,7 @@ def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[C
     if word == instead:
         became = f"still {word}, {now} instead of {before}"
     answer = (
-        f"With the dictionary's sum x̂ in the place of the activations x at all tokens, the "
+        f"With the dictionary's sum x̂ in place of the activations x at all tokens, the "
         f"answer at {quoted(run.labels[run.token])} is "
         f"{became}; the prediction moves by {number(f'{divergence:.3g} nats')}. With zeros "
         f"there, it would move by {without:.3g}."

@@ -43,7 +43,7 @@ OFFERED, SHORTEST = 3, 3  # words offered instead, and the least number of their
 
 
 class PlantError(ValueError):
-    """A text that is no word of the network's vocabulary: says why, and what to type."""
+    """A text that is not a word of the network's vocabulary: says why, and what to type."""
 
 
 @dataclass(frozen=True, eq=False)

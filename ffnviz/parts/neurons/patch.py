@@ -122,7 +122,7 @@ def map_cell(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
     return chart_cell(
         Head(sentence, "patch-map", run.card.colour, second_line(pair.given), under),
         restored_map(run.labels, shares, (run.state.block, run.token)),
-        "How far a patch of each block and token takes the answer to the second sentence's.",
+        "How far each patch takes the answer towards the second sentence's.",
         height=560,
         on_choose=choose,
     )

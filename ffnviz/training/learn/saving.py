@@ -17,7 +17,7 @@ def save(learner: Learner, folder: Path) -> None:
     """Write the network as a model folder.
 
     Raises:
-        ModelFolderError: if the folder holds what is no part of a model.
+        ModelFolderError: if the folder holds what is not part of a model.
         OSError: if it cannot be written.
         ValueError: if it is a variant that no model folder can hold.
     """
@@ -56,5 +56,5 @@ Trained by ffnviz for {learner.step:,} of {plan.steps:,} steps, of {recipe.batch
 AdamW at {recipe.learning_rate:g} and {recipe.mask_share:.0%} of the words masked, from seed {plan.seed}.
 
 Data: {"a text of its owner's" if plan.own else EVERYDAY}. It knows nothing else, and what
-it fills in is no statement of fact.
+it fills in is not a statement of fact.
 """  # noqa: E501

@@ -58,7 +58,7 @@ def study(
         afresh: whether to leave the package's log aside.
 
     Raises:
-        StudyError: if the file is no log of trainings.
+        StudyError: if the file is not a log of trainings.
         OSError: if it cannot be read or written.
     """
     torch.set_num_threads(1)

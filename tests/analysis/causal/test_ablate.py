@@ -144,7 +144,7 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
     measure = logit_difference(network, 3)
     for wrong, message in (
         ({"block": 2}, "There is no block 2"),
-        ({"how": "random"}, "how = 'random' is not allowed: one of zero, mean, resample"),
+        ({"how": "random"}, "how = 'random' must be one of zero, mean, resample"),
         ({"how": "mean"}, "Give texts to take the mean of"),
         ({"how": "resample", "reference": ["a"], "draws": 1}, "draws = 1: give a whole number, 2"),
         ({"token": 99}, "There is no token 99"),

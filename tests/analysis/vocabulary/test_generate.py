@@ -20,7 +20,7 @@ DIRECTION = torch.linspace(-4, 4, 32)
 
 
 def greedy(model: nn.Module, ids: Tensor, never: Tensor) -> list[int]:
-    """The likeliest next entries, one after the other, those that are no text left out."""
+    """The likeliest next entries, one after the other, those that are not text left out."""
     written = []
     for _ in range(N):
         logits = logits_of(model, ids)[0, -1].masked_fill(never, -torch.inf)

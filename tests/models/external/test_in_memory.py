@@ -95,7 +95,7 @@ def test_what_cannot_be_seen_is_refused_in_a_sentence() -> None:
     tokenizer = TOKENIZERS["GPT-2"]()
     with pytest.raises(CannotOpenError, match=r"training mode.*model.eval\(\)"):
         from_module(build(FAMILIES["GPT-2"]).train(), tokenizer)
-    with pytest.raises(CannotOpenError, match="Linear: it is no network of transformers"):
+    with pytest.raises(CannotOpenError, match="Linear: it is not a network of transformers"):
         from_module(nn.Linear(2, 2), tokenizer)
     with torch.device("meta"):
         empty = FAMILIES["GPT-2"]().eval()
