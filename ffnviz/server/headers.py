@@ -105,7 +105,7 @@ def content_security_policy(html: str, frame_ancestors: str) -> str:
         if not SOURCE.fullmatch(source):
             raise ValueError(
                 f"“{source}” is not the address of a site. Give addresses such as "
-                "https://moodle.example.org, with blanks between them, or 'self', or 'none'."
+                "https://moodle.example.org, separated by spaces, or 'self', or 'none'."
             )
     sums = " ".join(f"'sha256-{_sum(script)}'" for script in INLINE.findall(html))
     rules = {

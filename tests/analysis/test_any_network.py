@@ -358,7 +358,7 @@ def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> N
     }
     for name, ask in asked.items():
         for wrong in ("A good dog.", b"A good dog.", 3):
-            with pytest.raises(TypeError, match=f"{name.strip()} = .*Give texts in a list"):
+            with pytest.raises(TypeError, match=f"{name.strip()} = .*give texts in a list"):
                 ask(wrong)
         ask(iter(["A good dog.", "A bad [MASK]."]))
     bert = ffnviz.from_module(build(FAMILIES["BERT"]), word_piece(), "BERT")  # reads no blanks

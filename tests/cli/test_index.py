@@ -91,7 +91,7 @@ def test_ctrl_c_keeps_what_is_counted_and_says_how_to_go_on(
         done = CliRunner().invoke(main, given)
     assert done.exit_code == 130
     kept = tmp_path / "out" / "relu.part.npz"
-    assert f"{kept} holds what is counted so far: the same command goes on" in done.output
+    assert f"{kept} holds the counts so far: the same command goes on" in done.output
     assert done.output.endswith("\nStopped.\n")
     with np.load(kept) as part:
         assert len(json.loads(part["about"].tobytes())["done"]) == 1

@@ -76,7 +76,7 @@ def test_long_texts_are_read_fewer_at_a_time(model: Model, monkeypatch: pytest.M
 
 
 def test_what_is_wrong_is_said_with_the_text_it_is_in(model: Model) -> None:
-    with pytest.raises(TypeError, match="Give texts in a list"):
+    with pytest.raises(TypeError, match="give texts in a list"):
         model.traces("one text")
     with pytest.raises(ValueError, match="batch = 0"):
         model.traces(TEXTS, batch=0)

@@ -123,9 +123,9 @@ def test_blocks_and_tokens_count_from_the_end_as_in_python(model: Model) -> None
 
 
 def test_an_edit_says_either_by_how_much_or_to_what() -> None:
-    with pytest.raises(ValueError, match="either a scale or a value"):
+    with pytest.raises(ValueError, match="a scale, a value, or something to add"):
         Edit(0, [0])
-    with pytest.raises(ValueError, match="either a scale or a value"):
+    with pytest.raises(ValueError, match="a scale, a value, or something to add"):
         Edit(0, [0], scale=0.0, value=1.0)
 
 
@@ -252,7 +252,7 @@ def test_a_tensor_is_spread_or_refused(model: Model) -> None:
     assert all(torch.equal(made[0], each) for each in made)
     with pytest.raises(ValueError, match=r"shape \(4,\) cannot be spread.*\(2, 3\)"):
         model.trace(TEXT, [Edit(0, [1, 2, 3], value=torch.ones(4), tokens=[0, 1])])
-    with pytest.raises(ValueError, match="value has entries that are not finite"):
+    with pytest.raises(ValueError, match="value must hold finite floating-point numbers"):
         Edit(0, [1], value=torch.tensor([1.0, float("nan")]))
     with pytest.raises(ValueError, match="at = 'stream' must be one of hidden, ffn"):
         Edit(0, [1], scale=0.0, at="stream")

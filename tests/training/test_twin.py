@@ -247,5 +247,5 @@ def test_a_folder_without_a_record_cannot_be_gone_on_from(
     (folder / "training.json").unlink()
     if content is not None:
         (folder / "training.json").write_text(content, encoding="utf-8")
-    with pytest.raises(ModelFolderError, match="no record of a training"):
+    with pytest.raises(ModelFolderError, match="not a training record"):
         read_earlier(folder)

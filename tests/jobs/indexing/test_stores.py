@@ -149,7 +149,7 @@ def test_what_is_wrong_with_an_address_is_said(store: Store, silent: str, tmp_pa
         store.address("nobucket"): "s3://nobucket: there is no such bucket, folder or file.",
         nobody.address("books"): "s3://books: nobody answers there.",
         mute.address("me:secret@books"): "s3://books: nobody answers there.",
-        "s3://books?nonsense=1": "s3://books: “nonsense” is not an option of it",
+        "s3://books?nonsense=1": "s3://books: “nonsense” is not one of its options",
         "s3:///x": "s3:///x names no bucket",
         "s3://": "s3:// names no bucket",
         "hdfs://books/x": "hdfs:// leads to no store. Give s3://BUCKET/FOLDER",
@@ -168,7 +168,7 @@ def test_a_store_that_does_not_know_the_key_says_so(tmp_path: Path) -> None:
     with serving(strict=True) as mine:
         done = indexed(mine.address("books"), tmp_path)
     assert done.exit_code == 1
-    assert "s3://books: you may not read it, or no credentials were found." in done.output
+    assert "s3://books: reading it is not allowed, or no credentials were found." in done.output
 
 
 def test_a_bucket_without_texts_is_refused(store: Store, tmp_path: Path) -> None:
