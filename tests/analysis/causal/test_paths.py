@@ -120,7 +120,7 @@ def test_with_nothing_between_the_rest_is_the_norms_scale_alone(tokenizer: Token
 def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
     network = ours(tokenizer)
     trace = network.trace("The [MASK]")
-    with pytest.raises(ValueError, match="Block 0 (from 0) does not come after block 0"):
+    with pytest.raises(ValueError, match=r"Block 0 \(from 0\) does not come after block 0"):
         neuron_paths(trace, 0, 1, 0)
     with pytest.raises(ValueError, match="There is no block 2"):
         neuron_paths(trace, 0, 1, 2)
