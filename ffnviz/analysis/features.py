@@ -17,14 +17,14 @@ import torch
 from jaxtyping import Float, Float32, Int64
 from torch import Tensor
 
-from ffnviz.analysis.causal.measure import activations, judged_at, network_of
+from ffnviz.analysis.causal.measure import activations, judged_at
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.neurons.memory import RankedWords, words_of
 from ffnviz.analysis.prediction import divergence
 from ffnviz.models.arguments import at_least, kept_numbers, place_of, places_of, texts_of
 from ffnviz.models.edit import Edit
-from ffnviz.models.network import Network, check_network
+from ffnviz.models.network import Network, check_network, network_of
 from ffnviz.models.sae import Sae, SaeError
 from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import ForwardPass, Trace
@@ -44,9 +44,6 @@ class Features(Comparable):
     Examples:
         >>> model = ffnviz.load("relu")
         >>> trace = model.trace("How [MASK] they know?")
-        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> found = ffnviz.sae_features(trace, sae)
         >>> found.values.shape, found.active.shape, found.unexplained
         (torch.Size([5, 2048]), torch.Size([5]), 0.0)
@@ -95,9 +92,6 @@ def sae_features(trace: Trace, sae: Sae) -> Features:
             and this one does not.
 
     Examples:
-        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> trace = ffnviz.load("relu").trace("She opened the [MASK].")
         >>> features = ffnviz.sae_features(trace, sae)
         >>> torch.equal(features.values, trace.blocks[1].ffn.hidden), features.unexplained
@@ -176,9 +170,6 @@ class FeatureExamples(Comparable):
 
     Examples:
         >>> model = ffnviz.load("relu")
-        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> found = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=1)
         >>> found.values.shape, found.texts.shape, found.active.shape, found.read[1]
         (torch.Size([1, 2048]), torch.Size([1, 2048]), torch.Size([2048]), 'He lit a [MASK].')
@@ -220,9 +211,6 @@ def sae_examples(
 
     Examples:
         >>> model = ffnviz.load("relu")
-        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> result = ffnviz.sae_examples(model, sae, ["She sat.", "He lit a [MASK]."], k=2)
         >>> result.values.shape, result.n_tokens
         (torch.Size([2, 2048]), 8)
@@ -291,9 +279,6 @@ def sae_words(
 
     Examples:
         >>> model = ffnviz.load("relu")
-        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> promoted, suppressed = ffnviz.sae_words(model, sae, feature=1709, k=3)
         >>> promoted.scores.shape, bool(promoted.scores[0] > 0 > suppressed.scores[0])
         (torch.Size([3]), True)
@@ -319,9 +304,6 @@ class Replaced:
     Examples:
         >>> model = ffnviz.load("relu")
         >>> trace = model.trace("How [MASK] they know?")
-        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> told = ffnviz.sae_error(model, trace.text, sae)
         >>> told.token, round(told.divergence, 6), told.without > 0
         (1, 0.0, True)
@@ -369,9 +351,6 @@ def sae_error(
 
     Examples:
         >>> model = ffnviz.load("relu")
-        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> result = ffnviz.sae_error(model, "She opened the [MASK].", sae)
         >>> result.unexplained, round(result.kept, 3)
         (0.0, 1.0)

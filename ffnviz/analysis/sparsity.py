@@ -152,8 +152,7 @@ def active(hidden: Tensor | NDArray[np.floating], threshold: float) -> Tensor | 
 def awake(trace: ForwardPass, block: int, threshold: float) -> Awake:
     """Count the active neurons of a block on each token of a trace."""
     hidden = trace.blocks[block].ffn.hidden  # (T, d_ff)
-    counts = active(hidden, threshold).sum(dim=-1).cpu().numpy()
-    return Awake(threshold, counts, hidden.shape[-1])
+    return Awake(threshold, active(hidden, threshold).sum(dim=-1).cpu().numpy(), hidden.shape[-1])
 
 
 def share_against_threshold(
@@ -165,6 +164,5 @@ def share_against_threshold(
     """
     magnitudes = trace.blocks[block].ffn.hidden.abs().flatten().cpu().double().numpy()
     # A float64 threshold such as 0.1 lies between two float32 values: compare as float64 does.
-    edges = [-1.0, *np.nextafter(thresholds, 9e9), np.inf]
-    counts, _ = np.histogram(magnitudes, edges)
+    counts, _ = np.histogram(magnitudes, [-1.0, *np.nextafter(thresholds, 9e9), np.inf])
     return 1 - counts[:-1].cumsum() / magnitudes.size

@@ -5,6 +5,7 @@ from typing import Any
 
 from ffnviz.app.session import Session, network_by_id, network_label
 from ffnviz.app.visit import visit
+from ffnviz.models.external.memory import weights
 from ffnviz.models.token_slice import words_among
 from ffnviz.parts.sheet import (
     Button,
@@ -18,7 +19,6 @@ from ffnviz.parts.sheet import (
 )
 from ffnviz.pictures.cell import Cell, entry, place
 from ffnviz.pictures.text import file_data
-from ffnviz.pictures.wording import weights
 from ffnviz.state.actions import Action, ChooseBlock, ChooseNetwork, ChoosePartner, Set, ShowSpecial
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu
@@ -116,8 +116,7 @@ def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
         return {**data, "kind": "slider", "stops": stops, "stop": nearest(setting.stops, value)}
     if isinstance(setting.default, tuple):
         flags = "".join("01"[option in value] for option in options)
-        words = list(setting.options.values())
-        return {**data, "kind": "several", "options": words, "stop": flags}
+        return {**data, "kind": "several", "options": list(setting.options.values()), "stop": flags}
     if options:
         chosen = options.index(value) if value in options else 0
         return {**data, **_options(list(setting.options.values()), chosen)}

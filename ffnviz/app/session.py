@@ -47,8 +47,7 @@ def network_sizes(learned: Sequence[str] = ()) -> dict[str, NetworkSize]:
     Raises:
         ModelFolderError: if one cannot be read.
     """
-    names = [*available_networks(), *learned]
-    sizes = {name: network_by_id(name).sizes for name in names}
+    sizes = {name: network_by_id(name).sizes for name in [*available_networks(), *learned]}
     return {name: NetworkSize(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
 

@@ -48,8 +48,7 @@ class Training:
             return Status.WAITS if self.job.status is JobStatus.WAITS else Status.RUNS
         if self.learned is None:
             return Status.NEW
-        over = self.learned.ended or self.learned.spent
-        return Status.ENDED if over else Status.PAUSED
+        return Status.ENDED if self.learned.ended or self.learned.spent else Status.PAUSED
 
 
 @dataclass(eq=False)

@@ -195,11 +195,7 @@ def opened_paths(
 
 
 def _split(option: str, value: str) -> tuple[str, Path]:
-    """The network, "" if none is named, and the path.
-
-    Raises:
-        ClickException: in a sentence, if there is no such network.
-    """
+    """The network, "" if none is named, and the path."""
     network, sign, path = value.partition("=")
     if not sign or Path(value).exists():
         return "", Path(value).resolve()
@@ -229,12 +225,7 @@ def look_at_sae(network: str, path: Path) -> tuple[str, str]:
 
 
 def _network_of_sae(sae: Sae, path: Path) -> str:
-    """The network that the dictionary names, or the only one that it fits.
-
-    Raises:
-        SaeError: if it fits no network.
-        ClickException: if it fits several.
-    """
+    """The network that the dictionary names, or the only one that it fits."""
     here = list(available_networks())
     if sae.trained_on in here:
         return sae.trained_on

@@ -8,49 +8,25 @@ import torch
 
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
-from ffnviz.cli.options import (
-    FROM_1,
-    block_of,
-    block_option,
-    device_option,
-    network_of,
-    reported,
-    sentence_options,
-    show_json,
-    threads_option,
-    with_bar,
-)
+from ffnviz.cli.options import FROM_1, on_a_block, reported, show_json, with_bar
 from ffnviz.models.device import device_name
-from ffnviz.models.network import NotForThisNetwork
+from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.token_slice import usual_token
+from ffnviz.models.trace import Trace
 
 JSON = "All claims as JSON instead of a list; blocks and tokens count from 1 there, too."
 
 
 @click.command()
-@sentence_options
-@block_option
+@on_a_block(threads=1)
 @click.option(
     "--token",
     type=click.IntRange(1),
     help=f"{FROM_1}; the first [MASK], or the last word, if absent.",
 )
-@device_option
-@threads_option(default=1)
 @click.option("--json", "as_json", is_flag=True, help=JSON)
-def lab(
-    text: str,
-    block: int | None,
-    token: int | None,
-    device: torch.device,
-    as_json: bool,
-    **named: Any,
-) -> None:
+def lab(network: Network, trace: Trace, block: int, token: int | None, as_json: bool) -> None:
     """Test every claim of the Lab on a sentence, with computed verdicts."""
-    network = network_of(device, **named)
-    with reported(ValueError):
-        trace = network.trace(text)
-    block = block_of(network, block)
     if token is not None and token > len(trace.tokens):
         raise click.BadParameter(
             f"there are {len(trace.tokens)} tokens, counted from 1.", param_hint="--token"
@@ -66,7 +42,7 @@ def lab(
         "network": network.card.label,
         "block": block,
         "n_blocks": network.sizes.n_blocks,
-        "text": text,
+        "text": trace.text,
         "token": chosen + 1,
         "n_tokens": len(trace.tokens),
         "claims": [claim for each in tested for claim in _claims(each)],

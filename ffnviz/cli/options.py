@@ -18,6 +18,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import wraps
 from typing import Any, TypeVar
 
 import click
@@ -28,7 +29,6 @@ from ffnviz.analysis.measuring import Progress
 from ffnviz.models.device import usable_device
 from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.network import Network
 from ffnviz.models.registry import DTYPES, load
 
 OF_SIGNALS = 128  # as a shell has it: this and the signal's number
@@ -212,32 +212,40 @@ def sentence_options(command: F) -> F:
     return text(twin(model_option(command)))
 
 
-def block_option(command: F) -> F:
-    """--block, whose number `block_of` checks."""
-    return click.option("--block", type=click.IntRange(1), help=f"{FROM_1}; the last if absent.")(
-        command
-    )
+def on_a_block(threads: int | None = None) -> Callable[[Callable[..., None]], Any]:
+    """Options of a command on one block of a network that reads a sentence.
 
-
-def network_of(
-    device: torch.device, twin: str, model: str | None, dtype: str | None, revision: str | None
-) -> Model | ExternalNetwork:
-    """Open the network that `sentence_options` name."""
-    return opened(model or twin, device, dtype, revision)
-
-
-def block_of(network: Network, block: int | None) -> int:
-    """The number that --block gives, or the last block's.
-
-    Raises:
-        BadParameter: if there are fewer blocks.
+    The command is called with the network, the sentence's trace and the block, counted from 1.
     """
-    n_blocks = network.sizes.n_blocks
-    if block is not None and block > n_blocks:
-        raise click.BadParameter(
-            f"there are {n_blocks} blocks, counted from 1.", param_hint="--block"
+
+    def decorate(command: Callable[..., None]) -> Any:
+        @wraps(command)
+        def called(
+            text: str,
+            twin: str,
+            model: str | None,
+            dtype: str | None,
+            revision: str | None,
+            block: int | None,
+            device: torch.device,
+            **own: Any,
+        ) -> None:
+            network = opened(model or twin, device, dtype, revision)
+            with reported(ValueError):
+                trace = network.trace(text)
+            n_blocks = network.sizes.n_blocks
+            if block is not None and block > n_blocks:
+                raise click.BadParameter(
+                    f"there are {n_blocks} blocks, counted from 1.", param_hint="--block"
+                )
+            command(network, trace, block or n_blocks, **own)
+
+        numbered = click.option(
+            "--block", type=click.IntRange(1), help=f"{FROM_1}; the last if absent."
         )
-    return block or n_blocks
+        return sentence_options(numbered(device_option(threads_option(threads)(called))))
+
+    return decorate
 
 
 @reported(ValueError)

@@ -9,17 +9,7 @@ import torch
 from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
 from ffnviz.analysis.timing.stages import time_ffns, time_stages
 from ffnviz.analysis.timing.throughput import throughput
-from ffnviz.cli.options import (
-    block_of,
-    block_option,
-    device_option,
-    network_of,
-    reported,
-    sentence_options,
-    show_json,
-    threads_option,
-    with_bar,
-)
+from ffnviz.cli.options import on_a_block, show_json, with_bar
 from ffnviz.models.device import device_name
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network
@@ -29,33 +19,19 @@ GROWTH_RUNS = 5
 
 
 @click.command()
-@sentence_options
-@block_option
-@device_option
+@on_a_block()
 @click.option("--repeats", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@threads_option()
 @click.option(
     "--json",
     "as_json",
     is_flag=True,
     help="All numbers as JSON instead of tables; blocks count from 1 there, too.",
 )
-def timing(
-    text: str,
-    block: int | None,
-    device: torch.device,
-    repeats: int,
-    as_json: bool,
-    **named: Any,
-) -> None:
+def timing(network: Network, trace: Trace, block: int, repeats: int, as_json: bool) -> None:
     """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d.
 
     For networks that are not ours it measures each block's FFN and the whole pass.
     """
-    network = network_of(device, **named)
-    with reported(ValueError):
-        trace = network.trace(text)
-    block = block_of(network, block)
     if isinstance(network, Model):
         report, as_table = measure(network, trace, block - 1, repeats), tables
     else:

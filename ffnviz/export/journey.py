@@ -239,8 +239,7 @@ def _card(
 
 def _template(value: float, threshold: float, block: int) -> list[list[str]]:
     """The sentence about a neuron with such a value, with slots for the token and the value."""
-    sentence = sentences.of_neuron([SLOT], np.array([value]), threshold, block)
-    return to_spans(sentence)
+    return to_spans(sentences.of_neuron([SLOT], np.array([value]), threshold, block))
 
 
 def _looked_up(traced: TracedModel, block: int, most_work: float) -> NDArray[np.int64]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from ffnviz.analysis.journey import ORDERS
 from ffnviz.export.journey import chips_of, journey_file
-from ffnviz.export.runs import exported_run, network_of
+from ffnviz.export.runs import exported_run
 from ffnviz.models.encoder.model import MODELS, TWINS, Model, load
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, network_of
 from ffnviz.models.trace import Trace
 from ffnviz.parts import journey
 from ffnviz.parts.journey.ffn import ffn_of_the_token

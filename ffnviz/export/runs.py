@@ -6,7 +6,6 @@ from typing import Any, NoReturn
 from ffnviz.models.card import NetworkSize
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
-from ffnviz.models.trace_table import JoinedTrace
 from ffnviz.parts.part import Part
 from ffnviz.parts.sheet import Measured, Measurement, cells_of, measured_at_once, resolved
 from ffnviz.pictures.cell import Cell
@@ -43,27 +42,6 @@ def cells_shown(
         return Measured(measurement.setup, recorded(), "", "") if recorded else None
 
     return list(cells_of(resolved(sheet, look).rows))
-
-
-def network_of(trace: object) -> Network:
-    """The network of a trace of one text.
-
-    Raises:
-        TypeError: if it is something else, in a sentence.
-        ValueError: if the trace was saved or pickled.
-    """
-    if isinstance(trace, JoinedTrace):
-        raise TypeError("This is several traces joined: show one of its `traces`.")
-    if not isinstance(trace, Trace):
-        raise TypeError(
-            f"This is a {type(trace).__name__}: show a trace, such as net.trace(text) returns."
-        )
-    if trace.network is None:
-        raise ValueError(
-            "This trace was saved or pickled, which leaves its network out. Trace the text again."
-        )
-    network: Network = trace.network
-    return network
 
 
 def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = None) -> Run:

@@ -72,8 +72,7 @@ def lecture_html(
         return make_run(state, device, catalog.networks)
 
     if live:
-        with_networks = _live(_contents(lecture, catalog, run_of, progress), lecture, run_of)
-        return document(with_networks)
+        return document(_live(_contents(lecture, catalog, run_of, progress), lecture, run_of))
     for clickable in (None, 1, 0):
         contents = _contents(lecture, catalog, run_of, progress, clickable)
         for font in (True, False):
@@ -108,8 +107,7 @@ def _contents(
         "says": [*([] if clickable is None else [STILL]), made_by(list(file.labels), KEYS)],
     }
     modules = ("play_lecture", *pictures)
-    title = f"{lecture.title} · ffnviz"
-    return Contents(title, modules, header, file.arrays, "chart" in pictures)
+    return Contents(f"{lecture.title} · ffnviz", modules, header, file.arrays, "chart" in pictures)
 
 
 def _live(contents: Contents, lecture: Lecture, run_of: RunOf) -> Contents:

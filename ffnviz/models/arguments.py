@@ -83,6 +83,17 @@ def check_text(text: object) -> None:
         )
 
 
+def most_tokens(text: object, given: Any) -> int | None:
+    """How many tokens of a text are read at most; None for all.
+
+    Raises:
+        TypeError: if the text is no str.
+        ValueError: if the number is no whole number, or below 0.
+    """
+    check_text(text)
+    return None if given is None else at_least("max_tokens", given, 0)
+
+
 def checked_ids(ids: object, vocab_size: int) -> Tensor:
     """Ids as int64, all of them entries of a vocabulary.
 

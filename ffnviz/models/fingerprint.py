@@ -50,8 +50,7 @@ def former_fingerprint(sizes: Sizes, ffn: Callable[[int], FfnView]) -> str:
 
 
 def _sizes_bytes(sizes: Sizes) -> bytes:
-    about = [sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size]
-    return json.dumps(about).encode()
+    return json.dumps([sizes.d_model, sizes.d_ff, sizes.n_blocks, sizes.vocab_size]).encode()
 
 
 def _rounded_bytes(values: Tensor) -> bytes:

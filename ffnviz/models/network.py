@@ -42,6 +42,26 @@ def check_network(given: object) -> None:
         )
 
 
+def network_of(trace: object) -> "Network":
+    """The network that made a trace.
+
+    Raises:
+        TypeError: if it is no trace of one text.
+        ValueError: if it was saved or pickled, which leaves its network out.
+    """
+    if not isinstance(trace, Trace):
+        raise TypeError(
+            f"trace = {shorten(trace)}: give the trace of one text, as network.trace(text) makes; "
+            "of several that are joined, one of their `traces`."
+        )
+    if trace.network is None:
+        raise ValueError(
+            "This trace was saved or pickled, which leaves its network out. Trace the text again."
+        )
+    network: Network = trace.network
+    return network
+
+
 class UnreadableTextError(ValueError):
     """A text has an entry of the vocabulary that the network has no vector for: which, it says.
 

@@ -164,8 +164,7 @@ class Sae:
         y = y - self.b_dec if self.b_dec_first else y
         if self.gain is not None and self.b_size is not None:
             along = y @ self.w_enc
-            size = (along * self.gain + self.b_size).relu()
-            return size * (along + self.b_enc > 0)
+            return (along * self.gain + self.b_size).relu() * (along + self.b_enc > 0)
         pre = torch.addmm(self.b_enc, y.reshape(-1, self.d_in), self.w_enc)
         pre = pre.reshape(*y.shape[:-1], self.d_sae)
         if self.threshold is not None:

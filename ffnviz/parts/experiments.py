@@ -146,8 +146,7 @@ R = TypeVar("R")
 
 def experiment_subject(run: Run) -> Subject:
     """The run's model, sentence, block and token, for an experiment."""
-    per_network = run.subject.per_network
-    return Subject(run.model, run.trace, run.state.block, run.token, per_network)
+    return Subject(run.model, run.trace, run.state.block, run.token, run.subject.per_network)
 
 
 def cached_result(run: Run, name: str, compute: Callable[[Subject], R]) -> R:

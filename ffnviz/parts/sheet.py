@@ -254,8 +254,7 @@ def resolved(
                 kept[this.name] = list(_without_events(shown))
             yield from under(shown, this, other=False) if again else shown
         elif this.name in kept and not this.on_request:
-            old = list(expanded(kept[this.name], this, now))
-            yield from under(old, this, other=True)
+            yield from under(list(expanded(kept[this.name], this, now)), this, other=True)
         else:
             yield from expanded(this.before, this)
 

@@ -114,8 +114,7 @@ def log_axis(title: str, ticks: Sequence[int]) -> dict[str, Any]:
 
 def token_axis(labels: Sequence[str], **more: Any) -> dict[str, Any]:
     """An axis of tokens, in the person's own spelling; of many, some are named."""
-    names = some_named(labels, 40)
-    return bare_axis("token", **names, range=[-0.6, len(labels) - 0.4], **more)
+    return bare_axis("token", **some_named(labels, 40), range=[-0.6, len(labels) - 0.4], **more)
 
 
 def some_named(labels: Sequence[str], most: int, longest: int = 14) -> dict[str, Any]:
@@ -178,8 +177,7 @@ def vertical_line(
 ) -> dict[str, Any]:
     """A line across the whole height, as a shape; `more` as in Plotly's."""
     ends = {"x0": x, "x1": x, "y0": 0, "y1": 1, "yref": "paper"}
-    line = {"color": colour, "width": width, "dash": dash}
-    return {"type": "line", **ends, "line": line, **more}
+    return {"type": "line", **ends, "line": {"color": colour, "width": width, "dash": dash}, **more}
 
 
 def signed_colours(title: str) -> dict[str, Any]:
@@ -242,6 +240,7 @@ def lines(
     series: Lines,
     x_axis: dict[str, Any],
     y_axis: dict[str, Any],
+    dots: int = 8,
     **more: Any,
 ) -> Figure:
     """A line a series.
@@ -251,11 +250,12 @@ def lines(
         series: what is drawn over x.
         x_axis: from `axis`.
         y_axis: likewise.
+        dots: their size, at each of the points; 0 for none.
         more: as in Plotly's layout.
     """
     return figure(
         [
-            line_trace(name, x, values, colour, 3, dash, dots=8,
+            line_trace(name, x, values, colour, 3, dash, dots=dots,
                        hovertemplate="%{x}: %{y:.3g}<extra>%{fullData.name}</extra>")
             for name, (values, colour, dash) in series.items()
         ],

@@ -14,14 +14,6 @@ _MARKS = re.compile(f"[{_OPEN}{_SHUT}{_END}]")
 _STRETCH = re.compile(f"{_OPEN}([^{_OPEN}{_SHUT}{_END}]+){_SHUT}([^{_OPEN}{_SHUT}{_END}]*){_END}")
 
 
-def weights(n: int) -> str:
-    """How many weights a network has, as people say it: 22.7M."""
-    for size, name in ((1e9, "B"), (1e6, "M")):
-        if n >= size:
-            return f"{n / size:.3g}{name}"
-    return f"{n:,}"
-
-
 def percent(share: float) -> str:
     """A share as a short percentage that never shows something as nothing."""
     if share == 0:

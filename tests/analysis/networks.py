@@ -59,6 +59,11 @@ def ours(tokenizer: Tokenizer, **changes: object) -> Model:
     return Model("tiny", encoder, words, torch.full((config.vocab_size,), 10_000))
 
 
+def small_model(tokenizer: Tokenizer, norm: str = "pre", activation: str = "relu") -> Model:
+    """One of three blocks."""
+    return ours(tokenizer, norm=norm, activation=activation, n_blocks=3)
+
+
 def with_words(tokenizer: Tokenizer, vocab_size: int) -> Tokenizer:
     """The same with made-up entries that no text has, up to a size."""
     values = json.loads(tokenizer._bpe.to_str())

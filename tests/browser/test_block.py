@@ -54,9 +54,7 @@ def test_keys_and_buttons_step_from_station_to_station_and_on_to_the_next_block(
     assert plain.told() == [["station", "x"], ["station", "n"]]
 
 
-def test_what_is_chosen_is_shown_at_once_and_stays_until_the_page_answers(
-    plain: PlainPage,
-) -> None:
+def test_what_is_chosen_is_shown_at_once_and_stays_until_the_page_answers(plain: PlainPage) -> None:
     picture = plain.hang("block", lambda: shown.show_block(1, station="x"))
     stations = picture.locator("button.station")
     stations.nth(2).click(position=CAPTION)

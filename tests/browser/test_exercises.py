@@ -12,6 +12,11 @@ from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 
 
+def opened(journey: Journey, query: str) -> Page:
+    journey.page.goto(f"{journey.address}/exercises?{query}")
+    return journey.page
+
+
 def gaps(page: Page) -> Locator:
     return page.locator('[data-cell="by-hand"] .gap input')
 
@@ -23,9 +28,7 @@ def said(page: Page, name: str) -> Locator:
 
 def test_by_hand_with_the_keyboard(new_page: OpenPage) -> None:
     ffn = small_ffn(4)
-    journey = new_page()
-    page = journey.page
-    page.goto(f"{journey.address}/exercises?hand_seed=4")
+    page = opened(new_page(), "hand_seed=4")
     gaps(page).first.focus()
     page.keyboard.type(str(ffn.z[0] - ffn.b1[0]))  # the bias is forgotten
     expect(said(page, "z1")).to_contain_text("Bias:")
@@ -59,8 +62,7 @@ def test_by_hand_with_the_keyboard(new_page: OpenPage) -> None:
 
 def test_what_is_no_number_stays_with_a_word_about_it(new_page: OpenPage) -> None:
     journey = new_page()
-    page = journey.page
-    page.goto(f"{journey.address}/exercises?hand_seed=4")
+    page = opened(journey, "hand_seed=4")
     gaps(page).first.fill("one")
     gaps(page).nth(1).fill("2")
     expect(said(page, "z1")).to_have_text("Type a number, such as −3 or 0.5.")
@@ -72,9 +74,7 @@ def test_what_is_no_number_stays_with_a_word_about_it(new_page: OpenPage) -> Non
 def test_one_step_back_is_filled_in_and_ends_with_another(new_page: OpenPage) -> None:
     exercise = backward(small_ffn(4))
     rights = [*exercise.at_y, *exercise.at_h, *exercise.at_z, *exercise.at_w1[0]]
-    journey = new_page(width=1280, height=720)
-    page = journey.page
-    page.goto(f"{journey.address}/exercises?hand_view=back&hand_seed=4")
+    page = opened(new_page(width=1280, height=720), "hand_view=back&hand_seed=4")
     expect(gaps(page)).to_have_count(11)
     inactive = int((exercise.ffn.z < 0).argmax())
     gaps(page).nth(5 + inactive).fill(str(exercise.at_h[inactive]))
@@ -88,9 +88,7 @@ def test_one_step_back_is_filled_in_and_ends_with_another(new_page: OpenPage) ->
 
 
 def test_another_seed_is_another_exercise_with_empty_gaps(new_page: OpenPage) -> None:
-    journey = new_page()
-    page = journey.page
-    page.goto(f"{journey.address}/exercises?hand_seed=4")
+    page = opened(new_page(), "hand_seed=4")
     gaps(page).first.fill("12")
     expect(page).to_have_url(re.compile("typed="))
     seed = page.get_by_label("Seed")
@@ -106,8 +104,7 @@ def test_another_seed_is_another_exercise_with_empty_gaps(new_page: OpenPage) ->
 
 def test_by_hand_with_a_finger(phone: Journey) -> None:
     ffn = small_ffn(3)
-    page = phone.page
-    page.goto(f"{phone.address}/exercises?hand_seed=3")
+    page = opened(phone, "hand_seed=3")
     expect(gaps(page)).to_have_count(8)
     for gap, value in zip(gaps(page).all(), (*ffn.z, *ffn.h, *ffn.y), strict=True):
         box = gap.bounding_box()
@@ -120,11 +117,7 @@ def test_by_hand_with_a_finger(phone: Journey) -> None:
 
 
 def test_a_neuron_of_the_typed_sentence(new_page: OpenPage) -> None:
-    journey = new_page()
-    page = journey.page
-    page.goto(
-        f"{journey.address}/exercises?hand_view=yours&text=The+cat+sat.&token=2&neuron=relu-5"
-    )
+    page = opened(new_page(), "hand_view=yours&text=The+cat+sat.&token=2&neuron=relu-5")
     table = page.locator('[data-cell="by-hand"] table').first
     rows = [row.split("\t") for row in table.inner_text().splitlines()[1:] if "\t" in row]
     assert len(rows) == 10
@@ -141,10 +134,9 @@ def test_a_neuron_of_the_typed_sentence(new_page: OpenPage) -> None:
 
 
 def test_xor_is_judged_by_running_it(new_page: OpenPage, phone: Journey) -> None:
-    journey = new_page()
-    page = journey.page
     rng = random.Random(5)
-    page.goto(f"{journey.address}/exercises?hand_view=xor")
+    journey = new_page()
+    page = opened(journey, "hand_view=xor")
     inputs = page.locator('[data-cell="xor"] input')
     for weights in ([1, 1, 0, 1, 1, -1, 1, -2, 0], [rng.randint(-3, 3) for _ in range(9)]):
         for place, weight in enumerate(weights):
@@ -154,14 +146,13 @@ def test_xor_is_judged_by_running_it(new_page: OpenPage, phone: Journey) -> None
             y = np.maximum(first @ [a, b, 1], 0) @ out[:2] + out[2]
             shown = page.locator('[data-cell="xor"] tbody tr').nth(row).locator("td").nth(4)
             expect(shown).to_have_text(str(y).replace("-", "−"))
-    page.goto(f"{journey.address}/exercises?hand_view=xor&xor=1_1_0_1_1_-1_1_-2_0")
+    opened(journey, "hand_view=xor&xor=1_1_0_1_1_-1_1_-2_0")
     verdict = page.locator('[data-cell="xor"] .said')
     expect(verdict).to_contain_text("All four right: y = ReLU(a + b) − 2 · ReLU(a + b − 1)")
     page.get_by_role("button", name="φ is ReLU").press("Enter")
     expect(verdict).to_contain_text("Without φ")
 
-    page = phone.page
-    page.goto(f"{phone.address}/exercises?hand_view=xor&xor=1_1_0_1_1_-1_1_-1_0")
+    page = opened(phone, "hand_view=xor&xor=1_1_0_1_1_-1_1_-1_0")
     page.get_by_role("button", name="weight of h₂ in y: one less").tap()
     expect(page.locator('[data-cell="xor"] .said')).to_contain_text("All four right")
 
@@ -171,9 +162,7 @@ def options(page: Page) -> Locator:
 
 
 def test_predict_see_and_vote_again_with_the_keyboard(new_page: OpenPage) -> None:
-    journey = new_page()
-    page = journey.page
-    page.goto(f"{journey.address}/exercises?part=predict")
+    page = opened(new_page(), "part=predict")
     told = page.locator('[data-cell="vote"] .status')
     expect(options(page)).to_have_count(3)
     expect(page.get_by_text("The experiment", exact=True)).to_be_hidden()
@@ -193,8 +182,7 @@ def test_predict_see_and_vote_again_with_the_keyboard(new_page: OpenPage) -> Non
 
 
 def test_the_quiz_is_done_with_a_finger(phone: Journey) -> None:
-    page = phone.page
-    page.goto(f"{phone.address}/exercises?part=predict&misconception=logits")
+    page = opened(phone, "part=predict&misconception=logits")
     expect(options(page)).to_have_count(3)
     for button in page.locator('[data-cell="vote"] button:visible').all():
         box = button.bounding_box()
@@ -208,9 +196,7 @@ def test_the_quiz_is_done_with_a_finger(phone: Journey) -> None:
 
 
 def test_a_block_is_built_with_the_keyboard(new_page: OpenPage) -> None:
-    journey = new_page()
-    page = journey.page
-    page.goto(f"{journey.address}/exercises?part=build&lines=abcdefghijlkm")
+    page = opened(new_page(), "part=build&lines=abcdefghijlkm")
     said = page.locator('[data-cell="program"] .sentence')
     expect(said).to_contain_text("another block")
     handle = page.locator('[data-cell="program"] .handle').nth(11)
@@ -229,8 +215,7 @@ def test_a_block_is_built_with_the_keyboard(new_page: OpenPage) -> None:
 
 
 def test_a_line_is_dragged_with_a_finger(phone: Journey) -> None:
-    page = phone.page
-    page.goto(f"{phone.address}/exercises?part=build&lines=bacdefghijklm")
+    page = opened(phone, "part=build&lines=bacdefghijklm")
     said = page.locator('[data-cell="program"] .sentence')
     expect(said).to_contain_text("Line 1 cannot run")
     handle = page.locator('[data-cell="program"] .handle').first
@@ -252,9 +237,7 @@ def test_a_line_is_dragged_with_a_finger(phone: Journey) -> None:
 
 
 def test_a_planted_bug_is_found_by_its_numbers(new_page: OpenPage) -> None:
-    journey = new_page()
-    page = journey.page
-    page.goto(f"{journey.address}/exercises?part=build&block_view=find&patient=1")
+    page = opened(new_page(), "part=build&block_view=find&patient=1")
     softmax = page.locator('[data-cell="program"] li').nth(4)
     expect(softmax.locator(".value.off")).not_to_have_count(0)
     page.get_by_label("Which bug is it?").select_option("Mask inverted")

@@ -11,7 +11,7 @@ from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey
 from tests.browser.test_parts import FAULTS, FITTED, FRAMES
-from tests.lecture.lecture_runs import catalog, said, shown
+from tests.lecture.lecture_runs import catalog, said, scene_text, shown
 
 TITLES = [scene.title for scene in lecture_file(OURS, catalog()).scenes]
 FIRST = lecture_file(OURS, catalog()).scenes[0].state.sentence
@@ -371,22 +371,20 @@ def test_views_are_collected_put_in_order_saved_and_opened(new_page: OpenPage) -
     )
 
 
-LECTURE = """
-title = "Two views"
-minutes = 10
-[[scene]]
-title = "All of it"
-say = "It says {says}."
-view = {page = "journey", text = "It cost forty [MASK]."}
-[scene.question]
-ask = "What can cost forty of something?"
-options = ["years", "pounds"]
-answer = 1
-[[scene]]
-title = "The second"
-say = "S"
-view = {page = "sparsity", part = "keep", text = "It cost forty [MASK]."}
-"""
+LECTURE = (
+    'title = "Two views"\nminutes = 10\n'
+    + scene_text(
+        {"page": "journey", "text": "It cost forty [MASK]."},
+        ("What can cost forty of something?", "years", "pounds", "1"),
+        title="All of it",
+        say="It says {says}.",
+    )
+    + scene_text(
+        {"page": "sparsity", "part": "keep", "text": "It cost forty [MASK]."},
+        title="The second",
+        say="S",
+    )
+)
 
 
 def desk_with(lecture: str, new_page: OpenPage) -> Journey:
@@ -404,9 +402,7 @@ def desk_with(lecture: str, new_page: OpenPage) -> Journey:
     return journey
 
 
-def test_a_scene_is_dragged_gets_a_number_and_is_seen_as_a_hall_sees_it(
-    new_page: OpenPage,
-) -> None:
+def test_a_scene_is_dragged_gets_a_number_and_is_seen_as_a_hall_sees_it(new_page: OpenPage) -> None:
     journey = desk_with(LECTURE, new_page)
     page = journey.page
     words = page.get_by_label("What to say")
@@ -441,9 +437,7 @@ def test_a_scene_is_dragged_gets_a_number_and_is_seen_as_a_hall_sees_it(
     assert "scene" not in journey.query()
 
 
-def test_in_a_talk_all_pictures_wait_for_the_answer_and_none_has_tools(
-    new_page: OpenPage,
-) -> None:
+def test_in_a_talk_all_pictures_wait_for_the_answer_and_none_has_tools(new_page: OpenPage) -> None:
     journey = desk_with(LECTURE, new_page)
     page = journey.page
     page.get_by_role("button", name="Preview").click()

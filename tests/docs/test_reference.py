@@ -16,13 +16,15 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 @pytest.fixture(scope="module")
 def known() -> dict[str, Any]:
-    """What an example may name: the network in memory is the how-to's."""
+    """What an example may name: the network in memory is the how-to's, `sae` that of Sae."""
     pytest.importorskip("transformers")
     page = (DOCS / "how-to" / "own-network.md").read_text(encoding="utf-8")
     made: dict[str, Any] = {}
     exec(blocks_of(page)[0].code, made)
-    names = {name: made[name] for name in ("gpt2", "tokenizer")}
-    return {"ffnviz": ffnviz, "torch": torch, "Path": Path, **names}
+    named = {"ffnviz": ffnviz, "torch": torch, "Path": Path}
+    for example in DocTestParser().get_examples(inspect.getdoc(ffnviz.Sae) or "")[:3]:
+        exec(example.source, named)
+    return named | {name: made[name] for name in ("gpt2", "tokenizer")}
 
 
 @pytest.mark.parametrize("name", ffnviz.__all__)

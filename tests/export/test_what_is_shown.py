@@ -7,16 +7,16 @@ from pathlib import Path
 import pytest
 
 from ffnviz.export.notebook import view
-from ffnviz.export.runs import network_of
 from ffnviz.models.encoder.model import load
+from ffnviz.models.network import network_of
 from ffnviz.models.trace import Trace
 
 
 def test_what_is_no_trace_of_one_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
     trace = load("relu").trace("The cat.")
-    with pytest.raises(TypeError, match=r"several traces joined: show one of its `traces`"):
+    with pytest.raises(TypeError, match=r"of several that are joined, one of their `traces`"):
         network_of(Trace.cat([trace, trace]))
-    with pytest.raises(TypeError, match=r"This is a str: show a trace, such as net.trace"):
+    with pytest.raises(TypeError, match=r"'The cat.': give the trace of one text"):
         network_of("The cat.")
     trace.save(tmp_path / "it")
     saved = next(tmp_path.iterdir())
@@ -30,7 +30,7 @@ def test_every_way_of_showing_says_it(call: str) -> None:
         [sys.executable, "-c", f"import ffnviz; ffnviz.{call}('The cat.')"],
         capture_output=True, text=True,
     )  # fmt: skip
-    assert done.stderr.endswith("str: show a trace, such as net.trace(text) returns.\n")
+    assert "TypeError: trace = 'The cat.': give the trace of one text" in done.stderr
 
 
 def test_a_view_without_a_kernel_tells_what_stays() -> None:

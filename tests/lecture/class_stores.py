@@ -1,13 +1,16 @@
 """Both stores of classes, each with a clock that a test can move on."""
 
+import asyncio
 import os
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ParamSpec, Protocol
 
 import pytest
 import redis
@@ -16,6 +19,7 @@ from ffnviz.lecture.classroom.store import ClassStore
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 
+P = ParamSpec("P")
 START_S = 30
 FIND = Path(__file__).with_name("redis-server.sh")
 
@@ -42,6 +46,22 @@ class Kept(Protocol):
 def come(store: ClassStore, code: str, who: str) -> None:
     """As a page does that was given a ticket."""
     store.come(code, who, store.ticket(code, who))
+
+
+def run_alone(work: Coroutine[Any, Any, None]) -> None:
+    """In a loop of its own: the browser's may run in this thread."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, asyncio.wait_for(work, 20)).result()
+
+
+def alone(test: Callable[P, Coroutine[Any, Any, None]]) -> Callable[P, None]:
+    """A test of what is awaited."""
+
+    @wraps(test)
+    def run(*args: P.args, **kwargs: P.kwargs) -> None:
+        run_alone(test(*args, **kwargs))
+
+    return run
 
 
 class InFile:

@@ -1,5 +1,7 @@
 """Our lecture's scenes as runs, without a session around them."""
 
+import json
+from collections.abc import Sequence
 from functools import cache
 
 import ffnviz.app.catalog
@@ -10,6 +12,20 @@ from ffnviz.pictures.wording import as_text
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import Catalog, from_url
+
+
+def scene_text(view: dict[str, str], question: Sequence[str] = (), **texts: str) -> str:
+    """A scene as a lecture's file has it; a question, its options and the right one's number."""
+
+    def lines(values: dict[str, str]) -> list[str]:
+        return [f"{key} = {json.dumps(value)}" for key, value in values.items()]
+
+    asked: list[str] = []
+    if question:
+        ask, *options, answer = question
+        asked = ["[scene.question]", *lines({"ask": ask})]
+        asked += [f"options = {json.dumps(options)}", f"answer = {answer}"]
+    return "\n".join(["[[scene]]", *lines(texts), "[scene.view]", *lines(view), *asked, ""])
 
 
 @cache

@@ -1,24 +1,16 @@
 """Who waits for a class: told of what changes for them, by any server, and of no more."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from collections.abc import AsyncIterator
 
 import pytest
 
 from ffnviz.lecture.classroom import hub as hubs
 from ffnviz.lecture.classroom.hub import BEAT, Hub
 from ffnviz.lecture.classroom.live_class import ClassPosition, ClassStoreError, Opened
-from tests.lecture.class_stores import Kept, come
+from tests.lecture.class_stores import Kept, alone, come, run_alone
 
 ANNA, BEN = "a" * 32, "b" * 32
-
-
-def run_alone(work: Coroutine[Any, Any, None]) -> None:
-    """In a loop of its own: the browser's may run in this thread."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, asyncio.wait_for(work, 20)).result()
 
 
 @pytest.fixture
@@ -90,41 +82,38 @@ def test_many_who_wait_share_one_look_at_the_store(kept: Kept, opened: Opened) -
     run_alone(listen())
 
 
-def test_what_a_student_answers_wakes_the_lecturer_alone(kept: Kept, opened: Opened) -> None:
+@alone
+async def test_what_a_student_answers_wakes_the_lecturer_alone(kept: Kept, opened: Opened) -> None:
     hub = Hub(kept.store)
 
-    async def listen() -> None:
-        lecturer, student = hub.events(opened.code, ""), hub.events(opened.code, BEN)
-        await anext(lecturer)
-        await anext(student)
-        waiting = asyncio.ensure_future(anext(student))
-        await asyncio.to_thread(kept.another().vote, opened.code, ANNA, 0, 3)
-        await until(lecturer, '"counts": {"0": [0, 0, 0, 1, 0, 0]}')
-        assert not waiting.done()
-        hub.store.reveal(opened.code, opened.secret, 0)
-        assert '"counts": {"0": [0, 0, 0, 1, 0, 0]}' in await waiting
-
-    run_alone(listen())
+    lecturer, student = hub.events(opened.code, ""), hub.events(opened.code, BEN)
+    await anext(lecturer)
+    await anext(student)
+    waiting = asyncio.ensure_future(anext(student))
+    await asyncio.to_thread(kept.another().vote, opened.code, ANNA, 0, 3)
+    await until(lecturer, '"counts": {"0": [0, 0, 0, 1, 0, 0]}')
+    assert not waiting.done()
+    hub.store.reveal(opened.code, opened.secret, 0)
+    assert '"counts": {"0": [0, 0, 0, 1, 0, 0]}' in await waiting
 
 
-def test_who_is_there_is_said_now_and_then_and_who_has_gone_is_noticed(
+@alone
+async def test_who_is_there_is_said_now_and_then_and_who_has_gone_is_noticed(
     kept: Kept, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hubs, "BEAT_S", 0.05)
     hub = Hub(kept.store)
 
-    async def listen() -> None:
-        lecturer, student = hub.events(opened.code, ""), hub.events(opened.code, ANNA)
-        assert '"people": 2' in await anext(lecturer)
-        await anext(student)
-        assert await anext(student) == BEAT  # a proxy sees that the answer goes on
-        await asyncio.to_thread(kept.pass_time, 61)
-        await until(lecturer, '"people": 1')  # Anna still; Ben was heard of no more
-
-    run_alone(listen())
+    lecturer, student = hub.events(opened.code, ""), hub.events(opened.code, ANNA)
+    assert '"people": 2' in await anext(lecturer)
+    await anext(student)
+    assert await anext(student) == BEAT  # a proxy sees that the answer goes on
+    await asyncio.to_thread(kept.pass_time, 61)
+    await until(lecturer, '"people": 1')  # Anna still; Ben was heard of no more
 
 
-def test_who_waits_goes_on_waiting_while_the_store_is_gone(
+@alone
+async def test_who_waits_goes_on_waiting_while_the_store_is_gone(
     kept: Kept, opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(hubs, "BEAT_S", 0.05)
@@ -133,30 +122,25 @@ def test_who_waits_goes_on_waiting_while_the_store_is_gone(
     def gone(*_: object) -> None:
         raise ClassStoreError("gone")
 
-    async def listen() -> None:
-        student = hub.events(opened.code, ANNA)
-        await anext(student)
-        hub.store.course = hub.store.stay = gone  # type: ignore[method-assign,assignment]
-        assert [await anext(student) for _ in range(3)] == [BEAT] * 3
-        hub.store.course = course  # type: ignore[method-assign]
-        await asyncio.to_thread(
-            kept.another().move, opened.code, opened.secret, ClassPosition("lab", {}, 4)
-        )
-        await until(student, '"scene": 4')
-
-    run_alone(listen())
+    student = hub.events(opened.code, ANNA)
+    await anext(student)
+    hub.store.course = hub.store.stay = gone  # type: ignore[method-assign,assignment]
+    assert [await anext(student) for _ in range(3)] == [BEAT] * 3
+    hub.store.course = course  # type: ignore[method-assign]
+    await asyncio.to_thread(
+        kept.another().move, opened.code, opened.secret, ClassPosition("lab", {}, 4)
+    )
+    await until(student, '"scene": 4')
 
 
-def test_a_server_that_is_to_stop_ends_all_waiting(kept: Kept, opened: Opened) -> None:
+@alone
+async def test_a_server_that_is_to_stop_ends_all_waiting(kept: Kept, opened: Opened) -> None:
     hub = Hub(kept.store)
 
-    async def listen() -> None:
-        student = hub.events(opened.code, ANNA)
-        await anext(student)
-        waiting = asyncio.ensure_future(anext(student))
-        await asyncio.sleep(0)
-        hub._close()
-        with pytest.raises(StopAsyncIteration):
-            await waiting
-
-    run_alone(listen())
+    student = hub.events(opened.code, ANNA)
+    await anext(student)
+    waiting = asyncio.ensure_future(anext(student))
+    await asyncio.sleep(0)
+    hub._close()
+    with pytest.raises(StopAsyncIteration):
+        await waiting

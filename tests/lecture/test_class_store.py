@@ -7,12 +7,11 @@ import asyncio
 import importlib.util
 import re
 import sqlite3
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -34,7 +33,7 @@ from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.models.config import install
-from tests.lecture.class_stores import InFile, Kept, come, redis_server
+from tests.lecture.class_stores import InFile, Kept, come, redis_server, run_alone
 
 ANNA, BEN = "a" * 32, "b" * 32
 
@@ -266,12 +265,6 @@ def test_another_process_or_one_that_starts_again_finds_the_class(
     again = kept.another()
     assert again.course(opened.code) == store.course(opened.code)
     assert again.is_lecturer(opened.code, opened.secret)
-
-
-def run_alone(work: Coroutine[Any, Any, None]) -> None:
-    """In a loop of its own: the browser's may run in this thread."""
-    with ThreadPoolExecutor(1) as pool:
-        pool.submit(asyncio.run, asyncio.wait_for(work, 20)).result()
 
 
 def test_what_one_process_changes_another_hears_of(

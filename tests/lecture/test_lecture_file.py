@@ -12,49 +12,39 @@ from ffnviz.lecture.lecture import Lecture, read_lecture
 from ffnviz.pictures.wording import percent
 from ffnviz.state.state import Catalog
 from tests.export.opened import contents, markup
-from tests.lecture.lecture_runs import catalog
+from tests.lecture.lecture_runs import catalog, scene_text
 
 TEXT = "It cost forty [MASK]."
-FILE = f"""
-title = "A <b>title</b>"
-[[scene]]
-title = "On the Journey"
-say = "It says {{says}}, {{says_share}}; without the FFN {{without_ffn}}."
-look = "maps"
-notes = "Of {{tokens}} tokens."
-[scene.view]
-page = "journey"
-text = "{TEXT}"
-[[scene]]
-title = "A chart that is measured"
-say = "{{says_share_without_neuron}}"
-look = "switched"
-[scene.view]
-page = "neurons"
-part = "switch"
-text = "{TEXT}"
-neuron = "relu-3"
-off = "2:3"
-[scene.question]
-ask = "Of {{d_ff}}?"
-options = ["Yes", "</script><b>No</b>"]
-answer = 2
-[[scene]]
-title = "All pictures of a part"
-say = "Look around."
-[scene.view]
-page = "lab"
-part = "linear"
-text = "{TEXT}"
-[[scene]]
-title = "What no file can show"
-say = "{{tokens}} tokens."
-look = "vote"
-[scene.view]
-page = "exercises"
-part = "predict"
-text = "{TEXT}"
-"""
+FILE = "".join(
+    [
+        'title = "A <b>title</b>"\n',
+        scene_text(
+            {"page": "journey", "text": TEXT},
+            title="On the Journey",
+            say="It says {says}, {says_share}; without the FFN {without_ffn}.",
+            look="maps",
+            notes="Of {tokens} tokens.",
+        ),
+        scene_text(
+            {"page": "neurons", "part": "switch", "text": TEXT, "neuron": "relu-3", "off": "2:3"},
+            ("Of {d_ff}?", "Yes", "</script><b>No</b>", "2"),
+            title="A chart that is measured",
+            say="{says_share_without_neuron}",
+            look="switched",
+        ),
+        scene_text(
+            {"page": "lab", "part": "linear", "text": TEXT},
+            title="All pictures of a part",
+            say="Look around.",
+        ),
+        scene_text(
+            {"page": "exercises", "part": "predict", "text": TEXT},
+            title="What no file can show",
+            say="{tokens} tokens.",
+            look="vote",
+        ),
+    ]
+)
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import pytest
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.lecture import read_lecture
 from ffnviz.lecture.worksheet import worksheet_html
-from tests.lecture.lecture_runs import catalog, lecture, run_of_scene, said
+from tests.lecture.lecture_runs import catalog, lecture, run_of_scene, said, scene_text
 
 TAG = re.compile(r"<[^>]+>")
 
@@ -18,6 +18,11 @@ def sheets() -> tuple[str, str]:
     html = worksheet_html(lecture("course"), catalog())
     task, solutions = html.split('<section class="new">')
     return task, solutions
+
+
+def sheets_of(scene: str) -> str:
+    written = f'title = "<b>Title</b>"\n{scene}'
+    return worksheet_html(read_lecture(written, catalog(), FACTS), catalog())
 
 
 def items(sheet: str) -> list[str]:
@@ -49,17 +54,9 @@ def test_gaps_are_where_the_solutions_have_what_is_computed(sheets: tuple[str, s
 
 
 def test_what_no_one_could_guess_is_printed_and_a_title_that_asks_has_no_full_stop() -> None:
-    written = """
-        title = "A neuron"
-        [[scene]]
-        title = "What does it respond to?"
-        say = "It responds to {neuron_meaning}, at {neuron_examples}, on {awake}."
-        [scene.view]
-        page = "journey"
-        text = "He ran."
-        neuron = "relu-1"
-    """
-    html = worksheet_html(read_lecture(written, catalog(), FACTS), catalog())
+    told = "It responds to {neuron_meaning}, at {neuron_examples}, on {awake}."
+    view = {"page": "journey", "text": "He ran.", "neuron": "relu-1"}
+    html = sheets_of(scene_text(view, title="What does it respond to?", say=told))
     [asked, solved] = items(html)
     assert asked.startswith("What does it respond to? It responds to nothing that has a name, at ")
     assert solved.startswith("What does it respond to? It responds to nothing that has a name, at ")
@@ -67,20 +64,14 @@ def test_what_no_one_could_guess_is_printed_and_a_title_that_asks_has_no_full_st
 
 
 def test_what_a_lecturer_typed_is_text() -> None:
-    written = """
-        title = "<b>Title</b>"
-        [[scene]]
-        title = "<i>one</i>"
-        say = "<img src=x> {awake} of {d_ff} & more"
-        [scene.view]
-        page = "journey"
-        text = "<script>alert(1)</script>"
-        [scene.question]
-        ask = "<u>{sentence}</u>?"
-        options = ["<a>", "b"]
-        answer = 1
-    """
-    html = worksheet_html(read_lecture(written, catalog(), FACTS), catalog())
+    html = sheets_of(
+        scene_text(
+            {"page": "journey", "text": "<script>alert(1)</script>"},
+            ("<u>{sentence}</u>?", "<a>", "b", "1"),
+            title="<i>one</i>",
+            say="<img src=x> {awake} of {d_ff} & more",
+        )
+    )
     for markup in ("<img", "<script", "<i>", "<u>", "<a>"):
         assert markup not in html
     assert "&lt;img src=x&gt;" in html

@@ -9,7 +9,7 @@ import torch
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 EDITS = {

@@ -9,12 +9,12 @@ import torch
 from torch import Tensor
 
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.config import EncoderConfig
-from ffnviz.models.encoder.encoder import EncoderTrace, initial_encoder
+from ffnviz.models.encoder.encoder import EncoderTrace
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.trace import BlockStages, StreamTrace, Trace, nbytes_of
+from tests.analysis.networks import ours
 
 TEXT = "The cat sat on the [MASK]."
 EDITS = [Edit(0, [3, 7], scale=-2.0, tokens=[1]), Edit(1, range(9), value=0.5)]
@@ -25,19 +25,9 @@ VARIANTS: dict[str, dict[str, object]] = {
 }
 
 
-def model_of(tokenizer: Tokenizer, **changes: object) -> Model:
-    sizes = {"vocab_size": tokenizer.vocab_size, "d_model": 16, "n_heads": 2, "d_ff": 32}
-    config = EncoderConfig.from_dict({**sizes, **changes})
-    encoder = initial_encoder(config, seed=3).eval().requires_grad_(False)
-    generator = torch.Generator().manual_seed(4)
-    for parameter in encoder.parameters():
-        parameter.add_(0.2 * torch.randn(parameter.shape, generator=generator))
-    return Model("small", encoder, tokenizer, torch.ones(tokenizer.vocab_size))
-
-
 @pytest.fixture(params=list(VARIANTS.values()), ids=list(VARIANTS))
 def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
-    return model_of(tokenizer, **request.param)
+    return ours(tokenizer, **request.param)
 
 
 @torch.inference_mode()
@@ -121,7 +111,7 @@ class Counting(FeedForward):
 
 
 def counting(tokenizer: Tokenizer) -> Model:
-    model = model_of(tokenizer, n_blocks=3)
+    model = ours(tokenizer, n_blocks=3)
     for block in model.encoder.blocks:
         block.ffn.__class__ = Counting
     Counting.calls = 0
@@ -141,7 +131,7 @@ def test_only_the_block_that_is_looked_at_is_computed_again_and_once(tokenizer: 
 
 
 def test_an_edit_stays_what_it_was_when_the_trace_was_made(tokenizer: Tokenizer) -> None:
-    model = model_of(tokenizer)
+    model = ours(tokenizer)
     neurons, tokens = [3], [1]
     trace = model.trace(TEXT, [Edit(0, neurons, value=7.0, tokens=tokens)])
     neurons[0] = tokens[0] = 4
@@ -151,7 +141,7 @@ def test_an_edit_stays_what_it_was_when_the_trace_was_made(tokenizer: Tokenizer)
 
 
 def test_a_trace_tells_what_it_holds_and_can_let_go_of_it(tokenizer: Tokenizer) -> None:
-    model = model_of(tokenizer)
+    model = ours(tokenizer)
     trace = model.trace(TEXT)
     n, d_model, d_ff = len(trace.tokens), 16, 32
     # The ids, embedding and final, and of each block middle and output; its input is the output
@@ -185,7 +175,7 @@ def test_threads_that_ask_and_forget_at_once_get_whole_and_equal_values(
     def equal(one: Tensor, other: Tensor) -> bool:
         return one.shape == other.shape and torch.allclose(one, other, rtol=1e-5, atol=1e-5)
 
-    model = model_of(tokenizer)
+    model = ours(tokenizer)
     trace = model.trace(TEXT)
     expected = dict(stages(trace))
     row = trace.logits_at(2).clone()
@@ -202,7 +192,7 @@ def test_threads_that_ask_and_forget_at_once_get_whole_and_equal_values(
 
 
 def test_what_is_computed_later_keeps_no_gradient_and_asks_for_none(tokenizer: Tokenizer) -> None:
-    model = model_of(tokenizer)
+    model = ours(tokenizer)
     model = replace(model, encoder=model.encoder.requires_grad_(True))
     trace = model.trace(TEXT)
     with torch.enable_grad():

@@ -36,9 +36,7 @@ def steps(kind: type[torch.optim.Optimizer], **settings: Any) -> tuple[nn.Module
     ],
 )
 def test_each_takes_the_steps_of_pytorchs_to_the_bit(
-    ours: type[torch.optim.Optimizer],
-    theirs: type[torch.optim.Optimizer],
-    settings: dict[str, Any],
+    ours: type[torch.optim.Optimizer], theirs: type[torch.optim.Optimizer], settings: dict[str, Any]
 ) -> None:
     mine, state = steps(ours, **settings)
     expected, its_state = steps(theirs, **settings)

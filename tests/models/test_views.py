@@ -12,12 +12,13 @@ from ffnviz.models.encoder.model import MODELS, Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import Network
 from ffnviz.models.views import Norm, WordVectors
-from tests.models.test_lazy_values import TEXT, VARIANTS, model_of
+from tests.analysis.networks import ours
+from tests.models.test_lazy_values import TEXT, VARIANTS
 
 
 @pytest.fixture(params=list(VARIANTS.values()), ids=list(VARIANTS))
 def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
-    return model_of(tokenizer, **request.param)
+    return ours(tokenizer, **request.param)
 
 
 def test_the_view_computes_what_the_ffn_computes(model: Model) -> None:
@@ -131,7 +132,7 @@ def test_a_folder_without_a_record_claims_none(model_folder: Path) -> None:
 
 
 def test_a_name_is_only_a_name(tokenizer: Tokenizer) -> None:
-    model = replace(model_of(tokenizer, activation="gelu"), name="relu")
+    model = replace(ours(tokenizer, activation="gelu"), name="relu")
     assert (model.card.id, model.card.phi.name, model.card.colour) == ("relu", "gelu", "gelu")
     assert model.card.provenance is not None
     assert model.card.provenance.record is None
@@ -146,6 +147,6 @@ def test_a_record_that_tells_no_seed_tells_none(tmp_path: Path, text: str) -> No
 
 
 def test_a_post_norm_block_reads_its_stream_as_it_is(tokenizer: Tokenizer) -> None:
-    view = model_of(tokenizer, norm="post").ffn(0)
+    view = ours(tokenizer, norm="post").ffn(0)
     assert view.norm is None
     assert view.word_norm is not None

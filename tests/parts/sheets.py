@@ -33,6 +33,19 @@ class Drawn:
     rail: Cell | None
     run: Run
 
+    def asked(self, event: str, sent: object) -> Any:
+        """What the controls ask for."""
+        assert self.rail is not None
+        return self.rail.events[event](sent)
+
+    def pressed(self, label: str) -> Any:
+        """What a button asks for."""
+        return self.asked("press", label)
+
+    def moved(self, name: str, value: object) -> Any:
+        """What a control asks for that was moved and let go."""
+        return self.asked("move", {"name": name, "value": value, "done": True})
+
     @property
     def said(self) -> str:
         """All words: sentences above pictures and paragraphs."""

@@ -1,6 +1,7 @@
 """The block as functions: what its pictures say, and what a click in them asks for."""
 
 import re
+from functools import partial
 from typing import Any
 
 import pytest
@@ -113,8 +114,7 @@ def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:
     assert pills["stop"] == "01100"
     assert "without FFN and residual, the tokens differ by" in seen.said
     assert "which is rounding" in seen.said
-    assert seen.rail is not None
-    ask = seen.rail.events["move"]
+    ask = partial(seen.asked, "move")
     assert ask({"name": "without", "value": "01101"}) == (
         Set({"without": "ffn-residual-phi"}),
         True,

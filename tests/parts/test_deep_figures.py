@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ffnviz.analysis.writing import Distribution
 from ffnviz.parts.dimensions.cost import costs_figure, share_figure, short
 from ffnviz.parts.dimensions.flow import SHOWN, flow, shared_weights
 from ffnviz.parts.vocabulary.generate import steps
@@ -54,10 +55,9 @@ def test_the_crossing_is_marked_only_where_there_is_one(overtaken: float, n: int
 
 
 def test_the_distribution_fills_what_the_cut_leaves() -> None:
-    softmax = np.array([0.6, 0.3, 0.1])
-    drawn = checked(
-        distribution_figure(softmax, np.array([0.7, 0.3, 0.0]), 2, ["<a>", "b"], "relu")
-    )
+    softmax, cut = np.array([0.1, 0.6, 0.3]), np.array([0.0, 0.7, 0.3])
+    after = Distribution(np.array([1, 2, 0]), softmax, 2, cut)
+    drawn = checked(distribution_figure(after, ["<a>", "b"], "relu"))
     np.testing.assert_allclose(drawn.data[0].y, [60, 30, 10])
     np.testing.assert_allclose(drawn.data[1].y, [70, 30])
     assert drawn.data[0].text[0] == "&lt;a&gt;"

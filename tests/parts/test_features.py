@@ -116,8 +116,7 @@ def test_its_strongest_examples_come_when_asked_for(
 def test_another_block_leads_to_the_dictionarys(folders: list[Path]) -> None:
     view = drawn("neurons", "wakes", activations_view="features", text=TEXT, block="1")
     assert "no feature dictionary for block 1" in view.said
-    assert view.rail
-    assert view.rail.events["press"]("Go to block 2") == ChooseBlock(1)
+    assert view.pressed("Go to block 2") == ChooseBlock(1)
     (folders[0] / "cfg.json").unlink()
     features._opened.cache_clear()
     assert "cannot be read" in shown().said

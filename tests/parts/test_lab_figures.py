@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ffnviz.analysis.lab.residual import Dropout
 from ffnviz.parts.lab.fit import errors, fitted
 from ffnviz.parts.lab.linear import off_linear
 from ffnviz.parts.lab.positions import Map, ladder, maps
@@ -83,8 +84,11 @@ def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
     np.testing.assert_allclose(drawn.data[0].y, [0, 2, 4])
     drawn = checked(grouped(["t"], {"a": (np.ones(1), "@relu")}, "y", type="log"))
     assert drawn.layout.yaxis.type == "log"
-    drawn = checked(scattered(["1", "2"], np.ones((4, 2)), np.zeros(2), "relu"))
+    ones = np.ones((4, 2))
+    dropout = Dropout(4, np.array([1, 2]), ones, np.zeros(2), ones[:, 0], 0, ones[:, 0], 1.0)
+    drawn = checked(scattered(dropout, "relu"))
     np.testing.assert_allclose(drawn.data[1].y, [1, 1])
+    assert list(drawn.layout.xaxis.ticktext) == ["1", "2"]
     drawn = checked(
         curves_figure(x, [("ReLU", x * 1.0, x * 0.0, "@relu", "solid")], (-0.75, -0.17))
     )

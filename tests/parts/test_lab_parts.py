@@ -68,9 +68,8 @@ def test_dropout_moves_with_p_and_can_be_drawn_again() -> None:
     part = lab("dropout")
     findings = try_dropout(experiment_subject(part.run), 0.1, seed=1).findings
     assert verdicts(part.cells, "dropout") == expected(findings)
-    assert part.rail is not None
-    assert part.rail.events["press"]("Draw again") == Set({"draw": "2"})
-    assert part.rail.events["move"]({"name": "p", "value": 0, "done": True}) == (
+    assert part.pressed("Draw again") == Set({"draw": "2"})
+    assert part.moved("p", 0) == (
         Set({"p": "0"}), True,
     )  # fmt: skip
     again, none = lab("dropout", draw="2"), lab("dropout", p="0")
@@ -81,9 +80,7 @@ def test_dropout_moves_with_p_and_can_be_drawn_again() -> None:
 
 
 def test_after_the_last_drawing_comes_the_first() -> None:
-    rail = lab("dropout", draw="9999").rail
-    assert rail is not None
-    assert rail.events["press"]("Draw again") == Set({"draw": "1"})
+    assert lab("dropout", draw="9999").pressed("Draw again") == Set({"draw": "1"})
 
 
 @pytest.fixture(scope="module")

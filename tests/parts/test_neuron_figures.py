@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ffnviz.parts.neurons.compare import both_values, differences
-from ffnviz.parts.neurons.name import scores
+from ffnviz.parts.neurons.name import Score, scores
 from ffnviz.parts.neurons.switch import changes
 from ffnviz.pictures.neuron_chart import positions, probability, tags, values
 from tests.pictures.schema import checked
@@ -70,6 +70,9 @@ def test_changes_and_scores_are_in_percent() -> None:
     drawn = checked(changes(np.array([0.0, 0.5]), np.array([0.0, 0.25]), "relu"))
     np.testing.assert_allclose(drawn.data[0].x, [0, 50])
     np.testing.assert_allclose(drawn.data[1].x, [0, 25])
-    drawn = checked(scores(0.5, None, 0.1, "relu"))
-    np.testing.assert_allclose(drawn.data[0].y, [50, 0, 10])
-    assert list(drawn.data[0].text) == ["50%", "never fires", "10%"]
+    drawn = checked(scores(Score(4, 1, 1, 10, (), ()), "relu"))
+    np.testing.assert_allclose(drawn.data[0].y, [25, 100, 10])
+    assert list(drawn.data[0].text) == ["25%", "100%", "10%"]
+    drawn = checked(scores(Score(0, 0, 0, 10, (), ()), "relu"))
+    np.testing.assert_allclose(drawn.data[0].y, [0, 0, 0])
+    assert list(drawn.data[0].text) == ["none named", "never fires", "0%"]

@@ -27,12 +27,6 @@ def box(shown: Drawn, label: str) -> str:
     return str(control["options"][control["stop"]] if "options" in control else control["text"])
 
 
-def asked(shown: Drawn, event: str, sent: object) -> Any:
-    """What the controls ask for."""
-    assert shown.rail
-    return shown.rail.events[event](sent)
-
-
 def table(shown: Drawn) -> list[list[str]]:
     rows: list[list[str]] = shown.cells["names-table"].data["rows"]
     return rows
@@ -123,11 +117,11 @@ def test_a_link_from_before_links_named_the_neuron_shows_what_was_typed() -> Non
 
 def test_a_name_is_kept_with_its_block() -> None:
     shown = drawn("neurons", "name", neuron="relu-12", block="1", called="mine")
-    action = asked(shown, "press", "Keep this name")
+    action = shown.pressed("Keep this name")
     assert json.loads(action.settings["names"]) == [["relu", 1, 12, "mine", "past"]]
     full = to_line([Name("relu", 1, n, "x" * 100) for n in range(15)])
     shown = drawn("neurons", "name", neuron="relu-99", called="é" * 120, names=full)
-    assert asked(shown, "press", "Keep this name") is None
+    assert shown.pressed("Keep this name") is None
     assert "no room for another name" in shown.said
 
 
@@ -185,19 +179,19 @@ def test_a_file_is_read_entry_by_entry() -> None:
     shown = drawn("neurons", "name", names='[["gelu",1,7,"old"]]')
     file = {"control": "Import names", "name": "kept.json"}
     rows = [["relu", 2, 5, "good"], ["/etc", 2, 5, "x"], ["relu", 2, -5, "x"]]
-    answer = asked(shown, "file", {**file, "text": "\ufeff" + json.dumps(rows)})
+    answer = shown.asked("file", {**file, "text": "\ufeff" + json.dumps(rows)})
     assert answer.action == Set({"names": '[["gelu",1,7,"old"],["relu",2,5,"good"]]'})
     done, *reasons = words(answer.note).split("\n")
     assert done == "1 name imported; 2 left out."
     assert [reason.split(":")[0] for reason in reasons] == ["Entry 2", "Entry 3"]
     many = json.dumps([["relu", 2, n, "x" * 100] for n in range(40)])
     for text, why in (("{", "It is not JSON"), ("x" * 10**6, "longer than"), (many, "no room")):
-        answer = asked(shown, "file", {**file, "text": text})
+        answer = shown.asked("file", {**file, "text": text})
         assert answer.action is None
         assert re.search(f"could not be imported.\nkept.json: .*{why}", words(answer.note))
     garbage: list[Any] = [None, [], {}, {"control": "x"}, {**file, "text": 7}, {**file, "name": 0}]
     for sent in garbage:
-        assert asked(shown, "file", sent) is None
+        assert shown.asked("file", sent) is None
 
 
 def test_what_is_exported_can_be_imported() -> None:
@@ -205,5 +199,5 @@ def test_what_is_exported_can_be_imported() -> None:
     file = shown.controls["Export names"]["file"]
     content = base64.b64decode(file["base64"]).decode()
     sent = {"control": "Import names", "name": file["name"], "text": content}
-    assert asked(drawn("neurons", "name"), "file", sent).action == Set({"names": LINE})
+    assert drawn("neurons", "name").asked("file", sent).action == Set({"names": LINE})
     assert "Export names" not in drawn("neurons", "name").controls

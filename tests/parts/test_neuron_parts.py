@@ -101,8 +101,7 @@ def test_those_that_speak_for_a_word_can_be_switched_as_a_set() -> None:
     most = np.argsort(-added.ravel())[:10]
     name = "{}:{}".format(*(divmod(int(most[0]), 2_048) + np.array([1, 0])))
     assert f"{name} adds most" in words(shown.cells["contributions"])
-    assert shown.rail
-    action = shown.rail.events["press"]("Switch the 10 that add most")
+    action = shown.pressed("Switch the 10 that add most")
     switched = drawn("neurons", "switch", text=TEXT, token="3", measure=True, **action.settings)
     edits = [Edit(block, [int(n % 2_048) for n in most if n // 2_048 == block], scale=0.0)
              for block in (0, 1)]  # fmt: skip
@@ -113,11 +112,8 @@ def test_those_that_speak_for_a_word_can_be_switched_as_a_set() -> None:
     )
     assert "With 9 neurons set to zero" in words(without.cells["switched-words"])
     assert not any(click(value) for value in NOTHING)
-    assert switched.rail
-    assert switched.rail.events["press"]("Reset") == Set(
-        dict.fromkeys(("off", "do", "by", "where"))
-    )
-    assert shown.rail.events["press"]("Reset") is None
+    assert switched.pressed("Reset") == Set(dict.fromkeys(("off", "do", "by", "where")))
+    assert shown.pressed("Reset") is None
 
 
 def test_where_a_link_is_full_it_is_said_and_no_neuron_is_added() -> None:
@@ -163,8 +159,7 @@ def test_a_planted_word_is_said_and_spreads_as_far_as_it_is_strong() -> None:
 
 def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron() -> None:
     first = drawn("neurons", "compare", text=TEXT)
-    assert first.rail
-    example = first.rail.events["press"]("Try “The dog is …” and “The dogs are …”")
+    example = first.pressed("Try “The dog is …” and “The dogs are …”")
     assert isinstance(example, ShowState)
     texts = example.state.sentence, dict(example.state.settings).get("other", "")
     assert texts == ("The dog is in the house.", "The dogs are in the house.")

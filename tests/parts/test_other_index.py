@@ -78,9 +78,8 @@ def test_a_sheet_of_some_blocks_says_elsewhere_which_and_leads_there(
     assert "no-index" not in drawn("neurons", part, twin="relu", block="2").cells
     away = drawn("neurons", part, twin="relu", block="1")
     assert "This index has block 2 of 2; block 1 is not in it." in away.said
-    assert away.rail is not None
-    assert away.rail.events["press"]("Go to block 2") == ChooseBlock(1)
-    assert away.rail.events["press"]("Go to block 3") is None
+    assert away.pressed("Go to block 2") == ChooseBlock(1)
+    assert away.pressed("Go to block 3") is None
 
 
 def test_what_is_shown_of_some_blocks_is_of_the_block_on_the_screen(

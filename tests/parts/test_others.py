@@ -51,12 +51,10 @@ def test_what_others_say_can_be_taken_as_a_name(file: Path) -> None:
     assert cell.events["row"](0) == Set({"called": SAID[0 + 1].text[:120]})
     assert file.exists()
     called = drawn("neurons", "name", neuron="relu-469", block="2", called="<img src=x>")
-    assert called.rail
-    (row,) = json.loads(called.rail.events["press"]("Keep this name").settings["names"])
+    (row,) = json.loads(called.pressed("Keep this name").settings["names"])
     assert row[6:] == ["gpt-4o-mini (oai_token-act-pair)"]
     mine = drawn("neurons", "name", neuron="relu-469", block="2", called="mine")
-    assert mine.rail
-    assert "gpt" not in mine.rail.events["press"]("Keep this name").settings["names"]
+    assert "gpt" not in mine.pressed("Keep this name").settings["names"]
 
 
 def test_a_file_that_went_is_said(file: Path) -> None:
@@ -74,9 +72,8 @@ def test_a_file_of_descriptions_is_imported_as_names_with_their_sources() -> Non
                     "explanationModelName": "o3", "scores": [{"value": 0.5}]}) + "\n"
         for layer, said in (("1", "verbs"), ("6-res-jb", "x"))
     )  # fmt: skip
-    assert shown.rail
     sent = {"control": "Import names", "name": "batch-0.jsonl", "text": lines}
-    answer: Any = shown.rail.events["file"](sent)
+    answer: Any = shown.asked("file", sent)
     kept = '[["relu",2,469,"verbs","","","o3","0.5"]]'
     assert answer.action == Set({"names": kept})
     assert "1 name imported; 1 left out" in words(answer.note)
@@ -89,8 +86,7 @@ def test_a_file_of_descriptions_is_imported_as_names_with_their_sources() -> Non
     assert told["modelId"] == "relu"
     assert (told["layer"], told["index"], told["description"]) == ("1", "469", "verbs")
     assert told["scores"][0]["value"] == 0.5
-    assert shown.rail
-    answer = shown.rail.events["file"]({**sent, "text": "{}"})
+    answer = shown.asked("file", {**sent, "text": "{}"})
     assert answer.action is None
     assert "line 1: it has no layer" in words(answer.note)
 

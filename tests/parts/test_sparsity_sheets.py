@@ -112,7 +112,6 @@ def test_the_gates_are_drawn_again_and_more_often(seed: int, draws: int, place: 
     assert f"{draws:,} draws, by {percent(gated.errors[place])}." in errors
     said = words(made.cells["gate-words"])
     assert f"GELU says “door”, the mean of {draws:,} draws “door”" in said
-    assert made.rail is not None
-    assert made.rail.events["press"]("Draw again") == Set({"gate_seed": str(seed + 1)})
-    moved = made.rail.events["move"]({"name": "gate_draws", "value": 10, "done": True})
+    assert made.pressed("Draw again") == Set({"gate_seed": str(seed + 1)})
+    moved = made.moved("gate_draws", 10)
     assert moved == (Set({"gate_draws": "1024"}), True)

@@ -1,7 +1,6 @@
 """The Vocabulary page: the softmax, its cuts, writing on, the lens, the parts of a logit."""
 
 import re
-from typing import Any
 
 import pytest
 
@@ -18,11 +17,6 @@ SENTENCE = "She opened the [MASK] and looked out."
 
 def part(name: str, text: str = SENTENCE, **query: str) -> Drawn:
     return drawn("vocabulary", name, True, text=text, **query)
-
-
-def pressed(made: Drawn, label: str) -> Any:
-    assert made.rail is not None
-    return made.rail.events["press"](label)
 
 
 def test_all_probabilities_sum_to_one_and_have_torchs_entropy() -> None:
@@ -70,14 +64,14 @@ def test_words_are_written_one_at_a_time_and_ten_at_once() -> None:
     made = part("write", text, words="11", step="3")
     assert words(made.cells["written"]) == f"“Once upon a” {expected.written.strip()}"
     assert words(made.cells["step"]).startswith("Word 3")
-    assert pressed(made, "Write a word") == Set({"words": "12", "step": None})
-    assert pressed(made, "Write 10") == Set({"words": "21", "step": None})
-    assert pressed(made, "Start over") == Set({"words": "0", "step": None})
-    assert pressed(made, "Write 11") is None
+    assert made.pressed("Write a word") == Set({"words": "12", "step": None})
+    assert made.pressed("Write 10") == Set({"words": "21", "step": None})
+    assert made.pressed("Start over") == Set({"words": "0", "step": None})
+    assert made.pressed("Write 11") is None
     point = made.cells["written"].events["point"]
     assert point(1) == Set({"step": "2"})
     assert [point(sent) for sent in (11, -1, True, "1", None)] == [None] * 5
-    taken = pressed(made, "Use as my sentence")
+    taken = made.pressed("Use as my sentence")
     assert isinstance(taken, ShowState)
     assert (taken.state.sentence, taken.state.token) == (expected.text, None)
     assert dict(taken.state.settings)["words"] == "0"
@@ -86,11 +80,11 @@ def test_words_are_written_one_at_a_time_and_ten_at_once() -> None:
 def test_nothing_is_written_after_starting_over_and_no_more_than_is_read() -> None:
     nothing = part("write", words="0")
     assert "Press “Write a word”" in nothing.said
-    assert pressed(nothing, "Start over") is pressed(nothing, "Use as my sentence") is None
+    assert nothing.pressed("Start over") is nothing.pressed("Use as my sentence") is None
     full = part("write", words="20", text="The " * 120)
     assert "The network reads no more than this" in full.said
-    assert pressed(full, "Write a word") is pressed(full, "Write 10") is None
-    assert pressed(part("write", words="119", text="The"), "Write 10") == (
+    assert full.pressed("Write a word") is full.pressed("Write 10") is None
+    assert part("write", words="119", text="The").pressed("Write 10") == (
         Set({"words": "128", "step": None})
     )
 
@@ -100,7 +94,7 @@ def test_many_words_are_written_beside_the_page_once_they_are_asked_for() -> Non
     made = part("write", text, **link)
     assert list(made.cells) == ["soon-write"]
     assert made.controls["Write 25 words"]["kind"] == "measure"
-    assert pressed(made, "Use as my sentence") is None, "not written yet"
+    assert made.pressed("Use as my sentence") is None, "not written yet"
     written = begin(made.run.model, text)
     for _ in range(25):
         written = write_word(made.run.model, written, Strategy(top_k=40))
@@ -111,7 +105,7 @@ def test_many_words_are_written_beside_the_page_once_they_are_asked_for() -> Non
     assert [cell.key for cell in cells_of(rows)] == ["soon-write"]
     (done,) = work.after(Measured(work.setup, written, "12:00:00", "a CPU"))
     assert [cell.key for cell in cells_of([done])] == ["written", "step"]
-    assert pressed(made, "Use as my sentence").state.sentence == written.text
+    assert made.pressed("Use as my sentence").state.sentence == written.text
     assert list(part("write", text, **link).cells) == ["written", "step"], "now it is at hand"
     told: list[float] = []
     (work,) = generate.sheet(made.run, Values({**link, "temperature": "0.9"})).rows
@@ -150,6 +144,5 @@ def test_the_parts_sum_to_the_logit_for_every_word(place: int) -> None:
     assert float(summed) == pytest.approx(float(said), abs=2e-4)
     assert float(said) == pytest.approx(float(best.values[place]), abs=2e-4)
     assert made.controls["Word"]["options"][made.controls["Word"]["stop"]] == name
-    assert made.rail is not None
-    moved = made.rail.events["move"]({"name": "parts_word", "value": place, "done": True})
+    moved = made.moved("parts_word", place)
     assert moved == (Set({"parts_word": str(place)}), True)

@@ -18,11 +18,6 @@ def shown(number: str, twin: str = "relu", component: str = "7") -> Drawn:
                  number=number, component=component, logit_word="2")  # fmt: skip
 
 
-def sent(sheet: Drawn, name: str, value: Any) -> Any:
-    assert sheet.rail is not None
-    return sheet.rail.events["move"]({"name": name, "value": value, "done": True})
-
-
 @pytest.mark.parametrize("twin", ["relu", "gelu"])
 @pytest.mark.parametrize("number", NUMBERS)
 def test_the_snippet_and_the_file_give_the_number_again(
@@ -56,15 +51,15 @@ def test_which_number_a_component_and_a_word_are_chosen() -> None:
     output, logit = shown("output"), shown("logit")
     assert set(shown("neuron").controls).isdisjoint({"Component", "Word"})
     assert output.controls["Component"]["text"] == "7"
-    assert sent(output, "Component", "3") == (Set({"component": "3"}), True)
-    assert sent(output, "Component", "9999") == (Set({"component": "511"}), True)
-    assert sent(output, "number", 2) == (Set({"number": "logit"}), True)
-    assert sent(output, "Neuron", "12") == (ChooseNeuron(output.run.neuron(12)), True)
+    assert output.moved("Component", "3") == (Set({"component": "3"}), True)
+    assert output.moved("Component", "9999") == (Set({"component": "511"}), True)
+    assert output.moved("number", 2) == (Set({"number": "logit"}), True)
+    assert output.moved("Neuron", "12") == (ChooseNeuron(output.run.neuron(12)), True)
     word = logit.controls["Word"]
     assert word["stop"] == 2
     assert len(word["options"]) == 10
     assert f"The logit of {word['options'][2]} at" in logit.said
-    assert sent(logit, "logit_word", 4) == (Set({"logit_word": "4"}), True)
+    assert logit.moved("logit_word", 4) == (Set({"logit_word": "4"}), True)
 
 
 def test_what_a_link_asks_beyond_the_network_becomes_what_it_has() -> None:
@@ -75,6 +70,6 @@ def test_what_a_link_asks_beyond_the_network_becomes_what_it_has() -> None:
 
 @pytest.mark.parametrize("garbage", [None, "", "x", -1, 10, 1.5, True, [2], {}])
 def test_garbage_asks_for_nothing(garbage: Any) -> None:
-    assert sent(shown("output"), "Component", garbage) is None
-    assert sent(shown("logit"), "logit_word", garbage) is None
-    assert sent(shown("neuron"), "number", garbage) is None
+    assert shown("output").moved("Component", garbage) is None
+    assert shown("logit").moved("logit_word", garbage) is None
+    assert shown("neuron").moved("number", garbage) is None

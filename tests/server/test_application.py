@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from starlette.applications import Starlette
@@ -33,22 +33,28 @@ def test_the_script_is_there(client: TestClient) -> None:
     assert "pushState" in answer.text
 
 
-def assert_kept_for_a_year(headers: Mapping[str, str], encoding: str) -> None:
-    """What a browser is told that takes this encoding: to keep the file."""
-    assert headers["cache-control"] == "public, max-age=31536000, immutable"
-    assert headers.get("content-encoding", "identity") == encoding
+def told_by_guard(client: TestClient, pattern: str) -> str:
+    """The one address of that pattern that our script has a browser fetch."""
+    (told,) = re.findall(rf"\./({pattern})", client.get("/guard.js").text)
+    return str(told)
+
+
+def kept_for_a_year(client: TestClient, path: str, encoding: str) -> Any:
+    """The answer to a browser that takes this encoding, which is told to keep the file."""
+    answer = client.get(f"/{path}", headers={"Accept-Encoding": encoding})
+    assert answer.headers["cache-control"] == "public, max-age=31536000, immutable"
+    assert answer.headers.get("content-encoding", "identity") == encoding
+    return answer
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
 def test_the_pictures_are_one_script_that_a_browser_keeps(
     client: TestClient, encoding: str
 ) -> None:
-    found = re.search(r"\./(pictures\.[0-9a-f]{16}\.js)", client.get("/guard.js").text)
-    assert found
-    assert f'<link rel="modulepreload" href="./{found[1]}">' in client.get("/neurons").text
-    answer = client.get(f"/{found[1]}", headers={"Accept-Encoding": encoding})
-    assert_kept_for_a_year(answer.headers, encoding)
-    assert hashlib.sha256(answer.content).hexdigest()[:16] in found[1]
+    script = told_by_guard(client, r"pictures\.[0-9a-f]{16}\.js")
+    assert f'<link rel="modulepreload" href="./{script}">' in client.get("/neurons").text
+    answer = kept_for_a_year(client, script, encoding)
+    assert hashlib.sha256(answer.content).hexdigest()[:16] in script
 
 
 @pytest.mark.parametrize("path", ["/neurons/x", "/neurons/", "/neurons/a/b", "/neurons/a/b/"])
@@ -70,17 +76,15 @@ def test_only_the_first_head_is_changed() -> None:
 def test_what_every_visitor_fetches_is_sent_compressed_and_kept_a_year(
     client: TestClient, encoding: str
 ) -> None:
-    told = re.search(r"\./(plotly\.min\.js\?v=[\d.]+)", client.get("/guard.js").text)
-    assert told
+    plotly = told_by_guard(client, r"plotly\.min\.js\?v=[\d.]+")
     js = next((STATIC / "static" / "js").glob("index.*.js"))
     css = next((STATIC / "static" / "css").glob("index.*.css"))
     for address, path in [
-        (told[1], PLOTLY),
+        (plotly, PLOTLY),
         (f"static/js/{js.name}", js),
         (f"static/css/{css.name}", css),
     ]:
-        answer = client.get(f"/{address}", headers={"Accept-Encoding": encoding})
-        assert_kept_for_a_year(answer.headers, encoding)
+        answer = kept_for_a_year(client, address, encoding)
         assert answer.content == path.read_bytes()
         media_type = answer.headers["content-type"].split(";")[0]
         assert media_type == ("text/css" if path is css else "text/javascript")

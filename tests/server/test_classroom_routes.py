@@ -2,10 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, TypeVar
 
 import pytest
 from starlette.applications import Starlette
@@ -22,16 +20,9 @@ from ffnviz.server.classroom_routes import (
     WrongCodes,
     class_routes,
 )
-from tests.lecture.class_stores import come
+from tests.lecture.class_stores import come, run_alone
 
-T = TypeVar("T")
 ANNA = "a" * 32
-
-
-def run_alone(work: Coroutine[Any, Any, T]) -> T:
-    """In a loop of its own: the browser's may run in this thread."""
-    with ThreadPoolExecutor(1) as pool:
-        return pool.submit(asyncio.run, asyncio.wait_for(work, 20)).result()
 
 
 @pytest.fixture

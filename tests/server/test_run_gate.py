@@ -46,6 +46,14 @@ def text_of(request: ScriptRequest | None) -> str:
     return str(request.rerun_data.widget_states.widgets[0].string_value)
 
 
+def running(text: str) -> QueuedScriptRequests:
+    """The requests of a session whose run of a text is under way."""
+    requests = QueuedScriptRequests()
+    requests.request_rerun(typed(text))
+    requests.on_scriptrunner_ready()
+    return requests
+
+
 def test_a_run_begins_with_the_newest_text_and_no_run_is_made_for_the_older(
     run_queue: RunQueue, thread: ThreadPoolExecutor
 ) -> None:
@@ -65,9 +73,7 @@ def test_a_run_begins_with_the_newest_text_and_no_run_is_made_for_the_older(
 def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(
     run_queue: RunQueue,
 ) -> None:
-    requests = QueuedScriptRequests()
-    requests.request_rerun(typed("the"))
-    requests.on_scriptrunner_ready()
+    requests = running("the")
     requests.request_rerun(typed("the cat"))
     assert requests.on_scriptrunner_yield() is None
     assert text_of(requests.on_scriptrunner_ready()) == "the cat"
@@ -75,18 +81,14 @@ def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(
 
 
 def test_a_long_run_gives_way_to_a_newer_text(run_queue: RunQueue) -> None:
-    requests = QueuedScriptRequests()
-    requests.request_rerun(typed("the"))
-    requests.on_scriptrunner_ready()
+    requests = running("the")
     requests.request_rerun(typed("the cat"))
     run_queue.slice_s = -1.0  # it has been running for long
     assert text_of(requests.on_scriptrunner_yield()) == "the cat"
 
 
 def test_a_fragment_breaks_off_no_long_run(run_queue: RunQueue) -> None:
-    requests = QueuedScriptRequests()
-    requests.request_rerun(typed("the"))
-    requests.on_scriptrunner_ready()
+    requests = running("the")
     requests.request_rerun(RerunData(fragment_id="slider"))
     run_queue.slice_s = -1.0
     assert requests.on_scriptrunner_yield() is None
@@ -113,9 +115,7 @@ def test_the_clock_has_its_fragment_run_alone_and_never_after_what_is_under_way(
 
 @pytest.mark.parametrize("slice_s", [-1.0, 3_600.0])
 def test_a_closed_tab_ends_its_run_at_once(run_queue: RunQueue, slice_s: float) -> None:
-    requests = QueuedScriptRequests()
-    requests.request_rerun(typed("the"))
-    requests.on_scriptrunner_ready()
+    requests = running("the")
     run_queue.slice_s = slice_s
     requests.request_stop()
     stop = requests.on_scriptrunner_yield()
@@ -126,9 +126,7 @@ def test_a_closed_tab_ends_its_run_at_once(run_queue: RunQueue, slice_s: float) 
 def test_a_script_that_asks_for_another_run_goes_no_further(
     run_queue: RunQueue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    requests = QueuedScriptRequests()
-    requests.request_rerun(typed("the"))
-    requests.on_scriptrunner_ready()
+    requests = running("the")
     own = SimpleNamespace(script_requests=requests)
     monkeypatch.setattr(
         "ffnviz.server.streamlit_patches.run_gate.get_script_run_ctx", lambda **_: own

@@ -1,7 +1,7 @@
 """A run that was interrupted, however often, ends where one in a single go would have ended."""
 
 import os
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -29,21 +29,36 @@ def _frequent_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loop, "CHECKPOINT_STEPS", 2)
 
 
-def run(
-    config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
-    checkpoint: Path,
-    stop_after: int | None = None,
-    begin_with: Encoder | None = None,
-) -> TrainingState:
-    """Train, or be interrupted after a step."""
+@dataclass(frozen=True)
+class Run:
+    """A training, from its checkpoint or from the start."""
 
-    def report(progress: Progress) -> None:
-        if progress.step == stop_after:
-            raise InterruptedRunError
+    config: EncoderConfig
+    recipe: Recipe
+    corpus: Corpus
+    checkpoint: Path
+    steps: list[int] = field(default_factory=list)  # all that were told
 
-    return train(config, recipe, corpus, MASK_ID, checkpoint, CPU, report, begin_with)
+    def __call__(
+        self, stop_after: int | None = None, begin_with: Encoder | None = None
+    ) -> TrainingState:
+        def report(progress: Progress) -> None:
+            self.steps.append(progress.step)
+            if progress.step == stop_after:
+                raise InterruptedRunError
+
+        return train(
+            self.config, self.recipe, self.corpus, MASK_ID, self.checkpoint, CPU, report, begin_with
+        )
+
+    def broken_off(self, stop_after: int, begin_with: Encoder | None = None) -> None:
+        with pytest.raises(InterruptedRunError):
+            self(stop_after, begin_with)
+
+
+@pytest.fixture
+def run(config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path) -> Run:
+    return Run(config, recipe, corpus, tmp_path / "relu.checkpoint")
 
 
 def assert_same(one: TrainingState, other: TrainingState) -> None:
@@ -57,29 +72,20 @@ def assert_same(one: TrainingState, other: TrainingState) -> None:
 
 @pytest.fixture(scope="module")
 def in_one_go(
-    config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
-    tmp_path_factory: pytest.TempPathFactory,
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path_factory: pytest.TempPathFactory
 ) -> TrainingState:
-    return run(config, recipe, corpus, tmp_path_factory.mktemp("one-go") / "checkpoint")
+    return Run(config, recipe, corpus, tmp_path_factory.mktemp("one-go") / "checkpoint")()
 
 
 # Steps 2, 4 and 6 have a checkpoint, and so has the last, 7; 1 has none yet.
 @pytest.mark.parametrize("stops", [[1], [2], [3], [6], [7], [2, 5], [1, 3, 5, 6, 7]], ids=str)
 def test_an_interrupted_run_ends_with_the_same_weights_and_figures(
-    config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
-    tmp_path: Path,
-    in_one_go: TrainingState,
-    stops: list[int],
+    run: Run, in_one_go: TrainingState, stops: list[int]
 ) -> None:
     for stop in stops:
         torch.manual_seed(stop)  # a new process starts with another random state
-        with pytest.raises(InterruptedRunError):
-            run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=stop)
-    assert_same(run(config, recipe, corpus, tmp_path / "checkpoint"), in_one_go)
+        run.broken_off(stop)
+    assert_same(run(), in_one_go)
 
 
 def test_training_changes_every_weight(
@@ -91,43 +97,20 @@ def test_training_changes_every_weight(
         assert not torch.equal(tensor, start[name]), name
 
 
-def test_a_resumed_run_goes_on_from_its_checkpoint_and_not_from_the_start(
-    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path
-) -> None:
-    with pytest.raises(InterruptedRunError):
-        run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=5)
-    steps: list[int] = []
-    train(
-        config,
-        recipe,
-        corpus,
-        MASK_ID,
-        tmp_path / "checkpoint",
-        CPU,
-        lambda progress: steps.append(progress.step),
-    )
-    assert steps == [5, 6, 7]
+def test_a_resumed_run_goes_on_from_its_checkpoint_and_not_from_the_start(run: Run) -> None:
+    run.broken_off(5)
+    run.steps.clear()
+    run()
+    assert run.steps == [5, 6, 7]
 
 
-def test_a_finished_run_has_nothing_left_to_do(
-    config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
-    tmp_path: Path,
-    in_one_go: TrainingState,
-) -> None:
-    run(config, recipe, corpus, tmp_path / "checkpoint")
-    again = run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=7)
-    assert_same(again, in_one_go)
+def test_a_finished_run_has_nothing_left_to_do(run: Run, in_one_go: TrainingState) -> None:
+    run()
+    assert_same(run(stop_after=7), in_one_go)
 
 
 def test_an_interruption_while_writing_leaves_the_last_whole_checkpoint(
-    config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
-    tmp_path: Path,
-    in_one_go: TrainingState,
-    monkeypatch: pytest.MonkeyPatch,
+    run: Run, in_one_go: TrainingState, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     whole = os.write
     calls = []
@@ -141,64 +124,53 @@ def test_an_interruption_while_writing_leaves_the_last_whole_checkpoint(
 
     monkeypatch.setattr(os, "write", break_off)
     with pytest.raises(InterruptedRunError):
-        run(config, recipe, corpus, tmp_path / "checkpoint")
-    assert [path.name for path in tmp_path.iterdir()] == ["checkpoint"]
-    assert_same(run(config, recipe, corpus, tmp_path / "checkpoint"), in_one_go)
+        run()
+    assert list(run.checkpoint.parent.iterdir()) == [run.checkpoint]
+    assert_same(run(), in_one_go)
 
 
 def test_a_run_with_sentences_from_other_weights_is_resumed_likewise(
-    config: EncoderConfig, half_sentences: Recipe, both: Corpus, tmp_path: Path
+    run: Run, half_sentences: Recipe, both: Corpus, tmp_path: Path
 ) -> None:
-    start = initial_encoder(config, seed=77)
-    in_one = run(config, half_sentences, both, tmp_path / "one", begin_with=start)
+    one, two = (
+        replace(run, recipe=half_sentences, corpus=both, checkpoint=tmp_path / name)
+        for name in ("one", "two")
+    )
+    start = initial_encoder(run.config, seed=77)
+    in_one = one(begin_with=start)
     for stop in (3, 6):
-        with pytest.raises(InterruptedRunError):
-            run(config, half_sentences, both, tmp_path / "two", stop, start)
-    resumed = run(config, half_sentences, both, tmp_path / "two", begin_with=start)
+        two.broken_off(stop, start)
+    resumed = two(begin_with=start)
     assert_same(resumed, in_one)
     books = validation_batches(both.validation, half_sentences, MASK_ID, 32, 512)
     assert resumed.points[0]["loss"] == validate(start, books).loss
     with pytest.raises(CheckpointError, match="belongs to a run with another"):
-        run(config, half_sentences, both, tmp_path / "two")
+        two()
 
 
 @pytest.mark.parametrize("change", ["recipe", "config", "corpus", "sentences", "share"])
 def test_the_checkpoint_of_another_run_is_refused(
-    config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
-    both: Corpus,
-    half_sentences: Recipe,
-    tmp_path: Path,
-    change: str,
+    run: Run, both: Corpus, half_sentences: Recipe, change: str
 ) -> None:
-    checkpoint = tmp_path / "relu.checkpoint"
-    with pytest.raises(InterruptedRunError):
-        run(config, recipe, corpus, checkpoint, stop_after=2)
-    if change == "recipe":
-        recipe = replace(recipe, mask_share=0.21)
-    if change == "config":
-        config = replace(config, activation="gelu")
-    if change == "corpus":
-        corpus = replace(corpus, validation=corpus.validation[1:])
-    if change == "sentences":
-        corpus = both
-    if change == "share":
-        recipe = half_sentences
+    run.broken_off(2)
+    others = {
+        "recipe": replace(run, recipe=replace(run.recipe, mask_share=0.21)),
+        "config": replace(run, config=replace(run.config, activation="gelu")),
+        "corpus": replace(run, corpus=replace(run.corpus, validation=run.corpus.validation[1:])),
+        "sentences": replace(run, corpus=both),
+        "share": replace(run, recipe=half_sentences),
+    }
     with pytest.raises(CheckpointError, match=r"relu\.checkpoint belongs to a run with another"):
-        run(config, recipe, corpus, checkpoint)
+        others[change]()
 
 
 @pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04" + bytes(100)], ids=repr)
-def test_a_damaged_checkpoint_is_refused_by_name_with_what_to_do(
-    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path, content: bytes
-) -> None:
-    checkpoint = tmp_path / "relu.checkpoint"
-    checkpoint.write_bytes(content)
+def test_a_damaged_checkpoint_is_refused_by_name_with_what_to_do(run: Run, content: bytes) -> None:
+    run.checkpoint.write_bytes(content)
     with pytest.raises(CheckpointError) as caught:
-        run(config, recipe, corpus, checkpoint)
+        run()
     # PyTorch's own words would advise to read it in a way that runs code from the file.
-    assert str(caught.value) == f"{checkpoint} is damaged. Remove it, and training begins anew."
+    assert str(caught.value) == f"{run.checkpoint} is damaged. Remove it, and training begins anew."
 
 
 @pytest.mark.parametrize(
@@ -212,20 +184,14 @@ def test_a_damaged_checkpoint_is_refused_by_name_with_what_to_do(
     ],
     ids=["a list", "empty", "no weights", "no optimiser", "no points"],
 )
-def test_a_checkpoint_with_something_else_in_it_is_refused(
-    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path, change: Any
-) -> None:
-    with pytest.raises(InterruptedRunError):
-        run(config, recipe, corpus, tmp_path / "checkpoint", stop_after=2)
-    saved = torch.load(tmp_path / "checkpoint", weights_only=True)
-    torch.save(change(saved), tmp_path / "checkpoint")
+def test_a_checkpoint_with_something_else_in_it_is_refused(run: Run, change: Any) -> None:
+    run.broken_off(2)
+    torch.save(change(torch.load(run.checkpoint, weights_only=True)), run.checkpoint)
     with pytest.raises(CheckpointError, match=r"checkpoint is damaged\. Remove it"):
-        run(config, recipe, corpus, tmp_path / "checkpoint")
+        run()
 
 
-def test_a_folder_in_place_of_the_checkpoint_is_refused_before_training(
-    config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path
-) -> None:
-    (tmp_path / "checkpoint").mkdir()
+def test_a_folder_in_place_of_the_checkpoint_is_refused_before_training(run: Run) -> None:
+    run.checkpoint.mkdir()
     with pytest.raises(CheckpointError, match="checkpoint cannot be read: Is a directory"):
-        run(config, recipe, corpus, tmp_path / "checkpoint")
+        run()

@@ -24,6 +24,7 @@ from ffnviz.training.twin import make_twin, read_earlier
 from tests.training.recount import recount
 
 CPU = torch.device("cpu")
+Made = tuple[Path, dict[str, Any]]  # a model folder, and its record
 
 
 def silent(_: Progress) -> None:
@@ -34,18 +35,17 @@ def silent(_: Progress) -> None:
 def twin(
     config: EncoderConfig,
     recipe: Recipe,
-    tokenizer: Tokenizer,
-    corpus: Corpus,
+    prepared: tuple[Tokenizer, Corpus],
     tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[Path, dict[str, Any]]:
-    """The model folder of a short run, and its record."""
+) -> Made:
+    """Of a short run."""
     folder = tmp_path_factory.mktemp("twin")
     out = folder / "models" / "relu"
-    record = make_twin(config, recipe, tokenizer, corpus, folder / "c", out, CPU, silent)
+    record = make_twin(config, recipe, *prepared, folder / "c", out, CPU, silent)
     return out, record
 
 
-def test_the_folder_can_be_loaded_and_traced(twin: tuple[Path, dict[str, Any]]) -> None:
+def test_the_folder_can_be_loaded_and_traced(twin: Made) -> None:
     model = ffnviz.load(twin[0])
     trace = model.trace("Four five [MASK] seven.")
     assert [token.text for token in trace.tokens[:3]] == ["Four", " five", " [MASK]"]
@@ -53,11 +53,7 @@ def test_the_folder_can_be_loaded_and_traced(twin: tuple[Path, dict[str, Any]]) 
 
 
 def test_the_weights_are_those_of_the_run(
-    twin: tuple[Path, dict[str, Any]],
-    config: EncoderConfig,
-    recipe: Recipe,
-    corpus: Corpus,
-    tmp_path: Path,
+    twin: Made, config: EncoderConfig, recipe: Recipe, corpus: Corpus, tmp_path: Path
 ) -> None:
     result = train(config, recipe, corpus, 0, tmp_path / "checkpoint", CPU, silent)
     trained = result.encoder.state_dict()
@@ -66,7 +62,7 @@ def test_the_weights_are_those_of_the_run(
 
 
 def test_the_counts_are_how_often_each_token_stood_in_the_training_books(
-    twin: tuple[Path, dict[str, Any]], books: Path, tokenizer: Tokenizer
+    twin: Made, books: Path, tokenizer: Tokenizer
 ) -> None:
     counts: Counter[int] = Counter()
     for name in ("first", "second"):
@@ -76,13 +72,13 @@ def test_the_counts_are_how_often_each_token_stood_in_the_training_books(
     assert read == [counts[i] for i in range(tokenizer.vocab_size)]
 
 
-def test_the_record_on_disk_is_the_one_returned(twin: tuple[Path, dict[str, Any]]) -> None:
+def test_the_record_on_disk_is_the_one_returned(twin: Made) -> None:
     out, record = twin
     assert json.loads((out / "training.json").read_text(encoding="utf-8")) == record
 
 
 def test_the_final_figures_are_those_of_the_written_model_on_all_held_out_tokens(
-    twin: tuple[Path, dict[str, Any]], corpus: Corpus, recipe: Recipe
+    twin: Made, corpus: Corpus, recipe: Recipe
 ) -> None:
     out, record = twin
     final = record["final"]
@@ -98,7 +94,7 @@ def test_the_final_figures_are_those_of_the_written_model_on_all_held_out_tokens
 
 
 def test_the_record_says_how_it_was_made(
-    twin: tuple[Path, dict[str, Any]], config: EncoderConfig, recipe: Recipe, corpus: Corpus
+    twin: Made, config: EncoderConfig, recipe: Recipe, corpus: Corpus
 ) -> None:
     _, record = twin
     assert EncoderConfig.from_dict(record["config"]) == config
@@ -114,7 +110,7 @@ def test_the_record_says_how_it_was_made(
     assert f"PyTorch {torch.__version__}" in record["hardware"]
 
 
-def test_the_card_names_the_books_and_the_results(twin: tuple[Path, dict[str, Any]]) -> None:
+def test_the_card_names_the_books_and_the_results(twin: Made) -> None:
     out, record = twin
     card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
     assert card.startswith("# The ReLU twin\n")
@@ -131,11 +127,8 @@ def test_the_card_names_the_books_and_the_results(twin: tuple[Path, dict[str, An
 
 @pytest.fixture(scope="module")
 def gone_on_with(
-    twin: tuple[Path, dict[str, Any]],
-    half_sentences: Recipe,
-    both: Corpus,
-    tmp_path_factory: pytest.TempPathFactory,
-) -> tuple[Path, dict[str, Any]]:
+    twin: Made, half_sentences: Recipe, both: Corpus, tmp_path_factory: pytest.TempPathFactory
+) -> Made:
     """The twin after a second run, with sentences, on one book more."""
     folder = tmp_path_factory.mktemp("further")
     first = read_earlier(twin[0])
@@ -149,11 +142,7 @@ def gone_on_with(
 
 
 def test_of_a_further_run_some_of_the_earlier_weights_can_be_kept(
-    twin: tuple[Path, dict[str, Any]],
-    gone_on_with: tuple[Path, dict[str, Any]],
-    half_sentences: Recipe,
-    both: Corpus,
-    tmp_path: Path,
+    twin: Made, gone_on_with: Made, half_sentences: Recipe, both: Corpus, tmp_path: Path
 ) -> None:
     first, out = read_earlier(twin[0]), tmp_path / "relu"
     config, tokenizer = first.encoder.config, first.tokenizer
@@ -173,10 +162,7 @@ def test_of_a_further_run_some_of_the_earlier_weights_can_be_kept(
 
 
 def test_a_further_run_begins_with_the_weights_that_were_written(
-    twin: tuple[Path, dict[str, Any]],
-    gone_on_with: tuple[Path, dict[str, Any]],
-    both: Corpus,
-    half_sentences: Recipe,
+    twin: Made, gone_on_with: Made, both: Corpus, half_sentences: Recipe
 ) -> None:
     assert both.sentences is not None
     first, second = twin[1], gone_on_with[1]
@@ -192,7 +178,7 @@ def test_a_further_run_begins_with_the_weights_that_were_written(
 
 
 def test_the_record_goes_on_counting_and_keeps_what_the_first_run_was(
-    twin: tuple[Path, dict[str, Any]], gone_on_with: tuple[Path, dict[str, Any]]
+    twin: Made, gone_on_with: Made
 ) -> None:
     (_, first), (out, second) = twin, gone_on_with
     assert json.loads((out / "training.json").read_text(encoding="utf-8")) == second
@@ -210,18 +196,14 @@ def test_the_record_goes_on_counting_and_keeps_what_the_first_run_was(
     assert record_of(network).seed == seed_in(out / "training.json") == 5
 
 
-def test_the_counts_are_of_the_sentences_too(
-    gone_on_with: tuple[Path, dict[str, Any]], both: Corpus
-) -> None:
+def test_the_counts_are_of_the_sentences_too(gone_on_with: Made, both: Corpus) -> None:
     assert both.sentences is not None
     counts = Counter([*both.training.tolist(), *both.sentences.training_ids.tolist()])
     read = load(gone_on_with[0]).token_counts.tolist()
     assert read == [counts[i] for i in range(len(read))]
 
 
-def test_the_card_says_both_runs_with_the_sources(
-    gone_on_with: tuple[Path, dict[str, Any]], twin: tuple[Path, dict[str, Any]]
-) -> None:
+def test_the_card_says_both_runs_with_the_sources(gone_on_with: Made, twin: Made) -> None:
     (out, record), (_, first) = gone_on_with, twin
     card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
     recipe = card.split("## Recipe")[1].split("## Results")[0]
@@ -238,7 +220,7 @@ def test_the_card_says_both_runs_with_the_sources(
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"points": []}'], ids=repr)
 def test_a_folder_without_a_record_cannot_be_gone_on_from(
-    twin: tuple[Path, dict[str, Any]], tmp_path: Path, content: str | None
+    twin: Made, tmp_path: Path, content: str | None
 ) -> None:
     folder = shutil.copytree(twin[0], tmp_path / "relu")
     config = json.loads((folder / "config.json").read_text(encoding="utf-8"))

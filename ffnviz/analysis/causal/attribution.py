@@ -17,7 +17,6 @@ from ffnviz.analysis.causal.measure import (
     in_whole,
     judged_at,
     measured,
-    network_of,
     word_id,
 )
 from ffnviz.analysis.comparable import Comparable
@@ -25,7 +24,7 @@ from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.models.arguments import at_least, at_most, rows_like
 from ffnviz.models.edit import Edit, Edits
-from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.network import Network, NotForThisNetwork, network_of
 from ffnviz.models.trace import BlockStages, Trace
 
 GRADIENT_NEEDS = (Capability.WORD_HEAD,)

@@ -16,21 +16,20 @@ from ffnviz.analysis.causal.measure import (
     in_whole,
     judged_at,
     measured,
-    network_of,
 )
 from ffnviz.analysis.causal.patch import (
     Noise,
     Put,
+    RestoredMap,
     Target,
     check_as_long,
     components_of,
-    restored,
     standard_error,
 )
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import places_of
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, network_of
 from ffnviz.models.trace import Trace
 
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM, Capability.ATTENTION)
@@ -105,8 +104,7 @@ def head_attribution(
     bias, rest = torch.zeros_like(heads[:, 0]), torch.zeros_like(heads[:, 0])
     for number, block in enumerate(trace.blocks):
         view, z = network.heads(number), block.attention.z[:, place].cpu().double()
-        written = torch.einsum("hd,hdm->hm", z, view.outputs.cpu().double())
-        terms = written @ along
+        terms = torch.einsum("hd,hdm->hm", z, view.outputs.cpu().double()) @ along
         heads[number, : len(terms)] = terms
         if view.output_bias is not None:
             bias[number] = float(view.output_bias.cpu().double() @ along)
@@ -116,7 +114,7 @@ def head_attribution(
 
 
 @dataclass(frozen=True, eq=False)
-class HeadMap(Comparable):
+class HeadMap(RestoredMap):
     """A measure for every head that was patched.
 
     Attributes:
@@ -135,18 +133,7 @@ class HeadMap(Comparable):
     """
 
     values: Float64[Tensor, "n_blocks n_heads"]
-    target: float
-    source: float
     error: Float64[Tensor, "n_blocks n_heads"]
-
-    @property
-    def restored(self) -> Float64[Tensor, "n_blocks n_heads"]:
-        """(values − target) / (source − target): 0 changes nothing, 1 makes it the source's.
-
-        Raises:
-            ValueError: if the measure is the same for both texts.
-        """
-        return restored(self.values, self.target, self.source)
 
 
 @torch.no_grad()
@@ -198,8 +185,7 @@ def head_map(
             _put(new, places, components_of(network, number, "heads", [head], n))
             for head in range(shapes[number][0])
         ]
-        plain = to.plain(number, "heads")
-        values[number, : len(puts)] = to.after(number, "heads", plain, puts)
+        values[number, : len(puts)] = to.after(number, "heads", to.plain(number, "heads"), puts)
     return HeadMap(
         values.mean(-1),
         float(to.values.mean()),

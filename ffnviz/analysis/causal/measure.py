@@ -271,25 +271,6 @@ def _check_entry(entry: int, vocab_size: int) -> None:
         )
 
 
-def network_of(trace: Trace) -> Network:
-    """The network that made a trace.
-
-    Raises:
-        TypeError: if it is not a trace of one text.
-        ValueError: if it was saved or pickled, which leaves its network out.
-    """
-    if not isinstance(trace, Trace):
-        raise TypeError(
-            f"trace = {shorten(trace)}: give the trace of one text, as network.trace(text) makes."
-        )
-    if trace.network is None:
-        raise ValueError(
-            "This trace was saved or pickled, which leaves its network out. Trace the text again."
-        )
-    network: Network = trace.network
-    return network
-
-
 def judged_at(network: Network, trace: Trace, token: int | None) -> int:
     """The token whose logits are measured: the one asked for, or else the usual one.
 

@@ -205,7 +205,27 @@ def check_as_long(given: Trace, into: Trace) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class PatchMap(Comparable):
+class RestoredMap(Comparable):
+    """A measure after each patch, beside that of both texts."""
+
+    values: Float64[Tensor, "n_blocks places"]
+    target: float
+    source: float
+
+    @property
+    def restored(self) -> Float64[Tensor, "n_blocks places"]:
+        """(values − target) / (source − target): 0 changes nothing, 1 makes it the source's.
+
+        Raises:
+            ValueError: if the measure is the same for both texts.
+        """
+        if self.source == self.target:
+            raise ValueError("The measure is the same for both texts: there is nothing to restore.")
+        return (self.values - self.target) / (self.source - self.target)
+
+
+@dataclass(frozen=True, eq=False)
+class PatchMap(RestoredMap):
     """A measure for every block and token that was patched.
 
     Attributes:
@@ -226,31 +246,9 @@ class PatchMap(Comparable):
     """
 
     values: Float64[Tensor, "n_blocks t"]
-    target: float
-    source: float
     tokens: Int64[Tensor, "t"]
     labels: tuple[str, ...]
     error: Float64[Tensor, "n_blocks t"]
-
-    @property
-    def restored(self) -> Float64[Tensor, "n_blocks t"]:
-        """(values − target) / (source − target): 0 changes nothing, 1 makes it the source's.
-
-        Raises:
-            ValueError: if the measure is the same for both texts.
-        """
-        return restored(self.values, self.target, self.source)
-
-
-def restored(values: Tensor, target: float, source: float) -> Tensor:
-    """(values − target) / (source − target).
-
-    Raises:
-        ValueError: if both are the same.
-    """
-    if source == target:
-        raise ValueError("The measure is the same for both texts: there is nothing to restore.")
-    return (values - target) / (source - target)
 
 
 @torch.no_grad()

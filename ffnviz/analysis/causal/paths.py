@@ -7,13 +7,13 @@ import torch
 from jaxtyping import Float64, Int64
 from torch import Tensor
 
-from ffnviz.analysis.causal.measure import in_whole, judged_at, network_of
+from ffnviz.analysis.causal.measure import in_whole, judged_at
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import at_least, at_most, place_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.external.compare import TOLERANCE, error
-from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.network import Network, NotForThisNetwork, network_of
 from ffnviz.models.trace import BlockStages, Trace
 from ffnviz.models.views import FfnView, Norm
 
@@ -125,11 +125,7 @@ def _paths(
 
 
 def _norm_and_stream(network: Network, view: FfnView, block: BlockStages) -> tuple[Norm, Tensor]:
-    """The norm in front of an FFN, and the stream it norms: in parallel blocks, the block's input.
-
-    Raises:
-        NotForThisNetwork: if neither gives what the FFN reads.
-    """
+    """The norm in front of an FFN, and what it norms: in parallel blocks, the block's input."""
     read = block.ffn.input
     for stream in (block.middle, block.input):
         if view.norm is not None and error(view.norm(stream), read) <= 5 * TOLERANCE[read.dtype]:

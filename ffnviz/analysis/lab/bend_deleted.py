@@ -214,8 +214,7 @@ def _logits(subject: Subject, passes: PassesWithout) -> dict[str, Tensor]:
 def _final(encoder: Encoder, x: Tensor, attention: bool = True, ffn: bool = True) -> Tensor:
     """The final stream of a pass whose attentions or FFNs all write nothing."""
     for block in encoder.blocks:
-        record = block(x)
-        middle = record.middle if attention else block.add_attention(x, torch.zeros_like(x))
+        middle = block(x).middle if attention else block.add_attention(x, torch.zeros_like(x))
         x = block.add_ffn(middle, block.feed(middle).output if ffn else torch.zeros_like(x))
     final: Tensor = encoder.final_norm(x)
     return final

@@ -148,8 +148,7 @@ def piecewise_linear(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
     """The function through evenly spaced values on [-2, 2], straight in between."""
 
     def function(x: Tensor) -> Tensor:
-        places = np.linspace(-REACH, REACH, len(knots))
-        return torch.from_numpy(np.interp(x.numpy(), places, knots))
+        return torch.from_numpy(np.interp(x.numpy(), np.linspace(-REACH, REACH, len(knots)), knots))
 
     return function
 
@@ -271,25 +270,26 @@ def three_phis(subject: Subject, progress: Progress = lambda _: None) -> Result:
         f"sin 3x with {widest} neurons, between the points of the fit: off by at most "
         f"{short(error)} with {ACTIVATIONS[phi.name].label}, by {{}}"
     )
-    not_linear = Finding(
+
+    def judged(claim: str, expected: str, other: str, largest: float) -> Finding:
+        of_all, of_own = Check(largest, "≤", allowed), Check(error, "≤", allowed)
+        expected = f"{expected}, an error no larger than straight pieces have"
+        measured, people = sentence.format(other), Said.PEOPLE
+        return Finding(
+            claim, expected, measured, of_all, THEOREM, of_own, unproved=ONE_FIT, said=people
+        )
+
+    not_linear = judged(
         "With any φ that is not linear, one wide hidden layer fits any function.",
-        "with x², which is not linear, an error no larger than straight pieces have",
-        sentence.format(f"{short(of_square)} with x²"),
-        Check(max(error, of_square), "≤", allowed),
-        THEOREM,
-        Check(error, "≤", allowed),
-        unproved=ONE_FIT,
-        said=Said.PEOPLE,
+        "with x², which is not linear",
+        f"{short(of_square)} with x²",
+        max(error, of_square),
     )
-    any_phi = Finding(
+    any_phi = judged(
         "A wide enough hidden layer fits any function, whatever φ is.",
-        "with identity, too, an error no larger than straight pieces have",
-        sentence.format(f"{short(of_line)} with identity"),
-        Check(max(error, of_square, of_line), "≤", allowed),
-        THEOREM,
-        Check(error, "≤", allowed),
-        unproved=ONE_FIT,
-        said=Said.PEOPLE,
+        "with identity, too",
+        f"{short(of_line)} with identity",
+        max(error, of_square, of_line),
     )
     return Result(findings=(not_linear, *own.findings, any_phi))
 

@@ -333,42 +333,34 @@ def _findings(
     def most(name: str, where: NDArray[np.bool_]) -> float:
         return float(maps[name].share[where].max(initial=0.0))
 
-    def least(name: str, where: NDArray[np.bool_]) -> float:
-        return float(maps[name].share[where].min(initial=1.0))
+    def least(name: str) -> float:
+        return float(maps[name].share[off].min(initial=1.0))
 
     def nothing(claim: str, name: str, where: NDArray[np.bool_], because: str) -> Finding:
-        return Finding(
-            claim,
-            "exactly 0",
-            f"the largest of these shares: {short(most(name, where))}",
-            Check(most(name, where), "≤", 0.0),
-            untestable=alone,
-        ).by_construction(because)
+        share = most(name, where)
+        measured = f"the largest of these shares: {short(share)}"
+        found = Finding(claim, "exactly 0", measured, Check(share, "≤", 0.0), untestable=alone)
+        return found.by_construction(because)
 
-    def everything(claim: str, name: str) -> Finding:
-        return Finding(
-            claim,
-            "more than 0 everywhere",
-            f"the smallest share of any input: {short(least(name, off))}",
-            Check(least(name, off), ">", 0.0),
-            untestable=alone,
-        ).cited("Vaswani et al. 2017, section 3.2.3")
+    def everything(claim: str, share: float, untestable: str = "") -> Finding:
+        measured, check = f"the smallest share of any input: {short(share)}", Check(share, ">", 0.0)
+        found = Finding(claim, "more than 0 everywhere", measured, check, untestable=untestable)
+        return found.cited("Vaswani et al. 2017, section 3.2.3")
 
     reach = min(n, 2 * depth + 1)
     stack = next(name for name in maps if name.startswith(f"{depth} convolution"))
     return (
         nothing("FFN: an output depends on its own input and no other.", "FFN", off,
                 "each row goes through W₁, φ and W₂ by itself"),
-        everything("Attention: every output depends on every input.", "attention"),
+        everything("Attention: every output depends on every input.", least("attention"), alone),
         nothing("Causal attention: no output depends on what comes later.", "causal attention",
                 future, "the mask sets later weights to 0"),
-        everything("Encoder block: every output depends on every input.", "encoder block"),
+        everything("Encoder block: every output depends on every input.", least("encoder block"),
+                   alone),
         nothing("Decoder block: no output depends on a later token of its own.", "decoder block",
                 future, "the mask sets later weights to 0"),
-        Finding("Decoder block: every output depends on all of the sentence that was read.",
-                "more than 0 everywhere",
-                f"the smallest share of any input: {short(float(memory.min()))}",
-                Check(float(memory.min()), ">", 0.0)).cited("Vaswani et al. 2017, section 3.2.3"),
+        everything("Decoder block: every output depends on all of the sentence that was read.",
+                   float(memory.min())),
         Finding(f"{depth} convolution{'s' * (depth > 1)} of width 3 see{'s' * (depth == 1)} "
                 f"{2 * depth + 1} tokens.",
                 f"{reach} of these {n}", f"{maps[stack].receptive_field} tokens",

@@ -111,8 +111,7 @@ def _moved_by_others(ffn: FeedForward, x: Tensor) -> float:
     outputs = []
     for _ in range(2):
         others = torch.randn(2, len(x), generator=generator, dtype=x.dtype)
-        rows = torch.stack([others[0], x, others[1]])
-        outputs.append(ffn(rows).output[1])
+        outputs.append(ffn(torch.stack([others[0], x, others[1]])).output[1])
     return float((outputs[1] - outputs[0]).abs().max())
 
 

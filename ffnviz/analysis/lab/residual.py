@@ -136,8 +136,7 @@ def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
         """The word's probability from the FFN's output, (n, rows, d_model) -> (n,)."""
         stream = block.add_ffn(middle.expand(len(output), -1, -1), output)
         at_token = _at_token(encoder.blocks[subject.block + 1 :], stream, place)
-        logits = encoder.unembed(encoder.final_norm(at_token))
-        return logits.double().softmax(dim=-1)[:, word].cpu()
+        return encoder.unembed(encoder.final_norm(at_token)).double().softmax(dim=-1)[:, word].cpu()
 
     slope = vjp(probability_of, plain[None])[1](torch.ones(1, dtype=torch.float64))[0]
     n = min(MOST_PASSES, max(FEWEST_PASSES, ROWS // len(hidden)))
@@ -319,8 +318,7 @@ def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np
     ids = subject.trace.ids[:LONGEST].cpu().clone()
     with torch.enable_grad():
         loss = F.cross_entropy(encoder(ids).logits, ids)
-        weights = [block.ffn.compress.weight for block in encoder.blocks]
-        slopes = torch.autograd.grad(loss, weights)
+        slopes = torch.autograd.grad(loss, [block.ffn.compress.weight for block in encoder.blocks])
     return np.array([float(slope.norm()) for slope in slopes])
 
 

@@ -68,11 +68,7 @@ def _small(values: NDArray[Any]) -> NDArray[Any]:
 
 
 def _check(index: NeuronIndex) -> None:
-    """Check what pages rely on, as somebody else's file may hold anything.
-
-    Raises:
-        ValueError: naming what does not fit.
-    """
+    """Check what pages rely on, as somebody else's file may hold anything."""
     n_tags, numbers = len(index.tags), index.numbers
     if not numbers or any(type(n) is not int or n < 0 for n in numbers):
         raise ValueError("it does not say which blocks it has")

@@ -29,9 +29,6 @@ class RankedWords(Comparable):
 
     Examples:
         >>> model = ffnviz.load("relu")
-        >>> eye, zero = torch.eye(2048), torch.zeros(2048)  # a feature a neuron
-        >>> weights = {"w_enc": eye, "w_dec": eye, "b_dec": zero, "b_enc": zero}
-        >>> sae = ffnviz.Sae("neurons", 1, "hidden", "standard", **weights)
         >>> promoted, _ = ffnviz.sae_words(model, sae, feature=1709, k=3)
         >>> len(promoted.words), promoted.ids.shape, bool(promoted.scores[0] > promoted.scores[2])
         (3, torch.Size([3]), True)

@@ -87,8 +87,7 @@ class BlockIndex:
     def sides(self) -> dict[int, tuple[NDArray[np.integer], NDArray[np.integer]]]:
         """`texts` and `by_tag` of each side that was counted: 1 is above zero, −1 below."""
         above = {1: (self.texts, self.by_tag)}
-        below = {-1: (self.low_texts, self.low_by_tag)}
-        return above | (below if len(self.low_values) else {})
+        return above | ({-1: (self.low_texts, self.low_by_tag)} if len(self.low_values) else {})
 
     @property
     def most(self) -> NDArray[np.float64]:
@@ -267,8 +266,7 @@ def build_index(
         ValueError: if there are no texts, or one has a tag that is not in `tags`.
     """
     gatherer = Gatherer(model, tags, blocks)
-    part = gatherer.gather(texts, 0, progress)
-    return finish(part, source, tags, gatherer)
+    return finish(gatherer.gather(texts, 0, progress), source, tags, gatherer)
 
 
 FEWEST, MOST_SHARE = 15, 0.35  # bounds on the texts in which it fires, as number and as share

@@ -50,5 +50,4 @@ def split(probes: Sequence[Probe]) -> tuple[tuple[Probe, ...], tuple[Probe, ...]
     Neighbours in the table are alike, so both parts have some of every kind.
     """
     held_back = tuple(probes[HELD_BACK_EVERY - 1 :: HELD_BACK_EVERY])
-    shown = tuple(p for i, p in enumerate(probes, start=1) if i % HELD_BACK_EVERY)
-    return shown, held_back
+    return tuple(p for i, p in enumerate(probes, start=1) if i % HELD_BACK_EVERY), held_back

@@ -26,8 +26,7 @@ def convolution_of(layer: nn.Linear, groups: int = 1) -> nn.Conv1d:
     convolution = nn.Conv1d(d_in, d_out, 1, groups=groups, bias=bias, device="meta")
     blocks = torch.unflatten(torch.unflatten(layer.weight, 0, (groups, -1)), -1, (groups, -1))
     # (groups, d_out / groups, groups, d_in / groups): those where both groups are the same.
-    diagonal = blocks.diagonal(dim1=0, dim2=2).movedim(-1, 0)
-    kernel = diagonal.reshape(d_out, d_in // groups, 1)
+    kernel = blocks.diagonal(dim1=0, dim2=2).movedim(-1, 0).reshape(d_out, d_in // groups, 1)
     convolution.weight = nn.Parameter(kernel, requires_grad=False)
     if layer.bias is not None:
         convolution.bias = nn.Parameter(layer.bias, requires_grad=False)

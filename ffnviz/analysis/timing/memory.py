@@ -131,8 +131,7 @@ def peak_by_hand(n_tokens: int, chunk: int, d_model: int, d_ff: int) -> int:
 
     At once: max(2 T d_ff, T d_ff + T d_model). In chunks of c: T d_model, and the same for c.
     """
-    rows = min(chunk, n_tokens)
-    busy = rows * max(2 * d_ff, d_ff + d_model)
+    busy = min(chunk, n_tokens) * max(2 * d_ff, d_ff + d_model)
     return 4 * (busy if chunk >= n_tokens else n_tokens * d_model + busy)
 
 

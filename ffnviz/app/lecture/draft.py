@@ -79,8 +79,7 @@ def kept_in_browser(session: Session) -> Cell:
         text = written_draft(draft(), session.catalog, shown=_is_shown())
         if len(text) > LONGEST_FILE:  # the words are more important than the pictures
             bare = tuple(replace(view, thumbnail="") for view in draft().views)
-            bare_draft = replace(draft(), views=bare)
-            text = written_draft(bare_draft, session.catalog, shown=_is_shown())
+            text = written_draft(replace(draft(), views=bare), session.catalog, shown=_is_shown())
     return storage_cell(NAME, text, LONGEST_FILE, "draft-kept", lambda kept: take_up(session, kept))
 
 

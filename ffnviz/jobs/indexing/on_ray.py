@@ -226,8 +226,7 @@ def run_ray(
     context.enable_progress_bars = context.print_on_execution_start = False
     context.execution_no_progress_timeout_s = -1  # a large network's piece may take an hour
     job, pieces = _with_absolute_folder(job), [_with_absolute_path(piece) for piece in pieces]
-    batches = _batches(pieces, workers, job.device)
-    items = [{"pieces": pickle.dumps(batch)} for batch in batches]
+    items = [{"pieces": pickle.dumps(batch)} for batch in _batches(pieces, workers, job.device)]
     rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         counting,
         batch_size=1,
@@ -294,11 +293,7 @@ def _row(numbers: list[int], part: IndexPart) -> Row:
 
 
 def _read(batch: Row) -> tuple[list[int], IndexPart]:
-    """The pieces' numbers and the sum of the parts in a batch of rows.
-
-    Raises:
-        ClusterError: if one reports a fault of a node.
-    """
+    """The pieces' numbers and the sum of the parts in a batch of rows."""
     parts = []
     for place, wrong in enumerate(batch["wrong"]):
         if wrong:

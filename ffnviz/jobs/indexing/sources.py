@@ -115,8 +115,7 @@ def _end_of(path: PurePath, n_parts: int) -> str:
 
 def _stretches_of(path: File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:
     if kind == ".parquet":
-        n_groups = table_of(path).num_row_groups
-        return [(group, group + 1) for group in range(n_groups)]
+        return [(group, group + 1) for group in range(table_of(path).num_row_groups)]
     size = size_of(path)
     if packed:
         return [(0, None)] if size else []

@@ -41,8 +41,7 @@ def says_share_without_ffn(run: Run) -> str:
     """The probability of {says} without this block's FFN."""
     word, n = int(_prediction(run).ids[0]), run.model.sizes.vocab_size
     without = predict_without_ffn(run.model, run.whole, run.state.block, run.place, n)
-    place = without.ids.tolist().index(word)
-    return percent(float(without.probabilities[place]))
+    return percent(float(without.probabilities[without.ids.tolist().index(word)]))
 
 
 def _divergence(run: Run, without: str) -> str:

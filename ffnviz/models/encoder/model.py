@@ -1,6 +1,6 @@
 """A trained encoder with its tokenizer: what `ffnviz.load` returns for networks of ours."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -10,23 +10,12 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.models.arguments import (
-    Hold,
-    at_most,
-    blocks_of,
-    check_text,
-    checked_ids,
-    held_block,
-    place_of,
-    rows_for,
-    rows_like,
-    what_to_hold,
-)
-from ffnviz.models.batches import traces
+from ffnviz.models.arguments import at_most, blocks_of, checked_ids, place_of, rows_for, rows_like
+from ffnviz.models.batches import ReadsTexts
 from ffnviz.models.card import Card, Provenance, Sizes, seed_in
 from ffnviz.models.config import ASSETS
 from ffnviz.models.device import usable_device
-from ffnviz.models.edit import Edit, Edits, all_of, edits_of
+from ffnviz.models.edit import Edit, Edits, edits_of
 from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.block import Block, BlockRecord
 from ffnviz.models.encoder.config import EncoderConfig
@@ -37,8 +26,7 @@ from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint, index_for
 from ffnviz.models.learned import is_learned
-from ffnviz.models.network import BATCH
-from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace, trace_of
+from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
 
@@ -114,44 +102,6 @@ def norm_view(module: nn.LayerNorm) -> Norm:
     return Norm(module.weight, module.bias, module.eps)
 
 
-@torch.no_grad()
-def batch_pass(
-    encoder: Encoder,
-    watch: WeightsWatch,
-    ids: Tensor,
-    attention_mask: Tensor | None,
-    edits: Sequence[Edit],
-) -> Iterator[StreamTrace]:
-    """The traces of a batch's texts, without their padding.
-
-    Args:
-        encoder: computes them.
-        watch: of its weights.
-        ids: (B, T).
-        attention_mask: False at padding, (B, T); None if all texts are as long.
-        edits: made in each text.
-    """
-    guard = partial(AsThen, watch, watch.state())
-    embedding = x = encoder.embed(ids)
-    streams = []
-    for number, module in enumerate(encoder.blocks):
-        streams.append(module.stream(x, edits_of(edits, number), attention_mask))
-        x = streams[-1][-1]
-    final = encoder.final_norm(streams[-1][-1])
-    lengths = (
-        [ids.shape[1]] * len(ids) if attention_mask is None else attention_mask.sum(1).tolist()
-    )
-    for row, n in enumerate(lengths):
-        blocks = []
-        for number, (before, middle, after) in enumerate(streams):
-            stream = (before[row, :n], middle[row, :n], after[row, :n])
-            own = edits_of(edits, number)
-            blocks.append(block_trace(encoder.blocks[number], stream, own, guard))
-        yield StreamTrace(
-            ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n], guard(encoder.unembed)
-        )
-
-
 def block_trace(
     block: Block,
     stream: tuple[Tensor, Tensor, Tensor],
@@ -181,7 +131,7 @@ TWINS = ("relu", "gelu")
 
 @at_most(5)
 @dataclass(frozen=True)
-class Model:
+class Model(ReadsTexts):
     """A trained encoder, ready for inference; a Network.
 
     Should its weights change, later passes have the new ones, and an earlier trace, asked for what
@@ -220,8 +170,7 @@ class Model:
         usual = (
             [ASSETS / "index" / f"{self.folder.name}.npz"] if self.folder and self._is_twin else []
         )
-        index = index_for(self, usual)
-        provenance = provenance_of(self.folder, self.token_counts, index)
+        provenance = provenance_of(self.folder, self.token_counts, index_for(self, usual))
         label = self.label or ("" if self._is_twin else self.name)
         config = self.encoder.config
         return model_card(self.name, label, self.colour, config, self.folder, provenance)
@@ -235,11 +184,7 @@ class Model:
         return WeightsWatch(self.encoder)
 
     def _checked(self) -> int:
-        """The state of its weights.
-
-        Raises:
-            ValueError: in training mode, if it has dropout.
-        """
+        """The state of its weights."""
         if self._watch.in_training and self.encoder.config.dropout:
             raise ValueError(
                 f"{self.name} is in training mode, in which dropout makes each pass different. "
@@ -287,62 +232,10 @@ class Model:
         final = norm_view(norm) if isinstance(norm, nn.LayerNorm) else None
         return WordHead(final, self.input_words, None, tied=True)
 
-    @torch.no_grad()
-    def trace(
-        self,
-        text: str,
-        edits: Edits = (),
-        look_at: int | None = None,
-        *,
-        hold: Hold = (),
-    ) -> Trace:
-        """Everything the encoder computes for a text of at most max_tokens tokens.
-
-        The stream is kept; a block's stages and the logits are computed when asked for. Of a
-        longer text the first max_tokens are used; `trace.n_left_out` and `trace.left_out` say what
-        was not. Edits change hidden values in the pass, and so all that is computed from them.
-
-        Args:
-            text: what to read.
-            edits: changes to hidden values, made in the pass: one Edit, or several.
-            look_at: the former name of `hold`.
-            hold: what is kept from the pass, and so not computed again when it is asked for:
-                "ffn" (the stages of all FFNs), "attention", "all", or the blocks, one or several,
-                whose FFN's stages are kept.
-
-        Raises:
-            TypeError: if the text is not a str, or an edit no Edit.
-            ValueError: if the text is empty, or an edit changes what does not exist; in training
-                mode, if the network has dropout.
-        """
-        check_text(text)
-        hold, edits = held_block(look_at, hold), all_of(edits)
-        encoding = self.tokenizer.encode(text, self.encoder.config.max_tokens)
-        if not encoding.tokens:
-            raise ValueError("The text is empty: there is nothing to trace.")
-        run = self.run(torch.tensor(encoding.ids, device=self.device), edits, hold)
-        return trace_of(run, encoding, self, edits)
-
-    @torch.no_grad()
-    def run(
-        self,
-        ids: Tensor,
-        edits: Edits = (),
-        hold: Hold = (),
-        *,
-        look_at: int | None = None,
+    def _pass(
+        self, ids: Tensor, edits: Edits, ffns: Set[int], heads: bool, state: int
     ) -> StreamTrace:
-        """What the encoder computes for ids, (*batch, T); see trace.
-
-        Raises:
-            TypeError: if the ids are not a tensor of whole numbers.
-            ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
-                vocabulary; if an edit changes what does not exist.
-        """
-        encoder = self.encoder
-        guard = partial(AsThen, self._watch, self._checked())
-        ids = checked_ids(ids, encoder.config.vocab_size)
-        ffns, heads = what_to_hold(held_block(look_at, hold), encoder.config.n_blocks)
+        encoder, guard = self.encoder, partial(AsThen, self._watch, state)
         embedding = encoder.embed(ids)
         settled = encoder.settled(edits, ids.shape[-1])
         blocks = []
@@ -355,29 +248,30 @@ class Model:
         final = encoder.final_norm(blocks[-1].output)
         return StreamTrace(ids, embedding, tuple(blocks), final, guard(encoder.unembed))
 
-    def traces(
-        self, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
-    ) -> Iterator[Trace]:
-        """The traces of many texts, in their order, `batch` of them read at a time.
+    _ignores_padding = True
 
-        Shorter texts of a batch are padded, and no token attends to padding: each trace is that
-        of its text alone up to rounding, as more rows are added up in another order. Texts are
-        asked for, and traces made, as the loop over them goes on; what is in memory is one batch
-        and what you keep. A trace's stream is a view of its batch's; `save` and pickle leave the
-        rest out.
-
-        Args:
-            texts: any number, also from a generator.
-            edits: made in each of them.
-            batch: the most texts that are read together; fewer where they are long.
-
-        Raises:
-            TypeError: if a text is not a str.
-            ValueError: naming the text that is empty, or in which an edit changes what does not
-                exist.
-        """
-        self._checked()
-        return traces(self, partial(batch_pass, self.encoder, self._watch), texts, edits, batch)
+    @torch.no_grad()
+    def _rows(
+        self, ids: Tensor, mask: Tensor | None, edits: Sequence[Edit]
+    ) -> Iterator[StreamTrace]:
+        encoder, guard = self.encoder, partial(AsThen, self._watch, self._watch.state())
+        embedding = x = encoder.embed(ids)
+        streams = []
+        for number, module in enumerate(encoder.blocks):
+            streams.append(module.stream(x, edits_of(edits, number), mask))
+            x = streams[-1][-1]
+        final = encoder.final_norm(x)
+        lengths = [ids.shape[1]] * len(ids) if mask is None else mask.sum(1).tolist()
+        for row, n in enumerate(lengths):
+            blocks = []
+            for number, (before, middle, after) in enumerate(streams):
+                stream = (before[row, :n], middle[row, :n], after[row, :n])
+                own = edits_of(edits, number)
+                blocks.append(block_trace(encoder.blocks[number], stream, own, guard))
+            unembed = guard(encoder.unembed)
+            yield StreamTrace(
+                ids[row, :n], embedding[row, :n], tuple(blocks), final[row, :n], unembed
+            )
 
     def logits_with_gradients(self, ids: Tensor, edits: Edits = ()) -> Tensor:
         """The logits of a pass, (*batch, T, vocab_size), through which gradients reach edits."""

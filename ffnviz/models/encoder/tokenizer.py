@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from tokenizers import Tokenizer as BytePairTokenizer
 
-from ffnviz.models.arguments import at_least, check_text, place_of, places_of, texts_of
+from ffnviz.models.arguments import most_tokens, place_of, places_of, texts_of
 from ffnviz.models.spelling import as_read, as_read_with_ends
 
 MASK = "[MASK]"
@@ -142,8 +142,7 @@ class Tokenizer:
             TypeError: if the text is not a str.
             ValueError: if max_tokens is below 0.
         """
-        check_text(text)
-        max_tokens = None if max_tokens is None else at_least("max_tokens", max_tokens, 0)
+        max_tokens = most_tokens(text, max_tokens)
         if not text:
             return Encoding(text, (), 0)
         read, ends = as_read_with_ends(text)
@@ -195,10 +194,17 @@ class Tokenizer:
         """
         word = self.word(id_)
         if "\ufffd" in word or not word.strip(" \n\t").isprintable():
-            name = self._bpe.id_to_token(id_) or ""
-            return "bytes " + " ".join(f"{BYTE_OF[symbol]:02x}" for symbol in name)
-        if not word.strip():
-            return word.replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥") or "␣"
-        if word[0].isalnum():
-            return f"-{word}"
-        return word.strip()
+            return bytes_of(self._bpe.id_to_token(id_) or "")
+        return listed(word)
+
+
+def bytes_of(name: str) -> str:
+    """The bytes that a byte-level entry's name stands for, in hexadecimal."""
+    return "bytes " + " ".join(f"{BYTE_OF[symbol]:02x}" for symbol in name)
+
+
+def listed(word: str) -> str:
+    """A word without its space, a piece after a hyphen, and white space as signs."""
+    if not word.strip():
+        return word.replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥") or "␣"
+    return f"-{word}" if word[0].isalnum() else word.strip()

@@ -32,7 +32,7 @@ class Footprint:
     def in_words(self) -> str:
         """Its size, for people."""
         return (
-            f"{_count(self.n_parameters)} parameters, {gigabytes(self.n_bytes)} in "
+            f"{weights(self.n_parameters)} parameters, {gigabytes(self.n_bytes)} in "
             f"{dtype_name(self.dtype)}"
         )
 
@@ -49,7 +49,8 @@ def gigabytes(n: float) -> str:
     return f"{n / 1e9:.1f} GB" if n >= 1e8 else f"{n / 1e6:.1f} MB"
 
 
-def _count(n: int) -> str:
+def weights(n: int) -> str:
+    """How many weights a network has, as people say it: 22.7M."""
     for size, name in ((1e9, "B"), (1e6, "M")):
         if n >= size:
             return f"{n / size:.3g}{name}"
@@ -151,4 +152,6 @@ def too_large(needs: Footprint, device: torch.device, free: int) -> str | None:
         if half.n_bytes + RESERVED_BYTES <= on_cpu:
             return f"{said} It fits in this computer's own memory: --device cpu"
     most = max(0, free - RESERVED_BYTES) // torch.bfloat16.itemsize
-    return f"{said} In bfloat16, {_count(most)} parameters would fit here; choose a smaller network"
+    return (
+        f"{said} In bfloat16, {weights(most)} parameters would fit here; choose a smaller network"
+    )

@@ -1,7 +1,7 @@
 """A proved external network, behind the same protocol as our own."""
 
 import copy
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from threading import Lock
@@ -11,18 +11,14 @@ import torch
 from torch import Tensor, nn
 
 from ffnviz.models.arguments import (
-    Hold,
     at_most,
     blocks_of,
-    check_text,
     checked_ids,
-    held_block,
     place_of,
     rows_for,
     rows_of_width,
-    what_to_hold,
 )
-from ffnviz.models.batches import traces
+from ffnviz.models.batches import ReadsTexts
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, Edits, all_of, edits_of
 from ffnviz.models.external import views
@@ -53,9 +49,9 @@ from ffnviz.models.external.tracing import (
     seen_heads,
 )
 from ffnviz.models.fingerprint import fingerprint, index_for
-from ffnviz.models.network import BATCH, NotForThisNetwork
+from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import TraceSlice
-from ffnviz.models.trace import BlockTrace, ForwardPass, SharedValues, StreamTrace, Trace, trace_of
+from ffnviz.models.trace import BlockTrace, ForwardPass, SharedValues, StreamTrace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
 
@@ -66,7 +62,7 @@ OF_WEIGHTS = ("card", "fingerprint", "input_words", "head", "_ignores_padding", 
 
 @at_most(5)
 @dataclass(frozen=True, eq=False)
-class ExternalNetwork:
+class ExternalNetwork(ReadsTexts):
     """A Network that transformers made and whose equations are proved.
 
     Examples:
@@ -245,42 +241,6 @@ class ExternalNetwork:
             raise NotForThisNetwork(f"Not for {self.label}: {UNSEEN}")
         return views.attention_view(attention.heads, attention.multiplier)
 
-    @torch.no_grad()
-    def trace(
-        self,
-        text: str,
-        edits: Edits = (),
-        look_at: int | None = None,
-        *,
-        hold: Hold = (),
-    ) -> Trace:
-        """What it computes for a text of at most max_tokens tokens; see Model.trace.
-
-        Raises:
-            TypeError: if the text is not a str.
-            ValueError: if the text is empty or has an entry that the network has no vector for, or
-                an edit is to change what is not there.
-        """
-        check_text(text)
-        hold, edits = held_block(look_at, hold), all_of(edits)
-        encoding = self.tokenizer.encode(text, self.max_tokens)
-        if not encoding.tokens:
-            raise ValueError("The text is empty: there is nothing to trace.")
-        ids = torch.tensor(encoding.ids, device=self.device)
-        run = self.run(ids, edits, hold)
-        return trace_of(run, encoding, self, edits)
-
-    def traces(
-        self, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
-    ) -> Iterator[Trace]:
-        """The traces of many texts, in their order, `batch` of them read at a time.
-
-        See Model.traces. If the network does not ignore padding, which is tried on its probe, only
-        texts of the same length are read together.
-        """
-        self._checked()
-        return traces(self, self._rows, texts, edits, batch, self._ignores_padding)
-
     @cached_property
     def _ignores_padding(self) -> bool:
         """Whether a text with masked padding behind it has the stream that it has alone."""
@@ -296,41 +256,22 @@ class ExternalNetwork:
 
     @torch.no_grad()
     def _rows(
-        self, ids: Tensor, attention_mask: Tensor | None, edits: Sequence[Edit]
+        self, ids: Tensor, mask: Tensor | None, edits: Sequence[Edit]
     ) -> Iterator[StreamTrace]:
         state = self._checked()
         check_memory(self.sizes, ids.numel(), self.device)
-        blocks = self._recorded(ids, edits, attention_mask=attention_mask)
-        mask = torch.ones_like(ids) if attention_mask is None else attention_mask
+        blocks = self._recorded(ids, edits, attention_mask=mask)
+        mask = torch.ones_like(ids) if mask is None else mask
         for row, n in enumerate(mask.sum(1).tolist()):
             yield self._traced(ids[row, :n], row_of(blocks, row, n), edits, state)
 
-    def run(
-        self,
-        ids: Tensor,
-        edits: Edits = (),
-        hold: Hold = (),
-        *,
-        look_at: int | None = None,
+    def _pass(
+        self, ids: Tensor, edits: Edits, ffns: Set[int], heads: bool, state: int
     ) -> StreamTrace:
-        """What it computes for ids, (*batch, T); see trace.
-
-        Raises:
-            TypeError: if the ids are not a tensor of whole numbers.
-            ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
-                vocabulary; if an edit is to change what is not there.
-            CannotOpenError: if the network was set to training mode.
-        """
-        state, ids = self._checked(), self._checked_ids(ids)
-        ffns, heads = what_to_hold(held_block(look_at, hold), self.sizes.n_blocks)
         check_memory(self.sizes, ids.numel(), self.device)
         edits = self._settled(edits, ids)
         blocks = self._recorded(ids, edits, hold=ffns, heads=self._seen_heads if heads else ())
         return self._traced(ids, blocks, edits, state, heads)
-
-    def _checked_ids(self, ids: object) -> Tensor:
-        model: Any = self.model
-        return checked_ids(ids, len(model.get_input_embeddings().weight))
 
     def _settled(self, edits: Edits, ids: Tensor) -> tuple[Edit, ...]:
         n = ids.shape[-1]
@@ -462,7 +403,7 @@ class ExternalNetwork:
         """
         if self.head is None:
             raise NotForThisNetwork(f"Not for {self.label}: it has no word head.")
-        ids = self._checked_ids(ids)
+        ids = checked_ids(ids, self.sizes.vocab_size)
         settled = self._settled(edits, ids)
         with torch.inference_mode(False), torch.enable_grad():
             batch = self._batched(ids.clone())
@@ -487,7 +428,10 @@ class ExternalNetwork:
         written to or kept. Nothing behind the last of them is computed.
         """
         self._checked()
-        ids, blocks = self._checked_ids(ids), blocks_of(blocks, self.sizes.n_blocks)
+        ids, blocks = (
+            checked_ids(ids, self.sizes.vocab_size),
+            blocks_of(blocks, self.sizes.n_blocks),
+        )
         if not blocks:
             return
         remaining = set(blocks)

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
-from ffnviz.models.arguments import at_least, check_text, place_of, places_of, texts_of
-from ffnviz.models.encoder.tokenizer import BYTE_OF, MASK, Encoding, Token
+from ffnviz.models.arguments import most_tokens, place_of, places_of, texts_of
+from ffnviz.models.encoder.tokenizer import BYTE_OF, MASK, Encoding, Token, bytes_of, listed
 from ffnviz.models.network import UnreadableTextError
 
 _MASK = re.compile(re.escape(MASK), re.IGNORECASE)
@@ -53,8 +53,7 @@ class ExternalTokenizer:
             TypeError: if the text is not a str.
             ValueError: if max_tokens is below 0.
         """
-        check_text(text)
-        max_tokens = None if max_tokens is None else at_least("max_tokens", max_tokens, 0)
+        max_tokens = most_tokens(text, max_tokens)
         if not text:
             return Encoding(text, (), 0)
         written, places = self._with_own_mask(text)
@@ -163,13 +162,9 @@ class ExternalTokenizer:
             return f"#{id_}"  # an embedding row that no token has
         if not word or "\ufffd" in word or not word.strip(" \n\t").isprintable():
             if name and all(symbol in BYTE_OF for symbol in name):
-                return "bytes " + " ".join(f"{BYTE_OF[symbol]:02x}" for symbol in name)
+                return bytes_of(name)
             return str(name)
-        if not word.strip():
-            return word.replace(" ", "␣").replace("\n", "↵").replace("\t", "⇥")
-        if word[0].isalnum():
-            return f"-{word}"
-        return word.strip()
+        return listed(word)
 
     @cached_property
     def _anchor(self) -> int:

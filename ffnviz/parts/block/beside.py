@@ -207,13 +207,9 @@ def the_losses(run: Run, losses: Losses) -> Cell:
         f"The loss of hidden words is {losses.whole:.2f} nats; without the FFNs "
         f"{number(f'{ffn:.2f}')}, without attention {attention:.2f}."
     )
-    names = [f"without {LABELS[each]}" for each in HALVES]
-    panel = Bars(
-        "",
-        ["as it is", *names, *(f"{name} {block + 1}" for name in names)],
-        np.array([losses.whole, *losses.without, *losses.block[block]]),
-        ["text", *2 * ("muted", run.card.colour)],
-    )
+    without = [f"without {LABELS[each]}" for each in HALVES]
+    names = ["as it is", *without, *(f"{name} {block + 1}" for name in without)]
+    losses_of = np.array([losses.whole, *losses.without, *losses.block[block]])
     under = (
         f"{losses.sentences} everyday sentences that the network never trained on, one word hidden "
         "in each. The network was trained with attention and FFNs, and never learnt to do "
@@ -221,7 +217,7 @@ def the_losses(run: Run, losses: Losses) -> Cell:
     )
     return bars_cell(
         Head(sentence, "beside-loss", run.card.colour, under=under),
-        [panel],
+        [Bars("", names, losses_of, ["text", *2 * ("muted", run.card.colour)])],
         alt="The loss of hidden words: as it is, without attention, and without the FFN.",
         of="mean loss in nats",
         named="network",

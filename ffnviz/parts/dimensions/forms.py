@@ -178,12 +178,10 @@ def sheet(run: Run, values: Values) -> Sheet:
     equation = text_cell("equation", strong(EQUATIONS[form]))
     written = [equation, code_cell("code", code(run, form))]
     if form == "columns":
-        books = "Many textbooks write columns; their W is Wᵀ here."
-        written.append(text_cell("textbooks", books))
+        written.append(text_cell("textbooks", "Many textbooks write columns; their W is Wᵀ here."))
 
     def after(measured: Measured[dict[str, Form]]) -> list[Cell]:
-        times = what_each_gives(run, measured.result, form, measured_on(measured))
-        return [times]
+        return [what_each_gives(run, measured.result, form, measured_on(measured))]
 
     before = Soon("forms", "What each way of writing it gives, and how long it takes", 300)
     given = Measurement("forms", setup, measure, after, before=[before])
@@ -235,10 +233,9 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str, under: Sent
     sentence = f"{number(shapes)} takes {short(times[way], 3)} microseconds a token, and {differs}."
     colours = [run.card.colour if name == way else "muted" for name in times]
     names = [NAMES[name] for name in times]
-    bars = Bars("", names, np.array(list(times.values())), colours)
     return bars_cell(
         Head(sentence, "forms", run.card.colour, under=under),
-        [bars],
+        [Bars("", names, np.array(list(times.values())), colours)],
         alt="The time that each way of writing the FFN takes for a token.",
         of="microseconds a token, median",
     )

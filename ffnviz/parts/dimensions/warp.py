@@ -309,8 +309,7 @@ def _grid(points: Array) -> Array:
 
 def _broken(name: str, lines: Array, colour: str, width: float, on: dict[str, str]) -> Trace:
     """Lines, (k, n, 2), as one trace with gaps."""
-    gaps = np.full((len(lines), 1, 2), np.nan)
-    path = np.concatenate([lines, gaps], axis=1).reshape(-1, 2)
+    path = np.concatenate([lines, np.full((len(lines), 1, 2), np.nan)], axis=1).reshape(-1, 2)
     x, y, line = path[:, 0], path[:, 1], {"color": colour, "width": width}
     quiet = {"hoverinfo": "skip", "line": line, "meta": {"decoration": name != "grid"}}
     return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, **quiet, **on}

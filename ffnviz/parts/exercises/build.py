@@ -111,8 +111,7 @@ def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
         return replace(given, y=q @ k.mT / math.sqrt(d_head))
 
     def mixed(given: Variables) -> Variables:
-        v = _present(given.v, "v")
-        return replace(given, y=y_of(given, heads, n, n) @ v)
+        return replace(given, y=y_of(given, heads, n, n) @ _present(given.v, "v"))
 
     def joined(given: Variables) -> Variables:
         y = y_of(given, heads, n, d_head).transpose(-3, -2).flatten(-2)

@@ -330,8 +330,7 @@ NO_VOTES = NONE * 2 * len(QUESTIONS)
 
 def _legal(text: str) -> str:
     """Two signs a question: the option of each vote, or “-” without one."""
-    pattern = f"[0-{OPTIONS - 1}{NONE}]{{{len(NO_VOTES)}}}"
-    return text if re.fullmatch(pattern, text) else NO_VOTES
+    return text if re.fullmatch(f"[0-{OPTIONS - 1}{NONE}]{{{len(NO_VOTES)}}}", text) else NO_VOTES
 
 
 VOTES: Setting[str] = Setting("votes", NO_VOTES, _legal, str)
@@ -363,8 +362,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     def vote(round_: int, option: int) -> Set:
         place = 2 * at + round_
         changed = votes[:place] + str(option) + votes[place + 1 :]
-        later = STEPS[min(STEPS.index(step) + 1, 2)]
-        return Set({VOTES.name: changed, STEP.name: later})
+        return Set({VOTES.name: changed, STEP.name: STEPS[min(STEPS.index(step) + 1, 2)]})
 
     sentence = f"Question {number(str(at + 1))} of {len(QUESTIONS)}: predict, see, vote again."
     head = Head(sentence, "vote", run.card.colour)

@@ -195,8 +195,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Approximation]) -> list[Row]:
         result = measured.result
         pictures = the_fit(run, result, place), the_errors(run, result, place)
-        verdicts = row(verdicts_of(run, "lab-fit", result.findings))
-        return [row(*canvas, *pictures), verdicts]
+        return [row(*canvas, *pictures), row(verdicts_of(run, "lab-fit", result.findings))]
 
     networks = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} neurons"
     soon = (
@@ -472,12 +471,9 @@ def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
         "Adam": (adam.at(x), "@muted", "solid"),
         "you": (yours.at(x), f"@{run.card.colour}", "solid"),
     }
-    figure = lines(x, values, axis("x"), axis("y", range=[-2.2, 2.2]))
-    for trace in figure["data"]:
-        trace["mode"] = "lines"
     return chart_cell(
         Head(sentence, "hand-curves", run.card.colour),
-        figure,
+        lines(x, values, axis("x"), axis("y", range=[-2.2, 2.2]), dots=0),
         "The function, your line and Adam's, from -3 to 3.",
         height=300,
     )

@@ -239,10 +239,9 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
         axis("length a of both steps", type="log", exponentformat="power", dtick=1),
         axis("‖I‖ / ‖F(x)‖", type="log", exponentformat="power", dtick=4, range=[-17.2, 1]),
         margin={"l": 84, "r": 20, "t": 60, "b": 56},
+        dots=0,
         shapes=[vertical_line(step)],
     )
-    for trace in figure["data"]:
-        trace["mode"] = "lines"
     return chart_cell(
         Head(sentence, "interaction", run.card.colour),
         figure,
@@ -258,10 +257,9 @@ def its_neurons(run: Run, result: Interaction) -> Cell:
         f"Neuron {number(names[0])} writes the largest part of the interaction, "
         f"{percent(float(result.lengths[0]))} of the output's length: both changes reach its φ."
     )
-    panel = Bars("", names, 100 * result.lengths, run.card.colour, result.neurons)
     return bars_cell(
         Head(sentence, "interaction-neurons", run.card.colour),
-        [panel],
+        [Bars("", names, 100 * result.lengths, run.card.colour, result.neurons)],
         alt="The neurons that write most of the interaction.",
         of="part of I, % of the output's length",
         named="neuron",

@@ -312,10 +312,9 @@ def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
         f"{quoted(run.labels[run.token])} itself."
     )
     marked = frozenset({run.labels[run.token]})
-    bars = Bars("", run.labels, 100 * shares[places], run.card.colour, marked=marked)
     return bars_cell(
         Head(sentence, "folded-stack", run.card.colour),
-        [bars],
+        [Bars("", run.labels, 100 * shares[places], run.card.colour, marked=marked)],
         alt="How much of the folded matrix reads each token.",
         of="share of the norms, %",
         named="token",

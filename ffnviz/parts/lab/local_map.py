@@ -76,30 +76,23 @@ def switches(
     )
 
 
-def changes(
-    whole: tuple[Array, Array],
-    near: tuple[Array, Array],
-    ends: Sequence[str],
-    share: float,
-    colour: str,
-) -> Figure:
+def changes(walked: Way, place: Place, ends: Sequence[str], share: float, colour: str) -> Figure:
     """How far J is from the first token's, above how far the FFN is from J nearby.
 
     Args:
-        whole: shares of the way and distances, (n,) each.
-        near: shares around the place, and how far off J is there, (m,) each.
+        walked: the whole way.
+        place: the chosen one.
         ends: the two tokens as typed.
-        share: the chosen place.
+        share: of the way, to the place.
         colour: of the curves, as a figure names it.
     """
+    whole, near = (walked.shares, walked.distance), (place.shares, 100 * place.off)
     at = float(np.interp(share, *whole))
     low, high = 100 * float(near[0][0]), 100 * float(near[0][-1])
     traces: list[Trace] = [
         _curve("‖J − J₀‖ / ‖J₀‖", whole, colour, xaxis="x", yaxis="y"),
         ring("here", [100 * share], [at], colour),
-        _curve(
-            "off by, in % of the output", (near[0], 100 * near[1]), "@text", xaxis="x2", yaxis="y2"
-        ),
+        _curve("off by, in % of the output", near, "@text", xaxis="x2", yaxis="y2"),
     ]
     return figure(
         traces,
@@ -223,13 +216,7 @@ def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], shar
     )
     return chart_cell(
         Head(sentence, "local-changes", run.card.colour),
-        changes(
-            (walked.shares, walked.distance),
-            (place.shares, place.off),
-            ends,
-            share,
-            f"@{run.card.colour}",
-        ),
+        changes(walked, place, ends, share, f"@{run.card.colour}"),
         "How far the FFN's matrix is from the first token's, and the FFN from that matrix nearby.",
         height=560,
     )

@@ -1,7 +1,5 @@
 """Residual and LayerNorm: what is added to the stream, and where LayerNorm is placed."""
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from ffnviz.analysis.lab.residual import (
@@ -24,7 +22,6 @@ from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, 
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import (
-    Array,
     Figure,
     axis,
     bare_axis,
@@ -40,34 +37,27 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, number_setting
 
 
-def scattered(names: Sequence[str], outputs: Array, plain: Array, twin: str) -> Figure:
-    """A column a component: a dot a pass, their mean, and the pass without dropout.
-
-    Args:
-        names: of the components.
-        outputs: (n_passes, k).
-        plain: without dropout, (k,).
-        twin: the accent.
-    """
-    n, k = outputs.shape
+def scattered(result: Dropout, twin: str) -> Figure:
+    """A column a component: a dot a pass, their mean, and the pass without dropout."""
+    n, k = result.outputs.shape
     # Dots side by side, in an order that is always the same, so that they do not hide each other.
     aside = ((np.arange(n) * 0.618) % 1 - 0.5) * 0.62
     places = np.arange(k)
     return figure(
         [
             {"type": "scatter", "mode": "markers", "name": "a pass with dropout",
-             "x": (places[None] + aside[:, None]).ravel(), "y": outputs.ravel(),
+             "x": (places[None] + aside[:, None]).ravel(), "y": result.outputs.ravel(),
              "marker": {"color": f"@{twin}/0.35", "size": 5}, "hoverinfo": "none"},
             {"type": "scatter", "mode": "markers", "name": "their mean", "x": places,
-             "y": outputs.mean(axis=0),
+             "y": result.outputs.mean(axis=0),
              "marker": {"color": f"@{twin}", "size": 16, "symbol": "diamond",
                         "line": {"color": "@background", "width": 2}}},
             {"type": "scatter", "mode": "markers", "name": "without dropout", "x": places,
-             "y": plain, "marker": {"color": "@text", "size": 34, "symbol": "line-ew-open",
+             "y": result.plain, "marker": {"color": "@text", "size": 34, "symbol": "line-ew-open",
                                     "line": {"width": 4}}},
         ],
-        bare_axis("component of the FFN's output", tickvals=places, ticktext=list(names),
-                  range=[-0.6, k - 0.4]),
+        bare_axis("component of the FFN's output", range=[-0.6, k - 0.4], tickvals=places,
+                  ticktext=[*map(str, result.components)]),
         axis("its value"),
     )  # fmt: skip
 
@@ -103,9 +93,7 @@ def passes(run: Run, result: Dropout, p: float) -> Cell:
     )
     return chart_cell(
         Head(sentence, "lab-passes", run.card.colour),
-        scattered(
-            [str(k) for k in result.components], result.outputs, result.plain, run.card.colour
-        ),
+        scattered(result, run.card.colour),
         "The output's components that vary most, pass by pass, with their mean.",
         height=650,
     )

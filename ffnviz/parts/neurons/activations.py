@@ -48,8 +48,7 @@ def sheet(run: Run, _: Values) -> Sheet:
     examples = [] if at_hand.index is None else strongest_examples(run, at_hand.index, neuron)
     left = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
     right = [*what_others_say(run, neuron), *at_hand.notes, *examples]
-    controls = [*neuron_controls(run), *at_hand.controls]
-    return Sheet([row(left, right, widths=(1.15, 1))], controls)
+    return Sheet([row(left, right, widths=(1.15, 1))], [*neuron_controls(run), *at_hand.controls])
 
 
 def on_this_sentence(run: Run, neuron: int) -> Cell:
@@ -229,10 +228,9 @@ def fires_with(run: Run, index: NeuronIndex, neuron: int) -> Cell:
             f"Neuron {number(names[0])} fires together with it most closely: their cosine is "
             f"{float(block.alike[0, neuron]):.2f}."
         )
-    bars = Bars("", [f"neuron {name}" for name in names], cosines, run.card.colour, partners)
     return bars_cell(
         Head(sentence, "partners", run.card.colour),
-        [bars],
+        [Bars("", [f"neuron {name}" for name in names], cosines, run.card.colour, partners)],
         key="partners-of-neuron",
         alt="The neurons of the block that fire on the same tokens.",
         of="cosine of co-activation, ± 0.04",
@@ -370,8 +368,7 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
 
 def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     """The share of tokens at each position that activate it."""
-    block = index.by_number[run.state.block]
-    fired = block.by_position[:, neuron]
+    fired = index.by_number[run.state.block].by_position[:, neuron]
     together = -(-len(fired) // MOST_BARS)
     starts = np.arange(0, len(fired), together)
     counts = np.add.reduceat(index.at_position, starts)

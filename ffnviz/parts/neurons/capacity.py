@@ -53,8 +53,7 @@ class Stored:
 
     def exact_up_to(self, counts: NDArray[np.int64]) -> int:
         """The largest N up to which all outputs are exact; 0 if there is none."""
-        exact = np.logical_and.accumulate(self.off < EXACT)
-        return int(counts[exact].max(initial=0))
+        return int(counts[np.logical_and.accumulate(self.off < EXACT)].max(initial=0))
 
 
 @dataclass(frozen=True)

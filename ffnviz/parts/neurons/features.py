@@ -228,11 +228,7 @@ def _elsewhere(run: Run, dictionaries: dict[Path, Sae]) -> Sheet:
 
 
 def _dictionaries(run: Run) -> dict[Path, Sae]:
-    """The dictionaries that the server was given for the network.
-
-    Raises:
-        SaeError: if one of them can no longer be read.
-    """
+    """The dictionaries that the server was given for the network."""
     device = str(run.model.device)
     return {p: _opened(p, device) for network, p in config().saes if network == run.card.id}
 

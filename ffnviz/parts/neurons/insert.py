@@ -272,8 +272,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     try:
         planted = planted_now(run, *chosen)
     except PlantError as error:
-        note = error_cell("no-word", "This word cannot be inserted.", error)
-        return Sheet([row(note)], controls)
+        return Sheet([row(error_cell("no-word", "This word cannot be inserted.", error))], controls)
     notes = [] if biased else [text_cell("no-biases", NO_BIASES)]
     elsewhere = [*notes, on_this_sentence(run, planted), on_other_sentences(run, chosen)]
     return Sheet([row(before_and_after(run, planted), elsewhere, widths=(1, 1.1))], controls)
@@ -313,8 +312,7 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
 
 def on_this_sentence(run: Run, planted: Planted) -> Cell:
     """Its activation on every token."""
-    hidden = planted.hidden(run.trace.blocks[run.state.block].ffn.input)
-    values = hidden.float().cpu().numpy()
+    values = planted.hidden(run.trace.blocks[run.state.block].ffn.input).float().cpu().numpy()
     threshold = threshold_for(run.card.phi)
     others = int(active(np.delete(values, run.token), threshold).sum())
     sentence = f"The neuron for {quoted(run.labels[run.token])}"

@@ -187,20 +187,12 @@ def _score(
     )
 
 
-def scores(precision: float | None, recall: float | None, chance: float, twin: str) -> Figure:
-    """Precision, recall and chance as bars; what cannot be said has none.
-
-    Args:
-        precision: from 0 to 1; None where nothing was named.
-        recall: the same; None where it never fires.
-        chance: the precision of naming blindly.
-        twin: the accent.
-    """
-    values = [precision, recall, chance]
+def scores(score: Score, twin: str) -> Figure:
+    """Precision, recall and chance as bars; what cannot be said has none."""
+    values = [score.precision, score.recall, score.chance]
     text = [
-        "none named" if precision is None else escaped(percent(precision)),
-        "never fires" if recall is None else escaped(percent(recall)),
-        escaped(percent(chance)),
+        unsaid if value is None else escaped(percent(value))
+        for value, unsaid in zip(values, ("none named", "never fires", ""), strict=True)
     ]
     return figure(
         [
@@ -340,8 +332,7 @@ def _add_names(names: Sequence[Name], more: Sequence[Name]) -> Set | None:
 def _problems(key: str, title: str, reasons: Sequence[str]) -> Cell:
     more = len(reasons) - PROBLEMS_SHOWN
     rest = [f"and {more:,} more"] if more > 0 else []
-    shown = map(typed, reasons[:PROBLEMS_SHOWN])
-    return text_cell(key, title, *shown, *rest, tone="warning")
+    return text_cell(key, title, *map(typed, reasons[:PROBLEMS_SHOWN]), *rest, tone="warning")
 
 
 MISTAKES = 8
@@ -451,7 +442,7 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
         )
     return chart_cell(
         Head(sentence, "named", run.card.colour),
-        scores(score.precision, score.recall, score.chance, run.card.colour),
+        scores(score, run.card.colour),
         "Precision, recall, and the precision of guessing blindly.",
         height=400,
     )

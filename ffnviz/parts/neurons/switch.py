@@ -114,8 +114,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     try:
         neurons = read_set(values[SET], sizes.n_blocks, sizes.d_ff, block) or {block: (shown,)}
     except NeuronSetError as error:
-        note = error_cell("no-set", "This names no set of neurons.", error)
-        return Sheet([row(note)], controls)
+        return Sheet([row(error_cell("no-set", "This names no set of neurons.", error))], controls)
     edits = edits_of(run, values, neurons)
     edited = run.model.trace(run.state.sentence, edits)
     words = before_and_after(run, plain, edited, neurons, edits)

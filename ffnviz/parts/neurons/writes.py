@@ -239,15 +239,11 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
         "keys are weights, and stay where they are."
     )
     shown = np.sort(np.argsort(-moved)[:20])
-    panel = Bars(
-        "",
-        [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"],
-        np.array([*100 * moved[shown], 0.0]),
-        [*[run.card.colour] * len(shown), "muted"],
-    )
+    of_both = [*(names[at] for at in shown), f"FFN: {d_ff:,} keys"]
+    colours = [*[run.card.colour] * len(shown), "muted"]
     return bars_cell(
         Head(sentence, "keys-moved", run.card.colour),
-        [panel],
+        [Bars("", of_both, np.array([*100 * moved[shown], 0.0]), colours)],
         alt="How far attention's keys move when a word changes, and that the FFN's do not.",
         of="key moved, % of its length",
         named="key of",

@@ -185,8 +185,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     if traced.card.has_word_head:
         ffn.append(what_is_said(run, traced, gated, token, place))
     again = Button("Draw again", set_to(SEED, (seed + 1) % (SEEDS + 1)))
-    rows = [row(on_a_line(DRAWS[place], seed), ffn, widths=(1.1, 1))]
-    return Sheet(rows, [N_DRAWS, again])
+    return Sheet([row(on_a_line(DRAWS[place], seed), ffn, widths=(1.1, 1))], [N_DRAWS, again])
 
 
 def with_gelu(run: Run) -> TracedModel:

@@ -56,8 +56,7 @@ def devices_sheet(run: Run, values: Values) -> Sheet:
     before = [row([text_cell("about-gpu", run.about_gpu), Soon("devices", title, 660)])]
 
     def after(measured: Measured[dict[str, StageTimes]]) -> list[Row]:
-        under = f"{run.about_gpu} {measured_on(measured)}"
-        return [row(compared(run, measured.result, under))]
+        return [row(compared(run, measured.result, f"{run.about_gpu} {measured_on(measured)}"))]
 
     return Sheet([Measurement("devices", setup, both, after, (values[REPEATS],), before=before)])
 
@@ -128,8 +127,7 @@ def products_sheet(run: Run, values: Values) -> Sheet:
             f"The best: a product of two {BEST_SIZE:,} × {BEST_SIZE:,} matrices reached "
             f"{_rate(measured.result.best_per_second)} in its fastest run."
         )
-        under = f"{best} {measured_on(measured)}"
-        return [row(product_bars(run, measured.result, under))]
+        return [row(product_bars(run, measured.result, f"{best} {measured_on(measured)}"))]
 
     title = "How many multiply-adds a second each matrix product reaches"
     before = [row(Soon("products", title, 660))]
@@ -296,8 +294,7 @@ def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
         "each."
     )
     head = Head(sentence, "stages", run.card.colour, under=under)
-    alt = "The median time of each stage of the pass, with quartiles."
-    return _chart(head, result, alt)
+    return _chart(head, result, "The median time of each stage of the pass, with quartiles.")
 
 
 def against_limits(run: Run, result: Staged) -> Cell:
@@ -339,8 +336,7 @@ def ffn_bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
         f"{whole.upper:.2f}), {whole.repeats} runs of each."
     )
     head = Head(sentence, "stages", run.card.colour, under=under)
-    alt = "The median time of each block's FFN, with quartiles."
-    return _chart(head, result, alt)
+    return _chart(head, result, "The median time of each block's FFN, with quartiles.")
 
 
 def _chart(head: Head, result: StageTimes, alt: str) -> Cell:

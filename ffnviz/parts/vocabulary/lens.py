@@ -139,10 +139,9 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:
     )
     ranks = [f"rank {reading.rank:,}" for reading in shown]
     shares = np.array([reading.probability for reading in shown])
-    bars = Bars("", [each.stage for each in shown], shares, run.card.colour, said=ranks)
     return bars_cell(
         Head(sentence, "followed", run.card.colour),
-        [bars],
+        [Bars("", [each.stage for each in shown], shares, run.card.colour, said=ranks)],
         alt="The probability and the rank of the final word after each part of the network.",
         named="stage",
     )

@@ -12,24 +12,21 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, line_trace, vertical_line
+from ffnviz.pictures.plot import Figure, axis, escaped, figure, line_trace, vertical_line
 from ffnviz.pictures.wording import counted, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
 
 
-def distribution_figure(
-    softmax: Array, cut: Array, n_kept: int, words: Sequence[str], twin: str
-) -> Figure:
+def distribution_figure(after: Distribution, words: Sequence[str], twin: str) -> Figure:
     """Every entry of the vocabulary as a point of a falling line; what the cut leaves is filled.
 
     Args:
-        softmax: sorted, the likeliest first, (vocab_size,).
-        cut: after the cut, in the same order, (vocab_size,).
-        n_kept: how many the cut leaves.
-        words: the first entries' names, for the hover.
+        after: the softmax, before the cut and after it.
+        words: the likeliest entries' names, for the hover.
         twin: the accent.
     """
+    softmax, kept = after.softmax[after.order], after.order[: after.n_kept]
     ranks = np.arange(1, len(softmax) + 1)
     least = max(float(np.log10(max(softmax.min(), 1e-12))), -9)
     return figure(
@@ -37,7 +34,7 @@ def distribution_figure(
             line_trace("softmax", ranks, np.maximum(100 * softmax, 1e-10), "@muted", 3,
                        text=[escaped(word) for word in words],
                        hovertemplate="%{text} %{y:.3g}%, rank %{x}<extra></extra>"),
-            line_trace("after the cut", ranks[:n_kept], 100 * cut[:n_kept], f"@{twin}", 5,
+            line_trace("after the cut", ranks[: len(kept)], 100 * after.cut[kept], f"@{twin}", 5,
                        hovertemplate="%{y:.3g}%, rank %{x}<extra></extra>"),
         ],
         axis("place of the word, the likeliest first", type="log", dtick=1,
@@ -45,7 +42,7 @@ def distribution_figure(
         axis("probability, %", type="log", range=[least + 2 - 0.2, 2.1],
              tickvals=[1e-6, 1e-4, 0.01, 1, 100],
              ticktext=["10⁻⁶", "10⁻⁴", "0.01", "1", "100"]),
-        shapes=[vertical_line(n_kept + 0.5, colour=f"@{twin}")],
+        shapes=[vertical_line(len(kept) + 0.5, colour=f"@{twin}")],
     )  # fmt: skip
 
 
@@ -112,19 +109,14 @@ def sheet(run: Run, values: Values) -> Sheet:
 def whole_distribution(run: Run, after: Distribution) -> Cell:
     """Every entry of the vocabulary, sorted."""
     n = len(after.softmax)
+    words = [run.model.tokenizer.label(int(entry)) for entry in after.order[:NAMED]]
     sentence = (
         f"{n:,} probabilities sum to {after.softmax.sum():.6f}; their entropy is "
         f"{number(f'{entropy(after.softmax):.2f} bits')} of at most {np.log2(n):.0f}."
     )
     return chart_cell(
         Head(sentence, "distribution", run.card.colour),
-        distribution_figure(
-            after.softmax[after.order],
-            after.cut[after.order],
-            after.n_kept,
-            [run.model.tokenizer.label(int(entry)) for entry in after.order[:NAMED]],
-            run.card.colour,
-        ),
+        distribution_figure(after, words, run.card.colour),
         "All probabilities of the vocabulary from the likeliest to the least likely.",
         height=660,
     )

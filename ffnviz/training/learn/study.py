@@ -78,8 +78,7 @@ def study(
 
 def _trained(run: Run, steps: int, running: Path) -> Learner:
     """A network at the end of a run, which goes on from its checkpoint if there is one."""
-    plan = Plan(run.variant, TEXT, steps, run.seed, learning_rate=run.learning_rate)
-    learner = Learner(plan)
+    learner = Learner(Plan(run.variant, TEXT, steps, run.seed, learning_rate=run.learning_rate))
     name = {**asdict(run), "steps": steps}
     if running.exists():
         _restore(learner, name, running)

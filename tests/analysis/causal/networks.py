@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ffnviz.analysis.causal.measure import LogitDifference, logit_difference
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import from_module
 from tests.models.external.by_hand import NAMES, hooked, logits_of
@@ -21,6 +22,12 @@ SOURCE, TARGET, REFERENCE = "the cat sat", "the mat sat", ["a door", "she sat on
 def network_of_kind(family: str) -> ExternalNetwork:
     tokenizer = word_piece() if family == "BERT" else byte_level()
     return from_module(build(FAMILIES[family]), tokenizer, family)
+
+
+def setup_of(family: str) -> tuple[ExternalNetwork, LogitDifference, Tensor]:
+    """A network, what is measured of it, and the ids of what it reads."""
+    network = network_of_kind(family)
+    return network, logit_difference(network, 5, 9), ids_of(network, SOURCE)
 
 
 def ids_of(network: ExternalNetwork, text: str) -> Tensor:
@@ -44,6 +51,16 @@ def seen(family: str, ids: Tensor, block: int, at: str) -> Tensor:
 
     by_hand(family, ids, block, at, look)
     return found[0]
+
+
+def keeping(kept: list[Tensor]) -> Callable[[Tensor], Tensor]:
+    """A hook that puts what passes where autograd keeps its gradient."""
+
+    def keep(x: Tensor) -> Tensor:
+        kept.append(x.detach().clone().requires_grad_())
+        return kept[-1]
+
+    return keep
 
 
 def module_of(model: nn.Module, family: str, block: int, path: str) -> Any:

@@ -21,6 +21,7 @@ from tests.analysis.causal.networks import (
     ids_of,
     network_of_kind,
     seen,
+    setup_of,
 )
 from tests.analysis.networks import Stranger, ours
 
@@ -30,8 +31,7 @@ NEURONS, TOKENS = [3, 7, 20], [0, 2]
 @pytest.mark.parametrize("family", KINDS)
 @pytest.mark.parametrize("at", ["hidden", "ffn", "attention"])
 def test_zero_and_mean_are_what_a_hook_does(family: str, at: str) -> None:
-    network = network_of_kind(family)
-    measure, ids = logit_difference(network, 5, 9), ids_of(network, SOURCE)
+    network, measure, ids = setup_of(family)
     rows = torch.cat([seen(family, ids_of(network, text), 1, at) for text in REFERENCE])
     for how, fill in (("zero", torch.zeros(3)), ("mean", rows.mean(0)[NEURONS])):
 

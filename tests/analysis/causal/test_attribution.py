@@ -10,6 +10,7 @@ from torch import Tensor
 
 from ffnviz.analysis.causal.attribution import logit_attribution
 from ffnviz.analysis.causal.measure import logit_difference
+from ffnviz.analysis.needs import word_head
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.opening import from_module
@@ -54,9 +55,7 @@ def test_the_terms_add_up_and_each_is_what_its_part_makes(network: Network) -> N
     logits = trace.logits[token].double()
     assert found.total == pytest.approx(float(logits[5] - logits[9]), abs=1e-5)
     assert abs(found.residue) < 2e-4
-    assert network.head is not None
-    assert network.head.words is not None
-    weights = network.head.words.vectors[5].double() - network.head.words.vectors[9].double()
+    weights = words_of(network)
     for number, block in enumerate(trace.blocks):
         wrote = held(network, trace, block.ffn.output[token], token, weights)
         assert found.ffn[number] == pytest.approx(wrote, abs=1e-4)
@@ -77,11 +76,10 @@ def test_all_neurons_and_the_bias_are_their_ffn(network: Network) -> None:
     trace, measure = network.trace(SOURCE), logit_difference(network, 5)
     everything = network.sizes.n_blocks * network.sizes.d_ff
     found = logit_attribution(trace, measure, token=0, k=everything)
-    assert network.head is not None
-    assert network.head.words is not None
+    word = word_head(network)[1].vectors[5]
     for number in range(network.sizes.n_blocks):
         bias = network.ffn(number).output_bias
-        own = 0.0 if bias is None else held(network, trace, bias, 0, network.head.words.vectors[5])
+        own = 0.0 if bias is None else held(network, trace, bias, 0, word)
         summed = found.contributions[found.neurons[:, 0] == number].sum() + own
         assert summed == pytest.approx(float(found.ffn[number]), abs=2e-4)
 
@@ -100,17 +98,15 @@ def test_what_an_edit_adds_is_a_term_of_its_own(at: str, network: Network) -> No
     assert abs(found.residue) < 2e-4
     last = trace.blocks[1]
     assert found.ffn[1] == pytest.approx(
-        held(network, trace, last.ffn.output[1], 1, _weights(network)), abs=1e-4
+        held(network, trace, last.ffn.output[1], 1, words_of(network)), abs=1e-4
     )
-    added = held(network, trace, vector, 1, _weights(network))
+    added = held(network, trace, vector, 1, words_of(network))
     expected = 0 if at in ("ffn", "attention") else added  # those are what the part then writes
     assert found.edits == pytest.approx(expected, abs=1e-4)
 
 
-def _weights(network: Network) -> Tensor:
-    assert network.head is not None
-    assert network.head.words is not None
-    vectors = network.head.words.vectors.double()
+def words_of(network: Network) -> Tensor:
+    vectors = word_head(network)[1].vectors.double()
     return vectors[5] - vectors[9]
 
 

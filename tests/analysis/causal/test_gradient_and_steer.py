@@ -19,8 +19,10 @@ from tests.analysis.causal.networks import (
     SOURCE,
     by_hand,
     ids_of,
+    keeping,
     network_of_kind,
     seen,
+    setup_of,
 )
 from tests.analysis.networks import Stranger, ours
 from tests.models.external.by_hand import hooked
@@ -29,8 +31,7 @@ from tests.models.external.by_hand import hooked
 @pytest.mark.parametrize("family", [*KINDS, "BERT"])
 @pytest.mark.parametrize("at", PLACES)
 def test_gradients_are_those_that_autograd_keeps_at_a_hook(family: str, at: str) -> None:
-    network = network_of_kind(family)
-    measure, ids = logit_difference(network, 5, 9), ids_of(network, SOURCE)
+    network, measure, ids = setup_of(family)
     last = ids.shape[1] - 1
     if at == "middle" and family == "GPT-NeoX":  # attention and FFN side by side
         with pytest.raises(NotForThisNetwork, match="side by side"):
@@ -39,13 +40,7 @@ def test_gradients_are_those_that_autograd_keeps_at_a_hook(family: str, at: str)
     found = gradient_attribution(network, SOURCE, measure, at=at, token=last)
     for block in range(2):
         kept: list[Tensor] = []
-
-        def keep(x: Tensor, kept: list[Tensor] = kept) -> Tensor:
-            x = x.detach().clone().requires_grad_()
-            kept.append(x)
-            return x
-
-        model: Any = hooked(family, block, at, keep)
+        model: Any = hooked(family, block, at, keeping(kept))
         logits = model(input_ids=ids).logits[0, last]
         (gradient,) = torch.autograd.grad(logits[5] - logits[9], kept)
         assert_allclose(found.gradient[block], gradient[0], atol=3e-5)
@@ -70,17 +65,12 @@ def test_the_losss_gradient_is_that_of_transformers_own_loss(family: str, at: st
     for block in range(2):
         kept: list[Tensor] = []
 
-        def keep(x: Tensor, kept: list[Tensor] = kept) -> Tensor:
-            x = x.detach().clone().requires_grad_()
-            kept.append(x)
-            return x
-
         def halve(x: Tensor) -> Tensor:
             x = x.clone()
             x[:, 1] *= 0.5
             return x
 
-        model: Any = hooked(family, block, at, keep, hooked(family, 0, "input", halve))
+        model: Any = hooked(family, block, at, keeping(kept), hooked(family, 0, "input", halve))
         loss = model(input_ids=ids, labels=labels).loss
         (gradient,) = torch.autograd.grad(loss, kept)
         assert_allclose(found.gradient[block], gradient[0], atol=3e-5)

@@ -17,7 +17,7 @@ from ffnviz.analysis.causal.patch import Noise, patch, patch_map
 from ffnviz.analysis.features import sae_error
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.sae import Sae
 from ffnviz.models.trace import Trace
 from tests.analysis.causal.networks import (
@@ -29,8 +29,9 @@ from tests.analysis.causal.networks import (
     module_of,
     network_of_kind,
     seen,
+    setup_of,
 )
-from tests.analysis.causal.test_attribution import OURS, held
+from tests.analysis.causal.test_attribution import OURS, held, words_of
 from tests.analysis.networks import ours
 from tests.models.external.by_hand import NAMES
 
@@ -44,13 +45,6 @@ def output_weights(family: str, block: int) -> Tensor:
     weight = module_of(network_of_kind(family).model, family, block, NAMES[family].heads).weight
     weight = weight if family == "GPT-2" else weight.mT  # GPT-2's Conv1D has it as (in, out)
     return torch.unflatten(NAMES[family].r * weight.double(), 0, (N_HEADS, -1))
-
-
-def words_of(network: Network) -> Tensor:
-    assert network.head is not None
-    assert network.head.words is not None
-    vectors = network.head.words.vectors.double()
-    return vectors[5] - vectors[9]
 
 
 @pytest.mark.parametrize("family", ADD_UP)
@@ -124,8 +118,7 @@ def without(heads: list[int], width: int) -> Callable[[Tensor], Tensor]:
 
 @pytest.mark.parametrize("family", WITH_HEAD)
 def test_heads_are_ablated_as_a_hook_by_hand_does(family: str) -> None:
-    network = network_of_kind(family)
-    measure, ids = logit_difference(network, 5, 9), ids_of(network, SOURCE)
+    network, measure, ids = setup_of(family)
     z = seen(family, ids, 1, "heads")
     found = ablate(network, SOURCE, measure, 1, heads=[0, 3], token=TOKEN)
     logits = by_hand(family, ids, 1, "heads", without([0, 3], z.shape[-1]))[TOKEN]

@@ -16,7 +16,7 @@ from ffnviz.models.edit import PLACES
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.network import NotForThisNetwork
-from tests.analysis.causal.networks import SOURCE, ids_of, network_of_kind, seen
+from tests.analysis.causal.networks import SOURCE, network_of_kind, seen, setup_of
 from tests.analysis.networks import Stranger, ours
 from tests.models.external.by_hand import hooked, logits_of
 
@@ -42,8 +42,7 @@ def noisy(noise: Tensor) -> Callable[[Tensor], Tensor]:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_map_is_the_mean_of_runs_with_two_hooks(family: str) -> None:
-    network = network_of_kind(family)
-    measure, ids = logit_difference(network, 5, 9), ids_of(network, SOURCE)
+    network, measure, ids = setup_of(family)
     noise = Noise(TOKENS, draws=DRAWS, seed=7)
     draws = drawn(network)
     corrupted = [

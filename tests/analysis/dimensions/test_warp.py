@@ -81,9 +81,7 @@ def test_without_phi_a_straight_line_stays_straight(tokenizer: Tokenizer) -> Non
     assert_allclose(same.bent, same.flat)
 
 
-def test_the_lines_are_where_a_neuron_is_at_zero_and_divide_the_awake(
-    tokenizer: Tokenizer,
-) -> None:
+def test_the_lines_are_where_a_neuron_is_at_zero_and_divide_the_awake(tokenizer: Tokenizer) -> None:
     model = ours(tokenizer)
     found = warp(model, 1, inputs_of(model, 2, 0, 4), RELU, 10**6)
     ffn = model.ffn(1)

@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -83,6 +84,18 @@ def bent(layer: nn.Linear) -> Bent:
     made = Bent(layer.in_features, layer.out_features)
     made.load_state_dict(layer.state_dict())
     return made
+
+
+def bending(*layers: str) -> Callable[[Encoder], None]:
+    """All blocks' layers of these names bend."""
+
+    def bend(encoder: Encoder) -> None:
+        for block in encoder.blocks:
+            for layer in layers:
+                straight: Any = block.get_submodule(layer)
+                block.set_submodule(layer, bent(straight))
+
+    return bend
 
 
 class Deaf(SelfAttention):

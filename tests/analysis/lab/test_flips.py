@@ -1,5 +1,7 @@
 """Every claim on the FFN's structure flips when it is broken on purpose."""
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -7,13 +9,13 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab import bend_deleted, convolution, linearity, positions
-from ffnviz.analysis.lab.experiment import Subject, Verdict
+from ffnviz.analysis.lab import bend_deleted, convolution, linearity, positions, width
+from ffnviz.analysis.lab.experiment import Result, Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.lab.broken import ByPosition, Peeking, bent, deaf, finding, subject, with_ffn
+from tests.analysis.lab.broken import ByPosition, Peeking, bending, deaf, finding, subject, with_ffn
 from tests.analysis.networks import ours
 
 HOLDS, FAILS, ONLY_IF = Verdict.HOLDS, Verdict.FAILS, Verdict.ONLY_IF
@@ -25,98 +27,60 @@ def straight(encoder: Encoder) -> None:
         block.ffn.activation = ACTIVATIONS["identity"]
 
 
-@pytest.mark.parametrize("way", positions.WAYS)
-def test_an_ffn_that_peeks_is_not_position_wise(model_folder: Path, way: str) -> None:
-    sound = positions.try_positions(subject(model_folder), way)
-    peeking = positions.try_positions(subject(model_folder, with_ffn(Peeking)), way)
-    assert finding(sound, "FFN").verdict is HOLDS
-    assert finding(peeking, "FFN").verdict is FAILS
+def causal(encoder: Encoder) -> None:
+    """Attention knows the order."""
+    for block in encoder.blocks:
+        block.attention.causal = True
 
 
-@pytest.mark.parametrize("way", ["change", "delete"])
-def test_attention_that_hears_nobody_changes_nobody(model_folder: Path, way: str) -> None:
-    sound = positions.try_positions(subject(model_folder), way)
-    silent = positions.try_positions(subject(model_folder, deaf), way)
-    assert finding(sound, "Attention").verdict is HOLDS
-    assert finding(silent, "Attention").verdict is FAILS
+def constant(encoder: Encoder) -> None:
+    """All FFNs say always the same."""
+    for block in encoder.blocks:
+        block.ffn.expand.weight.data.zero_()
 
 
-def test_attention_that_knows_the_order_does_not_follow_a_shuffle(model_folder: Path) -> None:
-    def causal(encoder: Encoder) -> None:
-        for block in encoder.blocks:
-            block.attention.causal = True
+def shared(*layers: str) -> Callable[[Encoder], None]:
+    """Both blocks have these layers of one FFN."""
 
-    sound = positions.try_positions(subject(model_folder), "shuffle")
-    ordered = positions.try_positions(subject(model_folder, causal), "shuffle")
-    assert finding(sound, "Attention").verdict is HOLDS
-    assert finding(ordered, "Attention").verdict is FAILS
-
-
-def test_weights_of_their_own_at_each_position_are_found_out(model_folder: Path) -> None:
-    sound = positions.try_sharing(subject(model_folder))
-    broken = positions.try_sharing(subject(model_folder, with_ffn(ByPosition)))
-    assert finding(sound, "Equal inputs").verdict is HOLDS
-    assert finding(sound, "The FFN is not shared").verdict is ONLY_IF
-    assert finding(broken, "Equal inputs").verdict is FAILS
-    assert finding(broken, "The FFN is not shared").verdict is HOLDS
-
-
-def test_an_ffn_that_always_says_the_same_says_it_wherever_a_word_stands(
-    model_folder: Path,
-) -> None:
-    def constant(encoder: Encoder) -> None:
-        for block in encoder.blocks:
-            block.ffn.expand.weight.data.zero_()
-
-    sound = positions.try_sharing(subject(model_folder))
-    broken = positions.try_sharing(subject(model_folder, constant))
-    assert finding(sound, "A word").verdict is FAILS
-    assert finding(broken, "A word").verdict is HOLDS
-
-
-def test_an_ffn_that_peeks_is_not_shared_and_mixes_tokens_all_the_same(model_folder: Path) -> None:
-    peeking = positions.try_sharing(subject(model_folder, with_ffn(Peeking)))
-    assert finding(peeking, "The FFN is not shared").verdict is FAILS
-
-
-@pytest.mark.parametrize("layers", [("expand",), ("compress",), ("expand", "compress")])
-def test_blocks_that_share_their_ffn_are_found_out(
-    model_folder: Path, layers: tuple[str, ...]
-) -> None:
     def share(encoder: Encoder) -> None:
         for layer in layers:
             setattr(encoder.blocks[1].ffn, layer, getattr(encoder.blocks[0].ffn, layer))
 
-    claim = "Each block has its own FFN"
-    assert finding(positions.try_sharing(subject(model_folder)), claim).verdict is HOLDS
-    shared = positions.try_sharing(subject(model_folder, share))
-    assert finding(shared, claim).verdict is FAILS
+    return share
 
 
-def test_an_ffn_that_peeks_is_no_convolution_with_kernel_1(model_folder: Path) -> None:
-    sound = convolution.try_convolution(subject(model_folder))
-    peeking = convolution.try_convolution(subject(model_folder, with_ffn(Peeking)))
-    assert finding(sound, "The FFN is two").verdict is HOLDS
-    assert finding(peeking, "The FFN is two").verdict is FAILS
+PEEKING = with_ffn(Peeking)
+FLIPS = [
+    *((partial(positions.try_positions, way=way), PEEKING, "FFN", HOLDS, FAILS)
+      for way in positions.WAYS),
+    *((partial(positions.try_positions, way=way), deaf, "Attention", HOLDS, FAILS)
+      for way in ("change", "delete")),
+    (partial(positions.try_positions, way="shuffle"), causal, "Attention", HOLDS, FAILS),
+    (positions.try_sharing, with_ffn(ByPosition), "Equal inputs", HOLDS, FAILS),
+    (positions.try_sharing, with_ffn(ByPosition), "The FFN is not shared", ONLY_IF, HOLDS),
+    (positions.try_sharing, PEEKING, "The FFN is not shared", ONLY_IF, FAILS),
+    (positions.try_sharing, constant, "A word", FAILS, HOLDS),
+    *((positions.try_sharing, shared(*layers), "Each block has its own FFN", HOLDS, FAILS)
+      for layers in (("expand",), ("compress",), ("expand", "compress"))),
+    (convolution.try_convolution, PEEKING, "The FFN is two", HOLDS, FAILS),
+    (width.try_width, PEEKING, "A neuron set to zero", HOLDS, FAILS),
+    *((bend_deleted.remove_phi, bending("ffn.compress"), claim, HOLDS, FAILS)
+      for claim in ("Without φ, W₁", "A stack")),
+    (bend_deleted.remove_phi, bending("ffn.expand"), "Without φ the hidden", HOLDS, FAILS),
+]  # fmt: skip
 
 
-def test_a_layer_that_bends_does_not_fold(model_folder: Path) -> None:
-    def bend_second(encoder: Encoder) -> None:
-        for block in encoder.blocks:
-            block.ffn.compress = bent(block.ffn.compress)
-
-    def bend_first(encoder: Encoder) -> None:
-        for block in encoder.blocks:
-            block.ffn.expand = bent(block.ffn.expand)
-
-    sound = bend_deleted.remove_phi(subject(model_folder))
-    second = bend_deleted.remove_phi(subject(model_folder, bend_second))
-    first = bend_deleted.remove_phi(subject(model_folder, bend_first))
-    for claim in ("Without φ, W₁", "A stack"):
-        assert finding(sound, claim).verdict is HOLDS
-        assert finding(second, claim).verdict is FAILS
-    assert finding(sound, "Without φ the hidden").verdict is HOLDS
-    assert finding(first, "Without φ the hidden").verdict is FAILS
+@pytest.mark.parametrize(("experiment", "breaks", "claim", "sound", "broken"), FLIPS)
+def test_a_claim_turns_when_the_network_is_broken_on_purpose(
+    model_folder: Path,
+    experiment: Callable[[Subject], Result],
+    breaks: Callable[[Encoder], None],
+    claim: str,
+    sound: Verdict,
+    broken: Verdict,
+) -> None:
+    assert finding(experiment(subject(model_folder)), claim).verdict is sound
+    assert finding(experiment(subject(model_folder, breaks)), claim).verdict is broken
 
 
 @pytest.mark.parametrize("activation", ["relu", "identity"])
@@ -154,9 +118,7 @@ class NoNorm(nn.LayerNorm):
         return self.weight * x + self.bias
 
 
-def test_linearity_is_found_where_it_was_put_and_lost_where_it_was_bent(
-    model_folder: Path,
-) -> None:
+def test_linearity_is_found_where_it_was_put_and_lost_where_it_was_bent(model_folder: Path) -> None:
     def no_norm(encoder: Encoder) -> None:
         for block in encoder.blocks:
             block.ffn_norm.__class__ = NoNorm
@@ -166,14 +128,10 @@ def test_linearity_is_found_where_it_was_put_and_lost_where_it_was_bent(
         no_norm(encoder)
         deaf(encoder)
 
-    def bend(encoder: Encoder) -> None:
-        for block in encoder.blocks:
-            block.ffn.compress = bent(block.ffn.compress)
-            block.attention.project_out = bent(block.attention.project_out)
-
+    crook = bending("ffn.compress", "attention.project_out")
     sound, flat, silent, even, linear, crooked = (
         linearity.try_linearity(subject(model_folder, breaks))
-        for breaks in (None, straight, deaf, no_norm, both, bend)
+        for breaks in (None, straight, deaf, no_norm, both, crook)
     )
     assert finding(sound, "The FFN is not linear").verdict is HOLDS
     assert finding(flat, "The FFN is not linear").verdict is FAILS

@@ -13,10 +13,9 @@ from ffnviz.analysis.cost import PRESETS
 from ffnviz.analysis.lab import fitting, residual, width, zoo
 from ffnviz.analysis.lab.experiment import Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS, Activation
-from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.lab.broken import Peeking, bent, finding, subject, with_ffn
+from tests.analysis.lab.broken import bending, finding, subject
 from tests.analysis.networks import ours
 
 HOLDS, FAILS, ONLY_IF = Verdict.HOLDS, Verdict.FAILS, Verdict.ONLY_IF
@@ -254,32 +253,18 @@ def test_a_gate_without_the_two_thirds_is_larger(
     assert finding(zoo.visit_zoo(subject(model_folder)), claim).verdict is FAILS
 
 
-def test_an_ffn_that_peeks_does_more_than_its_neurons(model_folder: Path) -> None:
-    claim = "A neuron set to zero"
-    assert finding(width.try_width(subject(model_folder)), claim).verdict is HOLDS
-    peeking = width.try_width(subject(model_folder, with_ffn(Peeking)))
-    assert finding(peeking, claim).verdict is FAILS
-
-
-def test_dropout_that_forgets_to_divide_is_biased(
+def test_dropout_that_forgets_to_divide_or_is_in_front_of_a_bend_is_biased(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     claim = "On average, dropout leaves the FFN"
+    bends = subject(model_folder, bending("ffn.compress"))  # behind the dropout
     assert finding(residual.try_dropout(subject(model_folder), 0.3), claim).verdict is HOLDS
+    assert finding(residual.try_dropout(bends, 0.3), claim).verdict is FAILS
     divided = residual._dropped
     monkeypatch.setattr(
         residual, "_dropped", lambda hidden, kept, p: (1 - p) * divided(hidden, kept, p)
     )
     assert finding(residual.try_dropout(subject(model_folder), 0.3), claim).verdict is FAILS
-
-
-def test_dropout_in_front_of_a_layer_that_bends_is_biased(model_folder: Path) -> None:
-    def bend(encoder: Encoder) -> None:
-        for block in encoder.blocks:
-            block.ffn.compress = bent(block.ffn.compress)
-
-    found = residual.try_dropout(subject(model_folder, bend), 0.3)
-    assert finding(found, "On average, dropout leaves the FFN").verdict is FAILS
 
 
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.9])

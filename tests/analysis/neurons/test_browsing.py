@@ -6,7 +6,7 @@ import pytest
 from ffnviz.analysis.neurons.neuron_index import build_index, overview
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 
 def test_a_row_says_how_often_on_what_and_how_strongly(tokenizer: Tokenizer) -> None:

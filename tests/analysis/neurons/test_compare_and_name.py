@@ -10,7 +10,7 @@ from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.parts.neurons.compare import compare, pairs
 from ffnviz.parts.neurons.name import probe_inputs, score_tag, score_words, word_values
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 PROBES = [
     Probe("The cat sat on the mat.", ("animals", "past")),

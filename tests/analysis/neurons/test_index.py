@@ -24,8 +24,7 @@ from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, spli
 from ffnviz.models.encoder.model import TWINS, Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import is_of
-from tests.analysis.networks import ours
-from tests.analysis.small import small_model
+from tests.analysis.networks import ours, small_model
 
 WORDS = [
     "the",
@@ -104,9 +103,7 @@ def test_the_counts_and_examples_are_those_of_going_through_the_texts_one_by_one
                     assert float(values[tokens[rank, neuron]]) == pytest.approx(most, abs=1e-4)
 
 
-def test_texts_longer_than_the_network_reads_are_cut_and_none_of_them_is_lost(
-    model: Model,
-) -> None:
+def test_texts_longer_than_the_network_reads_are_cut_and_none_of_them_is_lost(model: Model) -> None:
     long = " ".join(WORDS * 30)
     whole = model.tokenizer.encode_many([long])[0]
     found = list(batches([Probe(long, ())], model.tokenizer, 20))

@@ -29,7 +29,7 @@ from ffnviz.analysis.neurons.partners import mixed, signs
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 N_POSITIONS, D_FF, TAGS, CLASSES = 8, 24, 2, 3
 

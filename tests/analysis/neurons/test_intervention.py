@@ -18,7 +18,7 @@ from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.trace import StreamTrace
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 SENTENCES = (

@@ -10,7 +10,7 @@ from ffnviz.analysis.neurons import memory
 from ffnviz.analysis.neurons.memory import key_matches, similar, written_ids, written_words
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 
 @pytest.fixture(params=["pre", "post"])

@@ -5,7 +5,7 @@ import pytest
 
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.parts.neurons.arithmetic import DotProduct, logit, output_component, pre_activation
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 

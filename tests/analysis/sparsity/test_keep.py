@@ -15,7 +15,7 @@ from ffnviz.parts.sparsity.keep import (
     strengths,
     strongest_pass,
 )
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 BLOCK, TOKEN = 1, 3

@@ -16,7 +16,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.trace import Trace
 from ffnviz.parts.sparsity.activations import curve, landing, value_range
 from ffnviz.parts.sparsity.awake import reached
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 

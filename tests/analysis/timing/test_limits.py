@@ -6,7 +6,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.parts.timing.stages import Speed, Work, speed, work
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 
 @pytest.mark.parametrize("activation", ["relu", "swiglu"])

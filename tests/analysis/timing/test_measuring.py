@@ -20,7 +20,7 @@ from ffnviz.analysis.timing.stages import stages, time_stages
 from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 

@@ -15,8 +15,7 @@ from ffnviz.analysis.timing.memory import (
 )
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
-from tests.analysis.networks import network
-from tests.analysis.small import small_model
+from tests.analysis.networks import network, small_model
 
 FLOAT = 4
 

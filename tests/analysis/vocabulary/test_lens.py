@@ -7,7 +7,7 @@ import torch
 from ffnviz.analysis.lens import contributions, largest_gain, read_early
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 

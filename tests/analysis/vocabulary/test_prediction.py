@@ -12,7 +12,7 @@ from ffnviz.analysis.neurons.intervention import neuron_values, strongest_neuron
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 TEXT = "The cat sat on the [MASK]."
 

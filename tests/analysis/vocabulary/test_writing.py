@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from ffnviz.analysis.writing import Generation, Strategy, begin, logits_before, no_text, write_word
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
-from tests.analysis.small import small_model
+from tests.analysis.networks import small_model
 
 CHANCE = Strategy(sample=True, seed=5, top_k=50)
 

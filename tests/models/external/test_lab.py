@@ -141,9 +141,7 @@ def test_the_command_tests_a_network_of_ones_own(
     assert "plain FFNs, and SwiGLU is gated" in refused.output
 
 
-def test_no_special_token_is_promoted_where_nobody_counted_words(
-    network_of: OPEN,
-) -> None:
+def test_no_special_token_is_promoted_where_nobody_counted_words(network_of: OPEN) -> None:
     llama = network_of("Llama")
     special = {*llama.tokenizer.special_ids}
     vocabulary = len(word_head(llama)[1].vectors)
