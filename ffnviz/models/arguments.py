@@ -87,8 +87,8 @@ def most_tokens(text: object, given: Any) -> int | None:
     """How many tokens of a text are read at most; None for all.
 
     Raises:
-        TypeError: if the text is no str.
-        ValueError: if the number is no whole number, or below 0.
+        TypeError: if the text is not a str.
+        ValueError: if the number is not a whole number, or below 0.
     """
     check_text(text)
     return None if given is None else at_least("max_tokens", given, 0)

@@ -72,7 +72,7 @@ class ReadsTexts:
                 whose FFN's stages are kept.
 
         Raises:
-            TypeError: if the text is no str, or an edit no Edit.
+            TypeError: if the text is not a str, or an edit no Edit.
             ValueError: if the text is empty or has an entry that the network has no vector for, or
                 an edit changes what does not exist; in training mode, if it has dropout.
         """
@@ -96,7 +96,7 @@ class ReadsTexts:
         """What the network computes for ids, (*batch, T); see trace.
 
         Raises:
-            TypeError: if the ids are no tensor of whole numbers.
+            TypeError: if the ids are not a tensor of whole numbers.
             ValueError: if there are no tokens, or more than max_tokens, or one that is not in the
                 vocabulary; if an edit changes what does not exist.
             CannotOpenError: if the network is not ours, and was set to training mode.
@@ -124,7 +124,7 @@ class ReadsTexts:
             batch: the most texts that are read together; fewer where they are long.
 
         Raises:
-            TypeError: if a text is no str.
+            TypeError: if a text is not a str.
             ValueError: naming the text that is empty, or in which an edit changes what does not
                 exist.
         """

@@ -46,7 +46,7 @@ def network_of(trace: object) -> "Network":
     """The network that made a trace.
 
     Raises:
-        TypeError: if it is no trace of one text.
+        TypeError: if it is not a trace of one text.
         ValueError: if it was saved or pickled, which leaves its network out.
     """
     if not isinstance(trace, Trace):
