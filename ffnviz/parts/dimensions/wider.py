@@ -336,7 +336,7 @@ def _errors(run: Run, answer: Answer, place: int, title: str) -> list[Trace]:
     x, colour = np.array(WIDTHS) / D_MODEL, f"@{run.card.colour}"
     median = 100 * np.array([fit.median for fit in answer.fits])
     best = 100 * np.array([fit.errors.min() for fit in answer.fits])
-    more = {
+    more: dict[str, Any] = {
         "hovertemplate": "%{x} × d_model: %{y:.3g}%<extra>%{fullData.name}</extra>",
         "meta": {"named": title},  # in its table: the sentence above says it, too
     }
