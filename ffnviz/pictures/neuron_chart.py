@@ -58,7 +58,7 @@ def values(
                "line": {"color": "@muted", "width": 1, "dash": "dot"}}
               for y in sides),
         ],
-        margin={"l": 70, "r": 20, "t": 12, "b": 70},
+        margin={"l": 70, "r": 20, "t": 6, "b": 70},
     )  # fmt: skip
 
 

@@ -2,7 +2,7 @@
 // a column of words, sideways scrolling, small type, and with `parts`, on a laptop or a projector, plots
 // that are too low to read, and in a hall lines of code that wrap. Returns a sentence a fault.
 ({ smallest, parts = false }) => {
-  const NARROWEST = 150, LOWEST = 90, LOWEST_BARS = 55, LAPTOP = 1280, HALL = 1920; // pixels
+  const NARROWEST = 150, LOWEST = 120, LOWEST_BARS = 55, LAPTOP = 1280, HALL = 1920; // pixels
   const SLACK = 2; // pixels that rounding may make
   const parentOf = (node) => node.assignedSlot ?? node.parentElement ?? node.getRootNode().host ?? null;
 

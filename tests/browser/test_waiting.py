@@ -25,7 +25,7 @@ MEASURING = {
     "timing?part=stages": 2, "timing?part=stages&stages_view=products": 1,
     GROWTH: 2, "dimensions?part=cost&cost_view=memory": 2,
     "dimensions?part=flow&shapes_view=forms": 1, "lab?part=claims": 1, "lab?part=bend": 3,
-    "lab?part=positions&positions_view=hears": 3, "lab?part=fit": 3, "lab?part=residual": 4,
+    "lab?part=positions&positions_view=hears": 2, "lab?part=fit": 3, "lab?part=residual": 4,
     "lab?part=linear&linear_view=frozen": 2, "block?part=turns": 1,
     "neurons?part=plant&plant_view=many": 2, "neurons?part=switch&switch_view=fact": 2,
 }  # fmt: skip

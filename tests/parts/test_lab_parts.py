@@ -149,14 +149,21 @@ def test_a_curve_that_is_drawn_stands_in_the_link_and_is_fitted() -> None:
 def test_who_hears_whom_at_any_length_and_depth() -> None:
     part = lab("hears", length="4", depth="2")
     result = input_influence(experiment_subject(part.run), 4, 2)
-    assert verdicts(part.cells, "hears") == expected(result.findings)
+    claimed = verdicts(part.cells, "hears")
+    assert claimed == expected(result.findings)[: len(claimed)]
     assert (
-        "Over 4 tokens in 2 layers an RNN takes 5 sequential steps: 4 for the tokens, and 1 more"
+        "Over 4 tokens in 2 layers an RNN takes 5 sequential steps; attention takes 2, one for each"
         in words(part.cells["lab-hears"])
     )
-    assert "with recurrent weights × 8 by " in words(part.cells["lab-decay"])
-    stops = [part.controls[each.label]["stop"] for each in influence.SETTINGS]
-    assert stops == [1, 1, 4]
+    gradients = lab("positions", positions_view="gradients", length="4", depth="2")
+    assert claimed + verdicts(gradients.cells, "hears") == expected(result.findings)
+    assert "with recurrent weights × 8 by " in words(gradients.cells["lab-decay"])
+    for shown, settings in (
+        (part, influence.SETTINGS),
+        (gradients, influence.GRADIENT_SETTINGS),
+    ):
+        stops = [shown.controls[each.label]["stop"] for each in settings]
+        assert stops == [1, 1, 4][: len(settings)]
 
 
 @pytest.mark.parametrize(

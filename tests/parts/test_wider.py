@@ -75,8 +75,11 @@ def test_wider_is_better_and_the_widest_stores_all_pairs(phi: str) -> None:
 @pytest.mark.parametrize("network", ["relu", "gelu"])
 def test_the_page_says_the_errors(network: str) -> None:
     said = drawn("dimensions", "wider", twin=network, wider="16").said
-    for answer in answers(ACTIVATIONS[network]).values():
+    found = answers(ACTIVATIONS[network]).values()
+    for answer in found:
         assert percent(answer.fits[-1].median) in said
-        assert f"At d_ff = d_model: {percent(answer.fits[1].median)}" in said
-        assert f"whatever d_ff: {percent(answer.toy.without)}." in said
+    one, two, three = (percent(answer.toy.without) for answer in found)
+    assert f"Without φ these errors are {one}, {two} and {three}." in said
+    one, two, three = (percent(answer.fits[1].median) for answer in found)
+    assert f"no wider (d_ff = d_model), they are {one}, {two} and {three};" in said
     assert "d_model is 2 in these toys" in said

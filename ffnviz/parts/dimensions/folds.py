@@ -143,7 +143,6 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
         ],
         log_axis("neurons", POWERS),
         log_axis("pieces", POWERS),
-        margin={"l": 70, "r": 20, "t": 60, "b": 56},
     )
 
 
@@ -161,7 +160,7 @@ def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, 
         ],
         axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
         axis("pieces so far", rangemode="tozero"),
-        margin={"l": 76, "r": 20, "t": 60, "b": 44},
+        margin={"l": 76, "r": 44, "t": 36, "b": 44},
     )
 
 

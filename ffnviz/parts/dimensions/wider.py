@@ -194,7 +194,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         the_curve(run, found, place),
         the_pairs(run, found, place),
     )
-    return Sheet([row(*pictures), row(what_it_takes(found))])
+    return Sheet([row(*pictures, widths=(1.1, 1, 1.1)), row(what_it_takes(found))])
 
 
 def phi_of(run: Run) -> Activation:
@@ -219,17 +219,11 @@ def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
     return f"{before}{number(percent(answer.fits[place].median))}{after}"
 
 
-def _beside(answer: Answer) -> Sentence:
-    """What is off with d_ff = d_model, and without φ."""
-    bend, without = percent(answer.fits[BEND_ALONE].median), percent(answer.toy.without)
-    return f"At d_ff = d_model: {bend}. Without φ, whatever d_ff: {without}."
-
-
 def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
     """Two classes, and the boundary that a linear read-out of the hidden layer draws."""
     answer = found["points"]
     said = _said(answer, place, "", " of the points are on the wrong side.")
-    head = Head(said, "wider-points", run.card.colour, under=_beside(answer))
+    head = Head(said, "wider-points", run.card.colour)
     side = torch.linspace(-1, 1, GRID, dtype=torch.float64)
     grid = torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
     x, first = answer.toy.x.numpy(), (answer.toy.y[:, 0] > 0).numpy()
@@ -238,7 +232,8 @@ def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
         score = network(grid).reshape(GRID, GRID).clamp(-1, 1).numpy()
         return [
             {"type": "contour", "name": "boundary", "z": score, "x": side.numpy(),
-             "y": side.numpy(), "showscale": False, "hoverinfo": "skip", "zmin": -2, "zmax": 2,
+             "y": side.numpy(), "showscale": False, "showlegend": False, "hoverinfo": "skip",
+             "zmin": -2, "zmax": 2,
              "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
              "contours": {"coloring": "heatmap", "start": 0, "end": 0, "size": 1},
              "line": {"color": "@text", "width": 2.5}, "meta": {"decoration": True}, **on},
@@ -265,7 +260,7 @@ def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
     """A wave, and the fit with as many bends as there are neurons."""
     answer = found["curve"]
     said = _said(answer, place, "The curve is missed by ", " of its spread.")
-    head = Head(said, "wider-curve", run.card.colour, under=_beside(answer))
+    head = Head(said, "wider-curve", run.card.colour)
     x, y = answer.toy.x, answer.toy.y[:, 0].numpy()
 
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
@@ -291,7 +286,7 @@ def the_pairs(run: Run, found: dict[str, Answer], place: int) -> Cell:
     """Where each value is, and what its key recalls."""
     answer = found["pairs"]
     said = _said(answer, place, f"{PAIRS} stored pairs come back ", " off.")
-    head = Head(said, "wider-pairs", run.card.colour, under=_beside(answer))
+    head = Head(said, "wider-pairs", run.card.colour)
     x, y = answer.toy.x, answer.toy.y
 
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
@@ -326,7 +321,7 @@ def _cell(
     for number_, at in (("2", BEND_ALONE), ("3", place)):
         traces += panel(answer.fits[at].middle, {"xaxis": f"x{number_}", "yaxis": f"y{number_}"})
     drawn = _figure(
-        [*_errors(run, answer, place), *traces], (BEND_ALONE, place), answer, title, reach
+        [*_errors(run, answer, place, title), *traces], (BEND_ALONE, place), answer, reach
     )
     return chart_cell(
         head,
@@ -336,25 +331,22 @@ def _cell(
     )
 
 
-def _errors(run: Run, answer: Answer, place: int) -> list[Trace]:
+def _errors(run: Run, answer: Answer, place: int, title: str) -> list[Trace]:
     """The error against d_ff ÷ d_model: with φ, with the best W₁ of all draws, and without φ."""
     x, colour = np.array(WIDTHS) / D_MODEL, f"@{run.card.colour}"
     median = 100 * np.array([fit.median for fit in answer.fits])
     best = 100 * np.array([fit.errors.min() for fit in answer.fits])
-    template = "%{x} × d_model: %{y:.3g}%<extra>%{fullData.name}</extra>"
+    more: dict[str, Any] = {
+        "hovertemplate": "%{x} × d_model: %{y:.3g}%<extra>%{fullData.name}</extra>",
+        "meta": {"named": title},  # in its table: the sentence above says it, too
+    }
     return [
         line_trace(
-            "without φ",
-            x,
-            np.full(len(x), 100 * answer.toy.without),
-            "@muted",
-            2.5,
-            "dash",
-            hovertemplate=template,
+            "without φ", x, np.full(len(x), 100 * answer.toy.without), "@muted", 2.5, "dash", **more
         ),
-        line_trace("best W₁", x, best, f"{colour}/0.6", 2, "dot", hovertemplate=template),
-        line_trace(phi_of(run).label, x, median, colour, 3, dots=8, hovertemplate=template),
-        ring("shown", x[[place]], median[[place]], colour, 14),
+        line_trace("best W₁", x, best, f"{colour}/0.6", 2, "dot", **more),
+        line_trace(phi_of(run).label, x, median, colour, 3, dots=8, **more),
+        ring("shown", x[[place]], median[[place]], colour, 14, meta=more["meta"]),
     ]
 
 
@@ -362,7 +354,6 @@ def _figure(
     traces: Sequence[Trace],
     shown: tuple[int, int],
     answer: Answer,
-    title: str,
     reach: tuple[float, float],
 ) -> Figure:
     highest = 100 * max(answer.toy.without, *(fit.median for fit in answer.fits))
@@ -379,7 +370,7 @@ def _figure(
             **bare,
         )
         axes[f"yaxis{place}"] = bare_axis(
-            "", domain=[0.56, 1], anchor=f"x{place}", range=[-reach[1], reach[1]], **bare, **square
+            "", domain=[0.6, 1], anchor=f"x{place}", range=[-reach[1], reach[1]], **bare, **square
         )
         titles.append(
             {
@@ -403,10 +394,10 @@ def _figure(
             ticktext=list(TIMES),
             anchor="y",
         ),
-        axis(title, domain=[0, 0.42], range=[0, 1.12 * highest], anchor="x", nticks=4),
+        axis("", domain=[0, 0.42], range=[0, 1.12 * highest], anchor="x", nticks=4, ticksuffix="%"),
         **axes,
         annotations=titles,
-        margin={"l": 50, "r": 12, "t": 34, "b": 52},
+        margin={"l": 44, "r": 4, "t": 34, "b": 52},
         legend={"orientation": "h", "x": 0, "y": 0.435, "yanchor": "bottom", "font": {"size": 14}},
     )
 

@@ -21,9 +21,11 @@ PARTS = (
                   "positions_view", {
         "moved": View("tokens moved", positions.sheet, positions.SETTINGS, FFN_NEEDS),
         "sharing": View("shared weights", positions.sharing_sheet, needs=FFN_NEEDS),
-        "convolution": View("as a convolution", positions.convolution_sheet, needs=FFN_NEEDS),
+        "convolution": View("convolution", positions.convolution_sheet, needs=FFN_NEEDS),
         "hears": View("beside other layers", influence.sheet, influence.SETTINGS, NEEDS,
                       further=True),
+        "gradients": View("gradients", influence.gradients_sheet, influence.GRADIENT_SETTINGS,
+                          NEEDS, further=True),
     }),
     Part(without_phi.sheet, "Without φ", "bend", (), NEEDS, line="two matrices become one"),
     part_of_views("Linear?", "linear", "which parts of a block are linear", "linear_view", {

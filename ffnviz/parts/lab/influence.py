@@ -14,6 +14,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.influence import (
     DEEPEST,
     DEPTH,
@@ -25,6 +26,7 @@ from ffnviz.analysis.lab.influence import (
     LSTM,
     RNN,
     Influence,
+    fading_findings,
     input_influence,
 )
 from ffnviz.analysis.lab.local_map import Terms, derivative, terms_of
@@ -35,7 +37,7 @@ from ffnviz.models.network import Network
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.lab.positions import Map, maps
 from ffnviz.parts.neuron_shown import open_neuron
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
@@ -276,39 +278,63 @@ GAINS = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, LOUDEST)
 LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST).with_control(
     "recurrent weight scale", GAINS, lambda stop: f"×{stop:g}", "of the third recurrent network"
 )
-SETTINGS = (N, LAYERS, LOUDER)
+SETTINGS = (N, LAYERS)
+GRADIENT_SETTINGS = (*SETTINGS, LOUDER)
 ACROSS = 5
 LABEL = "Differentiate"
 DASHES = ("solid", "dash", "dot")
 
 
 def sheet(run: Run, values: Values) -> Sheet:
-    """The maps over the decay with distance and the verdicts."""
+    """The maps over what textbooks say of them."""
+    before = (
+        Soon("lab-influence", "Which inputs each output depends on, in ten kinds of layers", 342),
+        Soon("lab-hears", "What textbooks say of it", 200),
+    )
+
+    def after(result: Influence) -> tuple[Cell, Cell]:
+        findings = result.findings[: -len(_of_distance(result))]
+        return all_maps(run, result), verdicts_of(run, "lab-hears", findings)
+
+    return _measured(run, values, before, after)
+
+
+def gradients_sheet(run: Run, values: Values) -> Sheet:
+    """How gradients change over a distance, over what textbooks say of it."""
+    before = (
+        Soon("lab-decay", "How a gradient fades over a distance", 360),
+        Soon("lab-hears", "What textbooks say of it", 200),
+    )
+
+    def after(result: Influence) -> tuple[Cell, Cell]:
+        return decay(run, result), verdicts_of(run, "lab-hears", _of_distance(result))
+
+    return _measured(run, values, before, after)
+
+
+def _of_distance(result: Influence) -> tuple[Finding, ...]:
+    """The last of the findings: what recurrent networks' gradients do over a distance."""
+    return fading_findings(result.fading, result.gain)
+
+
+def _measured(
+    run: Run,
+    values: Values,
+    before: tuple[Soon, Soon],
+    after: Callable[[Influence], tuple[Cell, Cell]],
+) -> Sheet:
+    """Two cells of the one measurement behind both views, one below the other."""
     args = values[N], values[LAYERS], values[LOUDER]
     setup = (run.card.id, run.device, run.state.block, run.state.sentence, *args)
+    return Sheet([
+        Measurement("hears", setup, differentiate, lambda measured: _rows(*after(measured.result)),
+                    args, _rows(*before), LABEL,
+                    "Computing the gradients of ten kinds of layers …")
+    ])  # fmt: skip
 
-    def after(measured: Measured[Influence]) -> list[Row]:
-        result = measured.result
-        verdicts = verdicts_of(run, "lab-hears", result.findings)
-        return [
-            row(all_maps(run, result)),
-            row(decay(run, result), verdicts, widths=(1.7, 1)),
-        ]
 
-    before = [
-        row(
-            Soon(
-                "lab-influence", "Which inputs each output depends on, in ten kinds of layers", 342
-            )
-        ),
-        row(
-            Soon("lab-decay", "How a gradient fades over a distance", 260),
-            Soon("lab-hears", "What textbooks say of it", 200),
-            widths=(1.7, 1),
-        ),
-    ]
-    return Sheet([Measurement("hears", setup, differentiate, after, args, before, LABEL,
-                              "Computing the gradients of ten kinds of layers …")])  # fmt: skip
+def _rows(*cells: Cell | Soon) -> list[Row]:
+    return [row(each) for each in cells]
 
 
 def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:
@@ -322,7 +348,7 @@ def all_maps(run: Run, result: Influence) -> Cell:
     labels = run.labels[:n] if n <= 12 else []
     shown = [
         Map(
-            f"{layer.name}<br>{layer.receptive_field} seen in {counted(layer.steps, 'step')}",
+            layer.name,
             layer.share,
             f"@{run.card.colour}" if layer.trained else "@muted",
             labels,
@@ -330,7 +356,7 @@ def all_maps(run: Run, result: Influence) -> Cell:
         )
         for layer in result.maps
     ]
-    shown.insert(5, Map(f"decoder: sentence<br>{n} seen", result.memory, "@muted", labels, []))
+    shown.insert(5, Map("decoder: sentence", result.memory, "@muted", labels, []))
     rnn = next(layer for layer in result.maps if layer.name == RNN)
     return chart_cell(
         Head(_steps(n, result.depth, rnn.steps), "lab-influence", run.card.colour),
@@ -343,11 +369,9 @@ def all_maps(run: Run, result: Influence) -> Cell:
 
 def _steps(n: int, depth: int, steps: int) -> Sentence:
     """How many sequential steps an RNN takes, and attention."""
-    later = "" if depth == 1 else f", and {depth - 1} more until the last layer is done"
     return (
         f"Over {counted(n, 'token')} in {counted(depth, 'layer')} an RNN takes "
-        f"{number(counted(steps, 'sequential step'))}: {n} for the tokens{later}. Attention takes "
-        f"{depth}: one for each layer."
+        f"{number(counted(steps, 'sequential step'))}; attention takes {depth}, one for each layer."
     )
 
 
@@ -379,7 +403,7 @@ def decay(run: Run, result: Influence) -> Cell:
             margin={"l": 76, "r": 16, "t": 10, "b": 56},
         ),
         "How steeply outputs depend on inputs over a distance, for each kind of layer.",
-        height=260,
+        height=360,
     )
 
 

@@ -178,7 +178,7 @@ LEAST = 1e-3  # the darkest colour: mere rounding stays faint
 class Map:
     """One map."""
 
-    title: str  # said above it; may hold <br>
+    title: str  # said above it
     # at least 0, (rows, columns); no number where there is nothing to say
     values: Array
     colour: str  # of the largest, as a figure names it
@@ -197,7 +197,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         down: what the rows and the columns are.
     """
     n_rows = -(-len(shown) // across)
-    gap_x, gap_y = 0.24 / across, 0.36 / n_rows if n_rows > 1 else 0.0
+    gap_x, gap_y = 0.24 / across, 0.24 / n_rows if n_rows > 1 else 0.0
     width, height = (1 - gap_x * (across - 1)) / across, (1 - gap_y * (n_rows - 1)) / n_rows
     traces, axes, titles = [], {}, []
     for place, each in enumerate(shown):
@@ -206,7 +206,7 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         number = str(place + 1) if place else ""
         largest = max(LEAST, float(np.nanmax(each.values, initial=0)))
         traces.append({
-            "type": "heatmap", "name": each.title.replace("<br>", " "),
+            "type": "heatmap", "name": each.title,
             # The root shows what is small; the hover has the value itself.
             "z": np.sqrt(np.maximum(each.values, 0) / largest), "customdata": each.values,
             "meta": {"numbers": "customdata"},
@@ -238,7 +238,12 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         annotations=titles,
         meta={"panels": len(shown), "rows": n_rows},
         showlegend=False,
-        margin={"l": 96, "r": 10, "t": 56, "b": 76 if shown[0].columns else 16},
+        margin={
+            "l": 96,
+            "r": 10,
+            "t": 34 if across >= MANY else 56,
+            "b": 76 if shown[0].columns else 8,
+        },
     )
 
 

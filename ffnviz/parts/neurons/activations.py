@@ -94,9 +94,8 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
     colour, provenance = run.card.colour, run.card.provenance
     counted = provenance is not None and provenance.token_counts is not None
     sentence = (
-        f"Of the embeddings of {'common' if counted else 'all'} words, that of "
-        f"{number(f'“{matches.words[0]}”')} matches this neuron's key best: alone in the stream, "
-        f"it would give a pre-activation of {signed(scores[0])}."
+        f"Of {'common' if counted else 'all'} words {number(f'“{matches.words[0]}”')} matches this "
+        f"neuron's key best: alone, it gives a pre-activation of {signed(scores[0])}."
     )
     return bars_cell(
         Head(sentence, "keymatch", run.card.colour),

@@ -17,6 +17,7 @@ const [BAR, BESIDE] = [20, 12]; // pixels, with the gap between bars; of one of 
 const ROW = 14; // pixels, of a map: its name must be read
 const LOW = 320; // pixels: what is as low as this anyway stays, and has small titles of its axes
 const CLOSE = 4; // pixels, of such a title from its axis
+const NAMES = 1.9; // of its type's size, that a line of names below an axis needs
 const [MANY, FEWER] = [4, 0.9]; // panels, which are low already; the share of their height that they need
 const [LOWEST, LOWEST_SHARE] = [200, 0.5]; // pixels, and of a low one's own height, that a chart may be made by what stands around it
 
@@ -96,6 +97,9 @@ function shorten(trace, axis, n) {
   axis.range = [n - 0.4, -0.6];
 }
 
+// Whether titles of panels stand above the axes, where a legend would.
+const hasAbove = ({ annotations }) => (annotations ?? []).some(({ y, yref, yanchor }) => yref === "paper" && y >= 1 && yanchor === "bottom");
+
 // Before a hall lines and marks grow with the type, and no type may shrink: a bar's text is as large
 // as all other, or it is left out where bars stand too close for it; and a legend makes room for
 // what stands above the axes.
@@ -113,8 +117,7 @@ function forHall(data, layout, share) {
     const fits = room >= trace.y.length;
     Object.assign(trace, fits ? { constraintext: "none" } : { text: undefined, texttemplate: "", textposition: "none" });
   }
-  const above = (layout.annotations ?? []).some(({ y, yref, yanchor }) => yref === "paper" && y >= 1 && yanchor === "bottom");
-  if (!above || layout.showlegend === false || !layout.legend) return;
+  if (!hasAbove(layout) || layout.showlegend === false || !layout.legend) return;
   layout.margin.t += Math.round(1.3 * size);
   layout.legend.y = 1 + (1.5 * size) / Math.max(1, inside);
 }
@@ -169,15 +172,39 @@ function typeForHall(layout, height, pageType) {
   return Math.max(LEAST_OF_HALL * pageType, Math.min(pageType, height / rows / LINES_OF_PANEL));
 }
 
-// The titles of a low chart's axes are as small as other type, and leave their room to the plots.
+// The titles of a low chart's axes are as small as other type, and what they and names that are not turned leave of the
+// room below is the plots'.
 function lowerTitles(layout) {
-  const { size } = layout.font, saved = layout.margin.b;
+  const { size } = layout.font, saved = layout.margin.b, needs = [];
   for (const [name, axis] of Object.entries(layout)) {
-    if (!name.startsWith("xaxis") || !axis.title?.text) continue;
-    const { font, standoff } = axis.title, tick = axis.tickfont?.size ?? size;
-    if (!standoff || font) continue;
-    axis.title = { ...axis.title, standoff: CLOSE, font: { size: tick } };
-    layout.margin.b = Math.min(layout.margin.b, saved - Math.round(standoff - CLOSE + 1.2 * (1.2 * size - tick)));
+    if (!name.startsWith("xaxis")) continue;
+    const { text, font, standoff } = axis.title ?? {}, tick = axis.tickfont?.size ?? size;
+    const small = text && standoff && !font;
+    if (small) axis.title = { ...axis.title, standoff: CLOSE, font: { size: tick } };
+    const spared = small ? Math.round(standoff - CLOSE + 1.2 * (1.2 * size - tick)) : 0;
+    needs.push(axis.tickangle || (text && !small) ? saved - spared : Math.round((text ? NAMES + 1 : NAMES) * tick));
+  }
+  layout.margin.b = Math.min(saved, Math.max(...needs));
+}
+
+// Its legend stands at its very top: Plotly keeps more room around one that is placed by the axes.
+function raiseLegend(layout) {
+  const { legend } = layout;
+  if (legend?.y > 1 && legend.yanchor === "bottom" && !hasAbove(layout)) Object.assign(legend, { yref: "container", y: 1, yanchor: "top" });
+}
+
+// Names that would touch are turned, or every second or third is left out.
+function turnNames(layout, width) {
+  for (const [name, axis] of Object.entries(layout)) {
+    if (!name.startsWith("xaxis") || !axis.ticktext) continue;
+    const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);
+    const names = axis.ticktext.map((text) => text.replace(/<[^>]*>/g, ""));
+    const longest = Math.max(...names.map((text) => text.length)), slot = span / names.length;
+    if (CHARACTER * (names.join(" ").length + 1) > span || CHARACTER * longest > 1.25 * slot) axis.tickangle = -50;
+    const every = Math.ceil((axis.tickfont?.size ?? layout.font.size) / slot); // turned, each still needs a line
+    if (every > 1 && axis.tickvals?.length === names.length) {
+      for (const list of ["tickvals", "ticktext"]) axis[list] = [...axis[list]].filter((_, at) => at % every === 0);
+    }
   }
 }
 
@@ -187,7 +214,6 @@ export function fit(data, layout, width, height, pageType, hall = false) {
   const type = hall ? typeForHall(layout, height, pageType) : pageType;
   scaleType(data, layout, type / PAGE_TYPE);
   if (hall) forHall(data, layout, type / PAGE_TYPE);
-  else if (height < LOW) lowerTitles(layout);
   if (isNarrow(width)) {
     if (isPhone(width)) {
       layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
@@ -203,20 +229,14 @@ export function fit(data, layout, width, height, pageType, hall = false) {
     const named = layout.showlegend === false ? 0 : data.filter(({ showlegend }) => showlegend !== false).length;
     if (named > 4 && layout.legend?.orientation !== "v") layout.height += NAME_HEIGHT * named; // they stand one below the other
   }
-  shortenTitles(layout);
   const { panels, rows } = layout.meta ?? {};
   if (panels > 1 && width / Math.ceil(panels / (rows || 1)) < PANEL) stack(layout, panels, height, width);
+  turnNames(layout, width);
+  if (!hall && height < LOW) {
+    lowerTitles(layout);
+    raiseLegend(layout);
+  }
+  shortenTitles(layout);
   if (!hall) sizeBars(data, layout);
   sizeNames(data, layout, hall ? SMALLEST_IN_HALL : SMALLEST);
-  for (const [name, axis] of Object.entries(layout)) {
-    if (!name.startsWith("xaxis") || !axis.ticktext) continue;
-    const span = (axis.domain ? axis.domain[1] - axis.domain[0] : 1) * (width - layout.margin.l);
-    const names = axis.ticktext.map((text) => text.replace(/<[^>]*>/g, ""));
-    const longest = Math.max(...names.map((text) => text.length)), slot = span / names.length;
-    if (CHARACTER * (names.join(" ").length + 1) > span || CHARACTER * longest > 1.25 * slot) axis.tickangle = -50;
-    const every = Math.ceil((axis.tickfont?.size ?? layout.font.size) / slot); // turned, each still needs a line
-    if (every > 1 && axis.tickvals?.length === names.length) {
-      for (const list of ["tickvals", "ticktext"]) axis[list] = [...axis[list]].filter((_, at) => at % every === 0);
-    }
-  }
 }
