@@ -279,7 +279,11 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
             if call.output.shape[-1] == y.shape[-1] and call.output.numel() == y.numel():
                 fit = fitted(y, x, rows(call.output) + written)
                 yield StreamRoles(PARALLEL, shared, None, after, None, call, *fit)
-    others = [c for c in seen.calls[place + 1 :] if c.output.shape == seen.output.shape]
+    others = [
+        call
+        for call in seen.calls[place + 1 :]
+        if call.output.shape == seen.output.shape and not same(call.input, ffn.down.output)
+    ]
     for (middle, norm), (written, after) in product(middles, writes):
         made_by = before if norm is None else None
         for other in (None, *others) if middle.shape == y.shape else ():
