@@ -177,7 +177,7 @@ class FfnPath:
     hidden: Vector  # (d_ff,)
     output: Vector  # (d_model,)
     stream: Vector  # before the FFN, (d_model,)
-    new_stream: Vector  # after the block, (d_model,)
+    new_stream: Vector  # behind the FFN, (d_model,)
     gate: Vector | None = None  # φ(pre_activation) of a gated FFN, (d_ff,)
     value: Vector | None = None  # what that is multiplied by, (d_ff,)
 
@@ -185,7 +185,8 @@ class FfnPath:
 def ffn_path(trace: ForwardPass, block: int, token: int, phi: Activation | None = None) -> FfnPath:
     """The vectors of one token in one block; of a gated FFN with what φ makes of the gate."""
     record, ffn = trace.blocks[block], trace.blocks[block].ffn
-    stages = ffn.input, ffn.pre_activation, ffn.hidden, ffn.output, record.middle, record.output
+    new = record.output if record.behind_ffn is None else record.behind_ffn
+    stages = ffn.input, ffn.pre_activation, ffn.hidden, ffn.output, record.middle, new
     vectors = [stage[token] for stage in stages]
     if isinstance(ffn, GatedFeedForwardRecord) and phi is not None:
         vectors += [phi.function(ffn.pre_activation[token]), ffn.value[token]]

@@ -22,7 +22,7 @@ PARTS_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NOR
 class Reading:
     """The prediction read from the stream at one stage."""
 
-    stage: str  # after which part: "embedding", "attention 1", "FFN 1", …
+    stage: str  # after which part: "embedding", "attention 1", "FFN 1", …, or what comes behind
     prediction: Prediction  # the likeliest words there
     probability: float  # of the followed word, from 0 to 1
     rank: int  # of that word among all entries, from 1
@@ -40,7 +40,7 @@ def read_early(model: Network, trace: ForwardPass, token: int, word: int, k: int
         k: likeliest words at each stage.
     """
     readings = []
-    for stage, stream in _stages(trace, token):
+    for stage, stream in _stages(trace, token, model.card.also_adds):
         logits = model.logits(stream)
         rank = 1 + int((logits > logits[word]).sum())
         probability = float(logits.softmax(dim=-1)[word])
@@ -58,13 +58,15 @@ def largest_gain(readings: Sequence[Reading]) -> tuple[Reading, Reading]:
     return max(pairwise(readings), key=gain)
 
 
-def _stages(trace: ForwardPass, token: int) -> list[tuple[str, Tensor]]:
+def _stages(trace: ForwardPass, token: int, also_adds: str) -> list[tuple[str, Tensor]]:
     stages = [("embedding", trace.embedding[token])]
     for number, block in enumerate(trace.blocks, start=1):
-        stages += [
-            (f"attention {number}", block.middle[token]),
-            (f"FFN {number}", block.output[token]),
-        ]
+        stages.append((f"attention {number}", block.middle[token]))
+        if also_adds and block.behind_ffn is not None:
+            stages.append((f"FFN {number}", block.behind_ffn[token]))
+            stages.append((f"{also_adds} {number}", block.output[token]))
+        else:
+            stages.append((f"FFN {number}", block.output[token]))
     return stages
 
 

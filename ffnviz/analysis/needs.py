@@ -34,15 +34,16 @@ class Capability(Enum):
     PLAIN_FFN = "Its FFN is gated, and this is about the plain one: two matrices with φ in between."
     PRE_NORM = (
         "Its stream, or what is written into it, is normalised along the way (post-LN or sandwich "
-        "norms), so what was written does not simply add up."
+        "norms) or changed behind the FFN (per-layer inputs), so what was written does not simply "
+        "add up."
     )
     ATTENTION = (
         "Its attention combines patterns and values in a way that ffnviz does not recognise, so "
         "the work of its heads cannot be shown."
     )
     IN_ORDER = (
-        "Its attention and FFN do not add their outputs one after the other, unchanged, so its "
-        "block cannot be drawn as a row of steps."
+        "Its block is not just attention and FFN that add their outputs one after the other, "
+        "unchanged, so it cannot be drawn as a row of steps."
     )
     OURS = "It is not made of ffnviz's own modules, which this takes apart one by one."
 

@@ -21,7 +21,7 @@ from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.external.memory import gigabytes
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
-from ffnviz.models.external.proof import EQUATIONS
+from ffnviz.models.external.proof import EQUATIONS, spread
 from ffnviz.models.network import Network
 from ffnviz.models.registry import OURS, is_ours, load, load_request
 
@@ -67,13 +67,15 @@ def _proof_lines(network: ExternalNetwork) -> list[str]:
     """What was found of a network, for a terminal."""
     card, sizes = network.card, network.sizes
     kinds = dict.fromkeys(proved.stream.in_words for proved in network.proof.blocks)
+    scales = {proved.stream.scale for proved in network.proof.blocks}
+    s = "" if scales == {1} else f"; s = {spread(scales)}"
     head = "predicts words" if card.has_word_head else "has no word head: it predicts no words"
     reads = "reads from left to right" if card.causal else "reads both ways"
     mask = f" and fills in {network.tokenizer.mask}" if card.has_mask else ""
     return [
         f"{sizes.n_blocks} blocks, d_model {sizes.d_model:,}, d_ff {sizes.d_ff:,}, "
         f"{card.phi.label}{' (gated)' if card.gated else ''}, {sizes.vocab_size:,} words",
-        f"stream: {'; '.join(kinds)}",
+        f"stream: {'; '.join(kinds)}{s}",
         f"It {reads}{mask}, and {head}.",
         f"It reads {sizes.max_tokens:,} tokens at most; their trace takes "
         f"{gigabytes(sizes.trace_nbytes(sizes.max_tokens))}.",
@@ -89,6 +91,7 @@ def _report(network: ExternalNetwork) -> dict[str, Any]:
         },
         "tolerance": proof.tolerance,
         "streams": [proved.stream.in_words for proved in proof.blocks],
+        "scales": [proved.stream.scale for proved in proof.blocks],
         "attention_seen": [bool(each.attention and each.attention.heads) for each in proof.blocks],
         "loaded": network.about,
     }

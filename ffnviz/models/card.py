@@ -47,7 +47,10 @@ class Card:
         pre_norm: whether all that is written is added to one stream, which is normalised only
             where it is read.
         attention_seen: whether it is known which token attends to which.
-        in_order: whether attention comes before the FFN, and both are added as they are written.
+        in_order: whether attention comes before the FFN, and both are added as they are written,
+            and nothing else.
+        also_adds: what else a block adds to the stream, behind its FFN; empty of most networks.
+        scales: whether a block then multiplies the whole stream by a number of its own.
         ours: whether it is an Encoder of this package, module by module.
         provenance: where its weights come from; None if nothing is known.
         proof: what was proved of it before it was shown, a line an equation; empty for our own.
@@ -70,6 +73,8 @@ class Card:
     pre_norm: bool
     attention_seen: bool = False
     in_order: bool = False
+    also_adds: str = ""
+    scales: bool = False
     ours: bool = False
     provenance: Provenance | None = None
     proof: tuple[str, ...] = ()
@@ -99,6 +104,7 @@ class Sizes:
         vocab_size: entries of the vocabulary.
         max_tokens: the longest sequence.
         n_parameters: all its weights, those used twice counted once; 0 if not counted.
+        streams_per_block: how many places of the stream a trace keeps of each block.
 
     Examples:
         >>> sizes = ffnviz.load("relu").sizes
@@ -114,10 +120,11 @@ class Sizes:
     vocab_size: int
     max_tokens: int
     n_parameters: int = 0
+    streams_per_block: int = 2
 
     def trace_nbytes(self, n_tokens: int) -> int:
-        """Bytes of the trace of n_tokens tokens: it keeps the stream at 2 n_blocks + 1 places."""
-        return 4 * n_tokens * self.d_model * (2 * self.n_blocks + 1)
+        """Bytes of the trace of n_tokens tokens: the streams of all blocks, and the first one."""
+        return 4 * n_tokens * self.d_model * (self.streams_per_block * self.n_blocks + 1)
 
 
 def seed_in(record: Path) -> int | None:

@@ -49,6 +49,7 @@ def token_slice(trace: Trace, tokens: range) -> Trace:
             block.output[kept],
             block.attention_stages,
             LazyValue(partial(_rows, block.ffn_stages, kept)),
+            None if block.behind_ffn is None else block.behind_ffn[kept],
         )
         for block in trace.blocks
     )

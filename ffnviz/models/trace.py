@@ -137,6 +137,8 @@ class BlockTrace:
         output: the stream after the block, (*batch, T, d_model).
         attention_stages: computes `attention`.
         ffn_stages: computes `ffn`, with the edits of this pass.
+        behind_ffn: the stream right behind the FFN, (*batch, T, d_model), if the block changes it
+            once more, as with Gemma 4's per-layer inputs; None if that is `output`.
 
     Examples:
         >>> model = ffnviz.load("relu")
@@ -155,6 +157,7 @@ class BlockTrace:
     output: Float[Tensor, "*batch tokens d_model"]
     attention_stages: LazyValue[AttentionStages] = field(repr=False)
     ffn_stages: LazyValue[FeedForwardRecord] = field(repr=False)
+    behind_ffn: Float[Tensor, "*batch tokens d_model"] | None = None
 
     def __repr__(self) -> str:
         return f"BlockTrace(streams {tuple(self.output.shape)})"
@@ -180,6 +183,7 @@ class BlockTrace:
     def tensors(self) -> Iterator[Tensor]:
         """All tensors that are held now; computes nothing."""
         yield from (self.input, self.middle, self.output)
+        yield from () if self.behind_ffn is None else (self.behind_ffn,)
         yield from self.attention_stages.tensors()
         yield from self.ffn_stages.tensors()
 

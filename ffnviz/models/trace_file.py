@@ -88,6 +88,8 @@ def _named(trace: Trace) -> Iterator[tuple[str, Tensor]]:
         for name in STREAMS:
             if name != "input" or not number or block.input is not trace.blocks[number - 1].output:
                 yield f"blocks.{number}.{name}", getattr(block, name)
+        if block.behind_ffn is not None:
+            yield f"blocks.{number}.behind_ffn", block.behind_ffn
         for part, stages in (("attention", block.attention_stages), ("ffn", block.ffn_stages)):
             if stages.held is not None:
                 for name, value in vars(stages.held).items():
@@ -129,6 +131,7 @@ def _trace(header: dict[str, Any], tensors: dict[str, Tensor]) -> Trace:
                 own["output"],
                 LazyValue[AttentionStages](network_is_gone, attention_stages),
                 LazyValue[FeedForwardRecord](network_is_gone, ffn_stages),
+                own.get("behind_ffn"),
             )
         )
     trace = Trace(

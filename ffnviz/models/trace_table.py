@@ -95,6 +95,7 @@ def joined(traces: Iterable[Trace]) -> JoinedTrace:
             torch.cat([trace.blocks[number].output for trace in parts]),
             LazyValue[AttentionStages](_no_attention),
             LazyValue[FeedForwardRecord](partial(_joined_ffn_stages, parts, number)),
+            _joined_behind_ffn([trace.blocks[number].behind_ffn for trace in parts]),
         )
         for number in range(len(parts[0].blocks))
     )
@@ -121,6 +122,11 @@ def _joined_ffn_stages(traces: tuple[Trace, ...], number: int) -> FeedForwardRec
             lazy.forget()  # here it is kept once, for all
     kind = type(stages[0])
     return kind(**{name: torch.cat([getattr(s, name) for s in stages]) for name in vars(stages[0])})
+
+
+def _joined_behind_ffn(streams: list[Tensor | None]) -> Tensor | None:
+    there = [stream for stream in streams if stream is not None]
+    return torch.cat(there) if there else None
 
 
 def _no_attention() -> AttentionStages:

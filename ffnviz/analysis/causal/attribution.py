@@ -188,7 +188,13 @@ def _gradients(
     forward = getattr(network, "logits_with_gradients", None)
     if forward is None:
         raise NotForThisNetwork(f"Not for {network.card.label}: it has no pass with gradients.")
-    own = torch.stack([activations(network, block, at) for block in trace.blocks])
+    parts = [activations(network, block, at) for block in trace.blocks]
+    if len({part.shape for part in parts}) > 1:
+        raise NotForThisNetwork(
+            f"Not for {network.card.label}: its heads are wider in some blocks than in others, so "
+            "their values make no one array."
+        )
+    own = torch.stack(parts)
     with torch.inference_mode(False), torch.enable_grad():
         # The gradient of zeros that are added is that of what they are added to.
         zeros = [torch.zeros_like(each).requires_grad_() for each in own]

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from jaxtyping import Bool, Float
@@ -30,6 +31,7 @@ class BlockRecord:
     middle: Float[Tensor, "*batch tokens d_model"]
     ffn: FeedForwardRecord
     output: Float[Tensor, "*batch tokens d_model"]
+    behind_ffn: ClassVar[None] = None  # as of a BlockTrace: nothing changes `output` once more
 
 
 class Block(nn.Module):

@@ -47,6 +47,7 @@ class RecordedBlock:
     hidden: Tensor | None = None  # after any edits, (B, T, d_ff)
     written: Tensor | None = None  # by the FFN's last layer, (B, T, d_model)
     attention: Tensor | None = None  # parallel, what attention wrote, (B, T, d_model)
+    added: Tensor | None = None  # what the FFN adds, where the block goes on, (B, T, d_model)
     # of recorded heads: what they read and wrote, (B, T, d_model), and how they mixed it
     heads_read: Tensor | None = None
     heads_wrote: Tensor | None = None
@@ -243,6 +244,8 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
         yield "gate", ffn.gate.module, _after(_output_recorder("gate", lambda r: r.holds))
     yield "hidden", ffn.down.module, _before(_edit_hidden)
     yield "written", ffn.down.module, _after(_edit_written)
+    if stream.goes_on:
+        yield "added", (stream.written_norm or ffn.down).module, _after(_output_recorder("added"))
     if attention is not None:
         yield "edit attention", attention.module, _after(partial(_edit_attention, proof))
         if attention.heads is not None:

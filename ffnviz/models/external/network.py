@@ -145,6 +145,7 @@ class ExternalNetwork(ReadsTexts):
         streams = [proved.stream for proved in self.proof.blocks]
         kinds = {stream.kind for stream in streams}
         sandwich = any(stream.written_norm for stream in streams)
+        adds_up = not sandwich and not any(stream.goes_on for stream in streams)
         return Card(
             id=self.name,
             label=self.label,
@@ -155,9 +156,11 @@ class ExternalNetwork(ReadsTexts):
             has_mask=self.tokenizer.mask_id is not None and not self.proof.causal,
             has_word_head=head is not None,
             has_word_vectors=head is not None and head.words is not None,
-            pre_norm=POST not in kinds and not sandwich,
+            pre_norm=POST not in kinds and adds_up,
             attention_seen=all(p.attention and p.attention.heads for p in self.proof.blocks),
-            in_order=kinds in ({PRE}, {POST}) and not sandwich,
+            in_order=kinds in ({PRE}, {POST}) and adds_up,
+            also_adds=next((stream.other_name for stream in streams if stream.other), ""),
+            scales=any(stream.scale != 1 for stream in streams),
             provenance=None if index is None else Provenance(index=index),
             proof=(self.about, *self.proof.in_words),
         )
@@ -172,6 +175,7 @@ class ExternalNetwork(ReadsTexts):
             vocab_size=self.tokenizer.vocab_size,
             max_tokens=self.max_tokens,
             n_parameters=sum(weight.numel() for weight in self.model.parameters()),
+            streams_per_block=3 if any(p.stream.goes_on for p in self.proof.blocks) else 2,
         )
 
     @property

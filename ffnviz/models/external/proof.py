@@ -2,12 +2,13 @@
 
 E1  hidden W₂ + b₂ = what the FFN's last layer wrote
 E2  φ(pre) [· value] = hidden
-E3  the stream after the FFN = the stream before it + what it wrote, with the norms there are
+E3  the stream after the FFN = the stream before it + what it wrote, with the norms there are,
+    and with what the block adds or multiplies behind it
 E4  what a block writes is what the next one reads
 E5  the rest of the network, from the last stream alone = the network's own result
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
 from dataclasses import dataclass
 from itertools import pairwise
@@ -268,9 +269,27 @@ class Proof:
         """A line for each equation: what it says, and its largest error."""
         n = len(self.blocks)
         one = f"all {n} blocks" if n > 1 else "its one block"
+        behind = {"E3": self._behind_the_ffns}
         return [
-            f"{name} ({one}): {says}; {_off(self.errors[name])}" for name, says in EQUATIONS.items()
+            f"{name} ({one}): {says}{behind.get(name, '')}; {_off(self.errors[name])}"
+            for name, says in EQUATIONS.items()
         ]
+
+    @property
+    def _behind_the_ffns(self) -> str:
+        """How blocks change the stream once more; empty of most networks."""
+        streams = [proved.stream for proved in self.blocks]
+        names = dict.fromkeys(stream.other.name for stream in streams if stream.other)
+        scales = [stream.scale for stream in streams]
+        added = f", and then by what {' and '.join(names)} writes" if names else ""
+        if set(scales) == {1}:
+            return added
+        return f"{added}; all is then multiplied by {spread(scales)}"
+
+
+def spread(values: Iterable[float]) -> str:
+    """The least and the largest of some values, for people."""
+    return " to ".join(dict.fromkeys(f"{end(values):.3g}" for end in (min, max)))
 
 
 def _off(largest: float) -> str:
@@ -301,6 +320,13 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     for number, each in enumerate(proved):
         if not same(proved[0].ffn.phi, each.ffn.phi):
             raise NotProvedError("E2", "its φ differs from the first block's", number)
+        if each.ffn.d_ff != proved[0].ffn.d_ff:
+            raise NotProvedError(
+                "E2",
+                f"its FFN has {each.ffn.d_ff:,} neurons and the first block's "
+                f"{proved[0].ffn.d_ff:,}. Here all blocks have as many",
+                number,
+            )
     chained = max((error(b.input, a.output) for a, b in pairwise(passes)), default=0.0)
     tolerance, last = TOLERANCE[passes[0].input.dtype], passes[-1].output
     if chained > tolerance:
@@ -346,12 +372,14 @@ def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:
                 "token is expected",
                 number,
             )
+        n_mixed = n_experts(seen.block, seen.input.shape[-1])
         try:
             ffn = find_ffn(seen, number)
             stream = find_stream(seen, ffn, number)
         except NotProvedError as failure:
-            n = n_experts(seen.block, seen.input.shape[-1])
-            if not n:
+            if not n_mixed:
                 raise
-            raise NotProvedError(failure.equation, MIXTURE.format(n=n), number) from failure
+            raise NotProvedError(failure.equation, MIXTURE.format(n=n_mixed), number) from failure
+        if n_mixed and stream.other:  # an expert that all tokens pass, beside those of a router
+            raise NotProvedError("E3", MIXTURE.format(n=n_mixed), number)
         yield ProvedBlock(seen.block, ffn, stream, find_attention(seen, ffn, stream))

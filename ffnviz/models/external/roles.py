@@ -12,6 +12,7 @@ Who does what in a block's FFN, found from the values of one pass: equations E1 
 How a block's FFN is added to the stream, found from the values of one pass: equation E3.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
@@ -189,7 +190,9 @@ class StreamRoles:
     """y = m + r w (pre), y = N(m + r w) (post), or y = x + r a + r w (parallel).
 
     x is the block's input, y its output, m the stream between attention and FFN, a what attention
-    wrote, and w what the FFN wrote, or a norm of it.
+    wrote, and w what the FFN wrote, or a norm of it. Pre, a block may go on: y = s (m + w + u).
+    In Gemma 4, u is what a gate on m + w lets through of a second embedding of the token (its
+    per-layer input), and s is learned.
     """
 
     kind: str  # "pre", "post" or "parallel"
@@ -202,17 +205,34 @@ class StreamRoles:
     multiplier: float  # r, fitted
     error: float  # the largest error of E3, as a share of the largest value written
     beyond_rounding: float  # the same without the difference that rounding may make
+    other: Call | None = None  # wrote u
+    scale: float = 1.0  # s, fitted
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the block changes the stream once more behind its FFN."""
+        return self.other is not None or self.scale != 1
+
+    @property
+    def other_name(self) -> str:
+        """What u is, by the module that writes it, without its norm; empty if there is no u."""
+        name = self.other.name.rpartition(".")[2] if self.other else ""
+        return re.sub("^post_|_norm$|_layernorm$", "", name).replace("_", " ")
 
     @property
     def in_words(self) -> str:
         """The equation, for people."""
         r = "" if self.multiplier == 1 else f"{self.multiplier:g} "
         written = f"{r}norm(w)" if self.written_norm else f"{r}w"
+        if self.other:
+            written += " + u"
         if self.kind == PARALLEL:
             return f"parallel: y = x + {r}a + {written}"
         if self.kind == POST:
             return f"post-norm: y = norm(m + {written})"
-        return f"{'sandwich' if self.written_norm else 'pre-norm'}: y = m + {written}"
+        total = f"m + {written}" if self.scale == 1 else f"s (m + {written})"
+        named = f", u the {self.other_name} ({self.other.name})" if self.other else ""
+        return f"{'sandwich' if self.written_norm else 'pre-norm'}: y = {total}{named}"
 
 
 def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
@@ -226,9 +246,6 @@ def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
         if roles.beyond_rounding <= tolerance:
             return roles
         nearest = min(nearest, roles.beyond_rounding)
-    more = _more_summands(seen, ffn)
-    if more:
-        raise NotProvedError("E3", more, number)
     raise NotProvedError(
         "E3",
         "what the FFN writes is not simply added to the stream, whether before, after or "
@@ -237,41 +254,17 @@ def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
     )
 
 
-def _more_summands(seen: BlockPass, ffn: FfnRoles) -> str:
-    """A sentence where y = s (m + w + u), u by a later module; empty where none makes that sum.
-
-    Of Gemma 4's small networks u is what a gate on the new stream lets through of a second
-    embedding of the token (per-layer inputs), so it is not part of the FFN.
-    """
-    y, place = rows(seen.output), seen.calls.index(ffn.down)
-    later = [call for call in seen.calls[place + 1 :] if call.output.shape == seen.output.shape]
-    middles = [ffn.up.input, *(n.input for n in _norms(seen) if same(n.output, ffn.up.input))]
-    writes = [ffn.down, *(call for call in later if same(call.input, ffn.down.output))]
-    for middle, written, more in product(middles, writes, later):
-        if more in writes:
-            continue
-        w, rest = wide(rows(written.output)), wide(rows(middle)) + wide(rows(more.output))
-        s = best_multiple(rest + w, wide(y))
-        if error(wide(y) - s * rest, s * w) <= TOLERANCE[y.dtype]:
-            scaled = "" if abs(s - 1) <= TOLERANCE[y.dtype] else f", and multiplies all by {s:.3g}"
-            return (
-                f"after the FFN it also adds to the stream what {more.name} writes{scaled}. So "
-                "a block adds more than attention and FFN, while these pages show those two "
-                "alone (per-layer inputs of Gemma 4 are of this kind)"
-            )
-    return ""
-
-
 def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
     x, y = rows(seen.input), rows(seen.output)
-    read, place = rows(ffn.up.input), seen.calls.index(ffn.down)
+    place = seen.calls.index(ffn.down)
     norms = _norms(seen)
     later = [norm for norm in norms if seen.calls.index(norm) > place]
-    before = next((norm for norm in norms if same(norm.output, read)), None)
+    before = next((norm for norm in norms if same(norm.output, ffn.up.input)), None)
     writes: list[tuple[Tensor, Call | None]] = [(rows(ffn.down.output), None)]
     writes += [(rows(n.output), n) for n in later if same(n.input, ffn.down.output)]
-    middles = [(rows(before.input), before)] if before else []
-    for middle, norm in [*middles, (read, None)]:
+    middles: list[tuple[Tensor, Call | None]] = [(rows(before.input), before)] if before else []
+    middles.append((rows(ffn.up.input), None))
+    for middle, norm in middles:
         made_by = before if norm is None else None
         for written, after in writes:
             fit = fitted(y, middle, written)
@@ -286,6 +279,32 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
             if call.output.shape[-1] == y.shape[-1] and call.output.numel() == y.numel():
                 fit = fitted(y, x, rows(call.output) + written)
                 yield StreamRoles(PARALLEL, shared, None, after, None, call, *fit)
+    others = [
+        call
+        for call in seen.calls[place + 1 :]
+        if call.output.shape == seen.output.shape and not same(call.input, ffn.down.output)
+    ]
+    for (middle, norm), (written, after) in product(middles, writes):
+        made_by = before if norm is None else None
+        for other in (None, *others) if middle.shape == y.shape else ():
+            if other is None or not same(other.output, written):
+                s, apart, beyond = _fitted_whole(y, middle, written, other)
+                yield StreamRoles(
+                    PRE, norm, made_by, after, None, None, 1.0, apart, beyond, other, s
+                )
+
+
+def _fitted_whole(
+    y: Tensor, middle: Tensor, written: Tensor, other: Call | None
+) -> tuple[float, float, float]:
+    """The s for which s (m + w + u) is nearest to y, and two errors as `fitted` has them."""
+    w, rest = wide(written), wide(middle)
+    if other is not None:
+        rest = rest + wide(rows(other.output))
+    s = fitted(y, torch.zeros_like(y), rest + w)[0] or 1.0
+    change = wide(y) / s - rest
+    slack = 4 * torch.finfo(y.dtype).eps * (wide(middle.abs()) + rest.abs() + (wide(y) / s).abs())
+    return s, error(change, w), error(change, w, slack)
 
 
 def _norms(seen: BlockPass) -> list[Call]:

@@ -48,7 +48,8 @@ def block_trace(
 ) -> BlockTrace:
     """A block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
     shape = before.shape[:-1]
-    middle = in_shape(_middle(proved, block), shape)
+    between = _middle(proved, block)
+    middle = in_shape(between, shape)
     ffn_input = _recomputed_input(proved, block, before, middle)
 
     def stages() -> FeedForwardRecord:
@@ -60,7 +61,10 @@ def block_trace(
         record = views.as_record(proved, x, pre, value, block.hidden, block.written)
         held = _reshaped(record, shape)
     after = in_shape(recorded(block.output), shape)
-    return BlockTrace(before, middle, after, attention, LazyValue(guard(stages), held))
+    behind_ffn = None
+    if proved.stream.goes_on:
+        behind_ffn = in_shape(between + recorded(block.added), shape)
+    return BlockTrace(before, middle, after, attention, LazyValue(guard(stages), held), behind_ffn)
 
 
 def _middle(proved: ProvedBlock, block: RecordedBlock) -> Tensor:

@@ -3,6 +3,7 @@
 import numpy as np
 
 from ffnviz.analysis.journey import FfnPath, Vector, ffn_path
+from ffnviz.models.card import Card
 from ffnviz.parts import sentences
 from ffnviz.parts.journey.neurons import awake_of, neuron_of
 from ffnviz.pictures.cell import Cell, Head
@@ -35,7 +36,7 @@ def ffn_of_the_token(run: Run, is_off: bool = False) -> Cell:
     colour = run.card.colour
     return ffn_cell(
         Head(sentence, "ffn" if path.gate is None else "gated", colour),
-        _stages(path, f"{int(counted.counts[run.token]):,} active", is_off),
+        _stages(path, f"{int(counted.counts[run.token]):,} active", is_off, _behind(run.card)),
         _steps(path, run),
         order,
         neuron.index if neuron.network == run.card.id else None,
@@ -50,7 +51,13 @@ def ffn_of_the_token(run: Run, is_off: bool = False) -> Cell:
     )
 
 
-def _stages(path: FfnPath, active: str, is_off: bool) -> list[Stage]:
+def _behind(card: Card) -> str:
+    """What the block still does to the new stream; empty of most networks."""
+    steps = [f"+ {card.also_adds}" if card.also_adds else "", "scaled" if card.scales else ""]
+    return f"then {', '.join(filter(None, steps))}" if any(steps) else ""
+
+
+def _stages(path: FfnPath, active: str, is_off: bool, behind: str) -> list[Stage]:
     d_model, d_ff = f"({len(path.input):,})", f"({len(path.hidden):,})"
     read = "the stream" if np.array_equal(path.input, path.stream) else "normed stream"
     above = f"{int((path.pre_activation > 0).sum()):,} above 0"
@@ -75,7 +82,7 @@ def _stages(path: FfnPath, active: str, is_off: bool) -> list[Stage]:
         hidden("hidden", "bent" if path.gate is None else "product", active, path.hidden),
         stream("out", "made narrow", path.output, "stream"),
         stream("stream", "stream", path.stream, "stream"),
-        stream("total", "new stream", path.stream if is_off else path.new_stream, "stream"),
+        stream("total", "new stream", path.stream if is_off else path.new_stream, "stream", behind),
     ]
 
 

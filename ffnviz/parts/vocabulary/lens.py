@@ -81,7 +81,7 @@ def early_words_figure(
 
 
 WORDS = 5
-MOST = 13  # rows that can be read; of more stages, those behind FFNs, evenly spread
+MOST = 13  # rows that can be read; of more stages, the last of each block, evenly spread
 
 
 def sheet(run: Run, _: Values) -> Sheet:
@@ -120,9 +120,9 @@ def rows_shown(readings: list[Reading]) -> list[Reading]:
     if len(readings) <= MOST:
         return readings
     start, *rest = readings
-    after_ffns = [reading for reading in rest if reading.stage.startswith("FFN")]
-    places = np.linspace(0, len(after_ffns) - 1, min(MOST - 1, len(after_ffns)))
-    return [start, *(after_ffns[round(place)] for place in places)]
+    after_blocks = list({each.stage.rpartition(" ")[2]: each for each in rest}.values())
+    places = np.linspace(0, len(after_blocks) - 1, min(MOST - 1, len(after_blocks)))
+    return [start, *(after_blocks[round(place)] for place in places)]
 
 
 def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:

@@ -48,6 +48,8 @@ NAMES = {
     "Granite": replace(LLAMA, r=0.22),
     "Gemma 2": replace(
         LLAMA, attention="post_attention_layernorm", middle="pre_feedforward_layernorm"),
+    "Gemma 4": replace(
+        LLAMA, attention="post_attention_layernorm", middle="pre_feedforward_layernorm"),
     "T5's encoder": Names(
         "encoder.block", "layer.0.SelfAttention", "layer.1.DenseReluDense",
         "layer.1.DenseReluDense.wo", "layer.0.SelfAttention.o", "layer.1.layer_norm"),

@@ -38,6 +38,23 @@ def _masked(config: Any) -> Callable[[], nn.Module]:
     return lambda: T.AutoModelForMaskedLM.from_config(config)
 
 
+def _gemma_4() -> nn.Module:
+    """With per-layer inputs, a scale a block, and keys and values that later blocks share."""
+    config = T.Gemma4TextConfig(
+        **{**WIDE, "num_hidden_layers": 4},
+        num_kv_shared_layers=2,
+        vocab_size_per_layer_input=97,
+        hidden_size_per_layer_input=8,
+        global_head_dim=16,
+        layer_types=["sliding_attention", "full_attention"] * 2,
+    )
+    model: Any = T.AutoModelForCausalLM.from_config(config)
+    for place, layer in enumerate(model.model.layers):
+        layer.layer_scalar.fill_(0.3 + 0.171 * place)
+    network: nn.Module = model
+    return network
+
+
 FAMILIES: dict[str, Callable[[], nn.Module]] = {
     "BERT": _masked(T.BertConfig(**SIZES)),
     "BERT without a head": lambda: T.AutoModel.from_config(T.BertConfig(**SIZES)),
@@ -61,6 +78,7 @@ FAMILIES: dict[str, Callable[[], nn.Module]] = {
     "Qwen3": _causal(T.Qwen3Config(**WIDE)),
     "Gemma 2": _causal(T.Gemma2Config(**WIDE)),
     "Gemma 3": _causal(T.Gemma3TextConfig(**WIDE)),
+    "Gemma 4": _gemma_4,
     "Phi-3": _causal(T.Phi3Config(**HEADS, **IDS)),
     "Granite": _causal(T.GraniteConfig(**HEADS, residual_multiplier=0.22, logits_scaling=8.0)),
     "OLMo 2": _causal(T.Olmo2Config(**HEADS)),

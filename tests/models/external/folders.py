@@ -12,7 +12,8 @@ from tests.models.external.families import FAMILIES, build
 from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 
 TOKENIZERS: dict[str, Callable[[], Any]] = {
-    "BERT": word_piece, "GPT-2": byte_level, "Llama": metaspace, "BERT without a head": word_piece
+    "BERT": word_piece, "GPT-2": byte_level, "Llama": metaspace, "Gemma 4": metaspace,
+    "BERT without a head": word_piece,
 }  # fmt: skip
 
 

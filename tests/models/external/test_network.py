@@ -212,9 +212,9 @@ def test_threads_do_not_mix(family: str, network_of: Callable[[str], ExternalNet
 
 def test_only_streams_are_kept(external_network: ExternalNetwork) -> None:
     trace = external_network.run(IDS)
-    stream = IDS.shape[0] * external_network.sizes.d_model * 4
-    # Before and after each block and between its halves; what one writes the next one reads.
-    most = (2 * external_network.sizes.n_blocks + 1) * stream + IDS.nbytes
+    # Before and after each block, between its halves, and where more is added behind the FFN;
+    # what one writes the next one reads.
+    most = external_network.sizes.trace_nbytes(IDS.shape[0]) + IDS.nbytes
     assert trace.nbytes <= most
     _ = trace.blocks[0].ffn
     assert trace.nbytes > most

