@@ -216,7 +216,9 @@ export function fit(data, layout, width, height, pageType, hall = false) {
   if (hall) forHall(data, layout, type / PAGE_TYPE);
   if (isNarrow(width)) {
     if (isPhone(width)) {
-      layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
+      // Names are smaller; a title beside them needs its room.
+      const titled = Object.entries(layout).some(([name, axis]) => name.startsWith("yaxis") && axis.title?.text);
+      if (!titled) layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
       for (const { tickfont } of [{ tickfont: layout.font }, ...axesOf(layout)]) {
         if (tickfont?.size) tickfont.size = Math.min(13, tickfont.size);
       }
