@@ -22,7 +22,7 @@ from ffnviz.pictures.block_picture import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.page import bar_cell, examples_cell, part_list_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.tokens import chips_cell
+from ffnviz.pictures.tokens import Chips
 from ffnviz.pictures.wording import Sentence, typed
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
 from ffnviz.state.run import Run
@@ -158,14 +158,13 @@ def token_chips(run: Run, page: Page) -> Cell:
     def unhide(chip: int) -> ShowWord | None:
         return ShowWord(ends[chip], unhides[chip], chip) if unhides[chip] else None
 
-    return chips_cell(
-        Head(asks, "tokens", run.card.colour) if len(page.parts) == 1 else None,
-        run.card.colour,
-        run.labels,
-        shares,
-        run.token,
-        means,
-        key="chips",
+    return Chips(
+        head=Head(asks, "tokens", run.card.colour) if len(page.parts) == 1 else None,
+        accent=run.card.colour,
+        texts=run.labels,
+        shares=shares,
+        chosen=run.token,
+        what=means,
         on_choose=ChooseToken,
         hides=[word.text if word else "" for word in words],
         on_hide=hide,
@@ -173,7 +172,7 @@ def token_chips(run: Run, page: Page) -> Cell:
         joins=run.joins,
         unhides=unhides,
         on_unhide=unhide,
-    )
+    ).to_cell("chips")
 
 
 def block_map(page: Page, part: Part, run: Run) -> Cell:

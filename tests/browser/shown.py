@@ -57,7 +57,7 @@ from ffnviz.pictures.text import (
     table_cell,
     text_cell,
 )
-from ffnviz.pictures.tokens import Guess, Line, chips_cell, neuron_card_cell, sentences_cell
+from ffnviz.pictures.tokens import Chips, Guess, Line, NeuronCard, sentences_cell
 from ffnviz.pictures.votes import (
     Claim,
     Experiment,
@@ -137,16 +137,17 @@ def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
 
 def show_chips(seed: int, n_tokens: int = 5) -> None:
     shares = np.random.default_rng(seed).uniform(size=n_tokens).tolist()
-    cell = chips_cell(HEAD, "relu", texts(n_tokens), shares, 1, "awake", "chips", never,
-                      texts(n_tokens), never)  # fmt: skip
-    mount_cell(cell, f"chips {seed}")
+    words = texts(n_tokens)
+    chips = Chips(head=HEAD, accent="relu", texts=words, shares=shares, chosen=1, what="awake",
+                  hides=words, on_choose=never, on_hide=never)  # fmt: skip
+    mount_cell(chips.to_cell("chips"), f"chips {seed}")
 
 
 def show_card(seed: int, n_tokens: int = 5) -> None:
     values = np.random.default_rng(seed).normal(size=n_tokens)
-    cell = neuron_card_cell(HEAD, f"Neuron {seed}", texts(n_tokens), values, 1, ["up", "down"],
-                            "card", never)  # fmt: skip
-    mount_cell(cell, f"card {seed}")
+    card = NeuronCard(head=HEAD, title=f"Neuron {seed}", texts=texts(n_tokens), token=1,
+                      values=values.tolist(), words=["up", "down"], on_meet=never)  # fmt: skip
+    mount_cell(card.to_cell("card"), f"card {seed}")
 
 
 def show_bars(seed: int) -> None:
