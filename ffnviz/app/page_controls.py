@@ -20,7 +20,7 @@ from ffnviz.parts.part import FURTHER, Page, Part
 from ffnviz.parts.places import STATIONS, parts_at, stations_of
 from ffnviz.pictures.block_picture import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.page import bar_cell, examples_cell, part_list_cell
+from ffnviz.pictures.page import PartList, bar_cell, examples_cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.tokens import Chips
 from ffnviz.pictures.wording import Sentence, typed
@@ -212,12 +212,12 @@ def part_list(session: Session, page: Page, run: Run | None) -> list[Cell]:
             reasons.setdefault(missing[0].value, []).append(part.title)
         else:
             shown.append(part)
-    cell = part_list_cell(
-        f"Parts of {page.title}",
-        [(part.title, part.line + FURTHER * part.further) for part in shown],
-        [part.name for part in shown].index(session.state.part),
-        [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()],
-        "part-list",
-        lambda at: OpenPage(page.name, shown[at].name),
+    away = [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()]
+    listed = PartList(
+        label=f"Parts of {page.title}",
+        parts=[(part.title, part.line + FURTHER * part.further) for part in shown],
+        chosen=[part.name for part in shown].index(session.state.part),
+        away=away,
+        on_choose=lambda at: OpenPage(page.name, shown[at].name),
     )
-    return [cell]
+    return [listed.to_cell("part-list")]

@@ -14,6 +14,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.exercises import (
     Gap,
+    PointEditor,
     ProgramLine,
     Step,
     Table,
@@ -21,7 +22,6 @@ from ffnviz.pictures.exercises import (
     by_hand_cell,
     drawing_cell,
     handles_cell,
-    points_cell,
     program_cell,
     xor_cell,
 )
@@ -59,10 +59,11 @@ from ffnviz.pictures.text import (
 )
 from ffnviz.pictures.tokens import Chips, Guess, Line, NeuronCard, sentences_cell
 from ffnviz.pictures.votes import (
+    FIRST_BET,
+    Bet,
     Claim,
     Experiment,
     VoteQuestion,
-    bet_cell,
     verdicts_cell,
     vote_cell,
 )
@@ -187,11 +188,12 @@ def show_examples(seed: int) -> None:
 
 def show_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    cell = points_cell(
-        HEAD, [(3, 3, True), (9, 12, False)], 16, 3, ("circles", "squares"),
-        rng.normal(size=(5, 5)), rng.uniform(-1, 1, size=(4, 4)), "Points", "points", never,
+    points = PointEditor(
+        head=HEAD, points=[(3, 3, True), (9, 12, False)], side=16, most=3,
+        classes=("circles", "squares"), score=rng.normal(size=(5, 5)),
+        lines=rng.uniform(-1, 1, size=(4, 4)), label="Points", on_change=never,
     )  # fmt: skip
-    mount_cell(cell, f"points {seed}")
+    mount_cell(points.to_cell("points"), f"points {seed}")
 
 
 def show_bar(seed: int) -> None:
@@ -345,9 +347,9 @@ def show_vote(seed: int) -> None:
 
 
 def show_bet(seed: int) -> None:
-    mount_cell(
-        bet_cell("bet", f"Which {seed}?", ["a", "b"], 1, 0, never, begun=True, outcome=seed % 2)
-    )
+    bet = Bet(ask=f"Which {seed}?", options=["a", "b"], bet=1, scene=FIRST_BET, begun=True,
+              outcome=seed % 2, on_bet=never)  # fmt: skip
+    mount_cell(bet.to_cell("bet"))
 
 
 def show_program(seed: int) -> None:
