@@ -234,6 +234,5 @@ def drawing_cell(
 ) -> Cell:
     """A curve to be drawn over."""
     data = {"label": label, "values": list(values), "accent": accent}
-    return Cell(
-        "drawing", key, data, events={"curve": event(on_draw, numbers, len(values), -1.0, 1.0)}
-    )
+    events = {"curve": event(on_draw, numbers, len(values), -1.0, 1.0)}
+    return Cell("drawing", key, data, events=events)

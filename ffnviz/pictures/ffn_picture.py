@@ -78,15 +78,10 @@ def ffn_cell(
     }
     arrays: dict[str, NDArray[Any]] = {s.name: s.values.astype(np.float16) for s in stages}
     arrays["order"] = as_order(order)
-    return Cell(
-        "ffn_picture",
-        key,
-        header,
-        arrays,
-        {
-            "neuron": event(on_choose, place, len(order)),
-            "door": event(on_door, one_of, list(leads_to)),
-            "off": event(on_switch, truth),
-            "token": event(on_token, place, len(token[1])),
-        },
-    )
+    events = {
+        "neuron": event(on_choose, place, len(order)),
+        "door": event(on_door, one_of, list(leads_to)),
+        "off": event(on_switch, truth),
+        "token": event(on_token, place, len(token[1])),
+    }
+    return Cell("ffn_picture", key, header, arrays, events)

@@ -25,11 +25,8 @@ KINDS = {
 def code_cell(key: str, code: str) -> Cell:
     """A program in Python with its keywords, numbers and comments marked."""
     lexer = PythonLexer(stripnl=False, ensurenl=False)
-    return Cell(
-        "code",
-        key,
-        {"code": code, "tokens": [[text, _kind(token)] for token, text in lexer.get_tokens(code)]},
-    )
+    tokens = [[text, _kind(token)] for token, text in lexer.get_tokens(code)]
+    return Cell("code", key, {"code": code, "tokens": tokens})
 
 
 def _kind(token: _TokenType) -> str:

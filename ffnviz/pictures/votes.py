@@ -95,12 +95,8 @@ def vote_cell(
         "votes": to_data(votes),
         "scene": FIRST_QUESTION,
     }
-    return Cell(
-        "vote_question",
-        key,
-        data,
-        events={"step": stepped, "vote": voted, "lead": lambda _: on_lead()},
-    )
+    events = {"step": stepped, "vote": voted, "lead": lambda _: on_lead()}
+    return Cell("vote_question", key, data, events=events)
 
 
 @dataclass(frozen=True)
