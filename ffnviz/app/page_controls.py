@@ -20,9 +20,9 @@ from ffnviz.parts.part import FURTHER, Page, Part
 from ffnviz.parts.places import STATIONS, parts_at, stations_of
 from ffnviz.pictures.block_picture import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.page import bar_cell, examples_cell, part_list_cell
+from ffnviz.pictures.page import PartList, bar_cell, examples_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.tokens import chips_cell
+from ffnviz.pictures.tokens import Chips
 from ffnviz.pictures.wording import Sentence, typed
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
 from ffnviz.state.run import Run
@@ -158,14 +158,13 @@ def token_chips(run: Run, page: Page) -> Cell:
     def unhide(chip: int) -> ShowWord | None:
         return ShowWord(ends[chip], unhides[chip], chip) if unhides[chip] else None
 
-    return chips_cell(
-        Head(asks, "tokens", run.card.colour) if len(page.parts) == 1 else None,
-        run.card.colour,
-        run.labels,
-        shares,
-        run.token,
-        means,
-        key="chips",
+    return Chips(
+        head=Head(asks, "tokens", run.card.colour) if len(page.parts) == 1 else None,
+        accent=run.card.colour,
+        texts=run.labels,
+        shares=shares,
+        chosen=run.token,
+        what=means,
         on_choose=ChooseToken,
         hides=[word.text if word else "" for word in words],
         on_hide=hide,
@@ -173,7 +172,7 @@ def token_chips(run: Run, page: Page) -> Cell:
         joins=run.joins,
         unhides=unhides,
         on_unhide=unhide,
-    )
+    ).to_cell("chips")
 
 
 def block_map(page: Page, part: Part, run: Run) -> Cell:
@@ -213,12 +212,12 @@ def part_list(session: Session, page: Page, run: Run | None) -> list[Cell]:
             reasons.setdefault(missing[0].value, []).append(part.title)
         else:
             shown.append(part)
-    cell = part_list_cell(
-        f"Parts of {page.title}",
-        [(part.title, part.line + FURTHER * part.further) for part in shown],
-        [part.name for part in shown].index(session.state.part),
-        [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()],
-        "part-list",
-        lambda at: OpenPage(page.name, shown[at].name),
+    away = [f"Not for this network: {', '.join(titles)}. {why}" for why, titles in reasons.items()]
+    listed = PartList(
+        label=f"Parts of {page.title}",
+        parts=[(part.title, part.line + FURTHER * part.further) for part in shown],
+        chosen=[part.name for part in shown].index(session.state.part),
+        away=away,
+        on_choose=lambda at: OpenPage(page.name, shown[at].name),
     )
-    return [cell]
+    return [listed.to_cell("part-list")]

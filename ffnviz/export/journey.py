@@ -28,7 +28,7 @@ from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.parts.neuron_shown import leading_neuron
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.payload import as_numbers, as_order
-from ffnviz.pictures.tokens import chips_cell
+from ffnviz.pictures.tokens import Chips
 from ffnviz.pictures.wording import to_spans
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
@@ -184,19 +184,19 @@ def chips_of(run: Run, on_choose: Callable[[int], Any] = lambda _: None) -> Cell
     """The tokens as the page shows them; no word can be hidden where nothing is computed."""
     block = run.state.block
     counted = awake(run.trace, block, threshold_for(run.card.phi))
-    return chips_cell(
-        Head(sentences.of_tokens(run.labels, counted.shares, block), "tokens", run.card.colour),
-        run.card.colour,
-        run.labels,
-        [float(share) for share in counted.shares],
-        run.token,
-        f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
-        key="chips",
+    said = sentences.of_tokens(run.labels, counted.shares, block)
+    return Chips(
+        head=Head(said, "tokens", run.card.colour),
+        accent=run.card.colour,
+        texts=run.labels,
+        shares=[float(share) for share in counted.shares],
+        chosen=run.token,
+        what=f"of {counted.d_ff:,} neurons {sentences.awake_means(counted.threshold)}",
         on_choose=on_choose,
         hides=[""] * len(run.labels),
         on_hide=lambda _: None,
         joins=run.joins,
-    )
+    ).to_cell("chips")
 
 
 def _card(

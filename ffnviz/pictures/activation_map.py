@@ -69,13 +69,14 @@ class ActivationMap:
 
 def maps_cell(
     head: Head,
-    maps: Sequence[ActivationMap],
-    neuron: tuple[str, int],
-    orders: Sequence[str],
-    order: str,
+    maps: Sequence[ActivationMap],  # each of a network, with its own tokens and neurons
+    neuron: tuple[str, int],  # map name and neuron to mark
+    orders: Sequence[str],  # in what orders neurons can stand
+    order: str,  # in which they do
     key: str,
-    on_choose: Callable[[str, int, int], Any],
-    on_order: Callable[[str], Any],
+    on_choose: Callable[[str, int, int], Any],  # gives the action for map name, neuron and token
+    on_order: Callable[[str], Any],  # gives the action for one of `orders`
+    # gives the action for map name, neuron and token
     on_open: Callable[[str, int, int], Any] | None = None,
 ) -> Cell:
     """The maps one over the other, all on one colour scale.
@@ -83,17 +84,6 @@ def maps_cell(
     A click (or Enter, after moving with the arrow keys) hands map name, neuron and token to
     `on_choose` before the page runs again; a double click (or Shift + Enter) hands them to
     `on_open`, if there is one.
-
-    Args:
-        head: above the picture.
-        maps: each of a network, with its own tokens and neurons.
-        neuron: map name and neuron to mark.
-        orders: in what orders neurons can stand.
-        order: in which they do.
-        key: unique on the sheet.
-        on_choose: gives the action for map name, neuron and token.
-        on_order: gives the action for one of `orders`.
-        on_open: gives the action for map name, neuron and token.
     """
     shapes = {shown.name: shown.hidden.shape for shown in maps}
 

@@ -43,16 +43,14 @@ def contributions_to(
 
 
 def replay_cell(
-    head: Head, moments: Sequence[tuple[str, Sequence[Bars]]], key: str, *, leads: bool = False
+    head: Head,
+    # what is said of each, and its panels; at least one
+    moments: Sequence[tuple[str, Sequence[Bars]]],
+    key: str,
+    *,
+    leads: bool = False,  # whether the number in the sentence is what the whole page is about
 ) -> Cell:
-    """Bars at several moments, with a slider through them that needs no server.
-
-    Args:
-        head: above the picture.
-        moments: what is said of each, and its panels; at least one.
-        key: unique on the sheet.
-        leads: whether the number in the sentence is what the whole page is about.
-    """
+    """Bars at several moments, with a slider through them that needs no server."""
     last = bars_cell(head, moments[-1][1], key, leads=leads)
     recorded = [
         {"said": said, "panels": [panel.to_json() for panel in panels]} for said, panels in moments
@@ -62,27 +60,18 @@ def replay_cell(
 
 def bars_cell(
     head: Head,
-    panels: Sequence[Bars],
-    key: str = "",
-    alt: str = "",
+    panels: Sequence[Bars],  # from left to right
+    key: str = "",  # unique on the sheet; the note of its head if left out
+    alt: str = "",  # the text alternative
     *,
+    # what the numbers are, said below the bars; a "probability" is written in percent
     of: str = "probability",
-    named: str = "word",
-    leads: bool = False,
+    named: str = "word",  # what the names are, for a table that is saved
+    leads: bool = False,  # whether the number in the sentence is what the whole page is about
+    # gives the action for the id of a line that is clicked
     on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
-    """Panels of bars, all on one scale.
-
-    Args:
-        head: above the picture.
-        panels: from left to right.
-        key: unique on the sheet; the note of its head if left out.
-        alt: the text alternative.
-        of: what the numbers are, said below the bars; a "probability" is written in percent.
-        named: what the names are, for a table that is saved.
-        leads: whether the number in the sentence is what the whole page is about.
-        on_choose: gives the action for the id of a line that is clicked.
-    """
+    """Panels of bars, all on one scale."""
     data: dict[str, Any] = {
         "panels": [panel.to_json() for panel in panels],
         "of": of,

@@ -24,15 +24,12 @@ class MapStation:
 
 
 def block_map_cell(
-    stations: Sequence[MapStation], key: str, on_go: Callable[[int, int], Any]
+    stations: Sequence[MapStation],  # in order
+    key: str,
+    # gives the action for a part, by the places of its station and of itself
+    on_go: Callable[[int, int], Any],
 ) -> Cell:
-    """The map.
-
-    Args:
-        stations: in order.
-        key: unique on the page.
-        on_go: gives the action for a part, by the places of its station and of itself.
-    """
+    """The map."""
 
     def go(sent: Any) -> Any:
         at = place(entry(sent, "station"), len(stations))
@@ -102,25 +99,15 @@ class BlockActions:
 
 
 def block_cell(
-    head: Head,
-    stations: Sequence[Station],
-    words: Sequence[str],
-    asked: Sequence[str],
-    view: BlockView,
+    head: Head,  # above the picture; its accent is the chosen token's
+    stations: Sequence[Station],  # in order
+    words: Sequence[str],  # the tokens as typed
+    asked: Sequence[str],  # the tokens that a cross-attention attends to, as typed
+    view: BlockView,  # what of it is looked at
     key: str,
-    actions: BlockActions,
+    actions: BlockActions,  # what a person may ask for
 ) -> Cell:
-    """The block from left to right (top to bottom where it is narrow), and one station.
-
-    Args:
-        head: above the picture; its accent is the chosen token's.
-        stations: in order.
-        words: the tokens as typed.
-        asked: the tokens that a cross-attention attends to, as typed.
-        view: what of it is looked at.
-        key: unique on the sheet.
-        actions: what a person may ask for.
-    """
+    """The block from left to right (top to bottom where it is narrow), and one station."""
     names = [station.name for station in stations]
     n_heads = max((len(s.weights) for s in stations if s.weights is not None), default=0)
 

@@ -2,9 +2,10 @@
 
 import hashlib
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, is_dataclass
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.payload import pack
@@ -32,6 +33,18 @@ class Head:
             "besides": self.besides,
             "under": to_spans(self.under),
         }
+
+
+def to_data(shown: Any) -> Any:
+    """As JSON values: of a dataclass all fields in order, but the arrays and those named on_…."""
+    if isinstance(shown, Head):
+        return shown.to_json()
+    if isinstance(shown, list | tuple):
+        return [to_data(each) for each in shown]
+    if not is_dataclass(shown):
+        return shown
+    values = {name: each for name, each in vars(shown).items() if not name.startswith("on_")}
+    return {n: to_data(each) for n, each in values.items() if not isinstance(each, np.ndarray)}
 
 
 Value = TypeVar("Value")

@@ -14,23 +14,16 @@ from ffnviz.pictures.cell import Cell, Head, event, member
 
 def chart_cell(
     head: Head,
+    # {"data": traces, "layout": layout} as Plotly has them, numbers as NumPy arrays. Where a colour
+    # belongs, "@relu" takes it from the palette, "@relu/0.3" transparently.
     figure: Mapping[str, Any],
-    alt: str,
-    key: str = "",
-    height: int = 420,
+    alt: str,  # the text alternative
+    key: str = "",  # unique on the sheet; the note of its head if left out
+    height: int = 420,  # in CSS pixels
+    # gives the action for the customdata, a whole number, of a clicked point
     on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
-    """A Plotly figure; a click on a point asks for `on_choose` of its `customdata`.
-
-    Args:
-        head: above the picture.
-        figure: {"data": traces, "layout": layout} as Plotly has them, numbers as NumPy arrays.
-            Where a colour belongs, "@relu" takes it from the palette, "@relu/0.3" transparently.
-        alt: the text alternative.
-        key: unique on the sheet; the note of its head if left out.
-        height: in CSS pixels.
-        on_choose: gives the action for the customdata, a whole number, of a clicked point.
-    """
+    """A Plotly figure; a click on a point asks for `on_choose` of its `customdata`."""
     arrays: dict[str, NDArray[Any]] = {}
     header = {
         "figure": _without_arrays(figure, arrays),

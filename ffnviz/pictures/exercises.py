@@ -12,13 +12,13 @@ Corners of a line that a person drags over a curve: by pointer, finger or keys.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.pictures.cell import Cell, Head, event, numbers, place, texts
+from ffnviz.pictures.cell import Cell, Head, event, numbers, place, texts, to_data
 
 LONGEST = 10  # signs in one gap
 
@@ -58,23 +58,13 @@ class Step:
 def by_hand_cell(
     key: str,
     head: Head,
-    exercise: str,
-    steps: Sequence[Step],
-    typed: Sequence[str],
-    on_type: Callable[[list[str]], Any],
-    another: Any = None,
+    exercise: str,  # its id; the gaps are emptied when it changes
+    steps: Sequence[Step],  # in order; a gap reads only earlier ones, counted through all steps
+    typed: Sequence[str],  # the text in each gap
+    on_type: Callable[[list[str]], Any],  # gives the action for the texts in all gaps
+    another: Any = None,  # the action of a button that appears once all is right; none without
 ) -> Cell:
-    """An exercise.
-
-    Args:
-        key: unique on the sheet.
-        head: above the picture.
-        exercise: its id; the gaps are emptied when it changes.
-        steps: in order; a gap reads only earlier ones, counted through all steps.
-        typed: the text in each gap.
-        on_type: gives the action for the texts in all gaps.
-        another: the action of a button that appears once all is right; none without.
-    """
+    """An exercise."""
     n = sum(len(step.gaps) for step in steps)
 
     def type_all(sent: list[str]) -> Any:
@@ -84,14 +74,7 @@ def by_hand_cell(
         "head": head.to_json(),
         "exercise": exercise,
         "longest": LONGEST,
-        "steps": [
-            {
-                "equation": step.equation,
-                "tables": [vars(table) for table in step.tables],
-                "gaps": [vars(gap) for gap in step.gaps],
-            }
-            for step in steps
-        ],
+        "steps": to_data(steps),
         "another": another is not None,
         "typed": [*typed, *[""] * (n - len(typed))][:n],
     }
@@ -120,20 +103,12 @@ class ProgramLine:
 def program_cell(
     key: str,
     head: Head,
-    columns: Sequence[str],
-    lines: Sequence[ProgramLine],
+    columns: Sequence[str],  # what the numbers are
+    lines: Sequence[ProgramLine],  # from top to bottom
+    # gives the action for the names of all lines in another order; None if they stay where they are
     on_order: Callable[[list[str]], Any] | None = None,
 ) -> Cell:
-    """The program.
-
-    Args:
-        key: unique on the sheet.
-        head: above the picture.
-        columns: what the numbers are.
-        lines: from top to bottom.
-        on_order: gives the action for the names of all lines in another order; None if they stay
-            where they are.
-    """
+    """The program."""
 
     def put_in_order(names: list[str]) -> Any:
         legal = sorted(names) == sorted(line.name for line in lines)
@@ -143,7 +118,7 @@ def program_cell(
         "head": head.to_json(),
         "columns": list(columns),
         "movable": on_order is not None,
-        "lines": [asdict(line) for line in lines],
+        "lines": to_data(lines),
     }
     return Cell("program", key, data, events={"order": event(put_in_order, texts)})
 
@@ -155,21 +130,12 @@ MOST = 9.0  # of any weight, without its sign
 def xor_cell(
     key: str,
     head: Head,
-    weights: Sequence[float],
-    relu: bool,
-    on_weights: Callable[[list[float]], Any],
-    on_phi: Callable[[bool], Any],
+    weights: Sequence[float],  # the nine
+    relu: bool,  # whether φ is ReLU; else there is none
+    on_weights: Callable[[list[float]], Any],  # gives the action for nine other ones
+    on_phi: Callable[[bool], Any],  # gives the action for φ on or off
 ) -> Cell:
-    """The network, what it makes of the four inputs, and how many are right.
-
-    Args:
-        key: unique on the sheet.
-        head: above the picture.
-        weights: the nine.
-        relu: whether φ is ReLU; else there is none.
-        on_weights: gives the action for nine other ones.
-        on_phi: gives the action for φ on or off.
-    """
+    """The network, what it makes of the four inputs, and how many are right."""
     data = {"head": head.to_json(), "weights": list(weights), "relu": relu, "most": MOST}
     events = {
         "weights": event(on_weights, numbers, WEIGHTS, -MOST, MOST),
@@ -181,42 +147,28 @@ def xor_cell(
 Point = tuple[int, int, bool]  # column, row from below, whether it is of the first class
 
 
-def points_cell(
-    head: Head,
-    points: Sequence[Point],
-    side: int,
-    most: int,
-    classes: tuple[str, str],
-    score: NDArray[np.floating],
-    lines: NDArray[np.floating],
-    label: str,
-    key: str,
-    on_change: Callable[[list[Point]], Any],
-) -> Cell:
-    """Points over a score; a click puts a point or takes one away.
+@dataclass(frozen=True, kw_only=True)
+class PointEditor:
+    """Points over a score; a click puts a point or takes one away."""
 
-    Args:
-        head: above the picture.
-        points: those there are.
-        side: places along each edge.
-        most: points there may be.
-        classes: what each class is called.
-        score: over the square, row by row from below, (n, n); above 0 is the first class.
-        lines: from x, y to x, y in the square from −1 to 1, (k, 4).
-        label: the text alternative.
-        key: unique on the sheet.
-        on_change: gives the action for all points there are then.
-    """
-    header: dict[str, Any] = {
-        "points": [[x, y, int(first)] for x, y, first in points],
-        "side": side,
-        "most": most,
-        "classes": list(classes),
-        "label": label,
-        "head": head.to_json(),
-    }
-    arrays = {"score": score.astype(np.float32).ravel(), "lines": lines.astype(np.float32).ravel()}
-    return Cell("points", key, header, arrays, {"points": event(on_change, checked, side, most)})
+    points: Sequence[Point]  # those there are
+    side: int  # places along each edge
+    most: int  # points there may be
+    classes: tuple[str, str]  # what each class is called
+    label: str  # the text alternative
+    head: Head
+    # over the square, row by row from below, (n, n); above 0 is the first class
+    score: NDArray[np.floating]
+    lines: NDArray[np.floating]  # from x, y to x, y in the square from −1 to 1, (k, 4)
+    on_change: Callable[[list[Point]], Any]  # gives the action for all points there are then
+
+    def to_cell(self, key: str) -> Cell:
+        """On a sheet, where `key` is unique."""
+        data = {**to_data(self), "points": [[x, y, int(first)] for x, y, first in self.points]}
+        floats = {"score": self.score, "lines": self.lines}
+        arrays = {name: each.astype(np.float32).ravel() for name, each in floats.items()}
+        changed = event(self.on_change, checked, self.side, self.most)
+        return Cell("points", key, data, arrays, {"points": changed})
 
 
 def checked(value: Any, side: int, most: int) -> list[Point] | None:
@@ -239,26 +191,17 @@ Corner = tuple[int, int]  # column and row of a grid, from the left and from bel
 
 def handles_cell(
     head: Head,
-    corners: Sequence[Corner],
-    side: int,
+    corners: Sequence[Corner],  # from left to right; the first and the last stay in their columns
+    side: int,  # columns of the grid, and rows
+    # x and y of the target, in columns and rows, (n,) each
     curve: tuple[NDArray[np.floating], NDArray[np.floating]],
+    # x and y of points to mark, (n,) each
     samples: tuple[NDArray[np.floating], NDArray[np.floating]],
-    label: str,
+    label: str,  # the text alternative
     key: str,
-    on_move: Callable[[list[Corner]], Any],
+    on_move: Callable[[list[Corner]], Any],  # gives the action for as many new corners
 ) -> Cell:
-    """A line through corners, constant before the first, going on straight after the last.
-
-    Args:
-        head: above the picture.
-        corners: from left to right; the first and the last stay in their columns.
-        side: columns of the grid, and rows.
-        curve: x and y of the target, in columns and rows, (n,) each.
-        samples: x and y of points to mark, (n,) each.
-        label: the text alternative.
-        key: unique on the sheet.
-        on_move: gives the action for as many new corners.
-    """
+    """A line through corners, constant before the first, going on straight after the last."""
     n = len(corners)
 
     def moved(sent: Any) -> Any:
@@ -283,22 +226,13 @@ def handles_cell(
 
 
 def drawing_cell(
-    label: str,
-    values: Sequence[float],
-    accent: str,
+    label: str,  # what it is
+    values: Sequence[float],  # at evenly spaced places, from -1 to 1
+    accent: str,  # which of them the curve has
     key: str,
-    on_draw: Callable[[list[float]], Any],
+    on_draw: Callable[[list[float]], Any],  # gives the action for as many new values
 ) -> Cell:
-    """A curve to be drawn over.
-
-    Args:
-        label: what it is.
-        values: at evenly spaced places, from -1 to 1.
-        accent: which of them the curve has.
-        key: unique on the sheet.
-        on_draw: gives the action for as many new values.
-    """
+    """A curve to be drawn over."""
     data = {"label": label, "values": list(values), "accent": accent}
-    return Cell(
-        "drawing", key, data, events={"curve": event(on_draw, numbers, len(values), -1.0, 1.0)}
-    )
+    events = {"curve": event(on_draw, numbers, len(values), -1.0, 1.0)}
+    return Cell("drawing", key, data, events=events)

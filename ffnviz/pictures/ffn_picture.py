@@ -26,37 +26,28 @@ class Stage:
 
 
 def ffn_cell(
-    head: Head,
-    stages: list[Stage],
+    head: Head,  # above the picture; its accent is also the steps'
+    stages: list[Stage],  # in order
+    # what leads from each stage to the next: symbol and words; one fewer than stages
     steps: list[tuple[str, str]],
+    # (d_ff,), the neuron to draw at each place of the stages that show neurons
     order: NDArray[np.integer],
-    neuron: int | None,
+    neuron: int | None,  # the neuron to mark, if any
+    # whose vectors these are, as its place among all tokens as typed
     token: tuple[int, Sequence[str]],
     key: str,
-    on_choose: Callable[[int], Any],
+    on_choose: Callable[[int], Any],  # gives the action for a clicked neuron
+    # of stages whose title leads to a part about them, its title
     doors: Mapping[str, str] | None = None,
-    on_door: Callable[[str], Any] = lambda _: None,
+    on_door: Callable[[str], Any] = lambda _: None,  # gives the action for such a stage
+    # whether the FFN is switched off: its vectors are pale, and the stream passes it by
     is_off: bool = False,
+    # gives the action that switches it off, or on
     on_switch: Callable[[bool], Any] = lambda _: None,
+    # gives the action for another token, as all are gone through in turn
     on_token: Callable[[int], Any] = lambda _: None,
 ) -> Cell:
-    """The stages from left to right (top to bottom where it is narrow).
-
-    Args:
-        head: above the picture; its accent is also the steps'.
-        stages: in order.
-        steps: what leads from each stage to the next: symbol and words; one fewer than stages.
-        order: (d_ff,), the neuron to draw at each place of the stages that show neurons.
-        neuron: the neuron to mark, if any.
-        token: whose vectors these are, as its place among all tokens as typed.
-        key: unique on the sheet.
-        on_choose: gives the action for a clicked neuron.
-        doors: of stages whose title leads to a part about them, its title.
-        on_door: gives the action for such a stage.
-        is_off: whether the FFN is switched off: its vectors are pale, and the stream passes it by.
-        on_switch: gives the action that switches it off, or on.
-        on_token: gives the action for another token, as all are gone through in turn.
-    """
+    """The stages from left to right (top to bottom where it is narrow)."""
     leads_to = doors or {}
     scales = {
         scale: scale_end([stage.values for stage in stages if stage.scale == scale])
@@ -87,15 +78,10 @@ def ffn_cell(
     }
     arrays: dict[str, NDArray[Any]] = {s.name: s.values.astype(np.float16) for s in stages}
     arrays["order"] = as_order(order)
-    return Cell(
-        "ffn_picture",
-        key,
-        header,
-        arrays,
-        {
-            "neuron": event(on_choose, place, len(order)),
-            "door": event(on_door, one_of, list(leads_to)),
-            "off": event(on_switch, truth),
-            "token": event(on_token, place, len(token[1])),
-        },
-    )
+    events = {
+        "neuron": event(on_choose, place, len(order)),
+        "door": event(on_door, one_of, list(leads_to)),
+        "off": event(on_switch, truth),
+        "token": event(on_token, place, len(token[1])),
+    }
+    return Cell("ffn_picture", key, header, arrays, events)

@@ -49,16 +49,13 @@ class StoryScene:
 
 
 def story_cell(
-    scene: StoryScene, key: str, on_go: Callable[[int], Any], on_ask: Callable[[str], Any]
+    scene: StoryScene,  # the one that the page shows
+    key: str,
+    on_go: Callable[[int], Any],  # called with the place of the scene that is wanted
+    # called with one of STORY_REQUESTS: to present or not, to explore, to come back, to leave
+    on_ask: Callable[[str], Any],
 ) -> Cell:
-    """A scene's words, its question, and the way on.
-
-    Args:
-        scene: the one that the page shows.
-        key: unique on the page.
-        on_go: called with the place of the scene that is wanted.
-        on_ask: called with one of REQUESTS: to present or not, to explore, to come back, to leave.
-    """
+    """A scene's words, its question, and the way on."""
     question = scene.question
     data = {
         **vars(scene),
@@ -85,21 +82,14 @@ class ListedScene:
 
 
 def scene_list_cell(
-    scenes: Sequence[ListedScene],
-    chosen: int,
+    scenes: Sequence[ListedScene],  # in their order
+    chosen: int,  # the one that is worked on
     key: str,
-    on_choose: Callable[[int], None],
+    on_choose: Callable[[int], None],  # called with the place of another one
+    # called with the place of the scene that moves, and the place that it gets
     on_move: Callable[[int, int], None],
 ) -> Cell:
-    """Scenes, one below the other.
-
-    Args:
-        scenes: in their order.
-        chosen: the one that is worked on.
-        key: unique on the page.
-        on_choose: called with the place of another one.
-        on_move: called with the place of the scene that moves, and the place that it gets.
-    """
+    """Scenes, one below the other."""
 
     def moved(sent: Any) -> None:
         start, end = (place(entry(sent, name), len(scenes)) for name in ("from", "to"))
@@ -121,27 +111,17 @@ class Choice:
 
 
 def words_cell(
-    label: str,
-    text: str,
-    longest: int,
-    reads: Sentence,
+    label: str,  # of the box
+    text: str,  # its content
+    longest: int,  # characters that the text may have
+    reads: Sentence,  # the text with its numbers; empty if there are none, or if it cannot be read
+    # the numbers; None until they are asked for, as they take a while
     choices: Sequence[Choice] | None,
     key: str,
-    on_text: Callable[[str], None],
-    on_ask: Callable[[], None],
+    on_text: Callable[[str], None],  # called with the text when it has changed
+    on_ask: Callable[[], None],  # called when the choices are asked for
 ) -> Cell:
-    """The box.
-
-    Args:
-        label: of the box.
-        text: its content.
-        longest: characters that the text may have.
-        reads: the text with its numbers; empty if there are none, or if it cannot be read.
-        choices: the numbers; None until they are asked for, as they take a while.
-        key: unique on the page.
-        on_text: called with the text when it has changed.
-        on_ask: called when the choices are asked for.
-    """
+    """The box."""
 
     def wrote(sent: Any) -> None:
         if isinstance(sent, str):
@@ -181,22 +161,15 @@ class Attendance:
 
 
 def classroom_cell(
-    attendance: Attendance,
+    attendance: Attendance,  # how this page takes part
     key: str,
+    # called with code, secret and the page's own address, when the browser still has the secret of
+    # a class that it opened, or has just been given one
     on_resume: Callable[[str, str, str], Any],
-    on_moved: Callable[[], Any],
-    on_ask: Callable[[str], Any],
+    on_moved: Callable[[], Any],  # called when the lecturer has gone elsewhere
+    on_ask: Callable[[str], Any],  # called with one of CLASS_REQUESTS
 ) -> Cell:
-    """The line of a class.
-
-    Args:
-        attendance: how this page takes part.
-        key: unique on the page.
-        on_resume: called with code, secret and the page's own address, when the browser still has
-            the secret of a class that it opened, or has just been given one.
-        on_moved: called when the lecturer has gone elsewhere.
-        on_ask: called with one of REQUESTS.
-    """
+    """The line of a class."""
 
     def resumed(sent: Any) -> None:
         code, secret, base = (entry(sent, name) for name in ("code", "secret", "base"))

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ffnviz.pictures.cell import Cell, entry, event, one_of, place
+from ffnviz.pictures.cell import Cell, entry, event, one_of, place, to_data
 
 MOST_PICTURES, LONGEST_NAME, LONGEST_PICTURE = 20, 40, 12_000
 SMALL_PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+=*")
@@ -63,30 +63,20 @@ def small_picture(sent: object) -> str:
 
 
 def bar_cell(
-    title: str,
-    part: str,
-    sentence: str,
-    network: Sequence[str],
+    title: str,  # of the page
+    part: str,  # the title of the part that is shown; empty where a page has one only
+    sentence: str,  # as typed; it stands on paper and in saved pictures only
+    network: Sequence[str],  # which one is looked at, and which block; saved pictures have it too
     key: str,
+    # called when the person wants the page as a file; None where there is no such file
     on_take: Callable[[], Any] | None = None,
-    lecture: Entries = (),
-    on_lecture: OnLecture = lambda *_: None,
-    outcome: str = "",
+    lecture: Entries = (),  # what can be done about a lecture
+    on_lecture: OnLecture = lambda *_: None,  # called with what is to be done; see `menu_event`
+    outcome: str = "",  # what came of it, if that is not seen by itself
 ) -> Cell:
     """The page's heading, and a button that copies the page's address.
 
     Another page is also announced to screen readers.
-
-    Args:
-        title: of the page.
-        part: the title of the part that is shown; empty where a page has one only.
-        sentence: as typed; it stands on paper and in saved pictures only.
-        network: which one is looked at, and which block; saved pictures have it too.
-        key: unique on the page.
-        on_take: called when the person wants the page as a file; None where there is no such file.
-        lecture: what can be done about a lecture.
-        on_lecture: called with what is to be done; see `menu_event`.
-        outcome: what came of it, if that is not seen by itself.
     """
     data = {
         "title": title,
@@ -101,73 +91,52 @@ def bar_cell(
     return Cell("page_bar", key, data, events=events)
 
 
-def footer_cell(following: str, knows: Sequence[str], key: str, on_next: Callable[[], Any]) -> Cell:
-    """The footer of a page.
-
-    Args:
-        following: what comes next, as its button says it.
-        knows: what the network knows, a paragraph each; none if nothing is known of it.
-        key: unique on the page.
-        on_next: called when the person goes on.
-    """
+def footer_cell(
+    following: str,  # what comes next, as its button says it
+    # what the network knows, a paragraph each; none if nothing is known of it
+    knows: Sequence[str],
+    key: str,
+    on_next: Callable[[], Any],  # called when the person goes on
+) -> Cell:
+    """The footer of a page."""
     data = {"next": following, "knows": list(knows)}
     return Cell("footer", key, data, events={"next": lambda _: on_next()})
 
 
-def welcome_cell(bare: bool, story: str, key: str, on_story: Callable[[], Any]) -> Cell:
-    """The line, shown until it is closed.
-
-    Args:
-        bare: whether the visitor came by an address that says nothing of what to show.
-        story: what the button says that leads on to the story; empty if there is none.
-        key: unique on the page.
-        on_story: called when it is pressed.
-    """
+def welcome_cell(
+    bare: bool,  # whether the visitor came by an address that says nothing of what to show
+    story: str,  # what the button says that leads on to the story; empty if there is none
+    key: str,
+    on_story: Callable[[], Any],  # called when it is pressed
+) -> Cell:
+    """The line, shown until it is closed."""
     data = {"bare": bare, "story": story}
     return Cell("welcome", key, data, events={"story": lambda _: on_story()})
 
 
-def part_list_cell(
-    label: str,
-    parts: Sequence[tuple[str, str]],
-    chosen: int,
-    away: Sequence[str],
-    key: str,
-    on_choose: Callable[[int], Any],
-) -> Cell:
-    """The list.
+@dataclass(frozen=True, kw_only=True)
+class PartList:
+    """The list."""
 
-    Args:
-        label: what it is a list of.
-        parts: title and line of each.
-        chosen: the one that is shown.
-        away: sentences on parts that cannot be shown.
-        key: unique on the page.
-        on_choose: gives the action for the chosen part's place.
-    """
-    data = {
-        "label": label,
-        "parts": [list(part) for part in parts],
-        "chosen": chosen,
-        "away": list(away),
-    }
-    return Cell("part_list", key, data, events={"part": event(on_choose, place, len(parts))})
+    label: str  # what it is a list of
+    parts: Sequence[tuple[str, str]]  # title and line of each
+    chosen: int  # the one that is shown
+    away: Sequence[str]  # sentences on parts that cannot be shown
+    on_choose: Callable[[int], Any]  # gives the action for the chosen part's place
+
+    def to_cell(self, key: str) -> Cell:
+        """On a page, where `key` is unique."""
+        events = {"part": event(self.on_choose, place, len(self.parts))}
+        return Cell("part_list", key, to_data(self), events=events)
 
 
 def examples_cell(
-    groups: Sequence[tuple[str, Sequence[str]]],
+    groups: Sequence[tuple[str, Sequence[str]]],  # a title and its sentences, each
     key: str,
-    on_choose: Callable[[str], Any],
-    why: Mapping[str, str] | None = None,
+    on_choose: Callable[[str], Any],  # called with the clicked sentence
+    why: Mapping[str, str] | None = None,  # sentence → why it is there
 ) -> Cell:
-    """Sentences to start from, in groups; a click on one asks for `on_choose` of it.
-
-    Args:
-        groups: a title and its sentences, each.
-        key: unique on the page.
-        on_choose: called with the clicked sentence.
-        why: sentence → why it is there.
-    """
+    """Sentences to start from, in groups; a click on one asks for `on_choose` of it."""
     sentences = [sentence for _, group in groups for sentence in group]
     data = {
         "groups": [{"title": title, "sentences": list(group)} for title, group in groups],
@@ -194,23 +163,14 @@ class Progress:
 
 def learn_bar_cell(
     key: str,
-    progress: Progress,
-    on_ask: Callable[[str], Any],
-    on_move: Callable[[int], Any],
-    file: tuple[str, bytes] | None = None,
+    progress: Progress,  # how far the training is
+    on_ask: Callable[[str], Any],  # gives the action for one of REQUESTS
+    on_move: Callable[[int], Any],  # gives the action for the place of a moment
+    file: tuple[str, bytes] | None = None,  # name and content of what can be saved
     *,
-    can_show: bool = False,
+    can_show: bool = False,  # whether all pages can show it
 ) -> Cell:
-    """The buttons, and a slider back through what was recorded.
-
-    Args:
-        key: unique on the sheet.
-        progress: how far the training is.
-        on_ask: gives the action for one of REQUESTS.
-        on_move: gives the action for the place of a moment.
-        file: name and content of what can be saved.
-        can_show: whether all pages can show it.
-    """
+    """The buttons, and a slider back through what was recorded."""
     data = {**vars(progress), "file": file and file[0], "can_show": can_show and bool(file)}
     arrays = {"file": np.frombuffer(file[1], np.uint8)} if file else {}
     events = {

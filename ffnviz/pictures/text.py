@@ -23,18 +23,10 @@ KINDS = {
 
 
 def code_cell(key: str, code: str) -> Cell:
-    """A program with its keywords, numbers and comments marked.
-
-    Args:
-        key: unique on the sheet.
-        code: the text, in Python.
-    """
+    """A program in Python with its keywords, numbers and comments marked."""
     lexer = PythonLexer(stripnl=False, ensurenl=False)
-    return Cell(
-        "code",
-        key,
-        {"code": code, "tokens": [[text, _kind(token)] for token, text in lexer.get_tokens(code)]},
-    )
+    tokens = [[text, _kind(token)] for token, text in lexer.get_tokens(code)]
+    return Cell("code", key, {"code": code, "tokens": tokens})
 
 
 def _kind(token: _TokenType) -> str:
@@ -47,19 +39,12 @@ DRAWN = 500  # rows, of however many; all are sorted and saved
 def table_cell(
     key: str,
     head: Head,
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str | float]],
+    columns: Sequence[str],  # their names
+    rows: Sequence[Sequence[str | float]],  # as many values each
+    # gives the action for the place of a clicked row
     on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
-    """Rows under the names of their columns, a click on which sorts; numbers stand to the right.
-
-    Args:
-        key: unique on the sheet.
-        head: above the picture.
-        columns: their names.
-        rows: as many values each.
-        on_choose: gives the action for the place of a clicked row.
-    """
+    """Rows under the names of their columns, a click on which sorts; numbers stand to the right."""
     data = {
         "columns": list(columns),
         "rows": [list(row) for row in rows],
@@ -83,13 +68,7 @@ class Passage:
 
 
 def passages_cell(head: Head, shown: Sequence[Passage], key: str) -> Cell:
-    """Sentences, one below the other.
-
-    Args:
-        head: above the picture; its accent marks.
-        shown: from top to bottom.
-        key: unique on the sheet.
-    """
+    """Sentences, one below the other; the head's accent marks."""
     data: dict[str, Any] = {
         "rows": [[p.value, p.before, p.at, p.after] for p in shown],
         "head": head.to_json(),
@@ -97,16 +76,14 @@ def passages_cell(head: Head, shown: Sequence[Passage], key: str) -> Cell:
     return Cell("passages", key, data)
 
 
-def saving_cell(label: str, content: str | bytes | None, name: str, kind: str, key: str) -> Cell:
-    """A button that saves a file.
-
-    Args:
-        label: on it.
-        content: of the file; None if there is nothing to save.
-        name: of the file.
-        kind: its media type.
-        key: unique on the page.
-    """
+def saving_cell(
+    label: str,  # on it
+    content: str | bytes | None,  # of the file; None if there is nothing to save
+    name: str,  # of the file
+    kind: str,  # its media type
+    key: str,
+) -> Cell:
+    """A button that saves a file."""
     file = None if content is None else file_data(content, name, kind)
     return Cell("saving", key, {"label": label, "file": file})
 
@@ -118,17 +95,13 @@ def file_data(content: str | bytes, name: str, kind: str) -> dict[str, str]:
 
 
 def opening_cell(
-    label: str, accept: str, longest: int, key: str, on_text: Callable[[str, str], None]
+    label: str,  # says which file
+    accept: str,  # its ending, as “.json”
+    longest: int,  # characters; of a longer file one more comes, so that it can be said
+    key: str,
+    on_text: Callable[[str, str], None],  # called with the file's name and its text
 ) -> Cell:
-    """A button that opens a file.
-
-    Args:
-        label: says which file.
-        accept: its ending, as “.json”.
-        longest: characters; of a longer file one more comes, so that it can be said.
-        key: unique on the page.
-        on_text: called with the file's name and its text.
-    """
+    """A button that opens a file."""
 
     def chosen(sent: Any) -> None:
         name, text = entry(sent, "name"), entry(sent, "text")
@@ -140,19 +113,17 @@ def opening_cell(
 
 
 def storage_cell(
-    name: str, text: str | None, longest: int, key: str, on_kept: Callable[[str], Any]
+    name: str,  # under which it is kept
+    # to keep; nothing is kept of an empty one, and what was kept stays while one is too long. None
+    # asks for what is kept.
+    text: str | None,
+    longest: int,  # characters
+    key: str,
+    # called with what was kept when it was asked for, or when another tab of the same browser has
+    # changed it
+    on_kept: Callable[[str], Any],
 ) -> Cell:
-    """An invisible cell that has the browser keep a text.
-
-    Args:
-        name: under which it is kept.
-        text: to keep; nothing is kept of an empty one, and what was kept stays while one is too
-            long. None asks for what is kept.
-        longest: characters.
-        key: unique on the page.
-        on_kept: called with what was kept when it was asked for, or when another tab of the same
-            browser has changed it.
-    """
+    """An invisible cell that has the browser keep a text."""
 
     def kept(sent: Any) -> Any:
         return on_kept(sent) if isinstance(sent, str) and len(sent) <= longest else None
@@ -165,15 +136,14 @@ def storage_cell(
 Tone = Literal["plain", "quiet", "info", "warning"]
 
 
-def text_cell(key: str, *paragraphs: Sentence, tone: Tone = "plain") -> Cell:
-    """Paragraphs, one below the other.
-
-    Args:
-        key: unique on the sheet.
-        paragraphs: each a sentence, in which the text between backticks is code unless it is
-            marked; what a person typed is marked as typed, and is always shown as text.
-        tone: how loud they are; "warning" is read out at once.
-    """
+def text_cell(
+    key: str,
+    # each a sentence, in which the text between backticks is code unless it is marked; what a
+    # person typed is marked as typed, and is always shown as text
+    *paragraphs: Sentence,
+    tone: Tone = "plain",  # how loud they are; "warning" is read out at once
+) -> Cell:
+    """Paragraphs, one below the other."""
     return Cell("text", key, {"paragraphs": [*map(_with_code, paragraphs)], "tone": tone})
 
 

@@ -9,44 +9,28 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ffnviz.pictures.cell import Cell, Head, entry, event, one_of, place
+from ffnviz.pictures.cell import Cell, Head, entry, event, one_of, place, to_data
 from ffnviz.pictures.wording import Sentence, to_spans
 
 FIRST_BET = 9_500  # bets of a class lie beyond its votes on scenes and on misconceptions
 
 
-def bet_cell(
-    key: str,
-    ask: str,
-    options: Sequence[str],
-    bet: int | None,
-    number: int,
-    on_bet: Callable[[int], Any],
-    *,
-    begun: bool,
-    outcome: int | None,
-) -> Cell:
-    """What is bet on, the options, and whether the bet was won.
+@dataclass(frozen=True, kw_only=True)
+class Bet:
+    """What is bet on, the options, and whether the bet was won."""
 
-    Args:
-        key: unique on the sheet.
-        ask: the question.
-        options: to choose from.
-        bet: one's own, as the place of an option; None if none is placed.
-        number: the question's own, among all that a class bets on.
-        on_bet: gives the action for the place of an option.
-        begun: whether it is being tried, so that a class sees what it has bet.
-        outcome: which option has won; None if that is not known yet.
-    """
-    data = {
-        "ask": ask,
-        "options": list(options),
-        "bet": bet,
-        "scene": FIRST_BET + number,
-        "begun": begun,
-        "outcome": outcome,
-    }
-    return Cell("bet", key, data, events={"bet": event(on_bet, place, len(options))})
+    ask: str  # the question
+    options: Sequence[str]  # to choose from
+    bet: int | None  # one's own, as the place of an option; None if none is placed
+    scene: int  # the question's own number, among all that a class votes and bets on
+    begun: bool  # whether it is being tried, so that a class sees what it has bet
+    outcome: int | None  # which option has won; None if that is not known yet
+    on_bet: Callable[[int], Any]  # gives the action for the place of an option
+
+    def to_cell(self, key: str) -> Cell:
+        """On a sheet, where `key` is unique."""
+        placed = event(self.on_bet, place, len(self.options))
+        return Cell("bet", key, to_data(self), events={"bet": placed})
 
 
 STEPS = ("ask", "see", "why")  # the first vote, the experiment and the second vote, the reason
@@ -82,25 +66,16 @@ class VoteQuestion:
 def vote_cell(
     key: str,
     head: Head,
-    question: VoteQuestion,
-    believed: Sequence[str],
-    votes: Sequence[tuple[int | None, int | None]],
+    question: VoteQuestion,  # the one that is shown
+    believed: Sequence[str],  # the misconceptions, one a question
+    votes: Sequence[tuple[int | None, int | None]],  # one's own two votes on each
+    # gives the action for the place of a question and a step of it
     on_step: Callable[[int, str], Any],
+    # gives the action for an option: 0 is the first vote, 1 the second
     on_vote: Callable[[int, int], Any],
-    on_lead: Callable[[], Any],
+    on_lead: Callable[[], Any],  # gives the action for looking further
 ) -> Cell:
-    """The question, and the votes on all of them.
-
-    Args:
-        key: unique on the sheet.
-        head: above the picture.
-        question: the one that is shown.
-        believed: the misconceptions, one a question.
-        votes: one's own two votes on each.
-        on_step: gives the action for the place of a question and a step of it.
-        on_vote: gives the action for an option: 0 is the first vote, 1 the second.
-        on_lead: gives the action for looking further.
-    """
+    """The question, and the votes on all of them."""
 
     def stepped(sent: Any) -> Any:
         at, step = place(entry(sent, "at"), len(believed)), one_of(entry(sent, "step"), STEPS)
@@ -117,15 +92,11 @@ def vote_cell(
         "ask": to_spans(question.ask),
         "experiment": experiment and {"did": to_spans(experiment.did), "rows": experiment.rows},
         "believed": list(believed),
-        "votes": [list(each) for each in votes],
+        "votes": to_data(votes),
         "scene": FIRST_QUESTION,
     }
-    return Cell(
-        "vote_question",
-        key,
-        data,
-        events={"step": stepped, "vote": voted, "lead": lambda _: on_lead()},
-    )
+    events = {"step": stepped, "vote": voted, "lead": lambda _: on_lead()}
+    return Cell("vote_question", key, data, events=events)
 
 
 @dataclass(frozen=True)
@@ -146,22 +117,16 @@ class Claim:
 
 def verdicts_cell(
     head: Head,
+    # a title, empty if there is none, and its claims
     groups: Sequence[tuple[str, Sequence[Claim]]],
     key: str,
-    dense: bool = False,
+    dense: bool = False,  # verdict and measurement in one line, without the test
+    # gives the action for a group's number, when one asks to be led there
     on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
-    """Claims with their verdicts.
-
-    Args:
-        head: above the picture.
-        groups: a title, empty if there is none, and its claims.
-        key: unique on the sheet.
-        dense: verdict and measurement in one line, without the test.
-        on_choose: gives the action for a group's number, when one asks to be led there.
-    """
+    """Claims with their verdicts."""
     data = {
-        "groups": [[title, [vars(claim) for claim in claims]] for title, claims in groups],
+        "groups": to_data(groups),
         "dense": dense,
         "head": head.to_json(),
     }

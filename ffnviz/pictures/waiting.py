@@ -9,28 +9,17 @@ OTHER = "This is for another sentence or setting."
 
 
 def waiting_cell(
-    name: str,
-    label: str,
-    doing: str,
-    busy: bool,
-    title: str = "",
-    note: str = "",
-    height: int = 0,
+    name: str,  # the measurement's, whose progress the browser is told while it is under way
+    label: str,  # on the button that begins it
+    doing: str,  # what is done meanwhile
+    busy: bool,  # whether it is under way
+    title: str = "",  # what will be seen here
+    note: str = "",  # of the head of the picture that will stand here
+    height: int = 0,  # the picture's
     *,
-    other: bool = False,
+    other: bool = False,  # whether the old result is of another setup
 ) -> Cell:
-    """A card to come; without a title, a line over an old result that stays until the new is there.
-
-    Args:
-        name: the measurement's, whose progress the browser is told while it is under way.
-        label: on the button that begins it.
-        doing: what is done meanwhile.
-        busy: whether it is under way.
-        title: what will be seen here.
-        note: of the head of the picture that will stand here.
-        height: the picture's.
-        other: whether the old result is of another setup.
-    """
+    """A card to come; without a title, a line over an old result until the new one is there."""
 
     def asks(what: str) -> Callable[[Any], tuple[str, str]]:
         return lambda _: (what, name)

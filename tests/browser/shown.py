@@ -14,6 +14,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.exercises import (
     Gap,
+    PointEditor,
     ProgramLine,
     Step,
     Table,
@@ -21,7 +22,6 @@ from ffnviz.pictures.exercises import (
     by_hand_cell,
     drawing_cell,
     handles_cell,
-    points_cell,
     program_cell,
     xor_cell,
 )
@@ -57,12 +57,13 @@ from ffnviz.pictures.text import (
     table_cell,
     text_cell,
 )
-from ffnviz.pictures.tokens import Guess, Line, chips_cell, neuron_card_cell, sentences_cell
+from ffnviz.pictures.tokens import Chips, Guess, Line, NeuronCard, sentences_cell
 from ffnviz.pictures.votes import (
+    FIRST_BET,
+    Bet,
     Claim,
     Experiment,
     VoteQuestion,
-    bet_cell,
     verdicts_cell,
     vote_cell,
 )
@@ -137,16 +138,17 @@ def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
 
 def show_chips(seed: int, n_tokens: int = 5) -> None:
     shares = np.random.default_rng(seed).uniform(size=n_tokens).tolist()
-    cell = chips_cell(HEAD, "relu", texts(n_tokens), shares, 1, "awake", "chips", never,
-                      texts(n_tokens), never)  # fmt: skip
-    mount_cell(cell, f"chips {seed}")
+    words = texts(n_tokens)
+    chips = Chips(head=HEAD, accent="relu", texts=words, shares=shares, chosen=1, what="awake",
+                  hides=words, on_choose=never, on_hide=never)  # fmt: skip
+    mount_cell(chips.to_cell("chips"), f"chips {seed}")
 
 
 def show_card(seed: int, n_tokens: int = 5) -> None:
     values = np.random.default_rng(seed).normal(size=n_tokens)
-    cell = neuron_card_cell(HEAD, f"Neuron {seed}", texts(n_tokens), values, 1, ["up", "down"],
-                            "card", never)  # fmt: skip
-    mount_cell(cell, f"card {seed}")
+    card = NeuronCard(head=HEAD, title=f"Neuron {seed}", texts=texts(n_tokens), token=1,
+                      values=values.tolist(), words=["up", "down"], on_meet=never)  # fmt: skip
+    mount_cell(card.to_cell("card"), f"card {seed}")
 
 
 def show_bars(seed: int) -> None:
@@ -186,11 +188,12 @@ def show_examples(seed: int) -> None:
 
 def show_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    cell = points_cell(
-        HEAD, [(3, 3, True), (9, 12, False)], 16, 3, ("circles", "squares"),
-        rng.normal(size=(5, 5)), rng.uniform(-1, 1, size=(4, 4)), "Points", "points", never,
+    points = PointEditor(
+        head=HEAD, points=[(3, 3, True), (9, 12, False)], side=16, most=3,
+        classes=("circles", "squares"), score=rng.normal(size=(5, 5)),
+        lines=rng.uniform(-1, 1, size=(4, 4)), label="Points", on_change=never,
     )  # fmt: skip
-    mount_cell(cell, f"points {seed}")
+    mount_cell(points.to_cell("points"), f"points {seed}")
 
 
 def show_bar(seed: int) -> None:
@@ -344,9 +347,9 @@ def show_vote(seed: int) -> None:
 
 
 def show_bet(seed: int) -> None:
-    mount_cell(
-        bet_cell("bet", f"Which {seed}?", ["a", "b"], 1, 0, never, begun=True, outcome=seed % 2)
-    )
+    bet = Bet(ask=f"Which {seed}?", options=["a", "b"], bet=1, scene=FIRST_BET, begun=True,
+              outcome=seed % 2, on_bet=never)  # fmt: skip
+    mount_cell(bet.to_cell("bet"))
 
 
 def show_program(seed: int) -> None:

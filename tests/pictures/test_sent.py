@@ -15,7 +15,7 @@ from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.exercises import drawing_cell, handles_cell
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.pictures.page import examples_cell
-from ffnviz.pictures.tokens import chips_cell, neuron_card_cell
+from ffnviz.pictures.tokens import Chips, NeuronCard
 from ffnviz.pictures.votes import verdicts_cell
 
 HEAD = Head("Seen.", "note", "relu")
@@ -26,7 +26,17 @@ Say = Callable[..., None]
 
 
 def card(say: Say) -> Cell:
-    return neuron_card_cell(HEAD, "", ["a", "b"], VALUES, 0, [], "k", on_meet=say)
+    return NeuronCard(
+        head=HEAD, title="", texts=["a", "b"], values=[0.5, -1.0], token=0, words=[], on_meet=say
+    ).to_cell("k")
+
+
+def chips(**said: Any) -> Cell:
+    usual: dict[str, Any] = {
+        "head": HEAD, "accent": "relu", "texts": ["a", "b"], "shares": [0.1, 0.2], "chosen": 0,
+        "what": "", "hides": ["a", "b"], "on_choose": pytest.fail, "on_hide": pytest.fail,
+    }  # fmt: skip
+    return Chips(**{**usual, **said}).to_cell("k")
 
 
 def picture(trigger: str) -> Callable[[Say], Cell]:
@@ -55,22 +65,11 @@ def maps(trigger: str) -> Callable[[Say], Cell]:
 # What mounts a picture, the trigger of a click, clicks with what they say, and clicks on nothing.
 PICTURES: dict[str, tuple[Callable[[Say], Cell], str, list[Any], list[Any]]] = {
     "chips": (
-        lambda say: chips_cell(
-            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", say, ["a", "b"], lambda _: None
-        ),
-        "token", [(0, (0,)), (1, (1,))], [2],
+        lambda say: chips(on_choose=say), "token", [(0, (0,)), (1, (1,))], [2],
     ),
-    "chips hide": (
-        lambda say: chips_cell(
-            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", lambda _: None, ["a", "b"], say
-        ),
-        "hide", [(0, (0,)), (1, (1,))], [2],
-    ),
+    "chips hide": (lambda say: chips(on_hide=say), "hide", [(0, (0,)), (1, (1,))], [2]),
     "chips unhide": (
-        lambda say: chips_cell(
-            HEAD, "relu", ["a", "b"], [0.1, 0.2], 0, "", "k", lambda _: None, ["", ""],
-            lambda _: None, unhides=["x", ""], on_unhide=say,
-        ),
+        lambda say: chips(hides=["", ""], unhides=["x", ""], on_unhide=say),
         "unhide", [(0, (0,)), (1, (1,))], [2],
     ),
     "chart": (

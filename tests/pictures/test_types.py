@@ -19,7 +19,7 @@ from ffnviz.pictures.bars import Bars, replay_cell
 from ffnviz.pictures.block_picture import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.exercises import Gap, Step, Table, by_hand_cell
-from ffnviz.pictures.page import part_list_cell
+from ffnviz.pictures.page import PartList
 from ffnviz.pictures.sheet_message import Browser, laid_out, message
 from ffnviz.state.actions import Set
 from ffnviz.state.settings import Setting, Values
@@ -78,7 +78,9 @@ def block_map(_: int) -> Cell:
 
 def part_list(_: int) -> Cell:
     """Two parts."""
-    return part_list_cell("Parts", [("One", "line"), ("Two", "")], 1, ["None."], "k", never)
+    parts = [("One", "line"), ("Two", "")]
+    shown = PartList(label="Parts", parts=parts, chosen=1, away=["None."], on_choose=never)
+    return shown.to_cell("k")
 
 
 MORE: list[Callable[[int], Cell]] = [rail, exercise, replay, block_map, part_list]

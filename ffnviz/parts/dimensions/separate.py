@@ -18,7 +18,7 @@ from ffnviz.models.torch_shortcuts import Adam
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.exercises import Point, points_cell
+from ffnviz.pictures.exercises import Point, PointEditor
 from ffnviz.pictures.plot import (
     Array,
     Figure,
@@ -434,18 +434,17 @@ def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, li
             if line < n
             else "here a straight line in the plane can do it too."
         )
-    return points_cell(
-        Head(sentence, "separate", run.card.colour, under=HOW),
-        own,
-        SIDE,
-        MOST,
-        CLASSES,
-        lifted.score,
-        bends(lifted) if phi != PHIS["identity"].label else np.zeros((0, 4)),
-        "Points of two classes",
-        key="points",
+    return PointEditor(
+        head=Head(sentence, "separate", run.card.colour, under=HOW),
+        points=own,
+        side=SIDE,
+        most=MOST,
+        classes=CLASSES,
+        score=lifted.score,
+        lines=bends(lifted) if phi != PHIS["identity"].label else np.zeros((0, 4)),
+        label="Points of two classes",
         on_change=lambda new: Set({SHAPE.name: "mine", POINTS.name: _written(tuple(new))}),
-    )
+    ).to_cell("points")
 
 
 def bends(separated: Separated) -> NDArray[np.float64]:

@@ -12,7 +12,7 @@ from ffnviz.parts.sentences import active_means
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.plot import Array
-from ffnviz.pictures.tokens import neuron_card_cell
+from ffnviz.pictures.tokens import NeuronCard
 from ffnviz.pictures.wording import Sentence, neuron_name
 from ffnviz.state.actions import ChooseNeuron, ChooseOrder, OpenNeuron
 from ffnviz.state.run import Run, TracedModel, token_labels
@@ -81,18 +81,17 @@ def chosen_neuron(run: Run, is_off: bool = False) -> Cell:
                 written_words(traced.network, block, neuron.index, k=RANKED)[0].words
             )[:WORDS],
         )
-    return neuron_card_cell(
-        Head(_said(run, labels, values, neuron, is_off), "neuron", traced.card.colour),
-        f"Neuron {neuron_name(block, neuron.index)} · {traced.card.label}",
-        labels,
-        values,
-        int(run.tokens_of(traced)[run.token]),
-        writes,
-        key="neuron-card",
+    return NeuronCard(
+        head=Head(_said(run, labels, values, neuron, is_off), "neuron", traced.card.colour),
+        title=f"Neuron {neuron_name(block, neuron.index)} · {traced.card.label}",
+        texts=labels,
+        values=values.tolist(),
+        token=int(run.tokens_of(traced)[run.token]),
+        words=writes,
         on_meet=lambda token: OpenNeuron(
             neuron, NEURONS, "wakes" if token is None else "working", token
         ),
-    )
+    ).to_cell("neuron-card")
 
 
 def _said(run: Run, labels: list[str], values: Array, neuron: Neuron, is_off: bool) -> Sentence:

@@ -25,7 +25,7 @@ from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.votes import bet_cell
+from ffnviz.pictures.votes import FIRST_BET, Bet
 from ffnviz.pictures.wording import number, percent, quoted, stop, strong
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
@@ -122,16 +122,15 @@ def placed(course: Course, values: Values) -> Cell:
     name, bets = values[AGAINST], list(BETS)[1:]
     begun = course.status is not Status.NEW and name in course.networks[1:]
     ended = course.status is Status.ENDED and begun
-    return bet_cell(
-        f"{NAME}-placed",
-        "Which will do better on sentences it has not seen?",
-        ["ReLU", VARIANTS[name].label, "no difference"],
-        None if values[BET] == "open" else bets.index(values[BET]),
-        list(OTHERS).index(name),
-        lambda option: Set({BET.name: bets[option]}),
+    return Bet(
+        ask="Which will do better on sentences it has not seen?",
+        options=["ReLU", VARIANTS[name].label, "no difference"],
+        bet=None if values[BET] == "open" else bets.index(values[BET]),
+        scene=FIRST_BET + list(OTHERS).index(name),
         begun=begun,
         outcome=bets.index(winner(course)) if ended else None,
-    )
+        on_bet=lambda option: Set({BET.name: bets[option]}),
+    ).to_cell(f"{NAME}-placed")
 
 
 def invitation(name: str) -> Cell:

@@ -9,7 +9,7 @@ import { drawOptions } from "./question.js";
 export const styles = ["bet.css"];
 
 /**
- * What `bet_cell` sends.
+ * What `Bet` sends.
  *
  * @typedef {{
  *   ask: string, options: string[], bet: number | null, scene: number, begun: boolean,

@@ -20,7 +20,7 @@ function makeValue(show) {
 }
 
 /**
- * What `neuron_card_cell` sends. `action` and `stays` are of files.
+ * What `NeuronCard` sends. `action` and `stays` are of files.
  *
  * @typedef {{
  *   title: string, texts: string[], values: number[], token: number, words: string[], head: Head,

@@ -7,7 +7,7 @@ import { place } from "./popover.js";
 export const styles = ["part_list.css"];
 
 /**
- * What `part_list_cell` sends.
+ * What `PartList` sends.
  *
  * @typedef {{ label: string, parts: [string, string][], chosen: number, away: string[] }} Data
  */

@@ -13,7 +13,7 @@ const MOVES = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDo
 const inOrder = (points) => points.map(String).sort().join(" ");
 
 /**
- * What `points_cell` sends.
+ * What `PointEditor` sends.
  *
  * @typedef {{
  *   points: [number, number, number][], side: number, most: number, classes: [string, string],
