@@ -51,8 +51,8 @@ def network_of(trace: object) -> "Network":
     """
     if not isinstance(trace, Trace):
         raise TypeError(
-            f"trace = {shorten(trace)}: give the trace of one text, as network.trace(text) makes; "
-            "of several that are joined, one of their `traces`."
+            f"trace = {shorten(trace)}: give the trace of one text, as network.trace(text) makes "
+            "it; of joined ones, one of their `traces`."
         )
     if trace.network is None:
         raise ValueError(

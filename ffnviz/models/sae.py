@@ -287,7 +287,7 @@ def read_sae(
     block, at = _place(str(settings.get("hook_name") or settings.get("hook_point") or ""), folder)
     architecture = _architecture(settings, folder)
     if settings.get("hook_name_out") or isinstance(settings.get("hook_head_index"), int):
-        raise SaeError(f"{folder} is a transcoder, or of one head; only autoencoders are known.")
+        raise SaeError(f"{folder} is a transcoder, or reads a single head; neither can be read.")
     tensors = _tensors(folder / WEIGHTS, TENSORS[architecture], device)
     scaled = settings.get("normalize_activations")
     # What "expected_average_only_in" scales by is in no folder; sae_lens, too, then scales nothing.

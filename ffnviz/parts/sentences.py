@@ -67,7 +67,7 @@ def of_tokens(labels: Sequence[str], shares: Array, block: int) -> Sentence:
 
 def of_ffn(d_model: int, d_ff: int, gated: bool) -> Sentence:
     """What the FFN does with each token: wider, bent, narrow again, added."""
-    bent = ", gated by a bent second projection" if gated else ", bent"
+    bent = ", gated by a bent projection" if gated else ", bent"
     return (
         "Each token goes alone through the same weights: "
         f"{number(f'{d_model:,} numbers → {d_ff:,}{bent}, → {d_model:,}')}, added back."

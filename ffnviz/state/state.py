@@ -193,7 +193,7 @@ class Catalog:
             if part in self.parts.get(page, {}) or settings is None:
                 raise ValueError(f"{page}, {part} cannot have moved to {new_page}, {new_part}.")
             if not set(shown) <= {setting.name for setting in settings}:
-                raise ValueError(f"{new_page}, {new_part} has not all of {', '.join(shown)}.")
+                raise ValueError(f"{new_page}, {new_part} lacks some of {', '.join(shown)}.")
 
     def place(
         self, page: str, part: str, settings: Mapping[str, str]

@@ -14,7 +14,7 @@ from ffnviz.models.trace import Trace
 
 def test_what_is_no_trace_of_one_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
     trace = load("relu").trace("The cat.")
-    with pytest.raises(TypeError, match=r"of several that are joined, one of their `traces`"):
+    with pytest.raises(TypeError, match=r"of joined ones, one of their `traces`"):
         network_of(Trace.cat([trace, trace]))
     with pytest.raises(TypeError, match=r"'The cat.': give the trace of one text"):
         network_of("The cat.")

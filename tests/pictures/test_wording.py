@@ -64,7 +64,7 @@ def test_the_sentences_hold_the_live_numbers() -> None:
         "512 numbers → 2,048, bent, → 512, added back."
     )
     gated = read(sentences.of_ffn(512, 2_048, gated=True))
-    assert "2,048, gated by a bent second projection, →" in gated
+    assert "2,048, gated by a bent projection, →" in gated
     told, without = ("mat", 0.21), ("floor", 0.09)
     assert read(sentences.of_prediction("[MASK]", told, without, 1, sentences.HIDDEN)) == (
         "For the hidden word the network says “mat” (21%). "

@@ -192,7 +192,7 @@ def _gradients(
     if len({part.shape for part in parts}) > 1:
         raise NotForThisNetwork(
             f"Not for {network.card.label}: its heads are wider in some blocks than in others, so "
-            "their values make no one array."
+            "their values do not fit in one array."
         )
     own = torch.stack(parts)
     with torch.inference_mode(False), torch.enable_grad():

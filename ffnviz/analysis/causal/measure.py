@@ -193,7 +193,7 @@ def measured(network: Network, measure: Measure, logits: Tensor) -> float:
     """
     if not callable(measure):
         raise TypeError(
-            f"measure = {measure!r}: give a function of logits, as ffnviz.logit_difference makes."
+            f"measure = {measure!r}: give a function of logits, like ffnviz.logit_difference's."
         )
     if isinstance(measure, LogitDifference):
         check_words(measure, network)

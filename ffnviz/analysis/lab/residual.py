@@ -379,7 +379,7 @@ def _norm_findings(gradients: Stacks) -> tuple[Finding, ...]:
         ).cited("Xiong et al. 2020"),
         Finding(
             "Before training, gradients are more even over the blocks with pre-LN.",
-            "a smaller ratio of the largest gradient of a block to the smallest",
+            "a smaller ratio of the largest to the smallest block gradient",
             f"{stacks}: more even in {int((evener > 0).sum())}; on average the largest is "
             f"{short(float(uneven['pre-LN'].mean()))} times the smallest with pre-LN, "
             f"{short(float(uneven['post-LN'].mean()))} times with post-LN",

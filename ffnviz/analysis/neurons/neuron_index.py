@@ -469,7 +469,7 @@ def check_format(path: Path) -> None:
         ImportError: in a sentence, without pandas.
     """
     if path.suffix.lower() not in FORMATS:
-        raise ValueError(f"{path}: a table ends in {' or '.join(FORMATS)}.")
+        raise ValueError(f"{path}: give a name that ends in {' or '.join(FORMATS)}.")
     _pandas()
 
 

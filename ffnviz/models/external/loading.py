@@ -52,7 +52,7 @@ def check_weights(model: nn.Module, name: str) -> None:
     if not kinds or not kinds <= set(TOLERANCE):
         names = ", ".join(sorted(map(dtype_name, kinds))) or "no floating-point weights"
         raise CannotOpenError(
-            name, f"its weights are of a kind that the equations are not tested in ({names})"
+            name, f"the equations are not tested with weights of this kind ({names})"
         )
 
 

@@ -413,7 +413,7 @@ def _of_gradient(
     most = int(others[blocks.block[others].argmax()])
     return (
         f"From {quoted(labels[token])} to {quoted(labels[0])}, {steps} back, a gradient of length "
-        f"1 keeps {number(short(float(recurrent[0])))} in the RNN, "
+        f"1 becomes {number(short(float(recurrent[0])))} in the RNN, "
         f"{short(float(blocks.untrained[0]))} in an untrained block. The trained one depends most "
         f"on {quoted(labels[most])} ({short(float(blocks.block[most]))})."
     )

@@ -215,7 +215,7 @@ def verdict(course: Course) -> Cell:
         f"{NAME}-verdict",
         strong(result),
         "One run cannot decide it: another seed, with other initial weights and another order of "
-        "the sentences, may turn a small difference round. Choose another seed and start again, "
+        "the sentences, may reverse a small difference. Choose another seed and start again, "
         "or see what many seeds say.",
     )
 

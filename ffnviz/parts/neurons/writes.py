@@ -262,7 +262,7 @@ def _strongest(run: Run, attention: Memory, ffn: Memory) -> Sentence:
         name = f"{number(f'head {head + 1}')} of attention at {quoted(label)}"
     return (
         "Attention and the FFN both add up values, each times its weight. The strongest entry here "
-        f"is {name}: its key matches with {signed(float(match))}"
+        f"is {name}: the match of its key is {signed(float(match))}"
     )
 
 

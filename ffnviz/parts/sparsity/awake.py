@@ -240,7 +240,7 @@ def _dead_sentence(run: Run, here: int, in_books: int) -> Sentence:
         + (
             f"on no token of whole books, {in_books:,} ({percent(in_books / d_ff)})."
             if in_books
-            else "in whole books, each is at least once."
+            else "each rises above zero in whole books."
         )
     )
 
