@@ -268,7 +268,7 @@ def test_a_folder_that_is_damaged_is_refused_in_a_sentence(tmp_path: Path) -> No
         ("b_enc", np.zeros(13), "b_enc has the shape"),
         ("W_dec", np.zeros((8, 12)), "W_dec has the shape"),
         ("W_enc", np.zeros(8), "W_enc has the shape"),
-        ("b_dec", np.full(8, np.nan), "no finite numbers"),
+        ("b_dec", np.full(8, np.nan), "entries that are not finite"),
         ("scaling_factor", np.full(12, 2.0), "fine-tuned with a scaling_factor"),
     ):
         folder = saved(tmp_path / name, weights, hook)
