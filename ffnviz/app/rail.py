@@ -234,7 +234,7 @@ def special_tokens(run: Run) -> Switch:
         f"Show and count {names}",
         run.state.special,
         chosen,
-        help=f"The network reads {names} beside your words. When hidden, they are in no picture, "
+        help=f"The network reads {names} along with your words. Hidden, they are in no picture, "
         "table, share or average, but the network still reads them.",
     )
 

@@ -234,16 +234,19 @@ class Corpus(click.Path):
     "--table",
     type=click.Choice([ending[1:] for ending in FORMATS]),
     help="Write each index also as tables, <network>.csv and <network>-examples.csv, or .parquet. "
-    "In these, blocks count from 0, as in Python.",
+    "In these, blocks are counted from 0, as in Python.",
 )
 @click.option(
     "--describe",
     is_flag=True,
     help="Write what tags and words say of each neuron as <network>.jsonl, as Neuronpedia has it; "
-    "`ffnviz app --descriptions` shows it. In it, layers count from 0.",
+    "`ffnviz app --descriptions` shows it. In it, layers are counted from 0.",
 )
 @click.option(
-    "--json", "as_json", is_flag=True, help="What was written, as JSON; its blocks count from 1."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="What was written, as JSON; its blocks are counted from 1.",
 )
 @threads_option()
 @device_option

@@ -14,7 +14,7 @@ from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.token_slice import usual_token
 from ffnviz.models.trace import Trace
 
-JSON = "All claims as JSON instead of a list; blocks and tokens count from 1 there, too."
+JSON = "All claims as JSON instead of a list; blocks and tokens are counted from 1 there, too."
 
 
 @click.command()

@@ -25,7 +25,7 @@ GROWTH_RUNS = 5
     "--json",
     "as_json",
     is_flag=True,
-    help="All numbers as JSON instead of tables; blocks count from 1 there, too.",
+    help="All numbers as JSON instead of tables; blocks are counted from 1 there, too.",
 )
 def timing(network: Network, trace: Trace, block: int, repeats: int, as_json: bool) -> None:
     """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d.

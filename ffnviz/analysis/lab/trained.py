@@ -81,9 +81,9 @@ QUESTIONS = (
     Question("post-LayerNorm", "post-norm",
              claim="Pre-LayerNorm trains better than post-LayerNorm.", source="Xiong et al. 2020"),
     Question("dropout", "dropout", said=Said.PEOPLE, better=True,
-             claim="Dropout helps with many sentences."),
+             claim="Dropout helps where there is much text."),
     Question("dropout, few sentences", "few-dropout", "few", better=True,
-             claim="Dropout helps with few sentences.", source="Srivastava et al. 2014"),
+             claim="Dropout helps where there is little text.", source="Srivastava et al. 2014"),
 )  # fmt: skip
 
 

@@ -219,8 +219,8 @@ EQUATIONS = {
 }
 
 MIXTURE = (
-    "it is a mixture of {n} experts. Its router sends each token to a few of them, so there "
-    "is no one FFN that every token passes"
+    "it is a mixture of {n} experts. Its router sends each token to a few of them, so no "
+    "single FFN works on every token"
 )
 
 
@@ -324,7 +324,7 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
             raise NotProvedError(
                 "E2",
                 f"its FFN has {each.ffn.d_ff:,} neurons and the first block's "
-                f"{proved[0].ffn.d_ff:,}. All must be equally wide",
+                f"{proved[0].ffn.d_ff:,}. Here all blocks must be equally wide",
                 number,
             )
     chained = max((error(b.input, a.output) for a, b in pairwise(passes)), default=0.0)
