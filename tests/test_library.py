@@ -120,7 +120,7 @@ OF_ANY = {
     "ffnviz.Sae('n', 1, 'hidden', 'other', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
         "SaeError", "architecture = 'other' must be one of standard"),
     "ffnviz.Sae('n', 1, 'hidden', 'jumprelu', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
-        "SaeError", "n is a jumprelu one, and lacks its threshold."),
+        "SaeError", "n is a jumprelu autoencoder without its threshold."),
     "ffnviz.Sae('n', 1, 'hidden', 'standard', w_enc=eye, w_dec=eye[1:], b_dec=wide, b_enc=wide)": (
         "SaeError", "n: w_dec is ("),
     "ffnviz.sae_features(trace, 'n')": ("TypeError", "sae = 'n': give a dictionary"),

@@ -62,9 +62,7 @@ def read_facts(path: Path = FACTS) -> list[Fact]:
         frames = cycle(values["frames"])
         return [fact for kind in values["kind"] for fact in _facts(kind, frames)]
     except (LookupError, TypeError, AttributeError, ValueError) as error:
-        raise FactsError(
-            f"{path} does not hold facts, each in several wordings ({error})."
-        ) from error
+        raise FactsError(f"{path} is not a list of facts in several wordings ({error}).") from error
 
 
 def _facts(kind: dict[str, Any], frames: Iterator[str]) -> Iterator[Fact]:

@@ -45,7 +45,7 @@ class Capability(Enum):
         "Its block is not just attention and FFN that add their outputs one after the other, "
         "unchanged, so it cannot be drawn as a row of steps."
     )
-    OURS = "It is not made of ffnviz's own modules, which this takes apart one by one."
+    OURS = "It is not made of ffnviz's own modules, the only ones taken apart here."
 
 
 def missing(

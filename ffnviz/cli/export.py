@@ -99,7 +99,7 @@ def export(
         raise click.BadParameter("nothing is typed on paper.", param_hint="--live")
     if folder is not None and (not live or out is not None or lecture is not None):
         raise click.BadParameter(
-            "it is for --live, in place of --out, and for a sentence.", param_hint="--folder"
+            "it needs --live and a sentence, and replaces --out.", param_hint="--folder"
         )
     kinds = {"worksheet": worksheet, "lecture": lecture is not None, "live": live, "journey": True}
     kind = next(kind for kind, is_meant in kinds.items() if is_meant)

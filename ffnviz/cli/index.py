@@ -218,7 +218,7 @@ class Corpus(click.Path):
     default=LONGEST,
     show_default=True,
     help="How many tokens of a text are read at once, at most as many as the network "
-    "reads; a longer one is read in pieces, each of which counts as a text. More take more memory.",
+    "reads; a longer text is read in pieces, each counted as a text. More tokens: more memory.",
 )
 @click.option("--blocks", help=f"{FROM_1}: “2” or “3,7,11”. All if absent.")
 @engine_options

@@ -51,7 +51,10 @@ class ViewWidget(anywidget.AnyWidget):
         self.on_msg(self._on_message)
 
     def __repr__(self) -> str:
-        return "Pictures that live while the kernel runs; ffnviz.show(trace) stays in the notebook."
+        return (
+            "These pictures live while the kernel runs; those of ffnviz.show(trace) stay in the "
+            "notebook."
+        )
 
     @traitlets.validate("token", "block", "neuron")
     def _within(self, proposal: Mapping[str, Any]) -> int | None:

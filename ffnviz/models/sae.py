@@ -106,7 +106,9 @@ class Sae:
             raise SaeError(f"architecture = {self.architecture!r} must be one of {known}.")
         for name in NEEDED[self.architecture]:
             if getattr(self, name) is None:
-                raise SaeError(f"{self.name} is a {self.architecture} one, and lacks its {name}.")
+                raise SaeError(
+                    f"{self.name} is a {self.architecture} autoencoder without its {name}."
+                )
         block = plain(self.block)
         if type(block) is not int or block < 0:
             raise SaeError(

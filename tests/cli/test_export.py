@@ -118,7 +118,7 @@ def test_the_place_is_looked_at_before_anything_is_computed(
         (["--text", "  "], "it is empty. Give a sentence."),
         (["--lecture", "not-there.toml"], "not-there.toml' does not exist"),
         (["--text", "A cat.", "--worksheet"], "a worksheet is made from a lecture"),
-        (["--folder", "site"], "it is for --live, in place of --out"),
+        (["--folder", "site"], "it needs --live and a sentence"),
         (["--live", "--lecture", "--worksheet"], "nothing is typed on paper"),
         (["--live", "--lecture", "--folder", "site"], "in place of --out, and for a sentence"),
         (["--model", "no-such-folder/x/y"], "no-such-folder"),

@@ -36,5 +36,5 @@ def test_every_way_of_showing_says_it(call: str) -> None:
 def test_a_view_without_a_kernel_tells_what_stays() -> None:
     pytest.importorskip("anywidget")
     said = repr(view(load("relu").trace("The cat.")))
-    assert said.startswith("Pictures that live while the kernel runs; ffnviz.show(trace) stays")
+    assert said.startswith("These pictures live while the kernel runs; those of")
     assert len(said) <= 110  # anywidget cuts a longer one

@@ -19,4 +19,4 @@ def test_it_says_how_many_pieces_and_how_many_units_one_layer_needs() -> None:
 
 def test_a_sentence_of_one_token_has_no_line() -> None:
     part = drawn("dimensions", "warp", text="a", warp_view="line")
-    assert "A line needs a sentence of two tokens." in part.said
+    assert "A line needs at least two tokens." in part.said

@@ -78,7 +78,7 @@ def test_a_fact_is_worded_as_english_has_it(tmp_path: Path) -> None:
 def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "facts.toml"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(FactsError, match="does not hold facts, each in several wordings"):
+    with pytest.raises(FactsError, match="is not a list of facts in several wordings"):
         read_facts(path)
 
 

@@ -75,7 +75,7 @@ class Noise:
             "seed": at_least("seed", self.seed, 0),
         }
         if self.sd is not None and finite_number("sd", self.sd) <= 0:
-            raise ValueError(f"sd = {self.sd}: a standard deviation is above 0.")
+            raise ValueError(f"sd = {self.sd}: it must be above 0.")
         if not kept["tokens"]:
             raise ValueError("tokens is empty: name the tokens that get the noise.")
         for name, value in kept.items():

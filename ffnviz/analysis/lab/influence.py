@@ -136,7 +136,7 @@ def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, 
     if n > 2:
         return findings
     there = "are 2 tokens" if n > 1 else "is 1 token"
-    few = f"it takes a distance of 2 at least, and there {there}"
+    few = f"it takes at least 3 tokens, and there {there}"
     return tuple(
         replace(each, measured="nothing was measured", check=Check(0.0, ">", 0.0), untestable=few)
         for each in findings

@@ -206,5 +206,5 @@ def _text(key: str, value: object) -> str:
 
 def _whole(key: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise NamesError(f"{key} is {shortened(value)}; it goes from {least} to {most}.")
+        raise NamesError(f"{key} is {shortened(value)}; it must be from {least} to {most}.")
     return value

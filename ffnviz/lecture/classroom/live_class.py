@@ -11,7 +11,7 @@ from typing import Any
 from ffnviz.state.state import tidied
 
 MUST_FOLLOW = "You must follow the class before you can take part."
-GONE = "The server cannot reach what keeps its classes. Try again in a moment."
+GONE = "The server cannot reach its store of classes. Try again in a moment."
 
 
 class ClassStoreError(RuntimeError):

@@ -204,7 +204,7 @@ def the_losses(run: Run, losses: Losses) -> Cell:
     block = run.state.block
     attention, ffn = losses.without
     sentence = (
-        f"The loss of hidden words is {losses.whole:.2f} nats; without the FFNs "
+        f"The loss on hidden words is {losses.whole:.2f} nats; without the FFNs "
         f"{number(f'{ffn:.2f}')}, without attention {attention:.2f}."
     )
     without = [f"without {LABELS[each]}" for each in HALVES]
@@ -218,7 +218,7 @@ def the_losses(run: Run, losses: Losses) -> Cell:
     return bars_cell(
         Head(sentence, "beside-loss", run.card.colour, under=under),
         [Bars("", names, losses_of, ["text", *2 * ("muted", run.card.colour)])],
-        alt="The loss of hidden words: as it is, without attention, and without the FFN.",
+        alt="The loss on hidden words: as it is, without attention, and without the FFN.",
         of="mean loss in nats",
         named="network",
     )

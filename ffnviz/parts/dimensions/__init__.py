@@ -21,7 +21,7 @@ PARTS = (
     Part(wider.sheet, "Why wider?", "wider", wider.SETTINGS,
          line="what a bend does, what width adds"),
     Part(separate.sheet, "Linear separability", "separate", separate.SETTINGS,
-         line="points that no straight line divides"),
+         line="points that no line separates"),
     part_of_views("Folding a plane", "warp", "what W₁, φ and W₂ do to a flat grid",
                   "warp_view", {
         "plane": View("a plane of tokens", warp.sheet, warp.SETTINGS, (Capability.PLAIN_FFN,)),

@@ -223,7 +223,7 @@ def in_the_network(run: Run, values: Values) -> Cell:
         return text_cell("folds-network", lacking[0].value, tone="quiet")
     ends = chosen_corners(run, values)[:2]
     if len(ends) < 2:
-        return text_cell("folds-network", "A line needs a sentence of two tokens.", tone="quiet")
+        return text_cell("folds-network", "A line needs at least two tokens.", tone="quiet")
     block = max(0, min(run.state.block, len(run.trace.blocks) - 2))
     counts = run.subject.per_sentence(
         ("switches", block, ends), lambda: switches(run.model, run.trace, block, (ends[0], ends[1]))

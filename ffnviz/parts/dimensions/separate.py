@@ -1,4 +1,4 @@
-"""Linear separability: points that no line divides, lifted to where a flat cut does.
+"""Linear separability: points that no line separates, lifted to where a flat cut does.
 
 This is an FFN in small: 2 → d_ff → 1. The more dimensions, the likelier such a hyperplane; in
 general position, d_ff ≥ n − 1 suffice for n points of any two classes (Cover 1965).
@@ -83,7 +83,7 @@ def xor() -> Points:
 
 
 def halves() -> Points:
-    """Two classes that a straight line divides."""
+    """Two classes that a straight line separates."""
     y, x = np.linspace(-0.85, 0.85, 8), np.linspace(0.2, 0.8, 4)
     left = np.stack(np.meshgrid(-x, y), axis=-1).reshape(-1, 2)  # (32, 2)
     slope = np.array([0.0, 0.2])

@@ -349,7 +349,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     )
     cells = [the_stages(run, plane, phi, corners, values[SHARE], n_neurons)]
     if len(corners) < 3:
-        few = "The sentence has fewer than three tokens: the missing corners are drawn at random."
+        few = "The sentence has fewer than three tokens: the missing points are drawn at random."
         cells.append(text_cell("few-tokens", few))
     return Sheet([row(cells)], the_controls(run, corners, n_neurons))
 

@@ -474,7 +474,7 @@ def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
     return chart_cell(
         Head(sentence, "hand-curves", run.card.colour),
         lines(x, values, axis("x"), axis("y", range=[-2.2, 2.2]), dots=0),
-        "The function, your line and Adam's, from -3 to 3.",
+        "The function, your line and Adam's, from −3 to 3.",
         height=300,
     )
 

@@ -76,7 +76,7 @@ def predictions(run: Run, result: WithoutPhi) -> Cell:
     for name, guess in result.predictions.items():
         title = f"{name}\n{short(result.divergences[name])} nats"
         guesses.append((title, guess, "text" if name == WITHOUT_PHI else "muted"))
-    alt = "The likeliest words as it is, without φ, without any FFN and without any attention."
+    alt = "Likeliest words: as it is, without φ, without any FFN and without any attention."
     return guess_cell(run, sentence, "lab-without", guesses, alt)
 
 

@@ -226,7 +226,7 @@ def all_pairs(run: Run, other: Trace, both: Comparison, pair: int) -> Cell:
     return chart_cell(
         Head(sentence, "compared", run.card.colour, second_line(other)),
         differences(names, both.neurons, both.difference, pair),
-        "For each pair of tokens, how the neurons that differ most differ.",
+        "The differences of the most different neurons, pair by pair.",
         height=620,
         on_choose=partial(open_neuron, run),
     )

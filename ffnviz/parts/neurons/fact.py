@@ -181,7 +181,7 @@ def the_map(run: Run, found: Located) -> Cell:
     name, label, share = most(first)
     sentence = (
         f"The likeliest word, “{word}” ({percent(before)}), needs {name} at {quoted(label)} most: "
-        f"without it, it has {number(share)}. "
+        f"without that it has {number(share)}. "
     )
     name, label, share = most(second)
     sentence += f"Without {name} at {quoted(label)}, it has {share}."

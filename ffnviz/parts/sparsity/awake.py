@@ -240,7 +240,7 @@ def _dead_sentence(run: Run, here: int, in_books: int) -> Sentence:
         + (
             f"on no token of whole books, {in_books:,} ({percent(in_books / d_ff)})."
             if in_books
-            else "each rises above zero in whole books."
+            else "each rises above zero in some book."
         )
     )
 

@@ -116,7 +116,7 @@ def test_what_cannot_be_is_said() -> None:
         ({"tokens": 3}, "give whole numbers in a list"),
         ({"draws": 1}, "draws = 1: give a whole number, 2 or more"),
         ({"seed": -1}, "seed = -1"),
-        ({"sd": 0.0}, "a standard deviation is above 0"),
+        ({"sd": 0.0}, "it must be above 0"),
         ({"sd": float("nan")}, "give one finite number"),
     ):
         given: dict[str, Any] = {"tokens": [1]} | dict(wrong)
