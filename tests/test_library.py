@@ -163,7 +163,7 @@ OF_ANY = {
     "ffnviz.steer(model, text, [0.0] * 999, 0)": ("TypeError", "0.0, ...]: give a tensor, (width"),
     "ffnviz.steer(model, text, direction, 0, at='')": ("ValueError", "at = '' must be one of"),
     "ffnviz.generate(model, text, 1, sample='no')": ("ValueError", "sample = 'no': give True or F"),
-    "ffnviz.LogitDifference('cat')": ("TypeError", "word = 'cat': give an entry of the vocabulary"),
+    "ffnviz.LogitDifference('cat')": ("TypeError", "word = 'cat': give a vocabulary entry"),
     "ffnviz.sae_examples(model, sae, [text], progress=None)": ("nothing", ""),
     "ffnviz.Sae('n', -1, 'hidden', 'standard', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
         "SaeError", "n: block = -1: give one whole number, from 0"),

@@ -80,7 +80,7 @@ def test_a_folder_with_anything_else_in_it_is_left_alone(
 
 def test_a_swap_that_was_broken_off_is_named(model_folder: Path, tmp_path: Path) -> None:
     (tmp_path / ".ffnviz-tiny.old").symlink_to(model_folder)
-    with pytest.raises(ModelFolderError, match=r"broken off.*\.ffnviz-tiny\.old"):
+    with pytest.raises(ModelFolderError, match=r"cut short.*\.ffnviz-tiny\.old"):
         read_folder(tmp_path / "tiny")
 
 

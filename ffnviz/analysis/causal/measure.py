@@ -112,7 +112,7 @@ class LogitDifference:
             given = plain(getattr(self, name))
             if type(given) is not int and not (name == "instead" and given is None):
                 raise TypeError(
-                    f"{name} = {shorten(given)}: give an entry of the vocabulary, or the word to "
+                    f"{name} = {shorten(given)}: give a vocabulary entry; for a word use "
                     "ffnviz.logit_difference."
                 )
             object.__setattr__(self, name, given)
@@ -179,7 +179,7 @@ def check_words(measure: LogitDifference, network: Network) -> None:
         raise ValueError(
             f"This measure was made for another network's vocabulary: its words are "
             f"{', '.join(map(repr, measure.read_as))} there, and {', '.join(map(repr, here))} in "
-            f"that of {network.card.label}. Make it by logit_difference(network, …)."
+            f"that of {network.card.label}. Use logit_difference(network, …)."
         )
 
 
@@ -257,7 +257,7 @@ def word_id(network: Network, word: str | int) -> int:
     if word[:1].isalnum() and len(behind) == 1 and behind != [id_]:
         warnings.warn(
             f"{word!r} and {spaced!r} are two entries of this network's vocabulary; inside a "
-            f"sentence a word is the second. Give {spaced!r} if you mean that.",
+            f"sentence it is the second. Give {spaced!r} if you mean that.",
             stacklevel=3,
         )
     return id_

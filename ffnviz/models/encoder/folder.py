@@ -191,7 +191,7 @@ def _check_there(folder: Path) -> None:
         raise ModelFolderError(folder, f"it cannot be read ({error.strerror})") from error
     if left:
         raise ModelFolderError(
-            folder, f"writing it was broken off. What was there before is in {old}: rename that"
+            folder, f"writing it was cut short. What was there before is in {old}: rename that"
         )
     raise ModelFolderError(folder, "there is no such folder")
 

@@ -580,7 +580,7 @@ def verdict(bug: Bug, guess: str) -> Cell:
     if guess == OPEN:
         return text_cell(
             "diagnosis",
-            "Bold numbers differ from the real ones in brackets. Choose the bug at the left.",
+            "Bold numbers differ from the real ones in brackets. On the left, choose a bug.",
             tone="quiet",
         )
     if guess == bug.name:

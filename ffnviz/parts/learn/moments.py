@@ -112,7 +112,7 @@ def curves(
 AT = count_setting("learn_at", -1, -1, 10_000)  # the place of a moment; -1: the last
 WORDS_BEFORE, WORDS_AFTER = 10, 6  # that are read with the hidden one
 LONGEST_NAME = 40  # of a file
-NOTHING_READ = "It has read nothing yet. In a minute it learns to guess hidden words."
+NOTHING_READ = "It has read nothing yet. It learns to guess hidden words in a minute."
 OFF = "Training is switched off on this server (--train-minutes 0)."
 
 
@@ -182,8 +182,8 @@ def own_text_controls() -> list[Control]:
             ".txt",
             LONGEST,
             read_upload,
-            f"Plain text, up to {LONGEST:,} characters; the next run reads it. It is kept "
-            "nowhere beyond this visit.",
+            f"Plain text, up to {LONGEST:,} characters; the next run reads it. It is not "
+            "kept beyond this visit.",
         ),
         Button("Read everyday sentences", lambda: ("read", "", "")),
     ]

@@ -221,7 +221,7 @@ def fires_with(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     partners = block.partners[significant, neuron]
     cosines = block.alike[significant, neuron].astype(np.float64)
     names = [neuron_name(run.state.block, partner) for partner in partners]
-    sentence = "No neuron of this block fires with it more than by chance."
+    sentence = "No neuron here fires with it more often than by chance."
     if names:
         sentence = (
             f"Neuron {number(names[0])} fires together with it most closely: their cosine is "

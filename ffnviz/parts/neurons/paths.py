@@ -99,7 +99,7 @@ def by_block(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Cell:
     explained = 1 - (rest[most] / max(total[most], 1e-30)) ** 2
     sentence = (
         f"Without neuron {neuron_name(block, neuron)} at this token, {names[most]}'s "
-        "pre-activations change most; the direct way explains "
+        "pre-activations change most; direct effects explain "
         f"{number(percent(max(0.0, float(explained))))} of that change."
     )
     return bars_cell(
