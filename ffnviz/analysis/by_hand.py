@@ -391,7 +391,7 @@ def blanks_of(neuron: RealNeuron) -> list[Blank]:
              Slip("φ", max(0.0, neuron.z) * neuron.gate, f"φ: this network has {neuron.phi}."),
              Slip("φ", 0.0, f"φ: what is well above 0 goes through {neuron.phi} almost as it is."),
              Slip("φ", neuron.h / neuron.gate if neuron.gate else 0.0,
-                  "φ: the FFN is gated; φ(z) is multiplied by the value.")),
+                  "φ: the FFN is gated; φ(z) is multiplied by the factor.")),
             phi_tolerance * max(1.0, abs(neuron.gate)), ((1, 1.0),) if computed else (),
             relu=computed,
         ),

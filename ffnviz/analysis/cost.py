@@ -157,7 +157,7 @@ PRESETS = {
         "BERT-base",
         Shape(d_model=768, d_ff=3_072, n_heads=12, n_tokens=512, vocab_size=30_522, n_blocks=12,
               extra_rows=512 + 2),
-        "Devlin et al. 2019, section 3: 110 million, with a pooler that is not counted here",
+        "Devlin et al. 2019, section 3: 110 million, with a last layer that is not counted here",
         "gelu", "Devlin et al. 2019, section A.2",
     ),
     "gpt2": Preset(
@@ -175,7 +175,7 @@ PRESETS = {
     ),
     "t5v11": Preset(
         "T5 v1.1 base (GEGLU)", replace(T5, d_ff=2_048, gated=True, tied=False),
-        "the released checkpoint; 247,577,856 in the released weights, encoder and decoder",
+        "its configuration; 247,577,856 in the released weights, encoder and decoder",
         "geglu", "the notes of its release; Shazeer 2020",
     ),
     "llama": Preset(

@@ -211,7 +211,7 @@ class Corpus(click.Path):
     show_default=True,
     help="The column with the text, of .jsonl and .parquet files.",
 )
-@click.option("--twin", type=click.Choice(TWINS), help="Both twins if absent.")
+@click.option("--twin", type=click.Choice(TWINS), help="Both, ReLU and GELU, if absent.")
 @click.option(
     "--longest",
     type=click.IntRange(1, 2**17),

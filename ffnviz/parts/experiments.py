@@ -114,7 +114,7 @@ def difference(answered: Answered, label: str) -> Sentence:
     if not answered.decided:
         return (
             f"{label}: the loss differs by {number(f'{abs(pairs.effect):.3f} nats')} from that of "
-            f"{base}, which may be chance."
+            f"{base}, perhaps by chance."
         )
     higher = number(f"{abs(pairs.effect):.3f} nats {'higher' if pairs.effect > 0 else 'lower'}")
     return f"{label}: the loss is {higher} than with {base}, {SCOPE}."

@@ -299,7 +299,7 @@ def too_much(estimate: MemoryEstimate, n_blocks: int, free: int) -> str | None:
     of_blocks = PARTS * estimate.part + estimate.waiting
     fixed = estimate.each - of_blocks
     most = math.floor((free / estimate.processes - fixed) / (of_blocks / n_blocks))
-    problem = f"{estimate.in_words} {gigabytes(max(0, free))} are free on this machine."
+    problem = f"{estimate.in_words} {gigabytes(max(0, free))} is free on this machine."
     fewer = [f"look at fewer blocks at a time, at most {most}: --blocks"] * (0 < most < n_blocks)
     fewer += ["use fewer --workers"] * (estimate.processes > 1)
     advice = " or ".join(fewer) or "take a machine with more memory"

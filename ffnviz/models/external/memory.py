@@ -141,7 +141,7 @@ def too_large(needs: Footprint, device: torch.device, free: int) -> str | None:
         return None
     where = {"cpu": "this computer's memory", "cuda": "the GPU's memory"}.get(device.type, "memory")
     said = (
-        f"it has {needs.in_words}, and {gigabytes(max(0, free))} of {where} are free. It "
+        f"it has {needs.in_words}, and {gigabytes(max(0, free))} of {where} is free. It "
         "would not fit, so it was not loaded."
     )
     half = Footprint(needs.n_parameters, torch.bfloat16)

@@ -357,7 +357,7 @@ def _transformers(name: str) -> Any:
         raise CannotOpenError(
             name,
             "other people's networks need the package transformers, which is missing. "
-            f"Install it: {install('hf')}. Our own twins are called relu and gelu",
+            f"Install it: {install('hf')}. Our own two are called relu and gelu",
         ) from error
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()

@@ -584,7 +584,7 @@ def verdict(bug: Bug, guess: str) -> Cell:
             tone="quiet",
         )
     if guess == bug.name:
-        said = f"The number that tells: “{bug.column}” at `{CODE[bug.line]}`. Here {bug.tells}."
+        said = f"The telling number: “{bug.column}” at `{CODE[bug.line]}`. Here {bug.tells}."
         return text_cell("diagnosis", strong("Right. "), said)
     other = BY_NAME[guess]
     said = (

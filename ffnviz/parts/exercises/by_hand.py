@@ -455,7 +455,7 @@ def steps_of_neuron(neuron: RealNeuron) -> list[Step]:
         )
     ]
     terms += [["the rest", "", "", said(neuron.rest)], ["b", "", "", said(neuron.bias)]]
-    gate = [Table("value by which φ(z) is multiplied", [[said(neuron.gate)]])]
+    gate = [Table("factor by which φ(z) is multiplied", [[said(neuron.gate)]])]
     return [
         Step("z = Σ x · w + b", [Table("", terms, ("entry", "x", "w", "x · w"))], [product, z]),
         Step("h = φ(z)", gate if neuron.gate != 1 else [], [h]),

@@ -178,7 +178,7 @@ def other_token(run: Run, values: Values) -> int | None:
 def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> Cell:
     """The neurons that change J most."""
     d_ff = run.model.sizes.d_ff
-    how = ", but none abruptly: φ′ slides from 0 to 1"
+    how = ", but none abruptly: φ′ changes smoothly"
     if run.card.phi.exact_zeros:
         how = (
             ": near one place the FFN acts like one matrix, and each adds a part to it or takes "

@@ -180,7 +180,9 @@ def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         f"{start} {number(signed(last))}; on average it is {signed(block.mean[neuron])} ± "
         f"{float(block.deviation[neuron]):.2f}"
     )
-    ends = [f"at least {signed(least)}"] * (least < 0) + [f"at most {signed(most)}"] * (most > 0)
+    ends = [f"the minimum is {signed(least)}"] * (least < 0) + [
+        f"the maximum is {signed(most)}"
+    ] * (most > 0)
     if not ends and (index.both_sides or not run.card.signed):
         ends = ["and it never fires"]
     sentence += f", {' and '.join(ends)}." if ends else "."

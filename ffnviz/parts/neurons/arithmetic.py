@@ -174,7 +174,9 @@ def _neuron(run: Run, neuron: int) -> Shown:
     z, h = _plain(product.total), _plain(float(record.hidden[token, neuron]))
     activated = f"{run.card.phi.label}({z})"
     if isinstance(record, GatedFeedForwardRecord):
-        activated = f"φ({z}) times the value {_plain(float(record.value[token, neuron]))}"
+        activated = (
+            f"φ({z}) times the second projection {_plain(float(record.value[token, neuron]))}"
+        )
     sentence = (
         f"Neuron {neuron_name(block, neuron)} at {quoted(run.labels[token])}: x · key {added}= "
         f"{z}; then {activated} = {number(h)}."

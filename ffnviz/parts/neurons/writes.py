@@ -282,7 +282,7 @@ def its_words(run: Run, neuron: int) -> Cell:
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
     if larger_than >= LARGEST:
-        longer = "is the longest of the block's"
+        longer = "is the longest in its block"
     elif percent(larger_than) == percent(1):
         longer = "is among the longest in its block"
     else:

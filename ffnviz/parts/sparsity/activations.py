@@ -326,7 +326,7 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
     sentence = (
         f"Of the {len(result.gate):,} gates of an untrained {label}, "
         f"{number(percent(result.closed))} are closed (exactly 0) at "
-        f"{quoted(run.labels[run.token])}, and {percent(result.turned)} flip their value's sign."
+        f"{quoted(run.labels[run.token])}, and {percent(result.turned)} flip the sign of v."
     )
     return chart_cell(
         Head(sentence, "lab-gate", run.card.colour),

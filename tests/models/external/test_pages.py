@@ -188,7 +188,9 @@ def test_the_working_of_a_gated_neuron_ends_in_a_product(heads: list[str]) -> No
     assert isinstance(record, GatedFeedForwardRecord)
     z, v, h = (float(each[-1, 3]) for each in (record.pre_activation, record.value, record.hidden))
     said = told(heads, "Neuron 2:3").replace("−", "-")
-    assert f"x · key = {z:.4f}; then φ({z:.4f}) times the value {v:.4f} = {h:.4f}." in said
+    assert (
+        f"x · key = {z:.4f}; then φ({z:.4f}) times the second projection {v:.4f} = {h:.4f}." in said
+    )
 
 
 def test_writing_on_goes_on_from_the_sentence(heads: list[str]) -> None:
