@@ -172,7 +172,7 @@ OF_ANY = {
     # Rows of another width, another precision or another number.
     "model.logits(direction.double())": ("nothing", ""),
     "model.logits(direction.half())": ("nothing", ""),
-    "model.stream_with(trace, 0, direction[None])": ("ValueError", "a row a token."),
+    "model.stream_with(trace, 0, direction[None])": ("ValueError", "a row per token."),
     "model.ffn(0).write(torch.zeros(3))": ("ValueError", "hidden has the shape (3,): its last"),
     "model.ffn(0).write(wide.numpy())": ("TypeError", "hidden must be a tensor of floating"),
     "model.ffn(0).neuron(torch.zeros(3), 0)": ("ValueError", "x has the shape (3,): its last"),

@@ -209,9 +209,9 @@ class Corpus(click.Path):
     "--column",
     default="text",
     show_default=True,
-    help="The column with the text, of .jsonl and .parquet files.",
+    help="The text column of .jsonl and .parquet files.",
 )
-@click.option("--twin", type=click.Choice(TWINS), help="Both, ReLU and GELU, if absent.")
+@click.option("--twin", type=click.Choice(TWINS), help="Both ReLU and GELU if absent.")
 @click.option(
     "--longest",
     type=click.IntRange(1, 2**17),
@@ -239,7 +239,7 @@ class Corpus(click.Path):
 @click.option(
     "--describe",
     is_flag=True,
-    help="Write what tags and words say of each neuron as <network>.jsonl, as Neuronpedia has it; "
+    help="Write what tags and words say of each neuron to <network>.jsonl, as Neuronpedia does; "
     "`ffnviz app --descriptions` shows it. In it, layers are counted from 0.",
 )
 @click.option(

@@ -313,8 +313,8 @@ def rows_for(output: object, ids: Tensor, width: int) -> Tensor:
     rows = rows_of_width(output, width, "output")
     if rows.shape[:-1] != ids.shape:
         raise ValueError(
-            f"output has the shape {tuple(rows.shape)} instead of {(*ids.shape, width)}: a row a "
-            "token."
+            f"output has the shape {tuple(rows.shape)} instead of {(*ids.shape, width)}: a row "
+            "per token."
         )
     return rows
 

@@ -223,7 +223,10 @@ def failing(error: BaseException) -> Commands:
         (KeyboardInterrupt(), "Stopped."),
         (MemoryError(), "Error: There is not enough memory for this."),
         (OSError(errno.ENOSPC, "No space left on device"), "Error: the output: the disk is full."),
-        (PermissionError(errno.EACCES, "Permission denied", "/x"), "Error: /x: you have no right"),
+        (
+            PermissionError(errno.EACCES, "Permission denied", "/x"),
+            "Error: /x: reading or writing it",
+        ),
         (OSError(errno.EIO, "Input/output error", b"/x\xff"), "Error: /x�: Input/output error."),
         (OSError("no number"), "Error: the output: no number."),
     ],

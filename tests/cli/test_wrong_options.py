@@ -60,7 +60,7 @@ def test_each_option_that_takes_a_place_says_from_which_number_it_counts() -> No
 @pytest.mark.parametrize("command", ["lab", "timing", "index"])
 def test_what_is_written_says_from_which_number_it_counts(command: str) -> None:
     told = {option.opts[0]: getattr(option, "help", "") for option in commands()[command].params}
-    assert "count from 1" in told["--json"]
+    assert "counted from 1" in told["--json"]
     if command == "index":
-        assert "blocks count from 0" in told["--table"]
-        assert "layers count from 0" in told["--describe"]
+        assert "blocks are counted from 0" in told["--table"]
+        assert "layers are counted from 0" in told["--describe"]

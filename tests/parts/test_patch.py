@@ -199,7 +199,7 @@ def test_where_the_map_takes_long_its_place_says_what_is_computed(
     soon = drawn("neurons", "compare", False, compare_view="patch", twin="gpt-2", text=FIRST,
                  other=SECOND, patched="stream").cells["soon-patch-map"]  # fmt: skip
     assert (
-        "each time, the stream of the second sentence is put in at that one place only: "
+        "each time, the second sentence gives the stream at that one place only: "
         f"2 blocks × {n} tokens" in words(soon)
     )
     assert soon.data["name"] == "patch stream"

@@ -405,8 +405,8 @@ def _bottleneck(subject: Subject) -> Finding:
         "An FFN is built like a bottleneck block of a ResNet, a network for images.",
         "a waist narrower than what goes in and out",
         f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights; a bottleneck of the same "
-        f"outer width is {narrow}; both have matrices that work on one place alone, a φ between "
-        "them, and add to a stream",
+        f"outer width is {narrow}; both have matrices that work on one place alone and a φ "
+        "between, and both add to a stream",
         Check(f, "≤", d, words=("narrow in the middle, too", "wide in the middle, not narrow")),
         "it is turned inside out: MobileNetV2's inverted bottleneck is wide in the middle, too",
         Check(d, "≤", f - 1, words=("wide in the middle", "not wide in the middle")),

@@ -215,8 +215,8 @@ def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
     return Finding(
         "GELU and its tanh formula are the same function.",
         "no difference beyond rounding",
-        f"they differ by up to {short(apart[0])} (at x = ±{abs(apart[1]):.2f}); with one and with "
-        f"the other, the predictions of these weights diverge by {short(changed, 1)} nats",
+        f"they differ by up to {short(apart[0])} (at x = ±{abs(apart[1]):.2f}); between "
+        f"the two, the predictions of these weights diverge by {short(changed, 1)} nats",
         Check(apart[0], "≤", rounding),
         f"differences of {short(apart[0], 1)} do not matter, as here for the likeliest word",
         Check(

@@ -90,7 +90,7 @@ class TicketError(PermissionError):
     """A student's ticket is not of this class, or from before everybody was removed."""
 
     def __init__(self) -> None:
-        super().__init__("This page has no ticket for the class.")
+        super().__init__("This page is not part of the class.")
 
 
 def ticket_of(secret_hash: str, lists: int, student: str) -> str:

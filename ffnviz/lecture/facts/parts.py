@@ -105,7 +105,7 @@ for _toy in TOYS:
                 _toy_error(_toy, -1),
             ),
             f"{_toy}_no_phi": (
-                f"The least error on the {_toy} without φ, whatever d_ff",
+                f"The least error on the {_toy} without φ, at any d_ff",
                 _toy_without(_toy),
             ),
         }

@@ -320,7 +320,7 @@ def _norms(seen: BlockPass) -> list[Call]:
     ]
 
 
-ROUNDING = 1e-6  # a share
+ROUNDING = 1e-6  # a share; in float64 a number that was written in float32 is kept as it is
 
 
 @torch.no_grad()
@@ -336,7 +336,8 @@ def fitted(sum_: Tensor, first: Tensor, written: Tensor) -> tuple[float, float, 
     r = best_multiple(w, change)
     slack = 4 * torch.finfo(sum_.dtype).eps * wide(first.abs() + sum_.abs())
     round_r = float(f"{r:.3g}")  # as it was written, if that fits as well
-    if error(change, round_r * w, slack) <= 2 * error(change, r * w, slack) + ROUNDING:
+    more = min(ROUNDING, 0.1 * TOLERANCE[sum_.dtype])
+    if error(change, round_r * w, slack) <= 2 * error(change, r * w, slack) + more:
         r = round_r
     return r, error(change, r * w), error(change, r * w, slack)
 

@@ -375,7 +375,7 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
                 (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
             ],
         ),
-        "How long a gradient, of length 1 at the chosen token's output, is at each token.",
+        "The length at each token of a gradient of length 1 at the chosen token's output.",
         height=520,
     )
 
@@ -396,7 +396,7 @@ def _of_clock(result: Clock) -> Sentence:
         return f"Reading 1 token takes an RNN {took}. The block finishes it {finishes}. {each}"
     return (
         f"Reading {n} tokens takes an RNN {took}: {n} steps, each waiting for the one before. The "
-        f"block finishes all {finishes}. {each}"
+        f"block finishes them all {finishes}. {each}"
     )
 
 

@@ -249,6 +249,6 @@ def in_the_network(run: Run, values: Values) -> Cell:
             {name: (count, colour) for (name, colour), count in zip(curves, counts, strict=False)},
             (escaped(from_), escaped(to)),
         ),
-        "How many neurons have switched on the way from one token to another.",
+        "How many neurons have switched between one token and another.",
         height=300,
     )

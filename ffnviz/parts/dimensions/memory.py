@@ -122,7 +122,7 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     return chart_cell(
         Head(sentence, "memory", run.card.colour, under=in_training(run, result)),
         peaks_figure(result.chunks, result.peaks, result.expected, chunk, run.card.colour),
-        "The bytes that the FFN's tensors take at most, against the tokens at a time.",
+        "The most bytes that the FFN's tensors take, by tokens at a time.",
         key="memory-peaks",
         height=560,
     )

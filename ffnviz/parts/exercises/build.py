@@ -293,7 +293,7 @@ def _norm_moved(case: Case, _: Lines) -> Lines:
     "Heads joined without transposing them back",
     "g",
     "off by",
-    "all is right up to y @ v, and join(y) is off",
+    "y @ v is still right, but join(y) is off",
 )
 def _untransposed(case: Case, _: Lines) -> Lines:
     out = case.block.attention.project_out

@@ -255,7 +255,7 @@ def frozen_sheet(run: Run, values: Values) -> Sheet:
     soon = Soon("folded-stack", "Which tokens the one folded matrix reads", 520)
     before = [
         row(
-            Soon("frozen", "How far from linear a block and all blocks are, held as they are", 520),
+            Soon("frozen", "How far from linear one block and all are, with parts held fixed", 520),
             soon,
             widths=(1.3, 1),
         )

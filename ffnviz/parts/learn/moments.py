@@ -112,7 +112,7 @@ def curves(
 AT = count_setting("learn_at", -1, -1, 10_000)  # the place of a moment; -1: the last
 WORDS_BEFORE, WORDS_AFTER = 10, 6  # that are read with the hidden one
 LONGEST_NAME = 40  # of a file
-NOTHING_READ = "It has read nothing yet. It learns to guess hidden words in a minute."
+NOTHING_READ = "It has read nothing yet. Within a minute it learns to guess hidden words."
 OFF = "Training is switched off on this server (--train-minutes 0)."
 
 

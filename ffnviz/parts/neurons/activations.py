@@ -185,7 +185,7 @@ def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     ] * (most > 0)
     if not ends and (index.both_sides or not run.card.signed):
         ends = ["and it never fires"]
-    sentence += f", {' and '.join(ends)}." if ends else "."
+    sentence += f"; {' and '.join(ends)}." if ends else "."
     return chart_cell(
         Head(sentence, "spread", run.card.colour),
         figures.histogram_figure(edges(), block.histogram[neuron], marks, f"@{run.card.colour}"),
@@ -226,7 +226,7 @@ def fires_with(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     sentence = "No neuron here fires with it more often than by chance."
     if names:
         sentence = (
-            f"Neuron {number(names[0])} fires together with it most closely: their cosine is "
+            f"Neuron {number(names[0])} is its closest partner: their cosine is "
             f"{float(block.alike[0, neuron]):.2f}."
         )
     return bars_cell(

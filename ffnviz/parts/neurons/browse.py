@@ -83,7 +83,7 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
     return chart_cell(
         Head(sentence, "awake-ranks", run.card.colour, under=under),
         figures.ranked(series, int((of_block > of_block[neuron]).sum())),
-        "How often the neurons of each block fire, the most often first; the chosen one is marked.",
+        "How often each block's neurons fire, the most frequent first; the chosen one is marked.",
         height=560,
     )
 

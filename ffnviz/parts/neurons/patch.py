@@ -248,8 +248,8 @@ def the_map(run: Run, text: str, pair: SentencePair, at: str) -> Cell | Measurem
     name, n = f"patch {at}", sizes.n_blocks * len(pair.pairs)
     what = (
         "What in the second sentence decides the answer? The network reads the first "
-        f"sentence once for each block and token; each time, {PATCHED.options[at]} of the second "
-        "sentence is put in at that one place only: "
+        f"sentence once for each block and token; each time, the second sentence gives "
+        f"{PATCHED.options[at]} at that one place only: "
         f"{counted(sizes.n_blocks, 'block')} × {counted(len(pair.pairs), 'token')}."
     )
     before = [Soon("patch-map", what)]

@@ -121,7 +121,7 @@ def the_directions(run: Run, packed: Packed, place: int) -> Cell:
     )
     under = (
         f"A feature leaks into another by up to {packed.leak(place):.2f} of its own size; a bias "
-        "below 0, and ReLU, cut that off. A toy: it has nothing to do with your sentence."
+        "below 0 and ReLU cut that off. A toy: it has nothing to do with your sentence."
     )
     return chart_cell(
         Head(sentence, "superposition", run.card.colour, under=under),

@@ -244,7 +244,7 @@ def the_keys(run: Run, word: str, changed: Changed) -> Cell:
     return bars_cell(
         Head(sentence, "keys-moved", run.card.colour),
         [Bars("", of_both, np.array([*100 * moved[shown], 0.0]), colours)],
-        alt="How far attention's keys move when a word changes, and that the FFN's do not.",
+        alt="How far attention's keys move when a word changes; the FFN's do not.",
         of="key moved, % of its length",
         named="key of",
     )

@@ -296,7 +296,7 @@ def what_they_carry(run: Run, share: float) -> Cell:
     return chart_cell(
         Head(sentence, "concentration", "text"),
         concentration_figure(curves, share),
-        "The share of what the FFN writes, carried by the strongest neurons, of each network.",
+        "The share of what each network's FFN writes that its strongest neurons carry.",
         height=600,
     )
 

@@ -307,7 +307,7 @@ def against_limits(run: Run, result: Staged) -> Cell:
     least, whole = sum(part.least(best) for part in result.work), result.times.whole.least
     sentence = (
         f"The quickest pass was at {number(percent(least / whole))} of what this machine can do. "
-        f"It took {whole:.2f} ms; at least {least:.2f} ms are needed, at "
+        f"It took {whole:.2f} ms; at least {least:.2f} ms is needed, at "
         f"{best.bytes / 1e9:.0f} GB a second from memory and "
         f"{best.multiply_adds / 1e9:.0f} billion multiply-adds a second."
     )

@@ -117,7 +117,7 @@ def test_what_cannot_be_held_is_said(network_of: Callable[[str], ExternalNetwork
         network_of("GPT-2").trace("the cat", look_at=1)
 
 
-@pytest.mark.parametrize("family", ["GPT-2", "BERT", "Llama"])
+@pytest.mark.parametrize("family", ["GPT-2", "BERT", "Llama", "Granite", "Gemma 4"])
 def test_a_network_in_float64_opens_and_is_the_network(family: str) -> None:
     """Its own float64 pass is the reference."""
     model = build(FAMILIES[family]).double()
