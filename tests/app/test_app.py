@@ -70,7 +70,7 @@ def test_an_empty_text_is_answered_with_a_hint() -> None:
 
 def test_a_long_text_is_answered_with_what_is_left_out() -> None:
     app = opened(text="word " * 200)
-    assert f"The last {200 - 128} of" in said(app, "left-out")
+    assert f"The last {200 - 128} are" in said(app, "left-out")
 
 
 @pytest.mark.parametrize("value", ["", "x", "0", "-1", "99999999999", "3.5", "٣", "1e3", "\x00"])

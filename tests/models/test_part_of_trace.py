@@ -30,7 +30,7 @@ def test_all_tokens_are_the_trace_itself_and_none_is_refused() -> None:
     whole = ffnviz.load("relu").trace(TEXT)
     assert token_slice(whole, range(len(whole.tokens))) is whole
     for wrong in (range(3, 3), range(-1, 2), range(2, 99), range(0, 4, 2)):
-        with pytest.raises(ValueError, match="not neighbouring tokens"):
+        with pytest.raises(ValueError, match="are not neighbours"):
             token_slice(whole, wrong)
 
 

@@ -148,7 +148,7 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
         ({"how": "mean"}, "Give texts to take the mean of"),
         ({"how": "resample", "reference": ["a"], "draws": 1}, "draws = 1: give a whole number, 2"),
         ({"token": 99}, "There is no token 99"),
-        ({"at": "stream"}, "at = 'stream' is not allowed"),
+        ({"at": "stream"}, "at = 'stream' must be one of"),
         ({"neurons": [32]}, "no neuron 32"),
         ({"neurons": [32], "how": "mean", "reference": ["a"]}, "no neuron 32"),
     ):

@@ -281,7 +281,7 @@ def test_a_folder_that_is_damaged_is_refused_in_a_sentence(tmp_path: Path) -> No
         ffnviz.read_sae(folder)
     for text in ("{", "[]", "[" * 10_000):
         (folder / "cfg.json").write_text(text)
-        with pytest.raises(SaeError, match=r"is not JSON|is not a configuration"):
+        with pytest.raises(SaeError, match=r"is not JSON|is not a config"):
             ffnviz.read_sae(folder)
 
 
