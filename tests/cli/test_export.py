@@ -120,7 +120,7 @@ def test_the_place_is_looked_at_before_anything_is_computed(
         (["--text", "A cat.", "--worksheet"], "a worksheet is made from a lecture"),
         (["--folder", "site"], "it needs --live and a sentence"),
         (["--live", "--lecture", "--worksheet"], "nothing is typed on paper"),
-        (["--live", "--lecture", "--folder", "site"], "in place of --out, and for a sentence"),
+        (["--live", "--lecture", "--folder", "site"], "it needs --live and a sentence"),
         (["--model", "no-such-folder/x/y"], "no-such-folder"),
     ],
 )

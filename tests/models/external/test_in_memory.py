@@ -101,9 +101,11 @@ def test_what_cannot_be_seen_is_refused_in_a_sentence() -> None:
         empty = FAMILIES["GPT-2"]().eval()
     with pytest.raises(CannotOpenError, match="on the device meta, where they have no values"):
         from_module(empty, tokenizer)
-    with pytest.raises(CannotOpenError, match=r"mine: .*not tested with weights of this kind \(float8_e5m2\)"):
+    with pytest.raises(
+        CannotOpenError, match=r"mine: .*not tested with weights of this kind \(float8_e5m2\)"
+    ):
         from_module(build(FAMILIES["GPT-2"]).to(torch.float8_e5m2), tokenizer, "mine")
-    with pytest.raises(CannotOpenError, match="does not tell which characters"):
+    with pytest.raises(CannotOpenError, match="does not say which characters"):
         from_module(build(FAMILIES["GPT-2"]), object())
 
 
