@@ -246,4 +246,4 @@ def test_a_planted_bug_is_found_by_its_numbers(new_page: OpenPage) -> None:
     page.get_by_label("Which bug is it?").select_option("Softmax over the wrong axis")
     expect(told).to_contain_text("the rows of softmax do not sum to 1")
     page.get_by_role("slider", name="Bug", exact=True).press("ArrowRight")
-    expect(told).to_contain_text("Choose the bug")
+    expect(told).to_contain_text("On the left, choose a bug")
