@@ -156,7 +156,7 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
         worse = f"{result.worse:.4f} ± {result.error:.4f}".replace("-", "−")
         sentence = (
             f"On {len(result.plain):,} hidden words of our probe sentences the loss goes from "
-            f"{result.plain.mean():.3f} to {result.edited.mean():.3f} nats, a difference "
+            f"{result.plain.mean():.3f} to {result.edited.mean():.3f} nats: a difference "
             f"of {number(worse)} (standard error of the paired differences)."
         )
         return [text_cell("probes-loss", sentence)]
