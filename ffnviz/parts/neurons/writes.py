@@ -287,13 +287,12 @@ def its_words(run: Run, neuron: int) -> Cell:
         longer = "is among the longest in its block"
     else:
         longer = f"is longer than {percent(larger_than)} of the block's"
-    sentence = (
-        f"When active, it makes {number(f'“{promoted.words[0]}”')} likelier and "
-        f"{quoted(suppressed.words[0])} less likely; its value vector, of length {norm:.2f}, "
-        f"{longer}."
-    )
+    likelier, rarer = number(f"“{promoted.words[0]}”"), quoted(suppressed.words[0])
+    moves = f"When active, it makes {likelier} likelier and {rarer} less likely"
     return bars_cell(
-        Head(sentence, "writes", run.card.colour),
+        Head(
+            f"{moves}; its value vector, of length {norm:.2f}, {longer}.", "writes", run.card.colour
+        ),
         word_panels(run, promoted, suppressed),
         key="written-words",
         alt="The words whose logits the neuron raises most, and those it lowers most.",

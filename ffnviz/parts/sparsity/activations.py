@@ -323,14 +323,15 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
     name = ("gate", gate, run.state.block, run.token)
     result = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
     label = ACTIVATIONS[gate].label
+    closed, turned = number(percent(result.closed)), percent(result.turned)
     sentence = (
-        f"Of the {len(result.gate):,} gates of an untrained {label}, "
-        f"{number(percent(result.closed))} are closed (exactly 0) at "
-        f"{quoted(run.labels[run.token])}, and {percent(result.turned)} flip the sign of v."
+        f"Of the {len(result.gate):,} gates of an untrained {label}, {closed} are closed "
+        f"(exactly 0) at {quoted(run.labels[run.token])}, and {turned} flip the sign of v."
     )
+    figure = surface_figure(axis, surface, label, (result.gate, result.value))
     return chart_cell(
         Head(sentence, "lab-gate", run.card.colour),
-        surface_figure(axis, surface, label, (result.gate, result.value)),
+        figure,
         f"{label} as a surface over gate and value, with the chosen token's neurons as points.",
         height=516,
     )
