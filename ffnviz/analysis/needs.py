@@ -34,7 +34,7 @@ class Capability(Enum):
     PLAIN_FFN = "Its FFN is gated, and this is about the plain one: two matrices with φ in between."
     PRE_NORM = (
         "Its stream, or what is written into it, is normalised along the way (post-LN, or norms "
-        "before and after) or changed after the FFN (per-layer inputs), so what was written does "
+        "before and after) or changed after the FFN (by further inputs), so what was written does "
         "not simply add up."
     )
     ATTENTION = (

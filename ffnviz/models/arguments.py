@@ -49,7 +49,7 @@ def _named(function: Callable[..., Any], n: int, name: str) -> Callable[..., Any
             return function(*args, **kwargs)
         given = {p.name: value for p, value in zip(later, args[n:], strict=False)}
         warnings.warn(
-            f"{name} takes these by their names from the next version on: "
+            f"{name} takes these only by name from the next version on: "
             f"{', '.join(f'{key}=…' for key in given)}.",
             DeprecationWarning,
             stacklevel=2,

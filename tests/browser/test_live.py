@@ -153,7 +153,7 @@ def test_a_text_that_is_too_long_is_cut_and_counted(page: Page, twins: dict[str,
     n_left_out = twins["relu"].trace(long.strip()).n_left_out
     assert n_left_out > 0
     expect(page.locator(".notice")).to_have_text(
-        f"The network reads at most 128 tokens. The last {n_left_out} of your text are left out "
+        f"The network reads at most 128 tokens. The last {n_left_out} are left out "
         "below; shorten the text to see all of it."
     )
     typed(page, "It was late.")

@@ -158,7 +158,7 @@ def test_a_kept_tokenizer_of_another_size_is_refused_by_name(
 ) -> None:
     prepare(books, recipe, VOCAB_SIZE - 10, tmp_path)
     message = refusal(books, recipe, tmp_path)
-    assert "tokenizer.json has 280 entries, 290 are needed" in message
+    assert "tokenizer.json has 280 entries; 290 are needed" in message
 
 
 def test_a_damaged_kept_tokenizer_is_refused_by_name(

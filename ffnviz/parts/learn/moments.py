@@ -106,6 +106,16 @@ def curves(
         axis("steps", range=[0, reach[0]], nticks=6),
         axis(title, range=[0, reach[1]], nticks=5),
         shapes=[vertical_line(chosen, 1.5)],
+        # Where no curve of a training comes: charts are low, and a legend above takes their room.
+        legend={
+            "orientation": "h",
+            "x": 1,
+            "xanchor": "right",
+            "y": 1,
+            "yanchor": "top",
+            "bgcolor": "rgba(0, 0, 0, 0)",
+        },
+        margin={"l": 70, "r": 20, "t": 12, "b": 56},
     )
 
 
@@ -237,7 +247,7 @@ def loss_curves(course: Course, at: int, networks: list[tuple[str, str]]) -> Fig
     return curves(
         np.array([m[0].step for m in evaluated]),
         lines,
-        (course.steps, 1.05 * first),
+        (course.steps, 1.4 * first),  # the legend has the room above
         course.moments[at][0].step,
         "loss, nats",
         base,

@@ -218,7 +218,7 @@ export function fit(data, layout, width, height, pageType, hall = false) {
     if (isPhone(width)) {
       // Names are smaller; a title beside them needs its room.
       const titled = Object.entries(layout).some(([name, axis]) => name.startsWith("yaxis") && axis.title?.text);
-      if (!titled) layout.margin = { ...layout.margin, l: Math.round(0.75 * layout.margin.l) };
+      layout.margin = { ...layout.margin, l: Math.round((titled ? 0.9 : 0.75) * layout.margin.l) };
       for (const { tickfont } of [{ tickfont: layout.font }, ...axesOf(layout)]) {
         if (tickfont?.size) tickfont.size = Math.min(13, tickfont.size);
       }
