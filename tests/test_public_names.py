@@ -263,7 +263,7 @@ def test_a_completion_shows_the_public_names_alone() -> None:
 def test_what_was_told_by_its_place_goes_on_with_a_warning(model_folder: Path) -> None:
     model = ffnviz.load(model_folder)
     trace, measure = model.trace("The cat sat"), logit_difference(model, 5)
-    with pytest.warns(DeprecationWarning, match="takes these by their names .*: token=…, k=…"):
+    with pytest.warns(DeprecationWarning, match="takes these only by name .*: token=…, k=…"):
         former = ffnviz.logit_attribution(trace, measure, 1, 3)  # type: ignore[misc,unused-ignore]
     assert former == ffnviz.logit_attribution(trace, measure, token=1, k=3)
     with pytest.warns(DeprecationWarning, match="neuron_paths .*: token=…"):

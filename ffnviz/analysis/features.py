@@ -147,7 +147,7 @@ def check_fit(network: Network, sae: Sae) -> None:
     sae.check(network.sizes, network.card.label, network.head_shape)
     if sae.at in ("ffn", "attention") and network.ffn(sae.block).write_norm is not None:
         raise SaeError(
-            f"{sae.name} decomposes what is written after a norm; for {network.card.label}, only "
+            f"{sae.name} decomposes what comes out of a norm; for {network.card.label}, only "
             "the values before that norm are known here."
         )
 

@@ -38,7 +38,7 @@ class Capability(Enum):
         "not simply add up."
     )
     ATTENTION = (
-        "Its attention combines patterns and values in a way that ffnviz does not recognise, so "
+        "Its attention combines shares and values in a way that ffnviz does not recognise, so "
         "the work of its heads cannot be shown."
     )
     IN_ORDER = (

@@ -200,7 +200,7 @@ class ExternalNetwork(ReadsTexts):
         words: WordVectors | None = self._of_weights("input_words", self._input_words)
         if words is None:
             raise NotForThisNetwork(
-                f"Not for {self.label}: its words have vectors of another width than its stream."
+                f"Not for {self.label}: its word vectors and its stream differ in width."
             )
         return words
 

@@ -227,7 +227,7 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
     )
     if run.card.phi.exact_zeros and not run.card.gated and math.isfinite(result.until):
         sentence += (
-            f" Up to a length of {short(result.until)}×, this vector is almost zero: no neuron has "
+            f" Up to a = {short(result.until)}, this vector is almost zero: no neuron has "
             "switched yet."
         )
     series = {

@@ -156,8 +156,8 @@ def _curve(
 
 
 PUBLISHED = (
-    "The published shares are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). Those "
-    "networks differ in size, data and length of training; we do not know which of these makes "
+    "The published shares are of T5-Base and ViT-B/16 (Li et al. 2022, arXiv:2210.06313). Both "
+    "differ from ours in size, data and length of training; we do not know which of these makes "
     "them sparser."
 )
 SHOWN = 40  # neurons by their numbers
