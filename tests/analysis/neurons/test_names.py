@@ -92,10 +92,10 @@ def test_any_text_gives_names_or_says_why_not(text: str) -> None:
     [
         (["/etc", 2, 5, "x"], "no network '/etc' here; there is relu, gelu"),
         ({"twin": "swish", "block": 1, "neuron": 0, "name": "x"}, "no network 'swish'"),
-        (["relu", 0, 5, "x"], "block is 0; it goes from 1 to 2"),
+        (["relu", 0, 5, "x"], "block is 0; it must be from 1 to 2"),
         (["relu", 3, 5, "x"], "block is 3"),
-        (["gelu", 2, 5, "x"], "block is 2; it goes from 1 to 1"),
-        (["relu", 2, -1, "x"], "neuron is -1; it goes from 0 to 2047"),
+        (["gelu", 2, 5, "x"], "block is 2; it must be from 1 to 1"),
+        (["relu", 2, -1, "x"], "neuron is -1; it must be from 0 to 2047"),
         (["relu", 2, 2_048, "x"], "neuron is 2048"),
         (["relu", 2, 10**400, "x"], "neuron is 1000"),
         (["relu", 2, 5.0, "x"], "neuron is 5.0"),
