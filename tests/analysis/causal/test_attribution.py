@@ -127,7 +127,7 @@ def test_what_does_not_add_up_is_refused(tokenizer: Tokenizer, tmp_path: Path) -
     with pytest.raises(NotForThisNetwork, match="post-LN"):
         logit_attribution(post.trace("a"), logit_difference(post, 5))
     sandwich = from_module(build(FAMILIES["Gemma 3"]), byte_level(), "Gemma 3")
-    with pytest.raises(NotForThisNetwork, match="sandwich"):
+    with pytest.raises(NotForThisNetwork, match="norms before and after"):
         logit_attribution(sandwich.trace("a"), logit_difference(sandwich, 5))
     post.trace("a").save(tmp_path / "a")
     trace = Trace.load(tmp_path / "a")
