@@ -432,10 +432,8 @@ class ExternalNetwork(ReadsTexts):
         written to or kept. Nothing behind the last of them is computed.
         """
         self._checked()
-        ids, blocks = (
-            checked_ids(ids, self.sizes.vocab_size),
-            blocks_of(blocks, self.sizes.n_blocks),
-        )
+        ids = checked_ids(ids, self.sizes.vocab_size)
+        blocks = blocks_of(blocks, self.sizes.n_blocks)
         if not blocks:
             return
         remaining = set(blocks)
