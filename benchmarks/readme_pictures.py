@@ -10,7 +10,7 @@ from benchmarks.serving import chromium
 from ffnviz.models.config import ASSETS
 from tests.served import free_port, served
 
-SENTENCE, CHOSEN = "She drank a cup of [MASK].", "cup"
+SENTENCE, CHOSEN = "A dog has four legs, a spider has [MASK].", "spider"
 WINDOW, SHOWN = ViewportSize(width=1280, height=720), (960, 540)
 KEY_MS, LOOK_MS, LAST_MS = 90, 1_600, 3_500  # how long a frame stays
 SLOW = 12  # times as slow as it is played, so that screenshots keep up

@@ -32,7 +32,7 @@ class TrainingRecord:
 
     seed: int  # determines the initial weights, together with the configuration
     books: tuple[str, ...]  # names of the books it was trained on, sorted
-    articles: bool  # whether encyclopedia articles were part of the training text
+    besides: tuple[str, ...]  # what it was trained on besides books, in words
     sentences: bool  # whether single sentences were part of it
     tokens: NDArray[np.int64]  # training tokens seen at each point, (n,), starting at 0
     loss: NDArray[np.float64]  # mean cross-entropy at the masked tokens, in nats, (n,)
@@ -68,14 +68,21 @@ def _read(path: Path) -> TrainingRecord:
     corpora = [run["corpus"] for run in (record, *record.get("further", []))]
     texts = {name for corpus in corpora for name in corpus["training_books"]}
 
+    facts = max((corpus["facts"]["n"] for corpus in corpora if "facts" in corpus), default=0)
+    besides = {
+        "encyclopedia articles": ARTICLES in texts,
+        "everyday sentences": any("sentences" in corpus for corpus in corpora),
+        f"{facts:,} everyday facts": facts > 0,
+    }
+
     def by_block(key: str) -> NDArray[np.float64]:
         return np.array([[block[key] for block in point["blocks"]] for point in points])
 
     return TrainingRecord(
         seed=record["recipe"]["seed"],
         books=tuple(sorted(texts - {ARTICLES})),
-        articles=ARTICLES in texts,
-        sentences=any("sentences" in corpus for corpus in corpora),
+        besides=tuple(name for name, read in besides.items() if read),
+        sentences=bool(besides["everyday sentences"]),
         tokens=np.array([point["tokens"] for point in points]),
         loss=np.array([point["loss"] for point in points]),
         above_zero=by_block("active"),

@@ -213,7 +213,7 @@ def generate(
         ' door'
         >>> off = ffnviz.Edit(1, scale=0.0, at="ffn")
         >>> ffnviz.generate(model, "She opened the", 2, edits=off).text
-        'She opened the door behind'
+        'She opened the door closed'
     """
     require(network, (*NEEDS, Capability.WRITES))
     check_text(text)

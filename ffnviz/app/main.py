@@ -111,8 +111,7 @@ def what_it_knows(run: Run) -> list[str]:
         return []
     count = sum(weight.numel() for weight in ours(run.model).encoder.parameters())
     record = record_of(run.model)
-    besides = {"encyclopedia articles": record.articles, "everyday sentences": record.sentences}
-    *texts, last = ["old novels", "other old books", *(name for name, n in besides.items() if n)]
+    *texts, last = ["old novels", "other old books", *record.besides]
     writes = "often writes" if record.sentences else "writes"
     return [
         f"The network, {run.card.label}, is small: {count / 1e6:.1f} million weights. A chatbot "
@@ -120,7 +119,7 @@ def what_it_knows(run: Run) -> list[str]:
         "answers no questions and looks nothing up.",
         f"It learnt English from {', '.join(texts)} and {last}: "
         f"{record.tokens[-1] / 1e6:.1f} million tokens in all. So it knows grammar better than "
-        f"facts, and it {writes} as people wrote over a hundred years ago.",
+        f"the world, and it {writes} as people wrote over a hundred years ago.",
         "It reads words of other languages, and characters that are rare in these books, piece by "
         "piece, and other scripts byte by byte. The page shows how the network computes with "
         "these, but the network understands hardly any of them.",

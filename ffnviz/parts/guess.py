@@ -206,10 +206,9 @@ def _guesses(run: Run) -> bool:
     return run.card.has_mask and run.card.has_word_head
 
 
-def _training_texts(network: Network) -> tuple[tuple[str, ...], list[str]]:
+def _training_texts(network: Network) -> tuple[tuple[str, ...], tuple[str, ...]]:
     try:
         record = record_of(network)
     except NotForThisNetwork:
-        return (), []
-    besides = {"encyclopedia articles": record.articles, "everyday sentences": record.sentences}
-    return record.books, [text for text, read in besides.items() if read]
+        return (), ()
+    return record.books, record.besides

@@ -201,11 +201,12 @@ def _on_sentences(final: dict[str, Any]) -> str:
 
 def _limits(record: dict[str, Any], label: str) -> str:
     runs = [record, *record.get("further", [])]
-    single = any("sentences" in run["corpus"] for run in runs)
+    names = {"sentences": "single sentences", "facts": "everyday facts"}
+    besides = [words for name, words in names.items() if any(name in run["corpus"] for run in runs)]
     return (
         "## Limits\n\n"
         "It has read a few dozen English books, most of them from the nineteenth century, and "
-        f"{'single sentences besides' if single else 'nothing else'}: "
+        f"{' and '.join(besides) + ' besides' if besides else 'nothing else'}: "
         "it knows their words, their manners and their prejudices. It is small and was trained "
         "briefly; its guesses are often wrong, and nothing it fills in is a statement of fact. "
         f"A difference in quality between it and its twin says nothing about {label}: on models "

@@ -6,14 +6,14 @@ from ffnviz.app.lecture.editor import other_word
 from ffnviz.lecture.lecture import NO_ANSWER, Question, Scene
 from tests.lecture.lecture_runs import run_of_scene, shown
 
-RUN = shown("journey", text="The old king sat on his [MASK].")  # it says “head”
+RUN = shown("journey", text="The old king sat on his [MASK].")  # it says “side”
 
 
 @pytest.mark.parametrize(
     ("say", "options", "answer", "doubt"),
     [
-        ("It says {says}.", ("a throne", "a horse"), 0, "The network says “head” here, and not"),
-        ("It says {says}.", ("a throne", "a head"), 1, ""),
+        ("It says {says}.", ("a throne", "a horse"), 0, "The network says “side” here, and not"),
+        ("It says {says}.", ("a throne", "a side"), 1, ""),
         ("It says {says}.", ("yes", "no"), 0, ""),
         ("It says {says}.", ("one of these", "throne"), 1, ""),
         ("It says {says}.", ("a throne", "a horse"), NO_ANSWER, ""),

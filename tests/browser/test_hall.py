@@ -74,7 +74,7 @@ def test_back_from_a_question_the_picture_has_its_room_and_no_frame_is_drawn(
     expect(page.locator(".story h2").first).to_have_text(TITLES[2])
     page.wait_for_function(THERE)
     page.wait_for_function(FITS)
-    assert page.evaluate("document.querySelector('[data-cell=story]').offsetHeight < 200")
+    assert page.evaluate("document.querySelector('[data-cell=story]').offsetHeight < 300")
     page.mouse.click(640, 600)
     page.keyboard.press("PageUp")
     expect(page.locator(".story h2").first).to_have_text(TITLES[1])

@@ -102,7 +102,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     journey.box.fill("It cost forty [MASK].")  # the numbers follow
     expect(page.get_by_text("You have left the scene.")).to_be_visible()
     journey.settle().press("Back to the scene")
-    assert journey.query()["text"].startswith("He smiled")
+    assert journey.query()["text"].startswith("A dog has")
     page.go_back()
     expect(journey.box).to_have_value("It cost forty [MASK].")
     journey.settle().press("Leave")
@@ -161,7 +161,7 @@ def test_each_scene_brings_its_picture_into_the_window_and_nothing_answers_its_q
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"{journey.address}/?scene=1")
-    journey.wait_for("He smiled")
+    journey.wait_for("A dog has")
     for title in TITLES:
         expect(page.locator(".story h2").first).to_have_text(title)
         drawn = settled(journey)
@@ -181,7 +181,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     journey = new_page(dark=True, width=1280, height=720)
     page = journey.page
     page.goto(f"{journey.address}/?scene=1&present=1")
-    journey.wait_for("He smiled")
+    journey.wait_for("A dog has")
     seen, wrong = [at(journey)], []
     halls = ((1920, 1080), (1280, 720))
     for _ in range(2 * len(TITLES)):
@@ -229,7 +229,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     page.keyboard.press("Escape")
     expect(journey.box).to_be_hidden()
     journey.settle()
-    assert journey.query()["text"].startswith("He smiled")
+    assert journey.query()["text"].startswith("A dog has")
     with page.context.expect_page() as opened:
         page.keyboard.press("n")
     notes = opened.value
@@ -279,7 +279,7 @@ def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
     journey = new_page(width=390, height=844)
     page, wrong = journey.page, []
     page.goto(f"{journey.address}/?scene=1")
-    journey.wait_for("He smiled")
+    journey.wait_for("A dog has")
     for title in TITLES:
         expect(page.locator(".story h2").first).to_have_text(title)
         drawn = settled(journey)

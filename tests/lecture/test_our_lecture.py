@@ -89,7 +89,7 @@ def test_every_answer_is_what_is_computed() -> None:
     assert float(fact(scene, "no_phi_cosine").replace("−", "-")) < 0.5, "“in another direction”"
     scene = SCENES["How many are left?"]
     share = share_anywhere(scene)
-    assert answer_of(scene.title) == [share > 0.9, 0.6 < share < 0.72, 0.28 < share < 0.38,
+    assert answer_of(scene.title) == [share > 0.9, 0.45 < share < 0.55, 0.2 < share < 0.3,
                                       share < 0.1].index(True)  # fmt: skip
     scene = SCENES["Make it narrow: W₂"]
     run = run_of_scene(scene)
@@ -98,7 +98,7 @@ def test_every_answer_is_what_is_computed() -> None:
     whole = predict(run.model, run.trace, run.token)
     assert answer_of(scene.title) == 0
     assert few.words[:3] == whole.words[:3]
-    assert abs(few.probabilities[0] - whole.probabilities[0]) < 0.02
+    assert 0.1 < whole.probabilities[0] - few.probabilities[0] < 0.2, "“a little less surely”"
     scene = SCENES["Without this FFN"]
     assert answer_of(scene.title) == int(fact(scene, "without_ffn") != fact(scene, "says"))
     scene = SCENES["Why so few are active"]
@@ -177,8 +177,8 @@ def test_every_answer_of_the_course_is_what_is_computed() -> None:
     assert is_answer(scene, "A third")
     assert 0.28 < share_anywhere(scene) < 0.38
     scene = COURSE["Who said it"]
-    assert is_answer(scene, "It becomes less likely, and still wins")
-    assert fact(scene, "without_ffn") == fact(scene, "says")
+    assert is_answer(scene, "Another word wins")
+    assert fact(scene, "without_ffn") != fact(scene, "says")
     says, without = (percent(fact(scene, n)) for n in ("says_share", "says_share_without_ffn"))
     assert without < says
 
