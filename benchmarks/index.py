@@ -33,7 +33,7 @@ from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.jobs.indexing import sources
 from ffnviz.jobs.indexing.run import Engine, IndexingJob, count, counted, run_local
 from ffnviz.jobs.indexing.sources import Piece, pieces_of, texts_of
-from ffnviz.jobs.memory import keep_what_is_free
+from ffnviz.models.external.memory import keep_what_is_free
 from ffnviz.models.network import Network
 
 PARTS = ("twin", "gpt2", "ray", "nodes", "memory")

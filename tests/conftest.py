@@ -40,13 +40,13 @@ import torch
 from hypothesis import HealthCheck, settings
 from streamlit.components.v2 import manifest_scanner
 
-from ffnviz.jobs.memory import give_back
 from ffnviz.models.config import config, use
 from ffnviz.models.encoder import folder, model
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.models.encoder.folder import write_folder
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.external.memory import give_back
 from ffnviz.training.twin import train_tokenizer
 
 pytest_plugins = ["tests.heads"]

@@ -12,10 +12,11 @@ from starlette.routing import Match, Route
 from starlette.types import Scope
 from streamlit.starlette import App
 
-from ffnviz.jobs.memory import freeze_loaded_objects, give_back
+from ffnviz.jobs.memory import freeze_loaded_objects
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.models.config import TOP, Config, use
+from ffnviz.models.external.memory import give_back
 from ffnviz.parts import PAGES
 from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import ReadableMessages, SafeHeaders, content_security_policy

@@ -10,7 +10,8 @@ import time
 
 import streamlit as st
 
-from ffnviz.jobs.memory import collect_garbage, large_blocks_go_back, repeat
+from ffnviz.jobs.memory import collect_garbage, repeat
+from ffnviz.models.external.memory import large_blocks_go_back
 from ffnviz.server.streamlit_patches.closed_sessions import ended_sessions, forget_ended_sessions
 
 LOOK_EVERY_S = 10.0

@@ -32,10 +32,10 @@ from ffnviz.analysis.neurons.partners import Sketching
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.jobs.indexing.files import Stored
 from ffnviz.jobs.indexing.sources import Piece, largest_first, texts_of
-from ffnviz.jobs.memory import end_with_parent, keep_what_is_free
+from ffnviz.jobs.memory import end_with_parent
 from ffnviz.models.card import Sizes
 from ffnviz.models.encoder.linear import take_onednn
-from ffnviz.models.external.memory import gigabytes
+from ffnviz.models.external.memory import gigabytes, keep_what_is_free
 from ffnviz.models.network import Network
 from ffnviz.models.registry import load
 

@@ -33,7 +33,14 @@ from ffnviz.models.external.loading import (
     unread_head,
     without_chance,
 )
-from ffnviz.models.external.memory import Footprint, dtype_name, footprint, free_bytes, too_large
+from ffnviz.models.external.memory import (
+    Footprint,
+    dtype_name,
+    footprint,
+    free_bytes,
+    keep_freed_traces,
+    too_large,
+)
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.proof import find_probe, longest_text, prove
 from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, in_short
@@ -320,6 +327,8 @@ def proved_network(
             asked, f"it cannot be shown, as its equations could not be proved. {error}"
         ) from error
     most = longest_text(model, probe, longest)
+    if probe.device.type == "cpu":
+        keep_freed_traces()
     return ExternalNetwork(
         name,
         label,

@@ -1,5 +1,8 @@
 """How much memory is free, in a container too, and how its amount is said."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -65,3 +68,46 @@ def test_no_more_is_free_than_the_machine_has() -> None:
 )  # fmt: skip
 def test_an_amount_is_said_in_a_unit_that_fits(n: float, said: str) -> None:
     assert memory.gigabytes(n) == said
+
+
+FAULTS = """
+import resource, torch, transformers
+from ffnviz.models.external.opening import proved_network
+from tests.models.external.test_memory import NoTokenizer
+
+torch.set_num_threads(1)
+config = transformers.GPT2Config(n_layer=4, n_embd=512, n_head=8, vocab_size=8000, use_cache=False)
+model = transformers.AutoModelForCausalLM.from_config(config).eval().requires_grad_(False)
+ids = torch.arange(400)
+probe = torch.stack([ids[:12], ids[1:13]])
+probe[1, :10] = probe[0, :10]
+net = proved_network(model, NoTokenizer(), probe, 10, "a", "a", "A", "text")
+def trace():
+    held = net.run(ids, hold="all")
+    return [block.ffn.hidden for block in held.blocks], held.logits
+for _ in range(3):
+    trace()
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(5):
+    trace()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+class NoTokenizer:
+    """Ids are given: nothing is read."""
+
+    vocab_size, mask_id, special_ids = 8000, None, frozenset[int]()
+
+
+def _pages_asked_for(**environment: str) -> int:
+    ran = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True,
+                         env=os.environ | environment)  # fmt: skip
+    return int(ran.stdout.splitlines()[-1])
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="glibc's settings")
+def test_a_second_trace_asks_the_system_for_no_memory_unless_one_has_said_otherwise() -> None:
+    pytest.importorskip("transformers")
+    assert _pages_asked_for() < 1000
+    assert _pages_asked_for(MALLOC_TRIM_THRESHOLD_="131072") > 10_000
