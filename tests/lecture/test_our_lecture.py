@@ -10,9 +10,9 @@ from ffnviz.analysis.lab.linearity import try_linearity
 from ffnviz.analysis.prediction import predict
 from ffnviz.app.lecture.story import scene_data
 from ffnviz.lecture.lecture import Scene
-from ffnviz.models.edit import Edit
 from ffnviz.parts import PAGES
 from ffnviz.parts.experiments import cached_result
+from ffnviz.parts.neurons.fact import locate
 from ffnviz.parts.sparsity.keep import kept_at, strongest_pass
 from ffnviz.pictures.wording import as_text
 from ffnviz.state.state import ViewOptions
@@ -103,17 +103,17 @@ def test_every_answer_is_what_is_computed() -> None:
     assert answer_of(scene.title) == int(fact(scene, "without_ffn") != fact(scene, "says"))
     scene = SCENES["Why so few are active"]
     assert answer_of(scene.title) == int(0.4 < percent(fact(scene, "born_from")) < 0.6)
-    scene = SCENES["Switch one off"]
-    run = run_of_scene(scene)
-    assert scene.question is not None
-    assert scene.question.options[answer_of(scene.title)].startswith(fact(scene, "says"))
-    now, then = (percent(fact(scene, n)) for n in ("says_share", "says_share_without_neuron"))
-    chosen = scene.state.neuron
-    assert chosen is not None
-    edit = Edit(block=run.state.block, neurons=(chosen.index,), scale=0.0)
-    edited = predict(run.model, run.model.trace(run.state.sentence, [edit]), run.token)
-    assert f"“{edited.words[0]}”" == fact(scene, "says")
-    assert 0 < now - then < 0.5 * now, "“a little less likely”"
+    scene = SCENES["Where is the fact?"]
+    found = locate(run_of_scene(scene), lambda _: None)
+    assert fact(scene, "carriers") == str(len(found.neurons))
+    assert fact(scene, "says_without_carriers") == f"“{found.without.words[0].strip()}”"
+    assert found.taken
+    assert answer_of(scene.title) == [15 <= len(found.neurons) <= 30, False, False].index(True)
+    assert found.kept > 0.95 * found.known, "“nearly all”"
+    here = found.alone[:, :, run_of_scene(scene).token]
+    assert here[0, 0] == found.alone.min() < here[1, 1], "“even more than the last FFN”"
+    other = run_of_scene(replace(scene, state=replace(scene.state, network="gelu")))
+    assert len(locate(other, lambda _: None).neurons) < len(found.neurons), "“with GELU fewer”"
     scene = SCENES["Cost"]
     assert answer_of(scene.title) == int(percent(fact(scene, "ffn_of_block")) > 0.5)
     scene = SCENES["Is everything else linear?"]

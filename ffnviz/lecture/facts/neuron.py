@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ffnviz.analysis.needs import require
 from ffnviz.analysis.neurons.intervention import neuron_values
 from ffnviz.analysis.neurons.memory import written_words
 from ffnviz.analysis.prediction import predict
@@ -12,6 +13,8 @@ from ffnviz.models.edit import Edit
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons.activations import strongest_passages
 from ffnviz.parts.neurons.choose import clear_neurons, index_at_hand
+from ffnviz.parts.neurons.fact import NEEDS as FACT_NEEDS
+from ffnviz.parts.neurons.fact import carriers
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.state.run import Run
 
@@ -60,8 +63,34 @@ def says_share_without_neuron(run: Run) -> str:
     return percent(float(edited.logits_at(run.place).softmax(dim=-1)[word]))
 
 
+def _carriers(run: Run) -> tuple[int, str]:
+    """How many neurons carry the likeliest word, and the likeliest without them."""
+    require(run.model, FACT_NEEDS)
+
+    def compute() -> tuple[int, str]:
+        plain = predict(run.model, run.whole, run.place, 2)
+        neurons, logits = carriers(run, *map(int, plain.ids))
+        return len(neurons), run.model.tokenizer.word(int(logits.argmax())).strip()
+
+    return run.subject.per_sentence(("carriers", run.place), compute)
+
+
+@fact
+def says_without_carriers(run: Run) -> Sentence:
+    """The likeliest word without those {carriers} neurons."""
+    return number(f"“{_carriers(run)[1]}”")
+
+
 facts(
     {
+        "carriers": (
+            "How few neurons carry {says}: without them another word is likeliest (at most 50)",
+            lambda run: _carriers(run)[0],
+        ),
+        "all_neurons": (
+            "How many neurons the FFNs of all blocks have",
+            lambda run: run.model.sizes.n_blocks * run.model.sizes.d_ff,
+        ),
         "neuron": (
             "The chosen neuron, or else the one that adds most to the likeliest word",
             lambda run: neuron_name(run.state.block, neuron_shown(run)),

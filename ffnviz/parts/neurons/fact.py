@@ -14,6 +14,7 @@ from itertools import product
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from ffnviz.analysis.causal.attribution import gradient_attribution
 from ffnviz.analysis.causal.measure import LogitDifference
@@ -115,12 +116,8 @@ def locate(run: Run, progress: Progress) -> Located:
         for token in range(n_tokens):
             alone[block, place, token] = without(Edit(block, scale=0.0, at=at, tokens=[token]))
         progress((2 * block + place + 1) / (2 * n_blocks + 1))
-    ranked = ranked_neurons(model, run.state.sentence, LogitDifference(word, second), run.place)
-    for count in COUNTS:
-        neurons, edits = ranked[:count], switched_off(ranked[:count])
-        edited = model.run(ids[None], edits).logits_at(run.place)[0]
-        if int(edited.argmax()) != word:
-            break
+    neurons, edited = carriers(run, word, second)
+    edits = switched_off(neurons)
     others = [fact for fact in read_facts()[::EVERY] if fact.answer != plain.words[0].strip()]
     known = said(model, others)
     return Located(
@@ -129,11 +126,26 @@ def locate(run: Run, progress: Progress) -> Located:
         float(edited.double().softmax(-1)[word]),
         alone,
         everywhere,
-        tuple(neurons),
+        neurons,
         len(others),
         int(known.sum()),
         int((said(model, others, edits) & known).sum()),
     )
+
+
+def carriers(run: Run, word: int, second: int) -> tuple[tuple[tuple[int, int], ...], Tensor]:
+    """As few of the first neurons as make another word the likeliest, and the logits without them.
+
+    It is the most of COUNTS if none of these does. `second` is the likeliest word but one.
+    """
+    measure = LogitDifference(word, second)
+    ranked = ranked_neurons(run.model, run.state.sentence, measure, run.place)
+    for count in COUNTS:
+        edits = switched_off(ranked[:count])
+        edited = run.model.run(run.whole.ids[None], edits).logits_at(run.place)[0]
+        if int(edited.argmax()) != word:
+            break
+    return tuple(ranked[:count]), edited
 
 
 def ranked_neurons(
