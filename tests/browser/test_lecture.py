@@ -87,7 +87,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     )
     assert page.locator("[data-lit]").count() == 1
     journey.press("Next →").press("Next →").press("Next →")
-    expect(page.locator(".story .where")).to_have_text("4 of 13")
+    expect(page.locator(".story .where")).to_have_text("4 of 14")
     assert "/sparsity" in page.url
     expect(page.locator(".story .say")).to_be_hidden()  # a question is open
     page.get_by_role("button", name="One table, no wider than before").click()
@@ -97,7 +97,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     assert page.locator("[data-dim]").count() == 0
     expect(journey.box).to_have_value("My own [MASK] here.")
     page.get_by_role("button", name="Lecture", exact=True).click()
-    journey.press("Back to the lecture: scene 4 of 13")
+    journey.press("Back to the lecture: scene 4 of 14")
     assert at(journey) == TITLES[3]
     journey.box.fill("It cost forty [MASK].")  # the numbers follow
     expect(page.get_by_text("You have left the scene.")).to_be_visible()
@@ -108,7 +108,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     journey.settle().press("Leave")
     expect(journey.box).to_have_value("It cost forty [MASK].")  # what was typed on the way stays
     page.get_by_role("button", name="Lecture", exact=True).click()
-    journey.press("Back to the lecture: scene 4 of 13")
+    journey.press("Back to the lecture: scene 4 of 14")
     page.reload()
     journey.settle()
     assert at(journey) == TITLES[3]
