@@ -9,7 +9,7 @@ from ffnviz.parts.places import MOVED, pictures_of
 from ffnviz.state.state import Catalog
 
 START_NEXT = "She opened the door and looked out at the"  # for a network without [MASK]
-START = "A dog has four legs, a fly has [MASK]."
+START = "A fly has [MASK] legs, not four."
 
 
 def build_catalog(learned: Sequence[str] = ()) -> Catalog:

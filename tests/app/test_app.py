@@ -47,10 +47,10 @@ def test_the_start_page_opens_and_the_url_says_what_it_shows() -> None:
     app = opened()
     assert not app.exception
     assert query(app) == {
-        "text": "A dog has four legs, a fly has [MASK].",
+        "text": "A fly has [MASK] legs, not four.",
         "twin": "relu",
         "block": "2",
-        "token": "10",
+        "token": "4",
     }
 
 

@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from playwright.sync_api import Locator, Page
 
-FIRST = "A dog has four legs, a fly has [MASK]."  # what the first visit shows
+FIRST = "A fly has [MASK] legs, not four."  # what the first visit shows
 PATIENCE_MS = 30_000
 LOOK_MS = 50  # so often a long wait looks through the page
 SOON_MS = 400  # a timer that is due so soon may ask the server for something, or draw

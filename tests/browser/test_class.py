@@ -86,7 +86,7 @@ def open_class(lecturer: Journey) -> str:
     """The code of a class that this page opens at the scene before one that asks."""
     page = lecturer.page
     page.goto(f"{lecturer.address}/?scene={FIRST + 1}")
-    lecturer.wait_for("A dog has")
+    lecturer.wait_for("A fly has")
     page.get_by_role("button", name="Lecture", exact=True).click()
     page.get_by_role("button", name="Open a class").click()
     picture = page.get_by_role("img", name="QR code of http")  # nobody has to look for it

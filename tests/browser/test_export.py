@@ -188,7 +188,7 @@ def test_our_lecture_is_one_file_that_keys_lead_through(browser: Browser, tmp_pa
         page.wait_for_function(HUNG, arg=0)
         chips = page.get_by_role("group", name="Tokens of the sentence").locator("[aria-pressed]")
         chips.nth(1).click()
-        expect(page.locator(".leads .sentence")).to_contain_text("“dog” is not hidden")
+        expect(page.locator(".leads .sentence")).to_contain_text("“fly” is not hidden")
         for width, height, scheme in ((390, 844, "dark"), (1920, 1080, "light")):
             page.set_viewport_size({"width": width, "height": height})
             page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")

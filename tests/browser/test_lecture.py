@@ -102,7 +102,7 @@ def test_a_newcomer_follows_the_story_leaves_it_and_comes_back(new_page: OpenPag
     journey.box.fill("It cost forty [MASK].")  # the numbers follow
     expect(page.get_by_text("You have left the scene.")).to_be_visible()
     journey.settle().press("Back to the scene")
-    assert journey.query()["text"].startswith("A dog has")
+    assert journey.query()["text"].startswith("A fly has")
     page.go_back()
     expect(journey.box).to_have_value("It cost forty [MASK].")
     journey.settle().press("Leave")
@@ -161,7 +161,7 @@ def test_each_scene_brings_its_picture_into_the_window_and_nothing_answers_its_q
     errors: list[str] = []
     page.on("pageerror", lambda error: errors.append(str(error)))
     page.goto(f"{journey.address}/?scene=1")
-    journey.wait_for("A dog has")
+    journey.wait_for("A fly has")
     for title in TITLES:
         expect(page.locator(".story h2").first).to_have_text(title)
         drawn = settled(journey)
@@ -181,7 +181,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     journey = new_page(dark=True, width=1280, height=720)
     page = journey.page
     page.goto(f"{journey.address}/?scene=1&present=1")
-    journey.wait_for("A dog has")
+    journey.wait_for("A fly has")
     seen, wrong = [at(journey)], []
     halls = ((1920, 1080), (1280, 720))
     for _ in range(2 * len(TITLES)):
@@ -229,7 +229,7 @@ def test_a_talk_is_given_by_keyboard_alone_from_the_first_scene_to_the_last(
     page.keyboard.press("Escape")
     expect(journey.box).to_be_hidden()
     journey.settle()
-    assert journey.query()["text"].startswith("A dog has")
+    assert journey.query()["text"].startswith("A fly has")
     with page.context.expect_page() as opened:
         page.keyboard.press("n")
     notes = opened.value
@@ -279,7 +279,7 @@ def test_every_scene_of_the_story_fits_a_telephone(new_page: OpenPage) -> None:
     journey = new_page(width=390, height=844)
     page, wrong = journey.page, []
     page.goto(f"{journey.address}/?scene=1")
-    journey.wait_for("A dog has")
+    journey.wait_for("A fly has")
     for title in TITLES:
         expect(page.locator(".story h2").first).to_have_text(title)
         drawn = settled(journey)
@@ -410,7 +410,7 @@ def test_a_scene_is_dragged_gets_a_number_and_is_seen_as_a_hall_sees_it(new_page
     words.evaluate("(area) => area.setSelectionRange(7, 7)")
     page.get_by_role("button", name="Insert a number").first.click()
     choice = page.get_by_role("button", name="the likeliest word at the chosen token")
-    expect(choice.locator("b")).to_have_text("“years”")
+    expect(choice.locator("b")).to_have_text("“days”")
     page.get_by_role("searchbox", name="Search the numbers").first.fill("d_ff")
     expect(choice).to_be_hidden()
     page.get_by_role("button", name="how many neurons an FFN has").click()

@@ -126,26 +126,26 @@ def test_the_first_page_says_the_one_idea_and_shows_it_by_two_buttons(new_page: 
         "Each token goes alone through the same weights: "
         "512 numbers → 2,048, bent, → 512, added back."
     )
-    expect(guess.locator(".sentence .number")).to_contain_text("first")
-    expect(page.locator(".card p bdi").filter(has_text="first")).to_have_count(1)
+    expect(guess.locator(".sentence .number")).to_contain_text("six")
+    expect(page.locator(".card p bdi").filter(has_text="thirty")).to_have_count(1)
     main = page.locator('[data-testid="stMain"]')
     assert main.evaluate("(m) => m.scrollHeight <= m.clientHeight")  # all of it, on a small screen
 
     off = page.get_by_role("button", name="FFN off")
     off.click()
     expect(guess.locator(".sentence")).to_contain_text(
-        "Without the FFN of block 2 the network says “last"
+        "Without the FFN of block 2 the network says “four"
     )
     expect(off).to_have_attribute("aria-pressed", "true")
     page.reload()
     journey.settle()
-    expect(guess.locator(".sentence .number")).to_contain_text("last")
+    expect(guess.locator(".sentence .number")).to_contain_text("four")
     off.click()
-    expect(guess.locator(".sentence .number")).to_contain_text("first")
+    expect(guess.locator(".sentence .number")).to_contain_text("six")
 
     turns = page.get_by_role("button", name="Token by token")
     turns.click()
     expect(page.get_by_role("button", name="7 of 9: same weights")).to_be_visible()
-    expect(page.locator('.row [aria-pressed="true"] bdi')).to_have_text("that")
+    expect(page.locator('.row [aria-pressed="true"] bdi')).to_have_text(",")
     expect(turns).to_be_visible()  # through all nine, back at the hidden word
-    assert journey.query()["token"] == "5"
+    assert journey.query()["token"] == "4"

@@ -34,7 +34,7 @@ def test_the_url_always_holds_sentence_twin_block_and_token(new_page: OpenPage) 
         "text": FIRST,
         "twin": "relu",
         "block": "2",
-        "token": "10",
+        "token": "4",
     }
 
 
@@ -106,7 +106,7 @@ def test_the_first_back_leaves_the_page(new_page: OpenPage) -> None:
     journey.page.goto("about:blank")
     journey.page.goto(f"{journey.address}/")
     journey.wait_for(FIRST).settle()
-    assert journey.query()["token"] == "10"
+    assert journey.query()["token"] == "4"
     journey.page.get_by_role("link", name="Dimensions").click()
     journey.settle()
     assert journey.query()["text"] == FIRST

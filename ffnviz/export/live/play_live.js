@@ -120,6 +120,7 @@ export function makeLive(recorded, told) {
   let wanted = { ...recorded.start, sentence: recorded.sentence }; // what is shown, or will be
   let asked = null, chosen = null; // the state that is to be computed, if any; the token that was clicked, if one was
   let ends = null, words = []; // of the tokens shown: where each ends, and what can be hidden
+  let shown = "", later = null; // their sentence; what was clicked while it was computed once more
   const { arrays, shapes, files: _files, packed, tokenizer, ...header } = recorded;
   const kept = Object.fromEntries(Object.entries(arrays).filter(([name]) => STATIC.test(name)));
   const box = element("input", {
@@ -141,6 +142,7 @@ export function makeLive(recorded, told) {
 
   function ask(state) {
     wanted = asked = state;
+    if (state.sentence !== shown) later = null;
     engine.read(state);
   }
 
@@ -168,14 +170,20 @@ export function makeLive(recorded, told) {
 
   function hide(token) {
     const word = words[token];
+    if (waits(() => hide(token))) return;
     if (word) replace(word.start, word.end, hidden.MASK, word.token);
   }
   function unhide(token) {
+    if (waits(() => unhide(token))) return;
     const word = hidden.behind(Array.from(wanted.sentence), ends[token]);
     if (word) replace(ends[token] - hidden.MASK.length, ends[token], Array.from(word), token);
   }
+  // A click on a token, which is computed, may stand just before this one.
+  function waits(click) {
+    if (asked?.sentence === shown) later = click;
+    return Boolean(asked);
+  }
   function replace(start, end, by, token) {
-    if (asked) return;
     box.value = hidden.replaced(Array.from(wanted.sentence), start, end, by);
     chosen = token;
     ask({ ...wanted, sentence: tidied(box.value), token: chosen });
@@ -185,6 +193,7 @@ export function makeLive(recorded, told) {
     if (!data || !asked) return; // or what was chosen meanwhile was at hand
     const { view, name, token, texts, notice: said } = data;
     ({ ends, words } = data);
+    shown = state.sentence;
     const cards = Object.fromEntries(Object.entries(recorded.cards).map(([each, card]) => [each, { ...card, texts }]));
     const sizes = { ...shapes, ...data.shapes };
     const { sentence, silenced } = state, all = { ...kept, ...data.arrays }, signs = Array.from(sentence);
@@ -195,6 +204,11 @@ export function makeLive(recorded, told) {
     told(sentence);
     say(said);
     if (silenced.length) sayOff(silenced);
+    const click = asked ? null : later;
+    if (click) {
+      later = null;
+      click();
+    }
   }
 
   function sayOff(silenced) {
