@@ -146,6 +146,6 @@ def test_the_first_page_says_the_one_idea_and_shows_it_by_two_buttons(new_page: 
     turns = page.get_by_role("button", name="Token by token")
     turns.click()
     expect(page.get_by_role("button", name="7 of 9: same weights")).to_be_visible()
-    expect(page.locator('.row [aria-pressed="true"] bdi')).to_have_text(",")
+    expect(page.locator('.row [aria-pressed="true"] bdi')).to_have_text("not")
     expect(turns).to_be_visible()  # through all nine, back at the hidden word
     assert journey.query()["token"] == "4"
