@@ -10,7 +10,7 @@ from benchmarks.serving import chromium
 from ffnviz.models.config import ASSETS
 from tests.served import free_port, served
 
-SENTENCE, CHOSEN = "A spider has [MASK] legs, not four.", "spider"
+SENTENCE, CHOSEN = "A hen has [MASK] legs, not four.", "hen"
 WINDOW, SHOWN = ViewportSize(width=1280, height=720), (960, 540)
 KEY_MS, LOOK_MS, LAST_MS = 90, 1_600, 3_500  # how long a frame stays
 SLOW = 12  # times as slow as it is played, so that screenshots keep up
