@@ -169,7 +169,7 @@ _LARGEST = (2**30, 2**25)  # bytes; older versions take no more than the second
 _LARGE = 256 * 1024
 _OF_A_TRACE = 256 * 2**20
 _settled = threading.Event()  # a server and a process that counts have rules of their own
-_SAID = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "GLIBC_TUNABLES")
+SAID = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "MALLOC_TOP_PAD_", "GLIBC_TUNABLES")
 
 
 def keep_freed_traces() -> None:
@@ -178,7 +178,7 @@ def keep_freed_traces() -> None:
     A trace otherwise asks the system for every page anew: a twentieth of a pass of GPT-2's shape.
     Who has said in the environment what becomes of freed memory is left alone.
     """
-    if not _settled.is_set() and not any(name in os.environ for name in _SAID):
+    if not _settled.is_set() and not any(name in os.environ for name in SAID):
         _call("mallopt", _TRIM_THRESHOLD, _OF_A_TRACE)
         _call("mallopt", _MMAP_THRESHOLD, _LARGEST[1])
 

@@ -101,8 +101,9 @@ class NoTokenizer:
 
 
 def _pages_asked_for(**environment: str) -> int:
+    unsaid = {name: value for name, value in os.environ.items() if name not in memory.SAID}
     ran = subprocess.run([sys.executable, "-c", FAULTS], capture_output=True, text=True, check=True,
-                         env=os.environ | environment)  # fmt: skip
+                         env=unsaid | environment)  # fmt: skip
     return int(ran.stdout.splitlines()[-1])
 
 
