@@ -108,7 +108,6 @@ def _pages_asked_for(**environment: str) -> int:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="glibc's settings")
-def test_a_second_trace_asks_the_system_for_no_memory_unless_one_has_said_otherwise() -> None:
+def test_a_second_trace_asks_the_system_for_little_memory() -> None:
     pytest.importorskip("transformers")
-    assert _pages_asked_for() < 1000
-    assert _pages_asked_for(MALLOC_TRIM_THRESHOLD_="131072") > 10_000
+    assert 10 * _pages_asked_for() < _pages_asked_for(MALLOC_TRIM_THRESHOLD_="131072")
