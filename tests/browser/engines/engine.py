@@ -25,6 +25,19 @@ PLACE = """(selector, said) => {
     return width && [x + width / 2, y + height / 2];
 }"""
 
+# How many frames the page has drawn since it was first asked.
+FRAMES = """() => {
+    const count = () => {
+        window.framesDrawn += 1;
+        requestAnimationFrame(count);
+    };
+    if (window.framesDrawn === undefined) {
+        window.framesDrawn = 0;
+        requestAnimationFrame(count);
+    }
+    return window.framesDrawn;
+}"""
+
 
 class Engine(ABC):
     """A browser with one window."""
@@ -75,11 +88,13 @@ class Engine(ABC):
     def click(self, selector: str, said: str = "") -> None:
         """Click on the first element that is seen, in the page or a picture, with this text.
 
-        Its place is read until it stays: a scene is scrolled with the frame that first shows it.
+        Its place is read until it stays over two frames: a scene is scrolled with the frame that
+        first shows it, which may take a second.
         """
         place = None
         while place != (place := self.wait(PLACE, selector, said)):
-            time.sleep(LOOK_S)
+            drawn = self.ask(FRAMES)
+            self.wait(f"(drawn) => ({FRAMES})() >= drawn + 2", drawn)
         self.click_at(*place)
 
 
