@@ -375,7 +375,7 @@ class Trace(StreamTrace):
     def to_xarray(self, logits: bool = False) -> Any:
         """An xarray.Dataset: the stream and all FFNs' stages, with named axes.
 
-        They are block, token, component and neuron.
+        They are block, token, component and neuron. `behind_ffn` is there where a block has it.
 
         Every block's FFN is computed for it: about 4 (2 d_ff + 5 d_model) bytes a token and block.
 

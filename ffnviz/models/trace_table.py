@@ -148,6 +148,10 @@ def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
         name: (streams, _stacked([getattr(block, name) for block in trace.blocks]))
         for name in ("input", "middle", "output")
     }
+    if any(block.behind_ffn is not None for block in trace.blocks):
+        behind = [(block.behind_ffn, block.output) for block in trace.blocks]
+        there = [after if at is None else at for at, after in behind]  # None: nothing comes between
+        columns["behind_ffn"] = (streams, _stacked(there))
     records = [block.ffn for block in trace.blocks]
     columns["ffn_input"] = (streams, _stacked([record.input for record in records]))
     columns["ffn_output"] = (streams, _stacked([record.output for record in records]))

@@ -158,6 +158,18 @@ def test_part_of_a_trace_several_and_one_from_a_file_have_it(
     assert ffnviz.Trace.cat([plain, plain]).blocks[0].behind_ffn is None
 
 
+def test_a_table_has_the_stream_behind_the_ffn_where_a_block_has_it(
+    network_of: Callable[[str], ExternalNetwork],
+) -> None:
+    pytest.importorskip("xarray")
+    trace = network_of("Gemma 4").trace(TEXT)
+    table = trace.to_xarray()
+    for number, block in enumerate(trace.blocks):
+        assert block.behind_ffn is not None
+        assert_allclose(table.behind_ffn[number], block.behind_ffn)
+    assert "behind_ffn" not in ffnviz.load("relu").trace(TEXT).to_xarray()
+
+
 def test_a_scale_alone(network_of: Callable[[str], ExternalNetwork]) -> None:
     model: Any = _gemma(hidden_size_per_layer_input=0)
     for scale, layer in zip(SCALES, model.model.layers, strict=True):
