@@ -68,10 +68,11 @@ def _read(path: Path) -> TrainingRecord:
     corpora = [run["corpus"] for run in (record, *record.get("further", []))]
     texts = {name for corpus in corpora for name in corpus["training_books"]}
 
+    sentences = any("sentences" in corpus for corpus in corpora)
     facts = max((corpus["facts"]["n"] for corpus in corpora if "facts" in corpus), default=0)
     besides = {
         "encyclopedia articles": ARTICLES in texts,
-        "everyday sentences": any("sentences" in corpus for corpus in corpora),
+        "everyday sentences": sentences,
         f"{facts:,} everyday facts": facts > 0,
     }
 
@@ -82,7 +83,7 @@ def _read(path: Path) -> TrainingRecord:
         seed=record["recipe"]["seed"],
         books=tuple(sorted(texts - {ARTICLES})),
         besides=tuple(name for name, read in besides.items() if read),
-        sentences=bool(besides["everyday sentences"]),
+        sentences=sentences,
         tokens=np.array([point["tokens"] for point in points]),
         loss=np.array([point["loss"] for point in points]),
         above_zero=by_block("active"),

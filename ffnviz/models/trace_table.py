@@ -149,9 +149,8 @@ def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
         for name in ("input", "middle", "output")
     }
     if any(block.behind_ffn is not None for block in trace.blocks):
-        behind = [(block.behind_ffn, block.output) for block in trace.blocks]
-        there = [after if at is None else at for at, after in behind]  # None: nothing comes between
-        columns["behind_ffn"] = (streams, _stacked(there))
+        behind = [b.output if b.behind_ffn is None else b.behind_ffn for b in trace.blocks]
+        columns["behind_ffn"] = (streams, _stacked(behind))
     records = [block.ffn for block in trace.blocks]
     columns["ffn_input"] = (streams, _stacked([record.input for record in records]))
     columns["ffn_output"] = (streams, _stacked([record.output for record in records]))

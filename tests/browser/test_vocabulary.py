@@ -34,8 +34,7 @@ def test_a_written_word_can_be_looked_into(new_page: OpenPage) -> None:
 
 def test_the_written_text_goes_into_the_box(new_page: OpenPage) -> None:
     journey = new_page().open_page("vocabulary", text="The old man", part="write", words="3")
-    words = journey.sentence("write").partition("” ")[2].split()
+    words = journey.sentence("write").partition("” ")[2].replace(",", " ,").split()
     journey.page.get_by_role("button", name="Use as my sentence").click()
     expect(journey.box).not_to_have_value("The old man")
-    written = "".join(journey.box.input_value().split())
-    assert written == "".join(["The", "old", "man", *words])
+    assert journey.box.input_value().replace(",", " ,").split() == ["The", "old", "man", *words]

@@ -120,7 +120,7 @@ export function makeLive(recorded, told) {
   let wanted = { ...recorded.start, sentence: recorded.sentence }; // what is shown, or will be
   let asked = null, chosen = null; // the state that is to be computed, if any; the token that was clicked, if one was
   let ends = null, words = []; // of the tokens shown: where each ends, and what can be hidden
-  let shown = "", later = null; // their sentence; what was clicked while it was computed once more
+  let shown = "", waiting = null; // their sentence; what was clicked while it was computed once more
   const { arrays, shapes, files: _files, packed, tokenizer, ...header } = recorded;
   const kept = Object.fromEntries(Object.entries(arrays).filter(([name]) => STATIC.test(name)));
   const box = element("input", {
@@ -136,13 +136,12 @@ export function makeLive(recorded, told) {
     if (!journey.has(state)) return ask(state);
     asked = null;
     return journey.show(wanted = state);
-  }, { hide, unhide });
+  }, { hide: onceShown(hide), unhide: onceShown(unhide) });
   const hidden = makeHiddenWords();
   const engine = makeEngine(/** @type {HTMLElement} */ (document.getElementById("worker")).textContent, show, fail);
 
   function ask(state) {
     wanted = asked = state;
-    if (state.sentence !== shown) later = null;
     engine.read(state);
   }
 
@@ -170,18 +169,18 @@ export function makeLive(recorded, told) {
 
   function hide(token) {
     const word = words[token];
-    if (waits(() => hide(token))) return;
     if (word) replace(word.start, word.end, hidden.MASK, word.token);
   }
   function unhide(token) {
-    if (waits(() => unhide(token))) return;
     const word = hidden.behind(Array.from(wanted.sentence), ends[token]);
     if (word) replace(ends[token] - hidden.MASK.length, ends[token], Array.from(word), token);
   }
-  // A click on a token, which is computed, may stand just before this one.
-  function waits(click) {
-    if (asked?.sentence === shown) later = click;
-    return Boolean(asked);
+  // A click on a token, which is computed first, may stand just before one on what it offers.
+  function onceShown(act) {
+    return (token) => {
+      if (!asked) act(token);
+      else if (asked.sentence === shown) waiting = { state: asked, click: () => act(token) };
+    };
   }
   function replace(start, end, by, token) {
     box.value = hidden.replaced(Array.from(wanted.sentence), start, end, by);
@@ -204,11 +203,7 @@ export function makeLive(recorded, told) {
     told(sentence);
     say(said);
     if (silenced.length) sayOff(silenced);
-    const click = asked ? null : later;
-    if (click) {
-      later = null;
-      click();
-    }
+    if (!asked && waiting?.state === state) waiting.click();
   }
 
   function sayOff(silenced) {

@@ -72,18 +72,16 @@ def test_an_amount_is_said_in_a_unit_that_fits(n: float, said: str) -> None:
 
 FAULTS = """
 import resource, torch, transformers
-from ffnviz.models.external.opening import proved_network
-from tests.models.external.test_memory import NoTokenizer
+from ffnviz import from_module
+from tests.models.external.families import build
+from tests.models.external.tokenizers import byte_level
 
 torch.set_num_threads(1)
-config = transformers.GPT2Config(n_layer=4, n_embd=512, n_head=8, vocab_size=8000, use_cache=False)
-model = transformers.AutoModelForCausalLM.from_config(config).eval().requires_grad_(False)
-ids = torch.arange(400)
-probe = torch.stack([ids[:12], ids[1:13]])
-probe[1, :10] = probe[0, :10]
-net = proved_network(model, NoTokenizer(), probe, 10, "a", "a", "A", "text")
+config = transformers.GPT2Config(n_layer=4, n_embd=512, n_head=8, vocab_size=97, use_cache=False)
+model = build(lambda: transformers.AutoModelForCausalLM.from_config(config))
+network = from_module(model, byte_level(), "GPT-2")
 def trace():
-    held = net.run(ids, hold="all")
+    held = network.trace("the cat sat on the mat " * 20, hold="all")
     return [block.ffn.hidden for block in held.blocks], held.logits
 for _ in range(3):
     trace()
@@ -92,12 +90,6 @@ for _ in range(5):
     trace()
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
-
-
-class NoTokenizer:
-    """Ids are given: nothing is read."""
-
-    vocab_size, mask_id, special_ids = 8000, None, frozenset[int]()
 
 
 def _pages_asked_for(**environment: str) -> int:
