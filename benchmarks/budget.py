@@ -5,12 +5,40 @@ tests/browser/budget.py and tests/parts/sentence_cost.py.
 """
 
 import sys
+import time
+
+from playwright.sync_api import Browser
 
 from benchmarks import serving
-from benchmarks.measure import machine, table
+from benchmarks.measure import machine, ratios, table
+from ffnviz.analysis.measuring import Spread
 from tests.browser.budget import LIMITS, counts, visits
 from tests.parts import sentence_cost
 from tests.served import free_port
+
+REPEATS = 5
+# A telephone's line: 1.5 Mbit/s, and 150 ms before anything comes.
+SLOW = {
+    "offline": False,
+    "latency": 150,
+    "downloadThroughput": 1.5e6 / 8,
+    "uploadThroughput": 0.75e6 / 8,
+}
+DRAWN = """() => [...document.querySelectorAll("*")]
+    .some((e) => e.shadowRoot?.querySelector("canvas")?.width > 0)"""
+
+
+def first_canvas_s(browser: Browser, address: str) -> float:
+    """Seconds until a browser that keeps nothing yet shows a first picture over a slow line."""
+    with browser.new_context() as context:
+        page = context.new_page()
+        line = context.new_cdp_session(page)
+        line.send("Network.enable")
+        line.send("Network.emulateNetworkConditions", SLOW)
+        started = time.monotonic()
+        page.goto(address, wait_until="commit")
+        page.wait_for_function(DRAWN, polling=20)
+        return time.monotonic() - started
 
 
 def main() -> None:
@@ -26,12 +54,19 @@ def main() -> None:
         serving.wait_until_up(floor)
         serving.wait_until_up(page)
         rows = []
-        for name, address in (("one canvas", floor), ("Journey", page)):
+        pages = {"one canvas": floor, "Journey": page}
+        for name, address in pages.items():
             for visit, wire in zip(("first", "second"), visits(browser, address), strict=True):
                 kilobytes = sum(wire.fetched.values()) / 1_000
                 rows.append((name, visit, len(wire.fetched), f"{kilobytes:,.0f}"))
         print("## Visits\n")
         print(table(("page", "visit", "requests", "kB"), rows))
+        slow = {
+            name: Spread.of([first_canvas_s(browser, at) for _ in range(REPEATS)])
+            for name, at in pages.items()
+        }
+        print("\n## First picture over 1.5 Mbit/s and 150 ms\n")
+        print(ratios(slow, "one canvas", "page", "s"))
         found = counts(browser, page) | sentence_cost.sentence_cost()
     print("\n## The Journey\n")
     limits = LIMITS | sentence_cost.LIMITS

@@ -21,7 +21,7 @@ from ffnviz.parts import PAGES
 from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import ReadableMessages, SafeHeaders, content_security_policy
 from ffnviz.server.metrics import DirectOnly, ServerMetrics
-from ffnviz.server.static import StaticFiles, pictures_script
+from ffnviz.server.static import ASKED_AGAIN, PackedFile, StaticFiles, pictures_script
 from ffnviz.server.streamlit_patches import apply_patches
 from ffnviz.server.streamlit_patches.page_script import (
     GUARD,
@@ -39,7 +39,7 @@ NOWHERE = """<!doctype html><html lang="en"><title>ffnviz</title>
 <meta name="viewport" content="width=device-width">
 <body style="font: 1.2rem/1.4 system-ui; margin: 3rem"><p>There is no page at this address.
 <a href="{up}">To the first page</a></p></body></html>"""
-FRESH = {"Cache-Control": "no-cache"}
+FRESH = {"Cache-Control": ASKED_AGAIN}
 
 
 def application(config: Config) -> App:
@@ -137,14 +137,15 @@ def _index() -> str:
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
     """The routes that answer before Streamlit's, given the names of the pages in the URL."""
     pictures = pictures_script()
-    index = _index()
-    guard = pictures.told + guard_js()
+    index = PackedFile.of(_index().encode(), "text/html", ASKED_AGAIN)
+    code = (pictures.told + guard_js()).encode()
+    guard = PackedFile.of(code, "text/javascript", ASKED_AGAIN)
 
-    async def page(_: Request) -> Response:
-        return HTMLResponse(index, headers=FRESH)
+    async def page(request: Request) -> Response:
+        return index.answer(request)
 
-    async def script(_: Request) -> Response:
-        return Response(guard, media_type="text/javascript", headers=FRESH)
+    async def script(request: Request) -> Response:
+        return guard.answer(request)
 
     routes = [
         Route("/", page),

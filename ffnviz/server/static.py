@@ -26,30 +26,33 @@ from ffnviz.export.bundle import module
 from ffnviz.export.document import PLOTLY
 
 FOR_A_YEAR = "public, max-age=31536000, immutable"
+ASKED_AGAIN = "no-cache"
 # Some systems take scripts for text/plain; fonts and pictures are compressed already.
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 
 @dataclass(frozen=True)
 class PackedFile:
-    """A file in memory, whose address changes with its content.
+    """A file in memory.
 
     Attributes:
         packed: its content, compressed by gzip.
         media_type: of what it is when unpacked.
+        kept: how long browsers may keep it: a year, where its address changes with its content.
     """
 
     packed: bytes
     media_type: str
+    kept: str = FOR_A_YEAR
 
     @classmethod
-    def of(cls, content: bytes, suffix: str) -> "PackedFile":
-        """Compress the content of a script or a style sheet."""
-        return cls(gzip.compress(content, compresslevel=6, mtime=0), MEDIA_TYPES[suffix])
+    def of(cls, content: bytes, media_type: str, kept: str = FOR_A_YEAR) -> "PackedFile":
+        """Compress a text."""
+        return cls(gzip.compress(content, compresslevel=6, mtime=0), media_type, kept)
 
     def answer(self, request: Request) -> Response:
         """What a browser gets: unpacked, if it does not know gzip."""
-        headers = {"Cache-Control": FOR_A_YEAR, "Vary": "Accept-Encoding"}
+        headers = {"Cache-Control": self.kept, "Vary": "Accept-Encoding"}
         content = self.packed
         if "gzip" in request.headers.get("accept-encoding", ""):
             headers["Content-Encoding"] = "gzip"
@@ -61,7 +64,7 @@ class PackedFile:
 @cache
 def packed_file(path: Path) -> PackedFile:
     """A file of the disk, compressed when it is first asked for."""
-    return PackedFile.of(path.read_bytes(), path.suffix)
+    return PackedFile.of(path.read_bytes(), MEDIA_TYPES[path.suffix])
 
 
 class StaticFiles(Route):
@@ -132,4 +135,4 @@ def pictures_script() -> PicturesScript:
     """The one of this process."""
     code = module(FILES).encode()
     name = f"pictures.{hashlib.sha256(code).hexdigest()[:16]}.js"
-    return PicturesScript(name, PackedFile.of(code, ".js"))
+    return PicturesScript(name, PackedFile.of(code, MEDIA_TYPES[".js"]))

@@ -76,6 +76,39 @@ def test_a_sheet_is_hung_once_however_late_its_script_comes(browser: Browser, ad
     assert errors == []
 
 
+def test_nothing_is_drawn_before_the_style_of_the_page_is_there(
+    browser: Browser, address: str
+) -> None:
+    """It comes by a script of Streamlit's own, which a slow line may bring last."""
+    held: list[Route] = []
+    with closing(browser.new_context(viewport={"width": 1280, "height": 720})) as context:
+        page = context.new_page()
+        page.route("**/purify.es.*.js", lambda route: held.append(route))
+        page.goto(f"{address}/exercises?text=It+rained.")
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]').wait_for()
+        page.wait_for_timeout(500)
+        assert page.locator(".sheet").count() == 0
+        held[0].continue_()
+        expect(page.locator(".sheet")).to_have_css("display", "grid")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_font_of_icons_is_fetched_with_the_first_icon(
+    browser: Browser, address: str, width: int
+) -> None:
+    asked: list[str] = []
+    with closing(browser.new_context(viewport={"width": width, "height": 844})) as context:
+        page = context.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{address}/?text=It+rained.")
+        page.get_by_role("group", name="Tokens of the sentence").wait_for()
+        page.wait_for_timeout(500)
+        assert not [url for url in asked if "MaterialSymbols" in url]
+        if width < 768:
+            with page.expect_request("**/MaterialSymbols*"):
+                page.get_by_role("button", name="Expand sidebar").click()
+
+
 OLD = """const { supports } = CSS;
 CSS.supports = (...asked) =>
     !asked.includes("light-dark(red, red)") && supports.call(CSS, ...asked);"""

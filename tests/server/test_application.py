@@ -57,6 +57,23 @@ def test_the_pictures_are_one_script_that_a_browser_keeps(
     assert hashlib.sha256(answer.content).hexdigest()[:16] in script
 
 
+@pytest.mark.parametrize("path", ["/", "/neurons", "/guard.js"])
+@pytest.mark.parametrize("encoding", ["gzip", "identity"])
+def test_what_changes_is_compressed_and_asked_for_again(
+    client: TestClient, path: str, encoding: str
+) -> None:
+    answer = client.get(path, headers={"Accept-Encoding": encoding})
+    assert answer.headers["cache-control"] == "no-cache"
+    assert answer.headers.get("content-encoding", "identity") == encoding
+
+
+def test_the_modules_that_a_page_asks_for_later_are_named(client: TestClient) -> None:
+    named = re.findall(r'rel="modulepreload" href="\./(static/js/[^"]+)"', client.get("/").text)
+    for name in ("BidiComponent", "Html", "purify.es", "TextInput"):  # the third by the second
+        assert len([each for each in named if each.startswith(f"static/js/{name}.")]) == 1
+    assert all(client.get(f"/{each}").status_code == 200 for each in named)
+
+
 @pytest.mark.parametrize("path", ["/neurons/x", "/neurons/", "/neurons/a/b", "/neurons/a/b/"])
 def test_what_lies_below_a_page_leads_to_it(client: TestClient, path: str) -> None:
     answer = client.get(f"{path}?part=name&text=a%26b", follow_redirects=True)

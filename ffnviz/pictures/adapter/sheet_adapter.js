@@ -5,4 +5,18 @@
 
 const one = globalThis.ffnvizPictures;
 const loading = one ? import(one) : import("./hang_sheet.js");
-export default async (given) => (await loading).sheet(given);
+
+// The page's style comes by a script of Streamlit's own, on a slow line after ours: until then
+// nothing would stand in its place.
+const { documentElement } = document;
+const isStyled = () => getComputedStyle(documentElement).getPropertyValue("--card") !== "";
+async function styled() {
+  while (!isStyled()) await new Promise((again) => setTimeout(again, 20));
+}
+const ready = styled();
+
+export default async (given) => {
+  const { sheet } = await loading;
+  await ready;
+  return sheet(given);
+};

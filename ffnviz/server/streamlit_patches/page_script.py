@@ -20,15 +20,23 @@ GUARD = "guard.js"  # its address
 SCRIPTS = {
     "backend_address": ("BACKEND_BASE_URL", "__streamlit"),
     "first_step": ("history.pushState",),
+    "icons_when_shown": ("Material Symbols",),
     "long_text": ("st-key-",),
     "paper": ("stMain",),
-    "drawer": ("stSidebarNavLink", "stSidebarCollapseButton"),
+    "drawer": (
+        "stSidebarNavLink",
+        "stSidebarCollapseButton",
+        "stExpandSidebarButton",
+        "stIconMaterial",
+    ),
     "white_page": ("deltaPath",),
     "no_assembly": ("WebAssembly.Module",),
     "no_connection": ("stConnectionStatus", "Connection error"),
     "loaded_script": ("document.head.appendChild", "bidi-components"),
 }
 STATIC = Path(streamlit.__file__).parent / "static"
+# Modules of Streamlit's that every page asks for, but only once it has heard from the server.
+LATER = ("BidiComponent", "Html", "TextInput")
 
 
 def check() -> None:
@@ -50,17 +58,32 @@ def index_html() -> str:
 
 
 def guarded_html(html: str, needed: str) -> str:
-    """Streamlit's page with our scripts as the first of all, and a module that it will need named.
+    """Streamlit's page with our scripts as the first of all, naming the modules that it will need.
 
-    The browser then fetches that module with Streamlit's own, not when the first picture comes. A
-    browser that is too old, or runs no script, shows a sentence.
+    The browser then fetches them with Streamlit's own, not when the first picture comes. A browser
+    that is too old, or runs no script, shows a sentence.
     """
     before, head, after = html.partition("<head>")
     if not head or is_off("page_script"):
         return html
-    early = f'<script src="./{GUARD}"></script><link rel="modulepreload" href="./{needed}">'
+    early = f'<script src="./{GUARD}"></script>' + "".join(
+        f'<link rel="modulepreload" href="./{address}">' for address in (needed, *_later())
+    )
     said = re.sub("(?s)(?<=<noscript>).*?(?=</noscript>)", f"<p>{NO_SCRIPT}</p>", after, count=1)
     return f"{before}{head}<script>{OLD_BROWSER_JS}</script>{early}{said}"
+
+
+def _later() -> list[str]:
+    """The addresses of these modules, and of what they import."""
+    scripts, html = STATIC / "static" / "js", index_html()
+    waiting = [path.name for name in LATER for path in scripts.glob(f"{name}.*.js")]
+    found = dict.fromkeys(waiting)
+    while waiting:
+        code = (scripts / waiting.pop()).read_text(encoding="utf-8")
+        imported = re.findall(r'(?:from|import)"\./([\w.-]+\.js)"', code)
+        waiting += [name for name in imported if name not in found and name not in html]
+        found |= dict.fromkeys(waiting)
+    return [f"static/js/{name}" for name in found]
 
 
 def guard_js() -> str:

@@ -1,0 +1,10 @@
+// Changes: the font of Streamlit's icons is fetched when an icon is first shown.
+// Why: Streamlit asks for it at once: 375 kB, as much as all the code that a first page needs, and few
+// of our pages show an icon.
+// Gains: on a line of 1.5 Mbit/s the first picture is there seconds earlier.
+// For: Streamlit 1.64 to 1.67.
+
+const load = document.fonts.load;
+document.fonts.load = function (font, ...text) {
+  return font.includes("Material Symbols") ? Promise.resolve([]) : load.call(this, font, ...text);
+};
