@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from ffnviz.app.session import Session
 from ffnviz.app.visit import visit
-from ffnviz.lecture.chosen import lecture_of
+from ffnviz.lecture.chosen import BUILT_IN, lecture_of
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, LectureError, Scene
 from ffnviz.models.token_slice import usual_token
@@ -29,15 +29,22 @@ def followed_lecture(session: Session, named: str | None = None) -> Lecture:
 
 def begin(session: Session) -> None:
     """Go to the scene that the visit's link names, if it has no sentence of its own."""
-    scene, begun = visit().view_options.scene, visit().lecture_begun
+    options, begun = visit().view_options, visit().lecture_begun
     visit().lecture_begun = True
-    if not begun and scene is not None and "text" not in visit().came_with:
-        go(session, scene)
+    if begun or options.scene is None:
+        return
+    named = visit().url.get("lecture", "")
+    unknown = "" if named in BUILT_IN else named
+    if unknown:
+        visit().view_options = replace(options, lecture="")
+    if "text" not in visit().came_with:
+        go(session, options.scene)
+    visit().no_lecture = unknown
 
 
 def go(session: Session, place: int) -> None:
     """Go to a scene, as the lecture has it."""
-    lecture = followed_lecture(session)
+    lecture, visit().no_lecture = followed_lecture(session), ""
     place = min(place, len(lecture.scenes) - 1)
     visit().view_options = replace(visit().view_options, scene=place, exploring=False)
     session.do(ShowState(lecture.scenes[place].state))
