@@ -10,6 +10,7 @@ import base64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -33,7 +34,7 @@ from ffnviz.models.network import Network
 from ffnviz.parts import sentences
 from ffnviz.parts.guess import of_bytes, what_it_read
 from ffnviz.parts.neurons.activations import strongest_examples
-from ffnviz.parts.neurons.choose import index_with_notes
+from ffnviz.parts.neurons.choose import index_with_notes, tokens_read
 from ffnviz.pictures.payload import as_numbers
 from ffnviz.pictures.wording import Sentence, to_spans
 from ffnviz.state.run import Run, TracedModel
@@ -58,6 +59,7 @@ def examples_table(run: Run) -> ExamplesTable | None:
     arrays: Arrays = {}
     for traced in run.both:
         sizes = traced.network.sizes
+        tokens_of = cache(partial(tokens_read, replace(run, subject=traced)))
         for block in range(sizes.n_blocks):
             chosen = replace(
                 run,
@@ -71,7 +73,7 @@ def examples_table(run: Run) -> ExamplesTable | None:
             values = np.zeros((sizes.d_ff, ROWS), np.int64)
             said = np.zeros((sizes.d_ff, 1), np.int64)
             for neuron in range(sizes.d_ff):
-                shown = strongest_examples(chosen, index, neuron)[0].data
+                shown = strongest_examples(chosen, index, neuron, tokens_of)[0].data
                 said[neuron], _ = heads.setdefault(str(shown["head"]), (len(heads), shown["head"]))
                 for at, (value, *text) in enumerate(shown["rows"][:ROWS]):
                     places[neuron, at] = passages.setdefault(tuple(text), len(passages) + 1)

@@ -6,6 +6,7 @@ The distribution of a neuron's values, the tokens it fires on, and its co-active
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,14 @@ from ffnviz.analysis.neurons.memory import key_matches
 from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
 from ffnviz.analysis.sparsity import active, threshold_for
 from ffnviz.parts.neuron_shown import neuron_shown
-from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, passage, sheet_of_index
+from ffnviz.parts.neurons.choose import (
+    TokensOf,
+    index_with_notes,
+    neuron_controls,
+    passage,
+    sheet_of_index,
+    tokens_read,
+)
 from ffnviz.parts.neurons.others import what_others_say
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures import neuron_chart as figures
@@ -109,15 +117,21 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
     )
 
 
-def strongest_examples(run: Run, index: NeuronIndex, neuron: int) -> list[Cell]:
-    """The sentences in which it is strongest; on either side of zero, if the index has both."""
+def strongest_examples(
+    run: Run, index: NeuronIndex, neuron: int, tokens_of: TokensOf | None = None
+) -> list[Cell]:
+    """The sentences in which it is strongest; on either side of zero, if the index has both.
+
+    Whoever asks for many neurons gives what remembers the tokens of a text.
+    """
+    tokens_of = tokens_of or partial(tokens_read, run)
     examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
     nowhere = f" on {index.source}."
     if not examples:
         where = " above zero" * (run.card.signed and not index.both_sides)
         return [_examples(run, f"{number(f'It never fired{where}')}{nowhere}", [])]
     above, below = (
-        [_passage(run, index, example) for example in examples if sign * example.value > 0]
+        [_passage(index, each, tokens_of) for each in examples if sign * each.value > 0]
         for sign in (1, -1)
     )
     where = f" in {index.source}; the token that activates it is underlined."
@@ -140,11 +154,12 @@ def _examples(run: Run, sentence: Sentence, shown: list[Passage], side: str = ""
 def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passage]:
     """Where it is strongest, as passages, the strongest first."""
     examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
-    return [_passage(run, index, each) for each in examples]
+    return [_passage(index, each, partial(tokens_read, run)) for each in examples]
 
 
-def _passage(run: Run, index: NeuronIndex, example: Example) -> Passage:
-    return passage(run, index.texts[example.text], example.token, example.value)
+def _passage(index: NeuronIndex, example: Example, tokens_of: TokensOf) -> Passage:
+    text = index.texts[example.text]
+    return passage(text, tokens_of(text), example.token, example.value)
 
 
 QUANTILES = (("half", 0.5), ("90%", 0.9), ("99%", 0.99))

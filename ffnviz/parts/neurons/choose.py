@@ -15,6 +15,7 @@ from ffnviz.analysis.neurons.neuron_index import (
     interpretable_neurons,
     words_at,
 )
+from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
 from ffnviz.pictures.cell import Cell
@@ -73,9 +74,16 @@ def index_at_hand(run: Run) -> NeuronIndex | None:
     return index if index is not None and run.state.block in index.by_number else None
 
 
-def passage(run: Run, text: str, token: int, value: float) -> Passage:
+TokensOf = Callable[[str], Sequence[Token]]
+
+
+def tokens_read(run: Run, text: str) -> Sequence[Token]:
+    """The tokens that the network reads of a text."""
+    return run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
+
+
+def passage(text: str, tokens: Sequence[Token], token: int, value: float) -> Passage:
     """A passage of a text, with the token marked at which a neuron or a feature is strongest."""
-    tokens = run.model.tokenizer.encode(text, run.model.sizes.max_tokens).tokens
     at = tokens[min(token, len(tokens) - 1)]
     start = at.end - len(at.text.lstrip())
     before, after = text[:start], text[at.end :]

@@ -23,7 +23,7 @@ from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.models.config import config
 from ffnviz.models.sae import Sae, SaeError, read_sae
 from ffnviz.parts.neurons.activations import active_on
-from ffnviz.parts.neurons.choose import error_cell, go_to_block, passage
+from ffnviz.parts.neurons.choose import error_cell, go_to_block, passage, tokens_read
 from ffnviz.parts.neurons.others import what_others_say
 from ffnviz.parts.neurons.writes import word_panels
 from ffnviz.parts.sheet import (
@@ -189,7 +189,9 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
             f"Its strongest examples; active on {number(f'{percent(float(share))} of tokens')}."
         )
         shown = [
-            passage(run, result.read[text], int(token), float(value))
+            passage(
+                result.read[text], tokens_read(run, result.read[text]), int(token), float(value)
+            )
             for value, text, token in zip(
                 result.values[:, feature],
                 result.texts[:, feature],

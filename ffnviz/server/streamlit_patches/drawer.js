@@ -13,7 +13,10 @@ addEventListener("click", ({ target }) => {
 
 const lines = document.createElement("style");
 lines.textContent = `[data-testid="stExpandSidebarButton"] [data-testid="stIconMaterial"] {
-  font: 0/0 serif; width: 1.2rem; height: 0.9rem; border-block: 2px solid;
+  visibility: hidden; font: 1rem/0.9rem serif; width: 1.2rem; height: 0.9rem; justify-content: start; white-space: nowrap; overflow: hidden;
+}
+[data-testid="stExpandSidebarButton"] [data-testid="stIconMaterial"]::before {
+  content: ""; visibility: visible; flex: none; box-sizing: border-box; width: 100%; height: 100%; border-block: 2px solid;
   background: linear-gradient(currentColor 0 0) center / 100% 2px no-repeat; color: light-dark(#3d4754, #c3cad4);
 }`;
 document.head.append(lines);
