@@ -200,7 +200,7 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
         page_controls.example_menu(session),
         draft.kept_in_browser(session),
         *classroom.class_line(session),
-        *menu.notices(session),
+        *menu.notices(),
         *page_controls.absent_notice(run),
     ]
 

@@ -91,7 +91,7 @@ class Visit:
     last_parts: Mapping[str, str] = field(default_factory=dict)  # the last part of each page
     # networks that a link asks for and this server has not; until something is done
     not_here: list[str] = field(default_factory=list)
-    no_lecture: str = ""  # the lecture that a link asks for, and that is not here; in its scene
+    no_lecture: str = ""  # that a link asks for and is not here; until another is begun
     hidden_words: Hidden = field(default_factory=dict)  # those that the visitor has hidden
     learned: Sequence[str] = ()  # the ids of the networks that were trained here
     show_next: str | None = None  # a network that is to join those to choose from, and be shown

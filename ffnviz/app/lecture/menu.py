@@ -5,13 +5,13 @@ from ffnviz.app.lecture.draft import add_view, draft
 from ffnviz.app.lecture.story import ask, followed_lecture, start
 from ffnviz.app.session import Session
 from ffnviz.app.visit import visit
-from ffnviz.lecture.chosen import BUILT_IN, lecture_of
+from ffnviz.lecture.chosen import lecture_of
 from ffnviz.lecture.lecture import Lecture, LectureError
 from ffnviz.models.config import config
 from ffnviz.parts.part import Page
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, counted, typed
+from ffnviz.pictures.wording import counted, typed
 
 HOW = (
     "A class can follow when others can reach this server. Start it with "
@@ -113,19 +113,13 @@ def outcome() -> str:
     return said
 
 
-def notices(session: Session) -> list[Cell]:
+def notices() -> list[Cell]:
     """The warning of the class, shown once, and that a link asks for a lecture nobody has here."""
     problem, visit().class_problem = visit().class_problem, ""
-    said = {"class-problem": problem, "no-lecture": _no_lecture(session)}
-    return [text_cell(key, why, tone="warning") for key, why in said.items() if why]
-
-
-def _no_lecture(session: Session) -> Sentence:
     named = visit().no_lecture
-    if not named or visit().view_options.scene is None:
-        return ""
-    return (
-        f"There is no lecture called {typed(named)}, which the link asks for. You see "
-        f"“{followed_lecture(session).title}”. Those that are always here are "
-        f"{' and '.join(BUILT_IN)}."
+    absent = named and (
+        f"There is no lecture called {typed(named)}, which the link asks for. Choose one from the "
+        "menu “Lecture”."
     )
+    said = {"class-problem": problem, "no-lecture": absent}
+    return [text_cell(key, why, tone="warning") for key, why in said.items() if why]

@@ -34,12 +34,11 @@ def begin(session: Session) -> None:
     if begun or options.scene is None:
         return
     named = visit().url.get("lecture", "")
-    unknown = "" if named in BUILT_IN else named
-    if unknown:
-        visit().view_options = replace(options, lecture="")
-    if "text" not in visit().came_with:
+    if named and named not in BUILT_IN:
+        visit().no_lecture = named
+        visit().view_options = replace(options, scene=None, presenting=False, lecture="")
+    elif "text" not in visit().came_with:
         go(session, options.scene)
-    visit().no_lecture = unknown
 
 
 def go(session: Session, place: int) -> None:
