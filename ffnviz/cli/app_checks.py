@@ -176,11 +176,8 @@ def opened_paths(
 ) -> tuple[tuple[tuple[str, Path], ...], list[str]]:
     """Each path with the id of the network that it is shown for, and a line on what it holds.
 
-    Args:
-        option: as it is typed.
-        values: PATH, or NETWORK=PATH.
-        look: opens a path for a network, or if that is "" for the one that the file names, and
-            returns the network and the line.
+    A value is PATH or NETWORK=PATH. `look` opens a path for a network, or if that is "" for the one
+    that the file names, and returns the network and the line.
 
     Raises:
         ClickException: in a sentence, if one cannot be read, or fits no network here.

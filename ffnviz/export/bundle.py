@@ -46,10 +46,7 @@ const later = async (name) => need(name);
 
 @cache
 def script(pictures: tuple[str, ...]) -> str:
-    """The script that plays a file: player.js, the named pictures, and all that these import.
-
-    Args:
-        pictures: their names in shell.js.
+    """The script that plays a file: player.js, pictures as shell.js names them, and all imports.
 
     Raises:
         ValueError: on a module that is written in a way not understood here.
@@ -62,8 +59,7 @@ def script(pictures: tuple[str, ...]) -> str:
 def module(folder: str) -> str:
     """One module for a served page: `picture`, `sheet`, and the texts that a first page reads.
 
-    Args:
-        folder: of all other files that are read, as an address relative to the module's.
+    All other files that it reads are in `folder`, an address relative to the module's.
 
     Raises:
         ValueError: as `script` does.

@@ -54,16 +54,12 @@ def journey_of(
     run: Run,
     progress: Progress = lambda _: None,
     most_work: float = MOST_WORK,
-    with_off: bool = False,
+    with_off: bool = False,  # whether a block's FFN can be switched off
 ) -> Journey:
     """All that can be chosen on the Journey of a run's sentence.
 
-    Args:
-        run: of the sentence, with one network or two.
-        progress: called with the share that is done.
-        most_work: products for what neurons write; where all neurons take more, the file has the
-            words of the strongest alone.
-        with_off: whether a block's FFN can be switched off.
+    Where the words of all neurons take more than `most_work` products, the file has those of the
+    strongest alone.
     """
     arrays: Arrays = {}
     words: dict[int, int] = {}  # a vocabulary's row → its place among the words of the file
@@ -204,13 +200,8 @@ def _card(
 ) -> dict[str, Any]:
     """The parts of the card that all neurons of a block share, and the words of each.
 
-    Args:
-        run: of the network and block.
-        name: of both.
-        arrays: those of the file, to which the words are added.
-        words: those of the file.
-        most_work: products for the words; more than that, and only some neurons' are there.
-        first: neurons whose words are there in any case.
+    If they take more than `most_work` products, only some neurons' words are there, and in any case
+    those of `first`.
     """
     traced, block = run.subject, run.state.block
     threshold = threshold_for(traced.card.phi)

@@ -45,13 +45,7 @@ def cells_shown(
 
 
 def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = None) -> Run:
-    """A run on the Journey of a sentence.
-
-    Args:
-        networks: the one that drives the page, and perhaps a partner.
-        text: the sentence.
-        traced: the first network's trace of it, if there is one already.
-    """
+    """A run on the Journey of a sentence; the first network drives the page."""
     cache, first = Cache(), networks[0]
     sizes = {n.card.id: NetworkSize(n.sizes.n_blocks, n.sizes.d_ff) for n in networks}
     state = State(

@@ -81,11 +81,7 @@ class JobPool:
         self._serving = self._watching = False
 
     def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
-        """Put an order at the end of the queue.
-
-        Args:
-            order: what to compute.
-            wanted: whether whoever asked is still there; the job is cancelled when they have gone.
+        """Put an order at the end of the queue; it is cancelled once nobody is there who wanted it.
 
         Raises:
             QueueIsFullError: if too many wait.

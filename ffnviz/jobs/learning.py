@@ -23,10 +23,8 @@ LOOK_EVERY_S = 0.2
 def training_core(until: float) -> Iterator[None]:
     """Wait until fewer of this server's trainings run than there are cores.
 
-    A training that dies gives its core back: its process holds the lock.
-
-    Args:
-        until: of the monotonic clock; whoever has waited so long trains beside the others.
+    Whoever has waited until `until`, of the monotonic clock, trains beside the others. A training
+    that dies gives its core back: its process holds the lock.
     """
     folder, held = config().learned, None
     while folder is not None and (held := _free_core(folder)) is None and time.monotonic() < until:
@@ -85,21 +83,13 @@ def labels_of(own: str) -> tuple[str, ...]:
 
 def learn(
     _: None,
-    channel: Channel,
-    begin: tuple[Plan, ...] | bytes,
-    text: str,
-    steps: int | None,
-    seconds: float,
+    channel: Channel,  # receives PAUSE, or another sentence to watch
+    begin: tuple[Plan, ...] | bytes,  # plans of as many steps each, or a Learned's learners
+    text: str,  # the sentence to watch, with a [MASK]
+    steps: int | None,  # to do at most; all that are left if None
+    seconds: float,  # of the processor, for all networks since they began
 ) -> Learned:
-    """Train, and send each Moment; first what is read, as a Reading.
-
-    Args:
-        channel: receives PAUSE, or another sentence to watch.
-        begin: plans of as many steps each, or the learners of an earlier Learned.
-        text: the sentence to watch, with a [MASK].
-        steps: to do at most; all that are left if None.
-        seconds: of the processor, for all networks since they began.
-    """
+    """Train, and send each Moment; first what is read, as a Reading."""
     if isinstance(begin, bytes):
         learners: list[Learner] = pickle.loads(begin)  # noqa: S301  # from our own process
     else:

@@ -86,11 +86,7 @@ class RunQueue:
     _recent: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def wait(self, turn: QueuedRun | None = None) -> QueuedRun:
-        """Wait for a turn.
-
-        Args:
-            turn: from `place`; a new one if None.
-        """
+        """Wait for a turn."""
         turn = turn or self.place()
         with self._lock:
             self._waiting.append(turn)

@@ -32,12 +32,7 @@ _READ: dict[Path, Lecture] = {}  # once for all visitors
 
 
 def lecture_of(catalog: Catalog, named: str = "", own: Lecture | None = None) -> Lecture:
-    """The lecture of a visitor.
-
-    Args:
-        catalog: what its scenes can show.
-        named: a built-in lecture; with another name, it is the visitor's own, or else the server's.
-        own: the visitor's own, if they have one.
+    """The lecture of a visitor: a built-in one by its name, or else their own, or the server's.
 
     Raises:
         LectureError: if the server's file is gone, or is not a lecture any more.

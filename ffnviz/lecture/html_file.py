@@ -47,20 +47,12 @@ class _Gathered:
 def lecture_html(
     lecture: Lecture,
     catalog: Catalog,
-    device: str = "cpu",
+    device: str = "cpu",  # where the networks run, as PyTorch names it
     progress: Progress = lambda _: None,
-    largest: int = LARGEST,
-    live: bool = False,
+    largest: int = LARGEST,  # bytes that the file may have, beside the networks
+    live: bool = False,  # with the networks, so that a Journey's sentence can be changed
 ) -> str:
     """The file's text; scenes of the Journey can be clicked if there is room for that.
-
-    Args:
-        lecture: to be saved.
-        catalog: what its scenes can show.
-        device: where the networks run, as PyTorch names it.
-        progress: called with the share that is done.
-        largest: bytes that the file may have, beside the networks.
-        live: whether the networks go along, so that a Journey's sentence can be changed.
 
     Raises:
         TooLargeError: if the scenes have no room even as still pictures.

@@ -35,13 +35,7 @@ Runs = Callable[[Scene], Run]
 
 
 def worksheet_html(lecture: Lecture, catalog: Catalog, device: str = "cpu") -> str:
-    """A page to print: the worksheet and, on separate sheets, its solutions.
-
-    Args:
-        lecture: has the questions and the sentences.
-        catalog: what its scenes can show.
-        device: where the networks run, as PyTorch names it.
-    """
+    """A page to print: the worksheet and, on separate sheets, its solutions."""
 
     def run(scene: Scene) -> Run:
         return make_run(scene.state, device, catalog.networks)

@@ -32,12 +32,7 @@ class Compared:
 
 
 def compared(rows: Sequence[Compared], colour: str) -> Figure:
-    """A row a comparison: a dot a seed, a diamond for the mean, a line for its interval.
-
-    Args:
-        rows: from top to bottom.
-        colour: the accent.
-    """
+    """A row a comparison: a dot a seed, a diamond for the mean, a line for its interval."""
     reach = _reach([float(np.abs(row.differences).max()) for row in rows])
     dots, means, lines, notes = [], [], [], []
     for place, row in enumerate(rows):

@@ -34,9 +34,7 @@ class Split:
 def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
     """The words of more than one token in their order, each spelling once.
 
-    Args:
-        sentence: as typed.
-        tokens: of the sentence, or the first of them.
+    `tokens` may be only the first ones of the sentence.
     """
     typed = [token for token in tokens if not token.special]
     words: dict[str, Split] = {}
@@ -53,11 +51,7 @@ def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
 
 
 def read_in_bytes(tokens: Sequence[Token]) -> list[str]:
-    """The typed characters that take several tokens, each once, in their order.
-
-    Args:
-        tokens: of a sentence. Of a character's tokens the first has its text, the others have none.
-    """
+    """The typed characters of several tokens (the first has the text), each once, in order."""
     seen: dict[str, None] = {}
     for before, token in pairwise(token for token in tokens if not token.special):
         if before.text and not token.text:
@@ -69,12 +63,7 @@ MOST = 3  # words
 
 
 def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Sentence:
-    """The books that a network was trained on; nothing if nobody knows.
-
-    Args:
-        books: their names, a file's each, in the order of the alphabet.
-        besides: what else it was trained on.
-    """
+    """The books that a network was trained on, by file names in alphabetical order, if known."""
     if not books:
         return ""
     first, last = (typed(_title(book)) for book in (books[0], books[-1]))
@@ -85,12 +74,7 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
 
 
 def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
-    """Characters that are not tokens, so they are read as the bytes a computer writes them with.
-
-    Args:
-        characters: each once.
-        english: whether the network is known to have read English only.
-    """
+    """Characters that are not tokens, so they are read as the bytes a computer writes them with."""
     if not characters:
         return ""
     more = len(characters) - 1
@@ -107,11 +91,7 @@ def _title(name: str) -> str:
 
 
 def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
-    """Words that are not tokens.
-
-    Args:
-        words: each as typed, and the typed stretch of each of its tokens.
-    """
+    """Words that are not tokens, each with the typed stretch of each of its tokens."""
     sentence = ""
     for place, (word, pieces) in enumerate(words[:MOST]):
         sentence += f"{', ' if place else 'It reads '}{quoted(word)}"

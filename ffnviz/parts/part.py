@@ -73,14 +73,8 @@ def part_of_views(
 ) -> Part:
     """A part that shows one of its views, and offers those that the network can show.
 
-    Instead of one that it cannot, the first is shown that it can, below a line that says why.
-
-    Args:
-        title: the part's.
-        name: in the URL.
-        line: what one sees there.
-        setting: the name, in the URL, of the setting that chooses a view by its id.
-        views: by their ids.
+    Instead of one that it cannot, the first is shown that it can, below a line that says why. The
+    setting of the name `setting` in the URL chooses a view by its id.
     """
     labels = {each: view.label + FURTHER * view.further for each, view in views.items()}
     further = any(view.further for view in views.values())

@@ -27,10 +27,7 @@ def active_means(threshold: float) -> str:
 def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Sentence:
     """What to do if nothing is asked of the network, which can only guess hidden words.
 
-    Args:
-        sentence: as typed.
-        hidden: how many of its words are hidden; None if the network guesses no hidden words.
-        can_hide: whether the chosen word can be hidden now.
+    `hidden` is how many words are hidden; None if the network guesses no hidden words.
     """
     if hidden is None or hidden:
         return ""
@@ -79,20 +76,10 @@ def of_prediction(
     prediction: tuple[str, float],
     without: tuple[str, float],
     block: int,
-    asked: str,
+    asked: str,  # at the token: HIDDEN, NEXT, or SHOWN for neither
     is_off: bool = False,
 ) -> Sentence:
-    """The likeliest word and its probability, with the FFN and without it.
-
-    Args:
-        label: the token's.
-        prediction: word and probability with this FFN.
-        without: the same without it.
-        block: from 0.
-        asked: what was asked at the token: for a HIDDEN word, as the network was trained to guess;
-            for the NEXT word, as one that reads from left to right is; or, SHOWN, for neither.
-        is_off: whether the FFN is switched off, so that what is said without it comes first.
-    """
+    """The likeliest word and its probability, with the FFN and without it."""
     best, other = (
         f"“{word}” ({percent(probability)})" for word, probability in (prediction, without)
     )
@@ -131,11 +118,7 @@ def of_blocks(shares: Array, threshold: float) -> Sentence:
 
 
 def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
-    """How much of the sentence each network leaves at zero; the first one's number stands out.
-
-    Args:
-        awake: label, share awake, threshold and colour of each network.
-    """
+    """How much of the sentence each network leaves at zero; the first one's number stands out."""
     sentence = ""
     for place, (label, share, threshold, colour) in enumerate(awake):
         where = "exactly zero" if threshold == 0 else f"within {threshold:g} of zero"

@@ -207,11 +207,8 @@ def resolved(
 ) -> Resolved:
     """The sheet with what is shown of each measurement.
 
-    Args:
-        sheet: with measurements.
-        look: gives the result of one, or its last, of another setup.
-        busy: whether one is under way.
-        kept: what was last shown of each whole result, by its name; what is shown now is put there.
+    `look` gives the result of one, or its last, of another setup; `busy`, whether one is under way.
+    `kept` has what was last shown of each whole result, by name; what is shown now is put there.
     """
     outcome, led = Resolved(), set[str]()  # led: the measurements that have a card with their bar
     kept = {} if kept is None else kept
@@ -328,15 +325,7 @@ def token_setting(name: str) -> Setting[int]:
 def token_choice(
     label: str, setting: Setting[int], labels: Sequence[str], places: Sequence[int], chosen: int
 ) -> Choice:
-    """The control for it.
-
-    Args:
-        label: unique on the sheet.
-        setting: from `token_setting`.
-        labels: of all tokens.
-        places: of the tokens offered, from 0.
-        chosen: the one of them that is chosen now.
-    """
+    """The control for a `token_setting`; its label is unique on the sheet, places are from 0."""
     words = [f"{place + 1}. {labels[place]}" for place in places]
     chosen = places.index(chosen)
     return Choice(label, words, lambda at: set_to(setting, places[at] + 1), chosen, style="menu")

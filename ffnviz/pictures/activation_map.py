@@ -20,9 +20,7 @@ def scale_end(values: Sequence[NDArray[np.floating]]) -> float:
     The first token of many trained networks has values a hundred times as large as all others
     (Sun et al. 2024, "Massive Activations in Large Language Models", arXiv:2402.17762), beside
     which the others would look like zero. There the scale ends at a quantile of the others.
-
-    Args:
-        values: of the pictures on one scale, (T, n) each, a row a token; or (n,), of one token.
+    The values of a picture are (T, n), a row a token, or (n,), of one token.
     """
     return max((_end_of(np.abs(each)) for each in values), default=0.0)
 

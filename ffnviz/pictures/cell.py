@@ -57,14 +57,7 @@ def event(
     *limits: Limits.args,
     **more: Limits.kwargs,
 ) -> Callable[[Any], Any]:
-    """An event of a cell: `read` checks what a browser sent, `ask` gives the action for it.
-
-    Args:
-        ask: gives the action for a legal value.
-        read: one of the functions below, or another that returns None for an illegal value.
-        limits: further arguments of `read`.
-        more: further keyword arguments of `read`.
-    """
+    """An event of a cell: `read` checks what a browser sent, `ask` gives the action for it."""
 
     def handle(sent: Any) -> Any:
         value = read(sent, *limits, **more)

@@ -26,22 +26,13 @@ from ffnviz.pictures.wording import percent
 
 def values(
     labels: Sequence[str],
-    hidden: Array,
+    hidden: Array,  # the neuron's value on each, (T,)
     token: int,
     twin: str,
-    threshold: float,
+    threshold: float,  # how far from zero the neuron is where it fires
     title: str = "activation h",
 ) -> Figure:
-    """A bar a token, the chosen one marked; a click chooses a token.
-
-    Args:
-        labels: the tokens as typed.
-        hidden: the neuron's value on each, (T,).
-        token: the chosen one.
-        twin: the accent.
-        threshold: how far from zero the neuron is where it fires.
-        title: of the y axis.
-    """
+    """A bar a token, the chosen one marked; a click chooses a token."""
     lowest, highest = min(0.0, float(hidden.min())), max(0.1, float(hidden.max()))
     sides = [threshold] + [-threshold] * (lowest < 0 < threshold)
     return figure(
@@ -66,20 +57,11 @@ def tags(
     names: Sequence[str],
     shares: Array,
     elsewhere: Array,
-    corrected: Sequence[float],
-    level: float,
+    corrected: Sequence[float],  # the p-value of each
+    level: float,  # below which chance is ruled out
     twin: str,
 ) -> Figure:
-    """A bar a tag: the share of its sentences that wake the neuron, beside the share of others.
-
-    Args:
-        names: of the tags, from top to bottom.
-        shares: of the tag's sentences, from 0 to 1.
-        elsewhere: of the sentences without it.
-        corrected: the p-value of each.
-        level: below which chance is ruled out.
-        twin: the accent.
-    """
+    """A bar a tag: the share of its sentences that wake the neuron, beside the share of others."""
     y = np.arange(len(names))
     text = [
         f"{escaped(percent(float(share)))} {probability(p)}"
@@ -118,14 +100,7 @@ def probability(p: float) -> str:
 
 
 def positions(shares: Array, counts: NDArray[np.integer], twin: str, together: int = 1) -> Figure:
-    """The share of tokens at each position on which the neuron fired.
-
-    Args:
-        shares: from 0 to 1, (n_bars,).
-        counts: tokens of each bar, (n_bars,).
-        twin: the accent.
-        together: how many positions a bar has.
-    """
+    """The share of tokens on which the neuron fired, a bar for `together` positions."""
     first = 1 + together * np.arange(len(shares))
     x = first + (together - 1) / 2 if together > 1 else first
     meta = {"counts": np.rint(shares * counts).astype(int).tolist()}
@@ -160,11 +135,7 @@ def histogram_figure(
 ) -> Figure:
     """A bar a bin that has values; bins are two an octave, so they stand at equal distances.
 
-    Args:
-        edges: the lower ends of all bins but the first.
-        counts: of each bin.
-        quantiles: name and value, to be marked.
-        colour: of the bars.
+    `edges` are the lower ends of all bins but the first.
     """
     seen = np.flatnonzero(counts)
     first, last = int(seen[0]), int(seen[-1])
@@ -211,12 +182,7 @@ def _between(edges: Array, place: int) -> str:
 
 
 def ranked(series: Mapping[str, tuple[Array, str, float]], chosen: int) -> Figure:
-    """How often the neurons of each block fire, the most often first.
-
-    Args:
-        series: name → shares of tokens in order, from 0 to 1, colour, and width of the line.
-        chosen: the rank of the neuron that is looked at, in the last series.
-    """
+    """How often each block's neurons fire, the most often first; a rank in the last is marked."""
     hover = "number %{x}: %{y:.3g}% of tokens<extra>%{fullData.name}</extra>"
     return figure(
         [

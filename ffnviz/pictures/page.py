@@ -32,10 +32,8 @@ OnLecture = Callable[[str, list[str], str], None]
 def menu_event(entries: Entries, on_lecture: OnLecture) -> Callable[[Any], None]:
     """The event of the menu.
 
-    Args:
-        entries: what can be done.
-        on_lecture: called with the id, the names of the notes of the page's pictures, and a small
-            picture of the page for a view that is added, as `small_picture` has it.
+    `on_lecture` gets the id, the names of the notes of the page's pictures, and a small picture of
+    the page for a view that is added.
     """
     ids = [name for name, _ in entries]
 

@@ -31,12 +31,9 @@ def pack(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes
     """Length of the header (uint32), the header as JSON, then the arrays, each 4-byte aligned.
 
     A long array of half precision that is zero in many places, as ReLU's hidden values are, has a
-    bit for each entry, the lowest first, and then the values of those that are not.
-
-    Args:
-        header: JSON values; "arrays" is added: name to dtype, shape, byte offset, and "kept", how
-            many entries are not zero, where the others are left out.
-        arrays: of one of TYPES.
+    bit for each entry, the lowest first, and then the values of those that are not. The header gets
+    "arrays": name to dtype, shape, byte offset, and "kept", how many entries are not zero, where
+    the others are left out.
 
     Raises:
         ValueError: on an array of another type.

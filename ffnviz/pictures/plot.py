@@ -118,13 +118,7 @@ def token_axis(labels: Sequence[str], **more: Any) -> dict[str, Any]:
 
 
 def some_named(labels: Sequence[str], most: int, longest: int = 14) -> dict[str, Any]:
-    """Ticks at the places of labels, for an axis; at every second or third where there are many.
-
-    Args:
-        labels: not escaped.
-        most: ticks there is room for.
-        longest: characters of a label.
-    """
+    """Ticks at the places of labels, for an axis; at every second or third where there are many."""
     places = list(range(0, len(labels), max(1, -(-len(labels) // most))))
     names = [escaped(shortened(labels[place], longest)) for place in places]
     return {"tickvals": places, "ticktext": names}
@@ -236,23 +230,14 @@ Lines = Mapping[str, tuple[Array, str, str]]
 
 
 def lines(
-    x: NDArray[np.number[Any]],
+    x: NDArray[np.number[Any]],  # shared by all, (n,)
     series: Lines,
     x_axis: dict[str, Any],
     y_axis: dict[str, Any],
-    dots: int = 8,
-    **more: Any,
+    dots: int = 8,  # their size; 0 for none
+    **more: Any,  # as in Plotly's layout
 ) -> Figure:
-    """A line a series.
-
-    Args:
-        x: shared by all, (n,).
-        series: what is drawn over x.
-        x_axis: from `axis`.
-        y_axis: likewise.
-        dots: their size, at each of the points; 0 for none.
-        more: as in Plotly's layout.
-    """
+    """A line a series."""
     return figure(
         [
             line_trace(name, x, values, colour, 3, dash, dots=dots,
@@ -266,14 +251,7 @@ def lines(
 def grouped(
     names: Sequence[str], series: Mapping[str, tuple[Array, str]], title: str, **more: Any
 ) -> Figure:
-    """Bars side by side: a group a name, a bar a series.
-
-    Args:
-        names: of the groups, escaped.
-        series: name → values (n,) and colour.
-        title: of the y axis.
-        more: of the y axis, as in Plotly's layout.
-    """
+    """Bars side by side: a group a name, which is escaped, and a bar a series."""
     return figure(
         [
             {

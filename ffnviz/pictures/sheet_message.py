@@ -67,14 +67,7 @@ def laid_out(
     side: Sequence[Cell] = (),
     below: Sequence[Cell] = (),
 ) -> dict[str, Any]:
-    """Where cells stand, by their keys.
-
-    Args:
-        rows: from top to bottom: columns, each with its width and its cells.
-        above: what stands above these.
-        side: what stands beside them.
-        below: what stands below them.
-    """
+    """Where cells stand, by their keys; a row has columns, each with its width and its cells."""
     around = {"above": above, "side": side, "below": below}
     keys: dict[str, Any] = {place: [cell.key for cell in cells] for place, cells in around.items()}
     keys["rows"] = [

@@ -63,20 +63,12 @@ def stages(
 
 def limits(
     parts: Sequence[str],
-    took: Sequence[float],
-    reading: Sequence[float],
-    multiplying: Sequence[float],
+    took: Sequence[float],  # ms of each
+    reading: Sequence[float],  # ms to read its weights from memory, at this machine's best speed
+    multiplying: Sequence[float],  # ms to multiply them
     accent: str,
 ) -> Figure:
-    """What each part of the pass took beside what the machine needs at its best.
-
-    Args:
-        parts: from left to right.
-        took: ms of each.
-        reading: ms to read its weights from memory, at the best speed of this machine.
-        multiplying: ms to multiply them.
-        accent: the colour of what it took.
-    """
+    """What each part of the pass took beside what the machine needs at its best."""
     shares = [max(pair) / ms for *pair, ms in zip(reading, multiplying, took, strict=True)]
     kinds = (
         ("it took", took, f"@{accent}"),
@@ -108,12 +100,7 @@ def _three_digits(ms: float) -> str:
 
 
 def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str]) -> Figure:
-    """The stages' medians on several devices, a bar a device, on a logarithmic scale.
-
-    Args:
-        times: device → stage → milliseconds.
-        accents: a colour a device.
-    """
+    """The stages' medians on several devices, a bar a device, on a logarithmic scale."""
     return figure(
         [
             {
@@ -139,20 +126,11 @@ def products(
     names: Sequence[str],
     shapes: Sequence[str],
     shares: Array,
-    rates: Sequence[str],
-    ffn: Sequence[bool],
+    rates: Sequence[str],  # in multiply-adds a second, as text
+    ffn: Sequence[bool],  # which are the FFN's
     twin: str,
 ) -> Figure:
-    """What share of the machine's best each matrix product reaches.
-
-    Args:
-        names: of the products.
-        shapes: their sizes.
-        shares: of the best, from 0 to 1.
-        rates: in multiply-adds a second, as text.
-        ffn: which are the FFN's.
-        twin: the accent of those.
-    """
+    """What share of the machine's best each matrix product reaches."""
     labels = [f"{name}<br>{shape}" for name, shape in zip(names, shapes, strict=True)]
     return figure(
         [{

@@ -93,9 +93,7 @@ SOURCE = re.compile(r"'self'|'none'|https?://[^\s;,]+")
 def content_security_policy(html: str, frame_ancestors: str) -> str:
     """The policy that allows what this server serves, and the page's own scripts by their sums.
 
-    Args:
-        html: the page, whose own scripts may run.
-        frame_ancestors: who may show the page in a frame: “'self'”, “'none'”, or addresses.
+    `frame_ancestors` may show the page in a frame: “'self'”, “'none'”, or addresses.
 
     Raises:
         ValueError: if that is something else.

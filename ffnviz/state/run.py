@@ -17,14 +17,10 @@ from ffnviz.state.state import Neuron, State
 
 
 def aligned_tokens(tokens: Sequence[Token], others: Sequence[Token]) -> list[int]:
-    """For each token the place of the other token that reads its last character.
+    """For each token the place of the other tokenizer's token that reads its last character.
 
     A token without characters, such as [CLS] or a later byte of one character, takes the other
     at the same position: the first, the last, or that of the token before it.
-
-    Args:
-        tokens: of a text.
-        others: of the same text by another tokenizer.
     """
     with_text = [place for place, other in enumerate(others) if other.text]
     ends = [others[place].end for place in with_text]

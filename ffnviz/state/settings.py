@@ -52,11 +52,7 @@ class Setting(Generic[T]):
 
 
 class Values:
-    """The values of a part's settings.
-
-    Args:
-        texts: by the settings' names, as a URL has them; what is missing has its default.
-    """
+    """The values of a part's settings: texts by name as in a URL; a missing one has its default."""
 
     def __init__(self, texts: Mapping[str, str] | Iterable[tuple[str, str]] = ()) -> None:
         self.texts: Mapping[str, str] = dict(texts)
@@ -132,11 +128,8 @@ def choice_setting(
 ) -> Setting[str]:
     """One of the options, by default the first.
 
-    Args:
-        name: in the URL.
-        options: each one's id, which links keep for ever, and its words on the page, which may
-            change. Words are read too, as old links have them.
-        also: former names.
+    Links keep an option's id for ever; its words on the page may change, and are read too, as old
+    links have them. `also` are former names.
     """
     first = next(iter(options))
     meant = {words: option for option, words in options.items()} | {o: o for o in options}
@@ -146,19 +139,11 @@ def choice_setting(
 def text_setting(
     name: str,
     default: str = "",
-    longest: int = 500,
-    url_length: int | None = None,
-    also: tuple[str, ...] = (),
+    longest: int = 500,  # in characters
+    url_length: int | None = None,  # in characters; None: what the longest ASCII text may need
+    also: tuple[str, ...] = (),  # former names
 ) -> Setting[str]:
-    """Free text, cut to so many characters, and to so many in a URL.
-
-    Args:
-        name: in the URL.
-        default: the text if the URL has none.
-        longest: in characters.
-        url_length: in characters of the URL; None takes what the longest ASCII text may need.
-        also: former names.
-    """
+    """Free text, cut to so many characters, and to so many in a URL."""
     most = ENCODED * longest if url_length is None else url_length
     return Setting(
         name, default, lambda text: shortened(text, longest, most), str, also, {}, longest

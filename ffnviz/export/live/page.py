@@ -153,10 +153,7 @@ def live_contents(
 ) -> tuple[Contents, list[PackedNetwork]]:
     """What is in the page, but for the networks, and these.
 
-    Args:
-        networks: the one that drives the page, and perhaps one beside it.
-        text: the sentence that it begins with.
-        progress: called with the share that is done.
+    The first network drives the page; a second one stands beside it.
 
     Raises:
         NotForALivePageError: for a network that the page could not compute.
@@ -214,10 +211,6 @@ def _slot(name: str) -> str:
 
 def with_slots(sentence: Sentence, numbers: Mapping[str, str]) -> Spans:
     """A sentence's spans with a slot in place of each number.
-
-    Args:
-        sentence: as a function of ours wrote it.
-        numbers: what it wrote → the slot's name.
 
     Raises:
         ChangedSentenceError: if one of them is not in it.

@@ -40,9 +40,8 @@ class ClusterError(ValueError):
 def joined(address: str | None = None) -> Iterator[None]:
     """Join a cluster for as long as the block runs; one started for it is then ended.
 
-    Args:
-        address: "auto" for the one that this machine is part of, or the head's "host:port"; None
-            starts one on this machine alone.
+    The address is "auto" for the cluster that this machine is part of, or the head's "host:port";
+    None starts one on this machine alone.
 
     Raises:
         ClusterError: if Ray is not installed, or nothing answers at the address.
@@ -96,12 +95,7 @@ def _no_cluster(address: str | None, why: str) -> ClusterError:
 
 
 def check_places(workers: int, cpus: float, gpus: float) -> str | None:
-    """Check that the joined cluster has places for so many workers.
-
-    Args:
-        workers: processes.
-        cpus: cores of each.
-        gpus: of each.
+    """Check that the joined cluster has places for so many workers of so many cores and GPUs.
 
     Returns:
         A message for as long as others have the places; None if enough are free.
@@ -170,10 +164,7 @@ def counting(batch: Row, job: IndexingJob, version: str, files: Sequence[File]) 
 def wrong_here(job: IndexingJob, version: str, files: Sequence[File]) -> str:
     """The reason why this process cannot count; empty if it can.
 
-    Args:
-        job: what to count.
-        version: of ffnviz, where the run was started.
-        files: one from each disk or store. A file may vanish; its folder or store must be there.
+    `files` has one from each disk or store. A file may vanish; its folder or store must be there.
     """
     if version != VERSION:
         return f"it has ffnviz {VERSION}, and the work comes from ffnviz {version}"
@@ -198,21 +189,15 @@ def run_ray(
     job: IndexingJob,
     pieces: Sequence[Piece],
     _reading: Callable[[int], None],
-    workers: int,
-    cpus: float = 1,
-    gpus: float = 0,
+    workers: int,  # processes, each with the network in it
+    cpus: float = 1,  # that Ray keeps for each worker, though it computes with one thread
+    gpus: float = 0,  # of each worker
 ) -> Iterator[tuple[list[int], IndexPart]]:
     """The numbers of the pieces that are done and their counts, as they come in.
 
     Parts are added up thrice: some pieces in a worker, some workers' sums on a node, the rest by
-    the caller. Ray Data bounds what waits in memory.
-
-    Args:
-        job: what to count; every node must be able to open the network by this name.
-        pieces: every node must see their files under the same paths, or reach their store.
-        workers: processes, each with the network in it.
-        cpus: that Ray keeps for each worker, though it computes with one thread.
-        gpus: of each worker.
+    the caller. Ray Data bounds what waits in memory. Every node must be able to open the network by
+    its name, and see the files under the same paths or reach their store.
 
     Raises:
         ClusterError: if a node cannot count, or Ray gives up.

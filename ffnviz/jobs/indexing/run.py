@@ -260,25 +260,17 @@ def waiting_bytes(d_ff: int) -> int:
 
 def estimated_memory(
     sizes: Sizes,
-    n_blocks: int,
+    n_blocks: int,  # that are counted
     n_tags: int,
-    bytes_each: int,
-    processes: int,
-    signed: bool,
-    longest: int = LONGEST,
+    bytes_each: int,  # of a weight; 0 if a GPU's memory has the network and the buffers
+    processes: int,  # on this machine, with the one that adds up
+    signed: bool,  # whether hidden can be below zero
+    longest: int = LONGEST,  # tokens of a text
 ) -> MemoryEstimate:
     """The memory that counting takes.
 
-    Args:
-        sizes: the network's.
-        n_blocks: that are counted.
-        n_tags: of the corpus.
-        bytes_each: of a weight; 0 if the network and the buffers are not in this machine's memory
-            but in a GPU's.
-        processes: on this machine, with the one that adds up.
-        signed: whether hidden can be below zero.
-        longest: tokens of a text. One of more than a batch has is a batch of its own, and texts
-            wait for others of their length.
+    A text of more tokens than a batch has is a batch of its own, and texts wait for others of their
+    length.
     """
     longest = min(longest, sizes.max_tokens)
     values = max(min(BATCH_TOKENS * sizes.d_ff, BATCH_VALUES), longest * sizes.d_ff)
@@ -332,15 +324,9 @@ def counted(
 ) -> IndexPart:
     """Count all pieces, and add them up.
 
-    Args:
-        job: what to count.
-        pieces: of the corpus.
-        engine: yields parts, in any order and each of any number of pieces. It may report how many
-            tokens are read of a piece that is not done.
-        kept: a file for the counts so far. It is used if it is of the same job and pieces, and
-            removed at the end.
-        report: called with the progress.
-        save_every_s: seconds between two writes; it is also written when the run is broken off.
+    The engine yields parts in any order, each of any number of pieces; it may report how many
+    tokens are read of a piece that is not done. `kept` is a file for the counts so far: it is used
+    if it is of the same job and pieces.
     """
     run_id = _run_id(job, pieces, gatherer_of(job).network)
     # One value, so that an interrupt at any moment finds a part together with its pieces.

@@ -104,20 +104,12 @@ def ticket_of(secret_hash: str, lists: int, student: str) -> str:
 def pass_door(
     student: str,
     ticket: str,
-    secret_hash: str,
-    door: tuple[bool, int],
-    known: bool,
-    admit: Callable[[], None],
+    secret_hash: str,  # as for `ticket_of`
+    door: tuple[bool, int],  # whether it is closed, and `lists`
+    known: bool,  # whether the student was there before
+    admit: Callable[[], None],  # called if not; may raise
 ) -> None:
     """Let a student in, or say why not.
-
-    Args:
-        student: an id.
-        ticket: the student's.
-        secret_hash: as for `ticket_of`.
-        door: whether it is closed, and `lists`.
-        known: whether the student was there before.
-        admit: called if not; may raise.
 
     Raises:
         TicketError: if the ticket is not this student's.

@@ -71,13 +71,7 @@ class ClassStore(Protocol):
     def come(
         self, code: str, student: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
-        """Let a student in.
-
-        Args:
-            code: of the class.
-            student: who is one of this class from now on.
-            ticket: theirs.
-            admit: called before a student is let in who was not there before; may raise.
+        """Let a student in; `admit` is called before, for one who was not there yet, and may raise.
 
         Raises:
             TicketError: if the ticket is not this student's.

@@ -231,14 +231,7 @@ WIDTH = 0.36  # of a bar, in rows
 def clock_figure(
     labels: Sequence[str], ready: NDArray[np.float64], block: float, colour: str
 ) -> Figure:
-    """When each token was done: a row a token, a bar from where its step begins to where it ends.
-
-    Args:
-        labels: the tokens as typed.
-        ready: when the recurrent network was done with each, in ms, (n,).
-        block: when the block was done with all.
-        colour: the block's.
-    """
+    """When each token was done, in ms: a row a token, a bar from its step's start to its end."""
     n = len(labels)
     bars = (
         ("RNN", np.concatenate([[0.0], ready[:-1]]), ready, -0.2, "@muted"),
@@ -275,13 +268,7 @@ def arrives(
     token: int,
     series: Sequence[tuple[str, NDArray[np.float64], str, str]],
 ) -> Figure:
-    """What of a gradient of length 1 at one token's output arrives at each token, logarithmic.
-
-    Args:
-        labels: the tokens as typed.
-        token: the one whose output it starts from.
-        series: name, what arrives at each token, colour, and dash.
-    """
+    """What of a gradient of length 1 at one token's output arrives at each token, logarithmic."""
     lengths = np.concatenate([values[values > 0] for _, values, _, _ in series])
     decades = float(np.ptp(np.log10(lengths))) if len(lengths) else 0
     return figure(

@@ -172,12 +172,6 @@ def decode(
 
     Its memory is the encoder's last stream of the sentence, normed. Block 2 comes after a borrowed
     block 1.
-
-    Args:
-        model: whose weights are borrowed.
-        trace: of the sentence that was read.
-        block: from 0.
-        written: the ids of the tokens written so far.
     """
     x = encoder_of(model).embed(torch.tensor(written, device=model.device))
     for index in range(block + 1):
@@ -327,21 +321,13 @@ Vectors = NDArray[np.float32]
 
 
 def stations_of(
-    computed: Sequence[MeasuredStation],
+    computed: Sequence[MeasuredStation],  # in order
     token: int,
-    passing: TokenInBlock,
-    start: Sequence[tuple[str, Vectors]],
-    ours: bool = True,
+    passing: TokenInBlock,  # what the stations' sentences say of the token
+    start: Sequence[tuple[str, Vectors]],  # what the first sums up, by name; none after a block
+    ours: bool = True,  # for other networks the page Block has no other part
 ) -> list[Station]:
-    """The stations as the picture takes them.
-
-    Args:
-        computed: in order.
-        token: the chosen one.
-        passing: what the stations' sentences say of it.
-        start: the vectors that its first is the sum of, by name; none if it comes from a block.
-        ours: whether the network is ours; for others the page Block has no other part.
-    """
+    """The stations as the picture takes them."""
     named = {station.name: as_array(station.output) for station in computed}
     outputs = list(named.values())
     stations, last_written = [], ""

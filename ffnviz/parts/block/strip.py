@@ -99,23 +99,14 @@ def layer(block: Block, x: Tensor, without: Collection[str]) -> Tensor:
 
 
 def strip(
-    x: Float[Tensor, "tokens d_model"],
-    depth: int,
-    token: int,
+    x: Float[Tensor, "tokens d_model"],  # from `entered`
+    depth: int,  # layers, at least 1
+    token: int,  # whose output the gradient starts from
     without: Collection[str],
-    activation: str,
-    seed: int,
+    activation: str,  # φ's name; unused without "phi"
+    seed: int,  # of the weights
 ) -> Stack:
-    """A stack of so many untrained layers without some of PARTS, on a sentence.
-
-    Args:
-        x: from `entered`.
-        depth: layers, at least 1.
-        token: whose output the gradient starts from.
-        without: names among PARTS.
-        activation: φ's name; unused without "phi".
-        seed: of the weights.
-    """
+    """A stack of so many untrained layers without some of PARTS, on a sentence."""
     blocks = untrained(depth, "identity" if "phi" in without else activation, seed)
     return watch([partial(layer, block, without=without) for block in blocks], x, token)
 
@@ -201,13 +192,7 @@ def over_layers(series: Lines, title: str, legend: bool = True) -> Figure:
 def alike(
     maps: Sequence[tuple[str, NDArray[np.float64]]], labels: Sequence[str], colour: str
 ) -> Figure:
-    """The cosine of any two tokens, a square a pair, in maps side by side.
-
-    Args:
-        maps: title and cosines, (T, T), of each.
-        labels: the tokens as typed.
-        colour: of 1; −1 has another, and 0 that of the page.
-    """
+    """The cosine of any two tokens, a square a pair, in maps side by side."""
     gap, traces, axes, titles = 0.14, [], {}, []
     width = (1 - gap * (len(maps) - 1)) / len(maps)
     ticks = {**some_named(labels, 12, 8), "tickfont": {"size": 16}}

@@ -184,12 +184,7 @@ def share_figure(
 ) -> Figure:
     """The FFNs' share of the blocks' multiply-adds, the present length and the crossing marked.
 
-    Args:
-        lengths: of the sequence, rising, (n,).
-        shares: at each, (n,), from 0 to 1.
-        now: the length set, and its share.
-        overtaken: where the share is a half; zero or less if nowhere.
-        twin: the accent.
+    `overtaken` is the length where the share is a half; zero or less if there is none.
     """
     crossing = [overtaken] if lengths[0] <= overtaken <= lengths[-1] else []
     return figure(

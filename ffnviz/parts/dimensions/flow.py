@@ -88,15 +88,7 @@ SHOWN = 8
 
 
 def flow(n_tokens: int, d_model: int, d_ff: int, label: str, twin: str) -> Figure:
-    """(T, d_model) → (T, d_ff) → φ → (T, d_ff) → (T, d_model), heights true to scale.
-
-    Args:
-        n_tokens: T.
-        d_model: width of input and output.
-        d_ff: width of the hidden layer.
-        label: how φ is called.
-        twin: its accent.
-    """
+    """(T, d_model) → (T, d_ff) → φ → (T, d_ff) → (T, d_model), heights true to scale."""
     heights = [d_model, d_ff, d_ff, d_model]
     names = ["x", "x W₁ + b₁", f"{label}(x W₁ + b₁)", "output"]
     # Narrow enough to stand between the boxes of a telephone.
@@ -141,15 +133,7 @@ def flow(n_tokens: int, d_model: int, d_ff: int, label: str, twin: str) -> Figur
 
 
 def shared_weights(labels: Sequence[str], d_model: int, d_ff: int, n: int, twin: str) -> Figure:
-    """Each token on its own line through one and the same set of weights.
-
-    Args:
-        labels: the tokens as typed, already escaped; of many, the first are shown.
-        d_model: width of input and output.
-        d_ff: width of the hidden layer.
-        n: parameters of the weights.
-        twin: the accent.
-    """
+    """Each token, its label already escaped, on its own line through the same n parameters."""
     shown = [shortened(label) for label in labels[:SHOWN]]
     rows = np.arange(len(shown), dtype=float)
     bottom = len(shown) - 0.4

@@ -99,15 +99,7 @@ POWERS = [2**k for k in range(9)]
 
 
 def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> Figure:
-    """What depth draws, and what one layer draws of it.
-
-    Args:
-        x: where, (n,).
-        folded: k folds there, (n,).
-        layer: one layer there, (n,).
-        bends: where its units bend, (units,).
-        colour: of the layer, as a figure names it.
-    """
+    """What depth draws, and what one layer draws of it, whose units bend at `bends`."""
     inside = np.where(np.abs(layer - 0.5) <= 0.75, layer, np.nan)
     return figure(
         [
@@ -127,12 +119,8 @@ def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> 
 def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
     """Pieces against units, both logarithmic, with the two that are shown.
 
-    Args:
-        units: of the folded network.
-        folded: its pieces.
-        layer: of one layer's units.
-        n: its pieces, at most.
-        colour: of one layer, as a figure names it.
+    The folded network has `units` and `folded` pieces; one layer has `layer` units and at most `n`
+    pieces.
     """
     even, powers = np.arange(2, 17, 2), np.array(POWERS, float)
     return figure(
@@ -147,12 +135,7 @@ def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
 
 
 def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, str]) -> Figure:
-    """How many neurons have switched up to each place on a line.
-
-    Args:
-        counts: name → counts, (n,), and colour.
-        ends: the two tokens, escaped.
-    """
+    """How many neurons have switched up to each place on a line between two tokens, escaped."""
     return figure(
         [
             _line(name, np.linspace(0, 100, len(values)), 1.0 + values, colour, 3)

@@ -24,15 +24,7 @@ MARKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
 def peaks_figure(
     chunks: Sequence[int], measured: Sequence[int], expected: Sequence[int], chunk: int, twin: str
 ) -> Figure:
-    """Bytes at the worst moment, measured and by arithmetic, both axes logarithmic.
-
-    Args:
-        chunks: tokens at a time, (k,).
-        measured: bytes measured, (k,).
-        expected: bytes by arithmetic, (k,).
-        chunk: the one to mark.
-        twin: the accent.
-    """
+    """Bytes at the worst moment, measured and by arithmetic, both axes logarithmic."""
     x, y = np.array(chunks), np.array(measured) / MEGA
     at = list(chunks).index(chunk)
     return figure(
@@ -49,14 +41,7 @@ def peaks_figure(
 
 
 def times_figure(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, twin: str) -> Figure:
-    """Milliseconds for all tokens, with quartiles, against tokens at a time.
-
-    Args:
-        chunks: tokens at a time, (k,).
-        spreads: median and quartiles, (k,).
-        chunk: the one to mark.
-        twin: the accent.
-    """
+    """Milliseconds for all tokens, with quartiles, against tokens at a time."""
     at = list(chunks).index(chunk)
     hover = "%{x:,} tokens at a time: %{y:.1f} ms<extra></extra>"
     return figure(

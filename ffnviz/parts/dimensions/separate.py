@@ -282,11 +282,7 @@ def lifted_figure(
 ) -> Figure:
     """The cut is a straight line, as it stands on edge.
 
-    Args:
-        away: how far each point is from the cut, (n,).
-        across: its place along the cut, (n,).
-        first: which are of the first class, (n,).
-        names: of the classes.
+    `away` is how far each point is from the cut, `across` its place along the cut.
     """
     traces = [
         {
@@ -313,16 +309,7 @@ def lifted_figure(
 def by_width_figure(
     widths: Sequence[int], right: NDArray[np.integer], n: int, line: int, d_ff: int, colour: str
 ) -> Figure:
-    """The points on their side against d_ff.
-
-    Args:
-        widths: numbers of hidden units, (k,).
-        right: points on their side with each, (k,).
-        n: all points.
-        line: those that the best straight line gets right.
-        d_ff: the width to mark.
-        colour: as a figure names it.
-    """
+    """The points on their side against d_ff."""
     x, y = np.array(widths), 100 * right / max(1, n)
     at = int(np.abs(x - d_ff).argmin())
     return figure(

@@ -187,9 +187,8 @@ def _crossing(lines: Tensor, corners: Tensor) -> Tensor:
 def pieces(lines: Array, corners: Array) -> int:
     """The number of pieces into which lines cut a square: 1 + lines + crossings within it.
 
-    Args:
-        lines: a s + b t + c = 0, each crossing the square, no three through one point, (n, 3).
-        corners: the lower left and the upper right, (2, 2).
+    A row of `lines`, (n, 3), is a s + b t + c = 0; each crosses the square, and no three meet in
+    one point. `corners` are the lower left and the upper right.
     """
     n_crossings = 0
     for place in range(len(lines) - 1):
@@ -219,20 +218,12 @@ class Panel:
 
 def warped(
     panels: Sequence[Panel],
-    awake: NDArray[np.integer],
-    labels: Sequence[str],
-    lines: Array,
+    awake: NDArray[np.integer],  # how many in each cell, (n, n)
+    labels: Sequence[str],  # of the three tokens, as typed
+    lines: Array,  # from x, y to x, y in the first panel, (k, 4)
     twin: str,
 ) -> Figure:
-    """Panels side by side; the more neurons are awake in a cell, the darker it is.
-
-    Args:
-        panels: from left to right.
-        awake: how many in each cell, (n, n).
-        labels: of the three tokens, as typed.
-        lines: from x, y to x, y in the first panel, (k, 4).
-        twin: the accent.
-    """
+    """Panels side by side; the more neurons are awake in a cell, the darker it is."""
     width = (1 - GAP * (len(panels) - 1)) / len(panels)
     tints, names = _tints(awake), [escaped(shortened(label)) for label in labels]
     traces: list[Trace] = []

@@ -15,14 +15,7 @@ from ffnviz.pictures.plot import Array, Figure, bare_axis, figure, some_named
 
 
 def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> Figure:
-    """A row a block, the first at the bottom, as the stream runs upwards.
-
-    Args:
-        shares: awake, (n_blocks, T), from 0 to 1.
-        labels: the tokens as typed.
-        block: the row to mark, from 0.
-        colour: the network's accent: a name in the palette, or "#rrggbb".
-    """
+    """Shares awake, (n_blocks, T), a row a block, the first at the bottom: the stream runs up."""
     n_blocks, n_tokens = shares.shape
     ticks = np.arange(0, n_blocks, max(1, -(-n_blocks // 8)))
     return figure(

@@ -56,15 +56,7 @@ MOST_PIECES = 48
 
 
 def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure:
-    """The function and its fit, above what each neuron adds.
-
-    Args:
-        x: where, (n,).
-        y: the function there, (n,).
-        fit: the network's values, (n,).
-        pieces: what each neuron adds, (units, n); of many, some are drawn.
-        colour: of the fit, as a figure names it.
-    """
+    """The function and its fit, above what each neuron adds: `pieces`, (units, n)."""
     every = max(1, -(-len(pieces) // MOST_PIECES))
     traces = [
         line_trace(
@@ -103,22 +95,12 @@ def errors(
     widths: Sequence[int],
     measured: Array,
     largest: Array,
-    bounds: Array,
+    bounds: Array,  # what straight pieces reach at least
     line: float,
     width: int,
     colour: str,
 ) -> Figure:
-    """The error against the number of neurons, both logarithmic.
-
-    Args:
-        widths: numbers of units, (n,).
-        measured: the errors, (n,).
-        largest: the largest error of each, (n,).
-        bounds: what straight pieces reach at least, (n,).
-        line: the best straight line's.
-        width: the one to mark.
-        colour: of the fits, as a figure names it.
-    """
+    """The error against the number of neurons, both logarithmic."""
     n, at = np.array(widths), list(widths).index(width)
     least = 1e-12  # below is rounding
     measured, largest, bounds = (

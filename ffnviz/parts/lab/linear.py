@@ -47,14 +47,7 @@ LEAST = 1e-17
 def off_linear(
     tried: Mapping[str, tuple[float, ...]], allowed: float, labels: tuple[str, ...], twin: str
 ) -> Figure:
-    """A bar a part and test on a logarithmic scale, and a line where rounding ends.
-
-    Args:
-        tried: part → how far each test is off.
-        allowed: what rounding may make, the largest of all parts'.
-        labels: of the tests, one or two; one has no legend.
-        twin: the accent.
-    """
+    """A bar a part and test, logarithmic; a line where the largest rounding of any part ends."""
     short_names = [name.removeprefix("all ") for name in tried]
     names = [f"{name.split(',')[0]}, held" if "," in name else name for name in short_names]
     tests = zip(zip(*tried.values(), strict=True), labels, (f"@{twin}", "@muted"), strict=False)
@@ -130,10 +123,7 @@ class Frozen:
 def freeze(subject: Subject, removed: bool, progress: Progress) -> Iterator[Frozen]:
     """Freeze the chosen block and the stack; then fold the linear stack for the chosen token.
 
-    Args:
-        subject: a network of ours with a plain FFN.
-        removed: whether φ is removed from the stack that is folded, or held.
-        progress: told the share of the folded matrix that is made.
+    The network is one of ours with a plain FFN. φ is removed from the folded stack, or held.
     """
     encoder, whole = subject.own, subject.whole
     x = whole.embedding.cpu().double().clone()
@@ -213,11 +203,7 @@ def _held(block: Block, x: Tensor, ffn: Map) -> Map:
 def fold(f: Map, x: Tensor, token: int, progress: Progress) -> tuple[Tensor, Tensor]:
     """An affine map's matrix for one token's result, some rows at a time, and that result.
 
-    Args:
-        f: (T, d_model) to (T, d_model).
-        x: what the matrix is applied to, (T, d_model).
-        token: the token of the result.
-        progress: told the share that is done.
+    The map f takes x, (T, d_model), to the same shape.
 
     Returns:
         ‖M_j‖ for the matrix M_j that reads token j, (T,), and Σ_j x_j M_j + f(0), (d_model,).

@@ -35,23 +35,14 @@ from ffnviz.state.settings import Values, number_setting
 
 
 def switches(
-    shares: Array,
+    shares: Array,  # of the way, (n,)
     neurons: NDArray[np.int64],
-    slopes: Array,
+    slopes: Array,  # φ′, (rows, n)
     ends: Sequence[str],
     share: float,
     colour: str,
 ) -> Figure:
-    """A row a neuron, as dark as its φ′, and a line at the chosen place.
-
-    Args:
-        shares: of the way, (n,).
-        neurons: their numbers, (rows,); a click says one.
-        slopes: φ′, (rows, n).
-        ends: the two tokens as typed.
-        share: the chosen place.
-        colour: of φ′ = 1, as a figure names it.
-    """
+    """A row a neuron, as dark as its φ′, and a line at the chosen place."""
     return figure(
         [
             {
@@ -77,15 +68,7 @@ def switches(
 
 
 def changes(walked: Way, place: Place, ends: Sequence[str], share: float, colour: str) -> Figure:
-    """How far J is from the first token's, above how far the FFN is from J nearby.
-
-    Args:
-        walked: the whole way.
-        place: the chosen one.
-        ends: the two tokens as typed.
-        share: of the way, to the place.
-        colour: of the curves, as a figure names it.
-    """
+    """How far J is from the first token's, above how far the FFN is from J nearby."""
     whole, near = (walked.shares, walked.distance), (place.shares, 100 * place.off)
     at = float(np.interp(share, *whole))
     low, high = 100 * float(near[0][0]), 100 * float(near[0][-1])

@@ -83,12 +83,7 @@ LEAST_OFF = 1e-18
 
 
 def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
-    """A dot a number, its name beside it; an exact zero stands at the far left and says so.
-
-    Args:
-        rungs: name, value and colour of each, from top to bottom.
-        what: what the numbers are.
-    """
+    """A dot a number, its name beside it; an exact zero stands at the far left and says so."""
     values = np.array([max(LEAST_OFF, value) for _, value, _ in rungs])
     y = np.arange(len(rungs))
     texts = [
@@ -188,14 +183,7 @@ class Map:
 
 
 def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) -> Figure:
-    """Maps in rows of so many.
-
-    Args:
-        shown: from left to right, row after row.
-        across: how many stand side by side.
-        what: what a value is, for the hover.
-        down: what the rows and the columns are.
-    """
+    """Maps in rows of `across`; `down` says what the rows and the columns of each are."""
     n_rows = -(-len(shown) // across)
     gap_x, gap_y = 0.24 / across, 0.24 / n_rows if n_rows > 1 else 0.0
     width, height = (1 - gap_x * (across - 1)) / across, (1 - gap_y * (n_rows - 1)) / n_rows

@@ -110,21 +110,12 @@ class HandoutRow:
 def handout(
     rows: Sequence[HandoutRow],
     text: str,
-    network: str,
-    counted: str,
-    when: str,
+    network: str,  # which twin and block
+    counted: str,  # how many claims hold, in a sentence
+    when: str,  # when and where it was tested
     pictures: Sequence[Bars] = (),
 ) -> str:
-    """The page: no script, nothing to load, to be mailed, or printed on one sheet of A4.
-
-    Args:
-        rows: the claims in order.
-        text: the sentence as typed; it stays text.
-        network: which twin and block.
-        counted: how many claims hold, in a sentence.
-        when: when and where it was tested.
-        pictures: of the same sentence.
-    """
+    """The page: no script, nothing to load, to be mailed, or printed on one sheet of A4."""
     sections = [
         f"<h2>{escape(title)}</h2>\n<table>\n" + "\n".join(map(_row, group)) + "\n</table>"
         for title, group in groupby(rows, key=lambda row: row.experiment)

@@ -64,21 +64,12 @@ class Curve:
 def curves(
     steps: NDArray[np.integer],
     shown: Sequence[Curve],
-    reach: tuple[int, float],
-    chosen: int,
+    reach: tuple[int, float],  # the largest step, and the largest value
+    chosen: int,  # the step to mark
     title: str,
-    base: tuple[str, float] | None = None,
+    base: tuple[str, float] | None = None,  # name and height of a level line
 ) -> Figure:
-    """Lines over the steps; the axes have their whole reach from the first moment on.
-
-    Args:
-        steps: of each moment, (n,).
-        shown: the lines.
-        reach: the largest step, and the largest value.
-        chosen: the step to mark.
-        title: of the y axis.
-        base: name and height of a level line.
-    """
+    """Lines over the steps; the axes have their whole reach from the first moment on."""
     hover = "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"
     traces = [
         line_trace(

@@ -81,11 +81,7 @@ def active_on(
 ) -> Sentence:
     """On how many tokens a neuron or a feature is active, and where it is strongest.
 
-    Args:
-        run: the run shown.
-        beginning: of the sentence, such as "Neuron 2:17 fires".
-        values: on the tokens, (T,).
-        active: where it is active, (T,).
+    The sentence begins with `beginning`, such as "Neuron 2:17 fires".
     """
     n, most = int(active.sum()), int(np.abs(values).argmax())
     of_all = f"{n} of {counted(len(values), 'token')}"

@@ -104,10 +104,7 @@ def capacity(model: Network, block: int, progress: Progress) -> Iterator[Capacit
 def stored(hidden: Tensor, y: Tensor, counts: list[int]) -> Iterator[Stored]:
     """Fit W by least squares to the first N rows of a hidden layer and of y, for each N in turn.
 
-    Args:
-        hidden: (n, m).
-        y: vectors of length 1, (n, d); outputs are compared with all of them.
-        counts: the numbers N, rising.
+    The rows of y have length 1, and outputs are compared with all of them. The numbers N rise.
     """
     width = hidden.shape[1]
     narrow = hidden[: max((n for n in counts if n <= width), default=0)]

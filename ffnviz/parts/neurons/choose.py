@@ -155,13 +155,7 @@ def index_with_notes(run: Run) -> IndexAtHand:
 def sheet_of_index(
     run: Run, rows: Callable[[NeuronIndex], list[Row]], controls: Sequence[Control] | None = None
 ) -> Sheet:
-    """The rows made from the index, or the notes in their place.
-
-    Args:
-        run: the run shown.
-        rows: makes the rows from the index.
-        controls: in place of those that choose a neuron.
-    """
+    """The rows made from the index, or the notes in their place."""
     at_hand = index_with_notes(run)
     shown = [] if at_hand.index is None else rows(at_hand.index)
     notes = [row(at_hand.notes)] if at_hand.notes else []

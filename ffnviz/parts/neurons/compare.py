@@ -87,14 +87,7 @@ def compare(
 def differences(
     pairs: Sequence[str], neurons: NDArray[np.integer], difference: Array, pair: int
 ) -> Figure:
-    """A row a pair of tokens, a column a neuron; a click chooses the neuron.
-
-    Args:
-        pairs: how each pair reads, not escaped.
-        neurons: their numbers, (k,).
-        difference: second sentence minus first, (n_pairs, k).
-        pair: the row to mark.
-    """
+    """A row a pair of tokens, a column a neuron; a click chooses the neuron."""
     largest = max(float(np.abs(difference).max(initial=0)), 1e-6)
     y = np.arange(len(pairs))
     return figure(
@@ -119,15 +112,7 @@ def differences(
 def both_values(
     names: tuple[str, str], neurons: NDArray[np.integer], first: Array, second: Array, twin: str
 ) -> Figure:
-    """One pair of tokens: each neuron's value in the first sentence and in the second.
-
-    Args:
-        names: how the two tokens read, not escaped.
-        neurons: their numbers, (k,).
-        first: values in the first sentence, (k,).
-        second: in the second, (k,).
-        twin: the accent.
-    """
+    """One pair of tokens: each neuron's value in the first sentence and in the second."""
     y = np.arange(len(neurons))
     return figure(
         [

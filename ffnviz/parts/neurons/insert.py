@@ -110,16 +110,9 @@ def plant(
         4 · (x·y / x·x − choosiness) / (1 − choosiness).
 
     The value is the direction in the stream along which the word's logit rises fastest above the
-    average word's: gain ⊙ (E_w − mean(E)), centred as the final norm centres.
-
-    Args:
-        model: a network with a plain FFN and a plain word head.
-        trace: its pass over the sentence.
-        block: from 0.
-        token: whose FFN input makes the key.
-        word: the vocabulary entry.
-        strength: length of what it writes at the token, relative to the FFN's own output.
-        choosiness: below 1; taken as 0 where the FFN has no biases.
+    average word's: gain ⊙ (E_w − mean(E)), centred as the final norm centres. What it writes at the
+    token is `strength` times as long as the FFN's own output. `choosiness` is below 1, and taken as
+    0 where the FFN has no biases.
 
     Raises:
         NotForThisNetwork: for a gated FFN, or without a plain word head.

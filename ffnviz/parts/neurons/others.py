@@ -25,17 +25,10 @@ SHOWN = 20
 def what_others_say(
     run: Run,
     neuron: int,
-    on_choose: Callable[[Description], Any] | None = None,
-    dictionary: str = "",
+    on_choose: Callable[[Description], Any] | None = None,  # gives the action for a row
+    dictionary: str = "",  # whose feature is meant instead, as Neuronpedia calls it
 ) -> list[Cell]:
-    """Descriptions of the neuron, by whom, and their scores; nothing without files for it.
-
-    Args:
-        run: the run shown.
-        neuron: its number in the block shown.
-        on_choose: gives the action for a row.
-        dictionary: whose feature of that number is meant instead, as Neuronpedia calls it.
-    """
+    """Descriptions of the neuron, by whom, and their scores; nothing without files for it."""
     files = _files(run)
     if not files:
         return []

@@ -41,11 +41,7 @@ MOST_NAMES = 32  # of tokens and of blocks
 def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) -> Figure:
     """A row a block, a column a token; a click says block · n_tokens + token.
 
-    Args:
-        labels: the tokens, not escaped; one where nothing could be put in stands in parentheses.
-        shares: of the way from one answer to the other, (n_blocks, n_tokens); no number where
-            nothing could be put in.
-        chosen: block and token to mark, from 0.
+    A share is of the way from one answer to the other; no number where nothing could be put in.
     """
     n_blocks, n_tokens = shares.shape
     largest = max(float(np.nanmax(np.abs(shares), initial=0)), 0.01)

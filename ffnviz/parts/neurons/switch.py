@@ -43,13 +43,7 @@ from ffnviz.state.settings import (
 
 
 def changes(output: Array, stream: Array, twin: str) -> Figure:
-    """How far each block's FFN output and the stream behind it moved.
-
-    Args:
-        output: ‖change‖ / ‖plain‖ of each block's FFN output, (n_blocks,).
-        stream: the same of the stream after each block, (n_blocks,).
-        twin: the accent.
-    """
+    """How far each block's FFN output and the stream behind it moved, as ‖change‖ / ‖plain‖."""
     places = [f"block {number}" for number in range(1, len(output) + 1)]
     largest = max(float(output.max()), float(stream.max()), 1e-3)
     traces = [

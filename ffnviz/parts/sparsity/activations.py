@@ -96,22 +96,12 @@ def bend(
     twin: str,
     label: str,
     curve: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]],
-    edges: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    kept: NDArray[np.bool_],
-    token: tuple[str, NDArray[np.float64]],
+    edges: NDArray[np.float64],  # of the bins, (n + 1,)
+    shares: NDArray[np.float64],  # of the sentence's values in each bin, (n,)
+    kept: NDArray[np.bool_],  # which bins φ leaves further from zero than the threshold
+    token: tuple[str, NDArray[np.float64]],  # the chosen one's label, escaped, and its shares
 ) -> Figure:
-    """One activation function and what it meets.
-
-    Args:
-        twin: its accent.
-        label: how φ is called.
-        curve: x, φ(x) and φ'(x).
-        edges: of the bins, (n + 1,).
-        shares: of the sentence's values in each bin, (n,).
-        kept: which bins φ leaves further from zero than the threshold, (n,).
-        token: the chosen token's label, already escaped, and its shares, (n,).
-    """
+    """One activation function and what it meets."""
     x, value, slope = curve
     middles = (edges[1:] + edges[:-1]) / 2
     reach = [float(edges[0]), float(edges[-1])]
@@ -198,13 +188,7 @@ Curve = tuple[str, Array, Array, str, str]
 
 
 def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]) -> Figure:
-    """φ, and beside it φ′.
-
-    Args:
-        x: (n,).
-        shown: label, φ(x), φ′(x), colour and dash of each.
-        minimum: where GELU is least, and its value.
-    """
+    """φ, and beside it φ′; `minimum` is where GELU is least, and its value."""
     traces: list[Trace] = []
     for label, value, slope, colour, dash in shown:
         traces += [
@@ -251,14 +235,7 @@ def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]
 
 
 def surface_figure(side: Array, values: Array, label: str, points: tuple[Array, Array]) -> Figure:
-    """A gate's φ(g)·v over g and v, on the signed scale.
-
-    Args:
-        side: the values of g and of v, (n,).
-        values: φ(g)·v, a row a v, (n, n).
-        label: of the gated φ.
-        points: g and v of the units of one token, (d_ff,) each; what lies outside is not drawn.
-    """
+    """A gate's φ(g)·v, a row a v, on the signed scale, and a token's units as points (g, v)."""
     largest = float(np.abs(values).max())
     reach = [float(side[0]), float(side[-1])]
     return figure(

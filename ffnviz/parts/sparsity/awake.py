@@ -56,10 +56,8 @@ def reached_figure(
 ) -> Figure:
     """A rising line a network, and as a dotted line what thousands of book tokens reached.
 
-    Args:
-        shares: network → neurons above zero on any of the first t tokens, (T,), from 0 to 1.
-        ceilings: network → neurons above zero on any token of the held-out books, from 0 to 1.
-        labels: the tokens as typed.
+    Shares are of the neurons above zero on any of the first t tokens; ceilings, on any token of the
+    held-out books.
     """
     x = np.arange(len(labels))
     traces = [
@@ -104,12 +102,7 @@ def birth(
     tokens: NDArray[np.integer],
     panels: Sequence[tuple[str, Mapping[tuple[Series, int], Array]]],
 ) -> Figure:
-    """Curves over the tokens seen, the first and last point marked, in two panels.
-
-    Args:
-        tokens: seen at each point, (n,), the first 0.
-        panels: a title, and (network, block) → percent at each point, (n,).
-    """
+    """Percentages over the tokens seen, from 0, the first and last point marked, in two panels."""
     millions = tokens / 1e6
     traces: list[Trace] = []
     axes, titles = {}, []
@@ -249,23 +242,14 @@ LOOKS = {True: ("solid", "circle", 3), False: ("dot", "circle-open", 1.5)}
 
 
 def awake_by_token(
-    shares: Mapping[tuple[Series, bool], Array],
+    shares: Mapping[tuple[Series, bool], Array],  # (network, trained) → awake, (n_blocks, T)
     labels: Sequence[str],
     token: int,
     d_ff: int,
-    first: int = 0,
-    suffix: str = "",
+    first: int = 0,  # the block that the first panel shows, from 0
+    suffix: str = "",  # of the panels' titles, where another network's block is another one
 ) -> Figure:
-    """A panel a block, a line a network, trained and untrained.
-
-    Args:
-        shares: a network and whether it is trained → shares awake, (n_blocks, T), from 0 to 1.
-        labels: the tokens as typed.
-        token: the chosen one.
-        d_ff: of how many neurons these are shares.
-        first: which block the first panel shows, from 0.
-        suffix: of the panels' titles, where another network's block is another one.
-    """
+    """A panel a block, a line a network, trained and untrained."""
     n_blocks = len(next(iter(shares.values())))
     height = 1 / n_blocks
     places = np.arange(len(labels))

@@ -112,16 +112,7 @@ def gated_token(
 
 
 def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: int) -> Figure:
-    """Single draws as points, their mean as a line, the band it should lie in.
-
-    Args:
-        x: inputs, (k,).
-        gelu: GELU there, (k,).
-        mean: of n draws, (k,).
-        error: its standard error, (k,).
-        single: some draws, (m, k).
-        n: how many draws.
-    """
+    """Single draws as points, their mean as a line, the band it should lie in."""
     band = np.concatenate([gelu + 2 * error, (gelu - 2 * error)[::-1]])
     return figure(
         [
@@ -142,14 +133,7 @@ def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: in
 
 
 def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int) -> Figure:
-    """The output's error against the number of draws, both logarithmic.
-
-    Args:
-        draws: numbers of draws, (k,).
-        measured: the error with each, from 0, (k,).
-        expected: what chance gives, (k,).
-        n: the number to mark.
-    """
+    """The output's error against the number of draws, both logarithmic."""
     at = int(np.abs(draws - n).argmin())
     return figure(
         [

@@ -235,12 +235,7 @@ PERCENTS = np.geomspace(0.1, 100, 61)
 
 
 def concentration_figure(curves: Mapping[Series, Array], kept: float) -> Figure:
-    """A curve a network, the slider's place marked.
-
-    Args:
-        curves: network → the share that the strongest 1 … d_ff neurons carry, (d_ff,).
-        kept: the share of neurons kept, from 0 to 1.
-    """
+    """A curve a network: the share that its strongest 1 … d_ff neurons carry; `kept` is marked."""
     return figure(
         [
             line_trace(

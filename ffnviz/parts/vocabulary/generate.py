@@ -33,14 +33,7 @@ from ffnviz.state.settings import Values, count_setting
 
 
 def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) -> Figure:
-    """A bar a word; the chosen one in the accent.
-
-    Args:
-        words: as written, not escaped.
-        probabilities: each had, from 0 to 1.
-        chosen: the step that is looked at.
-        twin: the accent.
-    """
+    """A bar a word; the chosen one in the accent."""
     places = np.arange(len(words))
     names = [word.strip() or "␣" for word in words]
     return figure(

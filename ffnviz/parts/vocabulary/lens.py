@@ -48,14 +48,7 @@ TWO_LINES = 8  # rows that have room for two lines each
 def early_words_figure(
     stages: Sequence[str], words: Sequence[Sequence[str]], probabilities: Array, twin: str
 ) -> Figure:
-    """A row a stage, the likeliest words from left to right, darker the likelier.
-
-    Args:
-        stages: from the embedding on.
-        words: at each stage, the likeliest first, not escaped.
-        probabilities: of these, (n_stages, k), from 0 to 1.
-        twin: the accent.
-    """
+    """A row a stage, the likeliest words from left to right, darker the likelier."""
     apart = "<br>" if len(stages) <= TWO_LINES else "  "
     text = [
         [

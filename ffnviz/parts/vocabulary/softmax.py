@@ -19,13 +19,7 @@ from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 
 
 def distribution_figure(after: Distribution, words: Sequence[str], twin: str) -> Figure:
-    """Every entry of the vocabulary as a point of a falling line; what the cut leaves is filled.
-
-    Args:
-        after: the softmax, before the cut and after it.
-        words: the likeliest entries' names, for the hover.
-        twin: the accent.
-    """
+    """Every entry of the vocabulary as a point of a falling line; what the cut leaves is filled."""
     softmax, kept = after.softmax[after.order], after.order[: after.n_kept]
     ranks = np.arange(1, len(softmax) + 1)
     least = max(float(np.log10(max(softmax.min(), 1e-12))), -9)
