@@ -87,9 +87,9 @@ def test_a_spreadsheet_gets_no_formula(new_page: OpenPage) -> None:
     journey = new_page().open_page("sparsity", text=SENTENCE, part="keep")
     rows = journey.page.evaluate(
         """async () => {
-            const address = "/_stcore/bidi-components/ffnviz.pictures/chart_save.js";
+            const address = "/_stcore/bidi-components/ffnviz.pictures/chart.js";
             const { rows } = await import(address);
-            const { cell } = await import(address.replace("chart_save", "save_table"));
+            const { cell } = await import(address.replace("chart.js", "save_table.js"));
             const data = [{ name: "=1+1", x: [1], y: [2], text: ["+a,\\"b\\""] }];
             return rows(data, {}).map((row) => row.map(cell).join(","));
         }"""

@@ -270,7 +270,7 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
     plain.hang("chart", lambda: shown.show_chart(1, figure))
     found = plain.page.evaluate(
         """async (typed) => {
-            const { chartAsSvg } = await import("./chart_save.js");
+            const { chartAsSvg } = await import("./chart.js");
             const { asPng } = await import("./picture_menu.js");
             const { cell } = await import("./save_table.js");
             const { theme } = await import("./theme.js");
@@ -332,7 +332,7 @@ def test_a_charts_table_names_its_points_and_keeps_raw_numbers(plain: PlainPage)
     plain.hang("chart", lambda: shown.show_chart(1))
     rows = plain.page.evaluate(
         """async () => {
-            const { rows } = await import("./chart_save.js");
+            const { rows } = await import("./chart.js");
             const data = [
                 { type: "bar", name: "with<br>it", x: [27.3, 4], y: [0, 1],
                   text: ["door <b>27%</b>", "eyes <b>4%</b>"],

@@ -1,14 +1,173 @@
 import { makeCard } from "./block_card.js";
 import { drawLanes, svgElement } from "./block_lanes.js";
-import { layOut } from "./block_layout.js";
-import { makeStation } from "./block_station.js";
+import { putImage } from "./canvas.js";
 import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
-import { short } from "./numbers.js";
+import { number, short } from "./numbers.js";
+import { signedScale } from "./scale.js";
 import { roomOf } from "./spotlight.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 import { typeSize } from "./type_size.js";
+
+// Where everything of a block lies: along the flow, and across it, where each token has its lane.
+// The flow runs from left to right, or from top to bottom where it is narrow.
+
+// What a station is made of, and how much of the flow each part takes.
+const PARTS = {
+  attention: [["arcs", 1.8], ["map", 1]],
+  cross: [["arcs", 1.8], ["map", 1]],
+  ffn: [["widen", 0.4], ["hidden", 1.5], ["narrow", 0.4], ["map", 1]],
+};
+const ALONE = [["map", 1]];
+const BEFORE = { stream: 0.15, sum: 0.85 }; // a sum leaves room for its ⊕
+const OTHERS = 0.4;
+const END = 0.45;
+const WIDE = { words: 0.085, arch: 26, caption: 46, note: 26, note_tight: 42, caption_along: 0 };
+const NARROW = { words: 26, arch: 30, caption: 0, note: 0, caption_along: 27, unit: 46 };
+
+const NARROW_BELOW = 700;
+const TYPE = 18; // pixels of the type that these heights are for
+const [LEAST_TYPE, OF_HALL] = [18, 20.5]; // what a page has; a talk's, whose smallest is 0.89 of it, is made no smaller than this
+const HALL = 1600; // pixels of the window's width
+const NAME = 4; // a station's name fits where type is this part of a map's width
+const ROOM_FOR_NAMES = 70; // pixels of a map, below which long names are broken
+
+/**
+ * Lays out a block.
+ *
+ * @param stations with their kinds
+ * @param n how many tokens have a lane
+ * @param width of the picture, in pixels
+ * @param lanes how many pixels all lanes take, where the flow runs from left to right
+ * @param page size of the page's type, in pixels; a talk's is too large for many stations
+ */
+function layOut(stations, n, width, lanes, page) {
+  const narrow = width < NARROW_BELOW;
+  const own = narrow ? NARROW : WIDE;
+  const words = narrow ? own.words : Math.min(110, Math.max(64, own.words * width));
+  const parts = stations.map(({ kind }) => PARTS[kind] ?? ALONE);
+  const before = stations.map(({ kind }) => BEFORE[kind] ?? OTHERS);
+  const units = END + [...before, ...parts.flat().map(([, size]) => size)].reduce((a, b) => a + b, 0);
+  const unit = narrow ? own.unit : (width - words) / units;
+  const type = narrow ? page : Math.min(page, Math.max(innerWidth > HALL ? OF_HALL : LEAST_TYPE, unit / NAME));
+  const larger = narrow ? 1 : Math.max(1, type / TYPE), caption = own.caption * larger;
+  const first = own.arch + caption; // across, where the lanes begin
+  const across = narrow ? width - own.arch : lanes;
+  let at = words;
+  const laid = stations.map((_, i) => {
+    const enter = at;
+    at += before[i] * unit;
+    const named = at;
+    at += own.caption_along;
+    const start = at;
+    const made = parts[i].map(([kind, size]) => ({ kind, start: at, end: (at += size * unit) }));
+    return { enter, caption: named, start, end: at, parts: made };
+  });
+  const length = at + END * unit, tight = !narrow && unit < (ROOM_FOR_NAMES * Math.max(TYPE, type)) / TYPE;
+  const lane = across / n;
+  const note = (tight ? own.note_tight : own.note) * larger;
+  const place = (along, end, from, to) => (narrow
+    ? { left: from, top: along, width: to - from, height: end - along }
+    : { left: along, top: from, width: end - along, height: to - from });
+  return {
+    narrow, tight, type, caption, note, words, first, lane, length, unit, stations: laid, across,
+    arch: own.arch,
+    width: narrow ? width : length,
+    height: narrow ? length : first + across + note,
+    // The middle of a token's lane; of one of `of` evenly spaced ones, if that is given.
+    middle: (token, of = n) => first + (token + 0.5) * (across / of),
+    point: (along, at_) => (narrow ? `${at_} ${along}` : `${along} ${at_}`),
+    lanes: (start, end) => place(start, end, first, first + across),
+    // Caption, picture and note of a station.
+    whole: ({ caption, end }) => (narrow
+      ? place(caption, end, own.arch, own.arch + across)
+      : place(caption, end, own.arch, first + across + note)),
+    row: (token) => ({ from: (token * 100) / n, size: 100 / n }),
+  };
+}
+
+// One station of a block: a button with its name, and a map of what it hands on, a lane a token.
+
+const placed = (node, { left, top, width, height }) =>
+  Object.assign(node.style, { left: `${left}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` });
+
+// A long name with places where it may be broken.
+const broken = (title) => title.replace("LayerNorm", "Layer\u00adNorm").replace("attention", "atten\u00adtion");
+
+// A pixel a value, tokens across the flow; the page stretches them.
+function paintMap(canvas, values, n, colour, narrow) {
+  const columns = values.length / n;
+  const image = narrow ? new ImageData(n, columns) : new ImageData(columns, n);
+  const pixels = new Uint32Array(image.data.buffer);
+  for (let token = 0; token < n; token++) {
+    for (let k = 0; k < columns; k++) pixels[narrow ? k * n + token : token * columns + k] = colour(values[token * columns + k]);
+  }
+  putImage(canvas, image);
+}
+
+/**
+ * Makes one station.
+ *
+ * @param tip what names the token pointed at, within the picture
+ * @param choose called with the station's name, and the token whose row of a map was clicked, if any
+ */
+function makeStation(tip, choose) {
+  const title = element("b"), note = element("small");
+  const button = element("button", { type: "button", class: "station" }, title, note);
+  const maps = new Map();
+  const box = element("div", { class: "at" }, button);
+  let shown = null, station = null, layout = null;
+
+  const tokenAt = (event) => {
+    const bounds = event.currentTarget.getBoundingClientRect(), n = shown.words.length;
+    const share = layout.narrow ? (event.clientX - bounds.left) / bounds.width : (event.clientY - bounds.top) / bounds.height;
+    return Math.max(0, Math.min(n - 1, Math.floor(share * n)));
+  };
+
+  function makePart() {
+    const canvas = element("canvas", { "aria-hidden": "true" }), mark = element("span", { class: "row" });
+    const part = element("div", { class: "map" }, canvas, mark);
+    part.onclick = (event) => choose(station.name, tokenAt(event));
+    part.onpointermove = (event) => {
+      const token = tokenAt(event), outer = tip.parts[0].parentNode.getBoundingClientRect();
+      tip.show((own, all) => ({
+        left: Math.max(0, Math.min(event.clientX - outer.left + 14, all - own)), top: event.clientY - outer.top + 16,
+      }), [element("bdi", { text: shown.words[token] }), ` · ${station.title}: norm `,
+        element("b", { text: number(shown.arrays[`norms.${station.name}`][token]) })], false);
+    };
+    part.onpointerleave = () => tip.hide();
+    return part;
+  }
+  button.onclick = () => choose(station.name, null);
+
+  return {
+    box, button,
+    update(data, at, laid, plan, theme) {
+      [shown, station, layout] = [data, data.stations[at], plan];
+      const whole = plan.whole(laid);
+      placed(button, whole);
+      title.textContent = plan.tight ? broken(station.title) : station.title;
+      note.textContent = station.note;
+      button.setAttribute("aria-pressed", String(data.station === station.name));
+      button.setAttribute("aria-label", `${at + 1} of ${data.stations.length}: ${station.title}. ${station.note}.`);
+      const wanted = laid.parts.filter(({ kind }) => kind === "map" || kind === "hidden");
+      for (const [kind, part] of maps) if (!wanted.some((each) => each.kind === kind)) { part.remove(); maps.delete(kind); }
+      for (const { kind, start, end } of wanted) {
+        if (!maps.has(kind)) { maps.set(kind, makePart()); box.append(maps.get(kind)); }
+        const part = maps.get(kind), [canvas, mark] = part.children;
+        placed(part, plan.lanes(start, end));
+        const hidden = kind === "hidden";
+        paintMap(canvas, data.arrays[hidden ? "map.hidden" : `map.${station.name}`], data.words.length,
+          signedScale(theme, hidden ? station.largest_hidden : station.largest), plan.narrow);
+        const { from, size } = plan.row(data.token);
+        Object.assign(mark.style, plan.narrow
+          ? { left: `${from}%`, width: `${size}%`, top: "0", height: "100%" }
+          : { top: `${from}%`, height: `${size}%`, left: "0", width: "100%" });
+      }
+    },
+  };
+}
 
 /**
  * @import { Head, Span } from "./head.js"

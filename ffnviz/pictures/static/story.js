@@ -2,18 +2,197 @@
 // all there is beside the lit picture, and a clicker or the keyboard leads through it.
 
 import { beginBringing } from "./bringing.js";
-import { classroom } from "./classroom_connection.js";
+import { classroom, complain, onClass, send, together as isTogether, waits, WAITS } from "./classroom_connection.js";
 import { each, element, rootOf } from "./element.js";
 import { crowd } from "./filling.js";
+import { sum } from "./numbers.js";
+import { drawOptions } from "./question.js";
 import { light, makeRoom } from "./spotlight.js";
-import { makeQuestion } from "./story_question.js";
-import { listenToKeys } from "./story_keys.js";
-import { makeSpeaker } from "./story_speaker.js";
 import { colourOf } from "./theme.js";
 
 /** @import { Span } from "./head.js" */
 
 export const styles = ["story.css"];
+
+// What keys do in a lecture: a clicker sends PageDown and PageUp, and B blanks the screen.
+
+const TALK = {
+  ArrowRight: "forward", PageDown: "forward", " ": "forward", Enter: "forward", ArrowLeft: "back", PageUp: "back",
+  Home: "first", End: "last", b: "blank", ".": "blank", g: "list", e: "explore", n: "notes", c: "code", p: "present", Escape: "present",
+};
+const ALWAYS = { p: "present", g: "list" };
+const EXPLORING = { Escape: "explore", e: "explore", n: "notes", p: "present" };
+
+const EDITABLE = "input, textarea, select, [contenteditable=true], [role=combobox], [role=textbox]";
+const TAKES_ARROWS = "[role=application], [role=radio], [role=slider], .plot";
+const ARROWS = /^(Arrow|Home|End)/;
+
+/**
+ * Listens on the whole page until stopped.
+ *
+ * @param data what the scene is now
+ * @param isBlank, isListed whether the screen is black, whether the scenes are listed
+ * @param act called with what a key asks for
+ */
+function listenToKeys(data, isBlank, isListed, act) {
+  // A control that a mouse has pressed keeps the focus, but a key that follows is meant for the talk.
+  let byKeyboard = false;
+  const pressed = () => { byKeyboard = false; };
+  function onKey(event) {
+    if (event.key === "Tab") byKeyboard = true;
+    const shown = data(), target = event.composedPath()[0];
+    if (!shown || event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
+    if (target.matches?.(EDITABLE)) return;
+    const talk = shown.presenting && !shown.exploring;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    let what = (talk ? TALK : shown.exploring ? EXPLORING : ALWAYS)[key];
+    if (!what) return;
+    if (isBlank()) what = "blank"; // whatever is pressed, light comes back first
+    else if (isListed() && key !== "g") return; // the list has the keys
+    else if (byKeyboard || !talk) {
+      if (target.matches?.("button, a, [role=button]") && (key === " " || key === "Enter")) return;
+      if (target.matches?.(TAKES_ARROWS) && (ARROWS.test(key) || key === "Enter")) return;
+    }
+    event.preventDefault();
+    event.stopPropagation();
+    act(what);
+  }
+  addEventListener("keydown", onKey, true);
+  addEventListener("pointerdown", pressed, true);
+  return {
+    stop() {
+      removeEventListener("keydown", onKey, true);
+      removeEventListener("pointerdown", pressed, true);
+    },
+  };
+}
+
+// A scene's question, to be answered before the scene is told: by whoever looks, or by a class. Its
+// counts wait for the answer, unless the lecturer wants them seen: whoever sees them votes with the most.
+
+const answered = new Map(); // lecture and scene → the option that was chosen, or null if none was
+const voted = new Map(); // the same, of a student whose class has not been shown the answer
+let early = false; // whether the lecturer's page shows the counts while a question is open
+const refused = new Map(); // the same → why the vote does not count
+const voteOf = (data) => `${nameOf(data)} ${classroom.removals}`; // a vote that was removed is none
+const nameOf = ({ lecture, at }) => `${classroom.code} ${lecture} ${at}`;
+
+// Whether a class answers this question together.
+const together = ({ at }) => isTogether() && classroom.now?.scene === at;
+const countsOf = ({ at }) => classroom.now?.counts[at] ?? null;
+
+function makeQuestion(changed) {
+  const ask = element("p", { class: "ask" }), options = element("div", { class: "options", role: "group" });
+  const verdict = element("p", { class: "verdict", role: "status" });
+  const sooner = element("button", { type: "button", class: "early", onclick: () => { early = !early; changed(); } });
+  const root = element("div", { class: "question" }, ask, options, verdict, sooner);
+  const stop = onClass(changed);
+
+  function choose(data, option) {
+    if (answered.has(nameOf(data))) return;
+    if (together(data) && classroom.role === "student") {
+      const name = voteOf(data);
+      voted.set(name, option);
+      refused.delete(name);
+      send("vote", { scene: data.at, option }).catch(({ message }) => { refused.set(name, message); changed(); });
+    } else {
+      if (together(data)) send("reveal", { scene: data.at }).catch(({ message }) => complain(message));
+      answered.set(nameOf(data), classroom.role === "lecturer" ? null : option);
+    }
+    changed();
+  }
+
+  // What the lecturer has shown is open to all who follow.
+  function isOpen(data) {
+    if (!data.question) return false;
+    const name = nameOf(data);
+    if (!answered.has(name) && together(data) && classroom.now?.revealed.includes(data.at)) answered.set(name, voted.get(voteOf(data)) ?? null);
+    return !answered.has(name);
+  }
+
+  function said(data, open, chosen) {
+    const { answer } = data.question, counts = countsOf(data);
+    const n = sum(counts ?? []);
+    const all = counts ? `${n} ${n === 1 ? "answer" : "answers"}. ` : "";
+    if (open && together(data) && classroom.role === "student") {
+      if (waits("vote", data.at)) return WAITS;
+      if (refused.has(voteOf(data))) return refused.get(voteOf(data));
+      return voted.has(voteOf(data)) ? "Your answer is in. You may change it until the lecturer shows the answer." : "Your answer counts, without your name.";
+    }
+    if (!open && refused.has(voteOf(data))) return all + refused.get(voteOf(data));
+    if (open || chosen === null || answer === null) return all;
+    return all + (chosen === answer ? "Right." : "Not quite.");
+  }
+
+  return {
+    element: root,
+    isOpen,
+    counts: countsOf,
+    // Tell the scene though nobody has answered; a student waits for the lecturer.
+    show: (data) => { if (!(together(data) && classroom.role === "student")) choose(data, null); },
+    update(data, theme, span) {
+      const { question } = data;
+      root.hidden = !question;
+      root.classList.toggle("open", isOpen(data));
+      if (!question) return;
+      const open = isOpen(data), chosen = open ? voted.get(voteOf(data)) : answered.get(nameOf(data));
+      const counts = open && !early ? null : countsOf(data), most = Math.max(1, ...(counts ?? []));
+      ask.replaceChildren(...question.ask.map((part) => span(part, theme)));
+      const make = () => element("button", { type: "button" }, element("span"), element("b", { class: "count" }), element("i", { "aria-hidden": "true" }));
+      const state = { right: open ? null : question.answer, chosen, isOpen: open, choose: (place) => choose(data, place) };
+      drawOptions(options, question.options, make, state, (button, place) => {
+        const [, count, bar] = button.children;
+        count.textContent = counts ? String(counts[place]) : "";
+        bar.hidden = !counts;
+        button.classList.toggle("uncounted", !counts);
+        bar.style.width = counts ? `${(100 * counts[place]) / most}%` : "0";
+      });
+      verdict.textContent = said(data, open, chosen ?? null);
+      verdict.hidden = verdict.textContent === "";
+      sooner.hidden = !(open && together(data) && classroom.role === "lecturer");
+      sooner.textContent = early ? "Hide the counts" : "Show the counts now";
+    },
+    destroy: stop,
+  };
+}
+
+// The speaker's second window: notes, the next scene and a clock. The two windows of one browser
+// talk to each other, and no server hears of it.
+
+const channelName = `ffnviz-lecture-${Math.random().toString(36).slice(2)}`;
+
+/** @param act called with what the second window's keys ask for */
+function makeSpeaker(act) {
+  let channel = null, last = null;
+
+  const post = () => { if (channel && last) channel.postMessage(last); };
+  function listen() {
+    if (channel) return;
+    channel = new BroadcastChannel(channelName);
+    channel.onmessage = ({ data }) => {
+      if (data.ready) post();
+      else if (typeof data.act === "string") act(data.act);
+    };
+  }
+
+  return {
+    open() {
+      listen();
+      const address = new URL("./speaker.html", import.meta.url);
+      address.hash = channelName;
+      open(address, channelName, "popup,width=900,height=700");
+    },
+    tell(scene) {
+      listen(); // the window may be open since before the page was drawn anew
+      last = { scene };
+      post();
+    },
+    close() {
+      channel?.close();
+      channel = null;
+    },
+  };
+}
 
 const RESTS_MS = 2_000;
 const SMALL = matchMedia("(max-width: 700px), (max-height: 500px)"); // the words are scrolled with the rest
