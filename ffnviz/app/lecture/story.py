@@ -43,7 +43,8 @@ def begin(session: Session) -> None:
 
 def go(session: Session, place: int) -> None:
     """Go to a scene, as the lecture has it."""
-    lecture, visit().no_lecture = followed_lecture(session), ""
+    lecture = followed_lecture(session)
+    visit().no_lecture = ""
     place = min(place, len(lecture.scenes) - 1)
     visit().view_options = replace(visit().view_options, scene=place, exploring=False)
     session.do(ShowState(lecture.scenes[place].state))

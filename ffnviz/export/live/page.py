@@ -210,7 +210,7 @@ def _slot(name: str) -> str:
 
 
 def with_slots(sentence: Sentence, numbers: Mapping[str, str]) -> Spans:
-    """A sentence's spans with a slot in place of each number.
+    """A sentence's spans with a slot in place of each number, by the slots' names.
 
     Raises:
         ChangedSentenceError: if one of them is not in it.

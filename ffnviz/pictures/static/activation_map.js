@@ -10,6 +10,8 @@ import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 import { typeSize } from "./type_size.js";
 
+export const styles = ["tip.css", "activation_map.css"];
+
 // One activation map: a canvas of tokens by neurons, its marks, and the pointer and keys on it.
 
 // Pixels that a label needs; before a hall its type is larger.
@@ -185,8 +187,6 @@ function makeMap(name, tip, report) {
  * @import { Head } from "./head.js"
  * @import { Numbers } from "./payload.js"
  */
-
-export const styles = ["tip.css", "activation_map.css"];
 
 // What a map takes of the window's height when its rows fit; long sentences get taller maps.
 const SHARE = 0.14;

@@ -10,6 +10,8 @@ import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 import { typeSize } from "./type_size.js";
 
+export const styles = ["tip.css", "block_picture.css"];
+
 // Where everything of a block lies: along the flow, and across it, where each token has its lane.
 // The flow runs from left to right, or from top to bottom where it is narrow.
 
@@ -173,8 +175,6 @@ function makeStation(tip, choose) {
  * @import { Head, Span } from "./head.js"
  * @import { Numbers } from "./payload.js"
  */
-
-export const styles = ["tip.css", "block_picture.css"];
 
 // Of the window's height that the lanes take; a laptop's shows the card below them, too.
 const LANES = { lowest: 78, highest: 400 }; // pixels

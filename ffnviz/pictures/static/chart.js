@@ -11,6 +11,8 @@ import { roomOf } from "./spotlight.js";
 import { colourOf, theme as colours } from "./theme.js";
 import { typeSize } from "./type_size.js";
 
+export const styles = ["chart.css"];
+
 // A chart by keyboard: arrow keys go from point to point, each with Plotly's own tooltip, which is
 // told to a screen reader; Enter does what a click does.
 
@@ -272,8 +274,6 @@ export function rows(data, layout) {
  * @import { Head } from "./head.js"
  * @import { Numbers } from "./payload.js"
  */
-
-export const styles = ["chart.css"];
 
 const LOW_PLOT = 121; // pixels
 const CONFIG = { displayModeBar: false, scrollZoom: false };

@@ -7,6 +7,8 @@ import { signedScale } from "./scale.js";
 import { colourOf } from "./theme.js";
 import { makeTip } from "./tip.js";
 
+export const styles = ["tip.css", "ffn_picture.css"];
+
 // One stage of the FFN picture: a cell a number, and the pointer and keys on it.
 
 // Side by side, all stages are equally wide and a stage's height tells how many numbers it holds;
@@ -142,8 +144,6 @@ function makeStage(name, tip, choose, enter) {
  * @import { Head } from "./head.js"
  * @import { Numbers } from "./payload.js"
  */
-
-export const styles = ["tip.css", "ffn_picture.css"];
 
 const NARROW_BELOW = 480; // as in ffn_picture.css
 const STAGE = 0.11, LOWEST = 88; // of the width, that a stage takes; pixels, that the largest is high at least

@@ -7,6 +7,7 @@ For: Streamlit 1.64 to 1.67.
 """
 
 import re
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 
@@ -73,8 +74,9 @@ def guarded_html(html: str, needed: str) -> str:
     return f"{before}{head}<script>{OLD_BROWSER_JS}</script>{early}{said}"
 
 
+@cache
 def _later() -> list[str]:
-    """The addresses of these modules, and of what they import."""
+    """The addresses of the modules of LATER and of what these import, read once a process."""
     scripts, html = STATIC / "static" / "js", index_html()
     waiting = [path.name for name in LATER for path in scripts.glob(f"{name}.*.js")]
     found = dict.fromkeys(waiting)
