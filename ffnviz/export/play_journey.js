@@ -1,8 +1,8 @@
 // The Journey without a server: whatever can be chosen lies in the file, and choosing draws it.
 
-import { aboutFrom } from "./save_svg.js";
 import { each, element } from "./element.js";
 import { signed } from "./numbers.js";
+import { aboutFrom } from "./save_svg.js";
 import { mount } from "./shell.js";
 
 const SLOT = "\ue000"; // as in journey.py

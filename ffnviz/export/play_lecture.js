@@ -1,9 +1,9 @@
 // A lecture without a server: its scenes one after the other, by buttons or keys. Where the networks
 // are in the file, the sentence of a scene of the first page can be changed.
 
-import { aboutFrom } from "./save_svg.js";
 import { each, element } from "./element.js";
 import { makeJourney } from "./play_journey.js";
+import { aboutFrom } from "./save_svg.js";
 import { mount } from "./shell.js";
 import { light } from "./spotlight.js";
 

@@ -1,7 +1,7 @@
 // Hangs a part's sheet into Streamlit. Its cells stand in the page itself, each with a shadow root of its own.
 
 import { readTheme } from "../ffnviz.picture/hang_picture.js";
-import { directionOf } from "../ffnviz.pictures/direction.js";
+import { directionOf } from "../ffnviz.pictures/element.js";
 import { unpack } from "../ffnviz.pictures/payload.js";
 import { mount } from "../ffnviz.pictures/sheet.js";
 

@@ -1,14 +1,11 @@
-import { putImage } from "./canvas.js";
-import { each, element, rootOf } from "./element.js";
+import { putImage, signedScale, signedScaleCss } from "./canvas.js";
+import { each, element, oneStop, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { slide } from "./motion.js";
 import { grouped, number, short, within } from "./numbers.js";
-import { oneStop } from "./one_stop.js";
-import { signedScale, signedScaleCss } from "./scale.js";
+import { makeTip } from "./popover.js";
 import { roomOf } from "./spotlight.js";
-import { colourOf } from "./theme.js";
-import { makeTip } from "./tip.js";
-import { typeSize } from "./type_size.js";
+import { colourOf, typeSize } from "./theme.js";
 
 export const styles = ["tip.css", "activation_map.css"];
 

@@ -1,12 +1,10 @@
 import { channels } from "./canvas.js";
-import { each, element, rootOf } from "./element.js";
+import { each, element, oneStop, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { reorder, stretch } from "./motion.js";
 import { number, percent } from "./numbers.js";
-import { oneStop } from "./one_stop.js";
 import { roomOf } from "./spotlight.js";
-import { colourOf } from "./theme.js";
-import { typeSize } from "./type_size.js";
+import { colourOf, typeSize } from "./theme.js";
 
 /** @import { Head } from "./head.js" */
 

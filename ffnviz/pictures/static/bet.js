@@ -4,7 +4,7 @@
 import { complain, countsOf, follows, isRevealed, leads, onClass, send, voteOf, vote, waits, WAITS } from "./classroom_connection.js";
 import { element, setText } from "./element.js";
 import { sum } from "./numbers.js";
-import { drawOptions } from "./question.js";
+import { drawOptions } from "./vote_question.js";
 
 export const styles = ["bet.css"];
 

@@ -2,9 +2,8 @@
 
 import { svgElement, weightsOf } from "./block_lanes.js";
 import { channels, contextOf, putImage } from "./canvas.js";
-import { each, element } from "./element.js";
+import { each, element, oneStop } from "./element.js";
 import { grouped, number, percent } from "./numbers.js";
-import { oneStop } from "./one_stop.js";
 import { colourOf } from "./theme.js";
 
 // What an attention does on this sentence: arcs over the words for one head, and a map for each.

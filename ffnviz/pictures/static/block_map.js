@@ -1,7 +1,6 @@
 // A block, small: lit where the shown part is, each station a menu of the parts about it.
 
-import { each, element } from "./element.js";
-import { oneStop } from "./one_stop.js";
+import { each, element, oneStop } from "./element.js";
 import { place } from "./popover.js";
 
 export const styles = ["block_map.css"];

@@ -1,14 +1,12 @@
 import { makeCard } from "./block_card.js";
 import { drawLanes, svgElement } from "./block_lanes.js";
-import { putImage } from "./canvas.js";
+import { putImage, signedScale } from "./canvas.js";
 import { each, element, rootOf } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { number, short } from "./numbers.js";
-import { signedScale } from "./scale.js";
+import { makeTip } from "./popover.js";
 import { roomOf } from "./spotlight.js";
-import { colourOf } from "./theme.js";
-import { makeTip } from "./tip.js";
-import { typeSize } from "./type_size.js";
+import { colourOf, typeSize } from "./theme.js";
 
 export const styles = ["tip.css", "block_picture.css"];
 

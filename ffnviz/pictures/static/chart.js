@@ -6,10 +6,9 @@ import { given, onRoom, took } from "./filling.js";
 import { titleOf } from "./head.js";
 import { plotly } from "./plotly.js";
 import { asFile, heading } from "./save_svg.js";
-import { allowed, single } from "./save_table.js";
+import { allowed, single } from "./saving.js";
 import { roomOf } from "./spotlight.js";
-import { colourOf, theme as colours } from "./theme.js";
-import { typeSize } from "./type_size.js";
+import { colourOf, theme as colours, typeSize } from "./theme.js";
 
 export const styles = ["chart.css"];
 

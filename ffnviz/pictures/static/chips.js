@@ -1,9 +1,6 @@
-import { directionOf } from "./direction.js";
-import { each, element, rootOf } from "./element.js";
+import { directionOf, each, element, makeSliding, oneStop, rootOf } from "./element.js";
 import { stretch } from "./motion.js";
 import { percent } from "./numbers.js";
-import { oneStop } from "./one_stop.js";
-import { makeSliding } from "./sliding.js";
 import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */

@@ -1,4 +1,4 @@
-// Makes elements, and updates existing ones.
+// Elements: made, updated, gone through by keys, faded where they scroll, and written from the right or the left.
 
 /**
  * An element with text and attributes; text is always text, never markup.
@@ -78,4 +78,95 @@ export function chooseByArrows(group, chosen, choose) {
     /** @type {HTMLElement} */ (group.children[next]).focus();
     choose(next);
   };
+}
+
+// Many buttons, one stop of the Tab key: the arrow keys go from one to the next, and Tab goes on.
+
+/** @type {Record<string, number>} */
+const STEPS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity };
+
+/**
+ * Makes a group's buttons one stop.
+ *
+ * @param {HTMLElement} group an element that the buttons are in
+ * @param {string} selector which buttons of it
+ * @returns {(first?: number) => void} call it when the buttons are new, with the number of the one that Tab comes to, unless one has the focus
+ */
+export function oneStop(group, selector = "button") {
+  const buttons = () => [.../** @type {NodeListOf<HTMLElement>} */ (group.querySelectorAll(selector))].filter((button) => !button.closest("[hidden]"));
+  /** @type {HTMLElement | null} */
+  let stop = null;
+
+  /** @param {HTMLElement | null} button */
+  function stopAt(button) {
+    if (stop && stop !== button) stop.tabIndex = -1;
+    stop = button;
+    if (stop) stop.tabIndex = 0;
+  }
+  group.addEventListener("focusin", ({ target }) => {
+    const button = /** @type {HTMLElement} */ (target);
+    if (button.matches(selector)) stopAt(button);
+  });
+  group.addEventListener("keydown", (event) => {
+    const { key, target } = event, all = buttons(), at = all.indexOf(/** @type {HTMLElement} */ (target));
+    if (at < 0 || !STEPS[key] || event.altKey || event.ctrlKey || event.metaKey) return;
+    const sideways = key === "ArrowLeft" || key === "ArrowRight", turned = sideways && getComputedStyle(group).direction === "rtl";
+    event.preventDefault();
+    event.stopPropagation(); // what is around the group has arrow keys of its own
+    all[Math.max(0, Math.min(all.length - 1, at + (turned ? -STEPS[key] : STEPS[key])))].focus();
+  });
+  return (first = 0) => {
+    const all = buttons(), focused = /** @type {HTMLElement} */ (rootOf(group).activeElement);
+    for (const button of all) button.tabIndex = -1;
+    stopAt(all.includes(focused) ? focused : all[first] ?? all[0] ?? null);
+  };
+}
+
+// What slides says so: it fades where it goes on, at either end.
+
+const SLACK = 2; // pixels that rounding may make
+const FADE = "2.2rem";
+
+/**
+ * Has an element that scrolls, sideways or down, fade where there is more of it.
+ *
+ * @param {HTMLElement} node that scrolls
+ * @returns {{ look: () => void, stop: () => void }} call `look` when its content is another
+ */
+export function makeSliding(node) {
+  let asked = 0;
+  function fade() {
+    asked = 0;
+    const sideways = node.scrollWidth > node.clientWidth + SLACK;
+    const [at, seen, all] = sideways
+      ? [Math.abs(node.scrollLeft), node.clientWidth, node.scrollWidth] : [node.scrollTop, node.clientHeight, node.scrollHeight];
+    const before = at > SLACK, after = at + seen < all - SLACK;
+    const scrolls = (before || after) && getComputedStyle(node)[sideways ? "overflowX" : "overflowY"] !== "visible";
+    const stops = [before ? `transparent, #000 ${FADE}` : "#000", after ? `#000 calc(100% - ${FADE}), transparent` : "#000"];
+    const mask = scrolls ? `linear-gradient(to ${sideways ? "right" : "bottom"}, ${stops.join(", ")})` : "";
+    for (const name of ["-webkit-mask-image", "mask-image"]) node.style.setProperty(name, mask);
+  }
+  const look = () => { asked ||= requestAnimationFrame(fade); };
+  node.addEventListener("scroll", look, { passive: true });
+  const seen = new ResizeObserver(look);
+  seen.observe(node);
+  return {
+    look,
+    stop() {
+      cancelAnimationFrame(asked);
+      node.removeEventListener("scroll", look);
+      seen.disconnect();
+    },
+  };
+}
+
+// Which way a sentence runs: as its first letter does that is not a mask's.
+
+const MASK = /\[mask\]/gi, LETTER = /\p{L}/u;
+const FROM_THE_RIGHT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Samaritan}\p{Script=Mandaic}\p{Script=Adlam}\p{Script=Hanifi_Rohingya}]/u;
+
+/** @param {string} sentence */
+export function directionOf(sentence) {
+  const letter = LETTER.exec(sentence.replace(MASK, ""));
+  return letter && FROM_THE_RIGHT.test(letter[0]) ? "rtl" : "ltr";
 }

@@ -1,11 +1,10 @@
-import { putImage } from "./canvas.js";
+import { putImage, signedScale } from "./canvas.js";
 import { element } from "./element.js";
 import { given, onRoom, took } from "./filling.js";
 import { playInTurn } from "./motion.js";
 import { number, short } from "./numbers.js";
-import { signedScale } from "./scale.js";
+import { makeTip } from "./popover.js";
 import { colourOf } from "./theme.js";
-import { makeTip } from "./tip.js";
 
 export const styles = ["tip.css", "ffn_picture.css"];
 

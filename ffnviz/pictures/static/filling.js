@@ -4,10 +4,8 @@
 // them it took, and the fewest and most that it could: none gets too low to be read, or needlessly
 // high. A list scrolls only where no picture can be lower.
 
-import { roomsOfScene } from "./bringing.js";
-import { rootOf } from "./element.js";
-import { makeSliding } from "./sliding.js";
-import { stripOfTalk } from "./spotlight.js";
+import { makeSliding, rootOf } from "./element.js";
+import { roomsOfScene, stripOfTalk } from "./spotlight.js";
 
 const PICTURES = new Set(["waiting", "chart", "bars", "activation_map", "ffn_picture", "block_picture"]);
 const LISTS = new Set(["passages", "table", "verdicts", "code", "neuron_card"]);

@@ -1,10 +1,10 @@
 // Corners of a line that are dragged over a curve: by pointer, finger, or the arrow keys.
 
 import { svgElement } from "./block_lanes.js";
-import { element, each } from "./element.js";
+import { makeUnanswered } from "./drag.js";
+import { each, element } from "./element.js";
 import { within } from "./numbers.js";
 import { colourOf } from "./theme.js";
-import { makeUnanswered } from "./unanswered.js";
 
 /** @import { Head } from "./head.js" */
 

@@ -1,8 +1,8 @@
 // The buttons of a training, how far it is, and a slider back through what was recorded.
 
-import { kept } from "./browser_storage.js";
-import { download } from "./saving.js";
 import { element, rootOf, setText } from "./element.js";
+import { kept } from "./local_storage.js";
+import { download } from "./saving.js";
 
 export const styles = ["learn_bar.css"];
 

@@ -1,5 +1,5 @@
 // A text that the browser keeps for whoever made it: after a reload it is there again, and all tabs
-// share it. Nothing is seen of it.
+// share it. Nothing is seen of it. And small things that other pictures have a browser remember.
 
 import { element } from "./element.js";
 
@@ -53,4 +53,23 @@ export function mount(tell) {
     },
     destroy() { removeEventListener("focus", compare); },
   };
+}
+
+// What a browser remembers under a name, for one tab ("sessionStorage") or for good ("localStorage").
+
+// A browser may forbid a page to keep anything: then only what was just to be kept is known.
+/**
+ * @param {"sessionStorage" | "localStorage"} storage
+ * @param {string} name
+ * @param {string} [value]
+ * @returns {string | null}
+ */
+export function kept(storage, name, value) {
+  try {
+    const table = window[storage];
+    if (value !== undefined) table.setItem(name, value);
+    return table.getItem(name);
+  } catch {
+    return value ?? null;
+  }
 }

@@ -1,8 +1,7 @@
-import { each, element } from "./element.js";
+import { each, element, oneStop } from "./element.js";
 import { fitList } from "./filling.js";
 import { stretch } from "./motion.js";
 import { number } from "./numbers.js";
-import { oneStop } from "./one_stop.js";
 import { colourOf } from "./theme.js";
 
 /** @import { Head } from "./head.js" */

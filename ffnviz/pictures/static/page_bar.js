@@ -1,8 +1,7 @@
-import { aboutFrom } from "./save_svg.js";
 import { each, element } from "./element.js";
 import { makeHelp, place } from "./popover.js";
+import { aboutFrom, thumbnail } from "./save_svg.js";
 import { notes } from "./spotlight.js";
-import { thumbnail } from "./thumbnail.js";
 
 export const styles = ["help.css", "page_bar.css"];
 

@@ -1,10 +1,9 @@
 // What can be done with a picture: save it, copy it, see it larger, read its numbers. A menu behind "⋯".
 
 import { contextOf } from "./canvas.js";
-import { download } from "./saving.js";
 import { element } from "./element.js";
 import { place } from "./popover.js";
-import { asCsv } from "./save_table.js";
+import { asCsv, download } from "./saving.js";
 
 const SCALE = 2; // pixels of a PNG for one of the page
 const DONE_MS = 1_500;

@@ -1,8 +1,8 @@
 // A square in which a person puts points of two classes, over what a network makes of them.
 
 import { channels, sharpContext } from "./canvas.js";
+import { makeUnanswered } from "./drag.js";
 import { element } from "./element.js";
-import { makeUnanswered } from "./unanswered.js";
 
 /** @import { Head } from "./head.js" */
 

@@ -1,7 +1,7 @@
 // Lines of a program, each with what it made; where they are movable, by a handle or the arrow keys.
 
+import { reordering } from "./drag.js";
 import { each, element } from "./element.js";
-import { reordering } from "./reorder.js";
 
 /** @import { Head } from "./head.js" */
 

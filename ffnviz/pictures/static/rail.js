@@ -1,10 +1,8 @@
 // The controls of a part: sliders, choices, menus, boxes and buttons, all in one look.
 
-import { chooseByArrows, element, rootOf, setText } from "./element.js";
-import { oneStop } from "./one_stop.js";
+import { chooseByArrows, element, makeSliding, oneStop, rootOf, setText } from "./element.js";
 import { fileInput } from "./opening.js";
 import { saveFile } from "./saving.js";
-import { makeSliding } from "./sliding.js";
 
 /** @import { SavedFile } from "./saving.js" */
 

@@ -1,8 +1,8 @@
 // The scenes of one's own lecture in their order: a click chooses one, its handle is dragged, or
 // moved by the arrow keys.
 
+import { reordering } from "./drag.js";
 import { each, element } from "./element.js";
-import { reordering } from "./reorder.js";
 
 export const styles = ["reorder.css", "scene_list.css"];
 

@@ -3,11 +3,10 @@
 // A cell's data come once and are kept by their digest. Of data that are not here (this tab was
 // loaded anew, or a message was overtaken by the next) the server is told that they are lost.
 
-import { element } from "./element.js";
+import { element, makeSliding } from "./element.js";
 import { fillWindow } from "./filling.js";
 import { unpack } from "./payload.js";
 import { mount as hang } from "./shell.js";
-import { makeSliding } from "./sliding.js";
 
 const known = new Map(); // digest → a cell's data, or an array; the last used last; for all sheets of this tab
 // Only what shows the sentence says so, once it is painted.

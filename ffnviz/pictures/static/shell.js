@@ -9,10 +9,9 @@ import { read } from "./files.js";
 import { makeHead, titleOf } from "./head.js";
 import { unpack } from "./payload.js";
 import { enlarge, pictureMenu } from "./picture_menu.js";
-import { elementAsSvg } from "./save_svg.js";
+import { elementAsSvg, savedBy, savedNoMore } from "./save_svg.js";
 import { shows, showsNoMore } from "./spotlight.js";
 import { onThemeChange, theme, themeSheet } from "./theme.js";
-import { savedBy, savedNoMore } from "./thumbnail.js";
 
 /** @import { Palette } from "./theme.js" */
 

@@ -1,14 +1,13 @@
 // The scene of a lecture that the page shows: its words, its question, the way on. As a talk it is
 // all there is beside the lit picture, and a clicker or the keyboard leads through it.
 
-import { beginBringing } from "./bringing.js";
 import { classroom, complain, onClass, send, together as isTogether, waits, WAITS } from "./classroom_connection.js";
 import { each, element, rootOf } from "./element.js";
 import { crowd } from "./filling.js";
 import { sum } from "./numbers.js";
-import { drawOptions } from "./question.js";
-import { light, makeRoom } from "./spotlight.js";
+import { beginBringing, light, makeRoom } from "./spotlight.js";
 import { colourOf } from "./theme.js";
+import { drawOptions } from "./vote_question.js";
 
 /** @import { Span } from "./head.js" */
 

@@ -1,8 +1,7 @@
 // A table of numbers and words.
 
-import { element } from "./element.js";
+import { element, oneStop } from "./element.js";
 import { fitList } from "./filling.js";
-import { oneStop } from "./one_stop.js";
 
 /** @import { Head } from "./head.js" */
 

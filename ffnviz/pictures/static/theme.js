@@ -1,4 +1,4 @@
-// One theme for all pictures of a page: palettes.json, light or dark.
+// One theme for all pictures of a page: palettes.json, light or dark; and the size of the page's type.
 
 import { read } from "./files.js";
 
@@ -81,4 +81,18 @@ export function onThemeChange(repaint) {
 export function colourOf(name, palette) {
   if (Object.hasOwn(palette, name)) return palette[name];
   return /^#[0-9a-f]{6}$/i.test(name) ? name : palette.text;
+}
+
+// The size of the page's own type, in pixels; asked of the browser only when it may have changed, since it
+// then settles all styles.
+
+let size = 0, presenting;
+addEventListener("resize", () => { size = 0; });
+
+export function typeSize() {
+  const now = document.documentElement.dataset.presenting; // a talk's type is larger
+  if (now !== presenting) size = 0;
+  presenting = now;
+  size ||= parseFloat(getComputedStyle(document.documentElement).fontSize);
+  return size;
 }

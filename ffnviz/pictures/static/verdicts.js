@@ -1,6 +1,5 @@
-import { each, element } from "./element.js";
+import { each, element, oneStop } from "./element.js";
 import { fitList } from "./filling.js";
-import { oneStop } from "./one_stop.js";
 
 /** @import { Head } from "./head.js" */
 

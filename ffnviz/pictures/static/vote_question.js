@@ -1,13 +1,12 @@
 // A question: vote, see the experiment, vote again, hear why. Alone one's votes stand in the link;
-// in a class they are counted without names, and the lecturer leads from step to step.
+// in a class they are counted without names, and the lecturer leads from step to step. Its options
+// are drawn as those of a scene's question and of a bet.
 
-import { kept } from "./browser_storage.js";
-import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass, waits, WAITS } from "./classroom_connection.js";
-import { each, element, setText } from "./element.js";
-import { sum } from "./numbers.js";
-import { oneStop } from "./one_stop.js";
+import { complain, countsOf, follows, leads, onClass, send, together, vote as sendVote, voteOf as voteInClass, WAITS, waits } from "./classroom_connection.js";
+import { each, element, oneStop, setText } from "./element.js";
+import { kept } from "./local_storage.js";
 import { stretch } from "./motion.js";
-import { drawOptions } from "./question.js";
+import { sum } from "./numbers.js";
 
 /** @import { Head, Span } from "./head.js" */
 
@@ -188,4 +187,30 @@ export function mount(tell) {
     },
     destroy: stop,
   };
+}
+
+// The options of a question as buttons: which is chosen, and which is right once that may be seen.
+
+/**
+ * Shows them.
+ *
+ * @param {HTMLElement} box that the buttons are in
+ * @param {string[]} options
+ * @param {() => HTMLElement} make a button whose first child is for its text
+ * @param {{
+ *   right: number | null, chosen: number | null | undefined, isOpen: boolean,
+ *   choose: (option: number) => void
+ * }} state `right` is null as long as nobody is told
+ * @param {(button: any, option: number) => void} more what else a button shows
+ */
+export function drawOptions(box, options, make, { right, chosen, isOpen, choose }, more) {
+  each(box, options, make, (button, text, at) => {
+    button.firstChild.textContent = at === right ? `✓ ${text}` : text;
+    button.disabled = !isOpen;
+    button.classList.toggle("right", at === right);
+    button.classList.toggle("chosen", at === chosen);
+    button.setAttribute("aria-pressed", String(at === chosen));
+    button.onclick = () => choose(at);
+    more(button, at);
+  });
 }

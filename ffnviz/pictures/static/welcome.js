@@ -1,8 +1,8 @@
 // What to do first, for those who have never heard of an FFN; gone for good once it is closed.
 
-import { kept } from "./browser_storage.js";
 import { element } from "./element.js";
 import { read } from "./files.js";
+import { kept } from "./local_storage.js";
 import { makeTerms, markWithin } from "./terms.js";
 
 export const styles = ["welcome.css"];

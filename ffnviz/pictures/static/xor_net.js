@@ -1,9 +1,9 @@
 // Two hidden units and an output with nine weights to choose; what they make of the four inputs is
 // computed with every change.
 
-import { element, setText } from "./element.js";
 import { numberOf } from "./by_hand.js";
-import { makeUnanswered } from "./unanswered.js";
+import { makeUnanswered } from "./drag.js";
+import { element, setText } from "./element.js";
 
 /** @import { Head } from "./head.js" */
 

@@ -1,7 +1,6 @@
 // What test_engine.py asks of the modules; numbers go as base64 of float32.
 (() => {
-  const { makeEncoder } = need("encoder.js"), { makeTokenizer } = need("tokenizer.js");
-  const { makeMemory, PANEL } = need("products.js");
+  const { makeEncoder, makeMemory, PANEL } = need("encoder.js"), { makeTokenizer } = need("tokenizer.js");
   const encoders = {};
   let tokenizer;
   const base64 = (values) => {

@@ -1,4 +1,5 @@
-// A list whose lines are dragged by a handle, with a mouse or a finger, or moved by the arrow keys.
+// What is dragged: lines of a list by a handle, with a mouse or a finger or the arrow keys; and what the server
+// has not yet heard of it.
 
 import { element } from "./element.js";
 
@@ -72,6 +73,35 @@ export function reordering(list, move) {
       show();
       if (focused !== null) list.children[focused]?.lastChild.focus();
       focused = null;
+    },
+  };
+}
+
+// What a person has changed and the server has not yet answered: who moves fast is ahead of what comes back.
+
+/**
+ * @template State
+ * @param {(state: State) => string} keyOf gives a text that two equal states share
+ */
+export function makeUnanswered(keyOf) {
+  /** @type {string[]} */
+  let keys = [];
+  return {
+    /**
+     * Says that a state was sent.
+     *
+     * @param {State} state
+     */
+    add(state) { keys.push(keyOf(state)); },
+    /**
+     * Whether newer states than this one, which has come back, are on their way.
+     *
+     * @param {State} state
+     */
+    overtakes(state) {
+      const at = keys.lastIndexOf(keyOf(state));
+      keys = at < 0 ? [] : keys.slice(at + 1);
+      return keys.length > 0;
     },
   };
 }
