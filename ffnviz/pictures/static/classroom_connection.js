@@ -82,6 +82,9 @@ export const WAITS = "No connection. It is sent as soon as there is one.";
  */
 export const waits = (what, number = "") => unsent.has(`${what} ${number}`);
 
+/** @type {Map<string, Promise<void>>} */
+const underWay = new Map(); // of each kind, what was sent last: two on their way at once may overtake each other
+
 /**
  * Sends the class something, again and again while there is no network; the newest of a kind goes in place
  * of those before.
@@ -89,9 +92,23 @@ export const waits = (what, number = "") => unsent.has(`${what} ${number}`);
  * @param {string} what
  * @param {{ scene?: number, number?: number, [more: string]: any }} sent
  */
-export async function send(what, sent) {
-  const { code } = classroom, kind = `${what} ${sent.scene ?? sent.number ?? ""}`;
+export function send(what, sent) {
+  const kind = `${what} ${sent.scene ?? sent.number ?? ""}`;
   newest.set(kind, sent);
+  const { code } = classroom;
+  const turn = (underWay.get(kind) ?? Promise.resolve()).then(() => deliver(what, kind, sent, code));
+  underWay.set(kind, turn.catch(() => {}));
+  return turn;
+}
+
+/**
+ * @param {string} what
+ * @param {string} kind
+ * @param {object} sent
+ * @param {string} code the class that it is for
+ */
+async function deliver(what, kind, sent, code) {
+  if (classroom.code !== code) return;
   const post = () => {
     const given = new AbortController(), late = setTimeout(() => given.abort(), ANSWERS_MS);
     return fetch(address(what), {
