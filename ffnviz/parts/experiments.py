@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
 from ffnviz.analysis.lab.trained import ALPHA, SCOPE, Answered, signed
 from ffnviz.analysis.trainings import STEPS
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Figure, axis, escaped, figure, row_axis
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.votes import Claim, verdicts_cell
 from ffnviz.pictures.wording import Sentence, counted, number
 from ffnviz.state.run import Run
@@ -26,7 +26,7 @@ class Compared:
     """One row."""
 
     name: str  # of what is compared, escaped
-    differences: NDArray[np.float64]  # a pair each, (n,)
+    differences: Array  # a pair each, (n,)
     interval: tuple[float, float]  # of their mean
     note: str  # at the right end of the row, escaped
 
@@ -45,22 +45,19 @@ def compared(rows: Sequence[Compared], colour: str) -> Figure:
         means.append((mean, place))
         low, high = np.clip(row.interval, -reach, reach)
         lines += [(low, place), (high, place), (None, None)]
-    return figure(
+    diamond = {"size": 14, "symbol": "diamond", "line": {"color": "@background", "width": 2}}
+    return plot.figure(
         [
-            {"type": "scatter", "mode": "lines", "name": "99% interval", **_xy(lines),
-             "line": {"color": "@text", "width": 2}, "hoverinfo": "none"},
-            {"type": "scatter", "mode": "markers", "name": "a seed", **_xy(dots),
-             "marker": {"color": f"@{colour}/0.45", "size": 9},
-             "hovertemplate": "%{x:+.3f} nats<extra></extra>"},
-            {"type": "scatter", "mode": "markers", "name": "mean", **_xy(means),
-             "marker": {"color": f"@{colour}", "size": 14, "symbol": "diamond",
-                        "line": {"color": "@background", "width": 2}},
-             "hovertemplate": "%{x:+.3f} nats on average<extra></extra>"},
+            plot.line_trace("99% interval", *_xy(lines), "@text", 2, hoverinfo="none"),
+            plot.dots("a seed", *_xy(dots), {"color": f"@{colour}/0.45", "size": 9},
+                      hovertemplate="%{x:+.3f} nats<extra></extra>"),
+            plot.dots("mean", *_xy(means), {"color": f"@{colour}", **diamond},
+                      hovertemplate="%{x:+.3f} nats on average<extra></extra>"),
         ],
         # Names stand at the left of the axis, means at its right.
-        axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
-             domain=[0.36, 0.84]),
-        row_axis(len(rows), showticklabels=False),
+        plot.axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
+                  domain=[0.36, 0.84]),
+        plot.row_axis(len(rows), showticklabels=False),
         annotations=notes,
         margin={"l": 16, "r": 16, "t": 40, "b": 56},
     )  # fmt: skip
@@ -75,23 +72,13 @@ def _reach(furthest: Sequence[float]) -> float:
 
 
 def _note(text: str, place: int, x: float, anchor: str) -> dict[str, object]:
-    return {
-        "text": text,
-        "x": x,
-        "xref": "paper",
-        "xanchor": anchor,
-        "y": place,
-        "yanchor": "middle",
-        "showarrow": False,
-        "font": {"size": 16},
-    }
+    at = {"x": x, "xref": "paper", "xanchor": anchor, "y": place, "yanchor": "middle"}
+    return {"text": text, **at, "showarrow": False, "font": {"size": 16}}
 
 
-def _xy(points: Sequence[tuple[float | None, float | None]]) -> dict[str, object]:
-    return {
-        "x": np.array([x for x, _ in points], float),
-        "y": np.array([y for _, y in points], float),
-    }
+def _xy(points: Sequence[tuple[float | None, float | None]]) -> tuple[Array, Array]:
+    x, y = np.array(points, float).reshape(-1, 2).T
+    return x, y
 
 
 ROW, FRAME = 34, 110  # pixels
@@ -117,23 +104,14 @@ def difference(answered: Answered, label: str) -> Sentence:
 
 def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
     """What each comparison found, except those that nobody has trained."""
-    rows = [
-        Compared(
-            escaped(each.question.name),
-            pairs.differences,
-            pairs.interval(ALPHA),
-            f"<b>{signed(pairs.effect)}</b>",
-        )
-        for each in answered
-        if (pairs := each.pairs) is not None
-    ]
-    return chart_cell(
-        head,
-        compared(rows, head.accent),
-        "By how much each variant's loss is higher than the usual network's, seed by seed.",
-        key=key,
-        height=FRAME + ROW * max(1, len(rows)),
-    )
+    rows = []
+    for each in answered:
+        if (pairs := each.pairs) is not None:
+            name, effect = plot.escaped(each.question.name), f"<b>{signed(pairs.effect)}</b>"
+            rows.append(Compared(name, pairs.differences, pairs.interval(ALPHA), effect))
+    drawn = compared(rows, head.accent)
+    alt = "By how much each variant's loss is higher than the usual network's, seed by seed."
+    return chart_cell(head, drawn, alt, key=key, height=FRAME + ROW * max(1, len(rows)))
 
 
 R = TypeVar("R")

@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from string import capwords
 
 from ffnviz.analysis.journey import Word, words_of
 from ffnviz.analysis.needs import Capability
@@ -11,7 +12,7 @@ from ffnviz.analysis.prediction import Prediction
 from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.model import TWINS
 from ffnviz.models.encoder.tokenizer import Token
-from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
@@ -32,28 +33,25 @@ class Split:
 
 
 def split_words(sentence: str, tokens: Sequence[Token]) -> list[Split]:
-    """The words of more than one token in their order, each spelling once.
-
-    `tokens` may be only the first ones of the sentence.
-    """
+    """The words of more than one token in their order, each spelling once."""
     typed = [token for token in tokens if not token.special]
     words: dict[str, Split] = {}
     for word in _LETTERS.finditer(sentence):
         start, end = word.span()
-        pieces = tuple(
+        pieces = [
             sentence[max(start, token.start) : min(end, token.end)]
             for token in typed
             if start < token.end and (token.start < end or token.start == token.end == end)
-        )
+        ]
         if len(pieces) > 1:
-            words.setdefault(word[0].lower(), Split(word[0], pieces))
+            words.setdefault(word[0].lower(), Split(word[0], tuple(pieces)))
     return list(words.values())
 
 
 def read_in_bytes(tokens: Sequence[Token]) -> list[str]:
     """The typed characters of several tokens (the first has the text), each once, in order."""
     seen: dict[str, None] = {}
-    for before, token in pairwise(token for token in tokens if not token.special):
+    for before, token in pairwise([token for token in tokens if not token.special]):
         if before.text and not token.text:
             seen.setdefault(before.text[-1])
     return list(seen)
@@ -66,7 +64,8 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
     """The books that a network was trained on, by file names in alphabetical order, if known."""
     if not books:
         return ""
-    first, last = (typed(_title(book)) for book in (books[0], books[-1]))
+    names = books[0], books[-1]
+    first, last = [typed(capwords(re.sub("[-_]", " ", name))) for name in names]
     one = len(books) == 1
     read = f"one book ({first})" if one else f"{len(books):,} books (from {first} to {last})"
     *most, least = [read, *besides]
@@ -84,10 +83,6 @@ def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
         f"{quoted(characters[0])}{others}: it reads {'them' if more else 'it'} byte by byte, and "
         "“…” stands for each further byte. "
     )
-
-
-def _title(name: str) -> str:
-    return " ".join(word.capitalize() for word in name.replace("-", " ").replace("_", " ").split())
 
 
 def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
@@ -108,37 +103,36 @@ def of_no_question(label: str) -> Sentence:
 
 
 def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) -> Sentence:
-    """The line under a network's guess at the chosen token; the subject's if `traced` is None.
+    """The line under a guess: that no word is hidden at the token, and what it cannot read.
 
-    Where no word is hidden, it warns of that, unless `warn` is false; elsewhere it keeps the room.
+    With `warn`, where a word is hidden, the line keeps the room of that warning.
     """
     traced = traced or run.subject
-    warning = ""
-    room = ""
+    warning = room = ""
     if warn and asked(run) == SHOWN:
         warning = question(run) or of_no_question(run.labels[run.token])
     elif warn and asked(run) == HIDDEN:
         room = spare(of_no_question(max(run.labels, key=len)))
     tokens = traced.whole.tokens
     in_bytes = read_in_bytes(tokens)
-    read = what_it_cannot_read(traced) or what_it_read(traced)
-    words = [
-        (split.word, split.pieces)
-        for split in split_words(traced.text, tokens)
-        if not set(split.word) & set(in_bytes)
-    ]
+    read = of_bytes(in_bytes, traced.card.id in TWINS) or what_it_read(traced)
+    split = split_words(traced.text, tokens)
+    words = [(each.word, each.pieces) for each in split if not set(each.word) & set(in_bytes)]
     return f"{warning}{read}{of_pieces(words)}{room}"
 
 
 def what_it_cannot_read(traced: TracedModel) -> Sentence:
     """Which characters it reads as bytes; nothing if it has a token for all that are typed."""
-    english = traced.card.id in TWINS
-    return of_bytes(read_in_bytes(traced.whole.tokens), english)
+    return of_bytes(read_in_bytes(traced.whole.tokens), traced.card.id in TWINS)
 
 
 def what_it_read(traced: TracedModel) -> Sentence:
     """What it was trained on; nothing if nobody knows."""
-    return of_what_it_read(*_training_texts(traced.network))
+    try:
+        record = record_of(traced.network)
+    except NotForThisNetwork:
+        return ""
+    return of_what_it_read(record.books, record.besides)
 
 
 def guess_cell(
@@ -150,11 +144,7 @@ def guess_cell(
     key: str = "",
     traced: TracedModel | None = None,
 ) -> Cell:
-    """The likeliest words at the chosen token, of one or of several predictions.
-
-    Each guess has a panel with its title and its colour. The first is a guess of `traced`, which is
-    the subject if None; sentence and note make the Head, alt and key are those of bars_cell.
-    """
+    """The likeliest words at the chosen token: a panel a guess, with a title and a colour."""
     colour = (traced or run.subject).card.colour
     panels = [Bars(title, p.words, p.probabilities, shade) for title, p, shade in guesses]
     return bars_cell(Head(sentence, note, colour, under=under_guess(run, traced)), panels, key, alt)
@@ -184,11 +174,3 @@ def words_to_hide(run: Run) -> list[Word | None]:
 def _guesses(run: Run) -> bool:
     """Whether the network guesses hidden words."""
     return run.card.has_mask and run.card.has_word_head
-
-
-def _training_texts(network: Network) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    try:
-        record = record_of(network)
-    except NotForThisNetwork:
-        return (), ()
-    return record.books, record.besides

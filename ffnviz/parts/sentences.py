@@ -32,12 +32,10 @@ def of_the_question(sentence: str, hidden: int | None, can_hide: bool) -> Senten
     if hidden is None or hidden:
         return ""
     how = "press “Hide”" if can_hide else "click a word and hide it"
+    start = "No word is hidden here, so the network has nothing to guess."
     if sentence.rstrip().endswith("?"):
-        start = (
-            "The network answers no questions: it guesses hidden words, and none is hidden here."
-        )
-    else:
-        start = "No word is hidden here, so the network has nothing to guess."
+        answers = "The network answers no questions"
+        start = f"{answers}: it guesses hidden words, and none is hidden here."
     return f"{start} To see it guess, {how}, or type ___ for a word. "
 
 
@@ -80,9 +78,7 @@ def of_prediction(
     is_off: bool = False,
 ) -> Sentence:
     """The likeliest word and its probability, with the FFN and without it."""
-    best, other = (
-        f"“{word}” ({percent(probability)})" for word, probability in (prediction, without)
-    )
+    best, other = [f"“{word}” ({percent(share)})" for word, share in (prediction, without)]
     questions = {
         HIDDEN: "For the hidden word the network says",
         NEXT: f"After {quoted(label)} the network expects",
@@ -119,23 +115,22 @@ def of_blocks(shares: Array, threshold: float) -> Sentence:
 
 def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     """How much of the sentence each network leaves at zero; the first one's number stands out."""
-    sentence = ""
-    for place, (label, share, threshold, colour) in enumerate(awake):
+    said: list[str] = []
+    for label, share, threshold, colour in awake:
         where = "exactly zero" if threshold == 0 else f"within {threshold:g} of zero"
         asleep = percent(1 - share)
-        sentence += (
-            f", {label} {asleep} {where}"
-            if place
-            else f"{label} leaves {number(f'{asleep} of its activations {where}', colour)}"
-        )
-    return f"{sentence}."
+        leaves = f"{label} {asleep} {where}"
+        if not said:
+            leaves = f"{label} leaves {number(f'{asleep} of its activations {where}', colour)}"
+        said.append(leaves)
+    return f"{', '.join(said)}."
 
 
 def of_leading(word: str, added: float, block: int, is_off: bool = False) -> Sentence:
     """What the neuron adds that adds most to the likeliest word; blocks count from 0 here."""
-    which = (
-        "With the FFN on, this neuron" if is_off else f"Of block {block + 1}'s neurons, this one"
-    )
+    which = f"Of block {block + 1}'s neurons, this one"
+    if is_off:
+        which = "With the FFN on, this neuron"
     return (
         f"{which} adds most to the logit of {quoted(word)}: "
         f"{number(f'+{added:.2f}' if added > 0 else signed(added))}."

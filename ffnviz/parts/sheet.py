@@ -14,7 +14,7 @@ from ffnviz.pictures.waiting import waiting_cell
 from ffnviz.pictures.wording import Sentence
 from ffnviz.state.actions import Action, Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, count_setting
+from ffnviz.state.settings import Setting, count_setting, count_slider
 from ffnviz.state.state import LARGEST
 
 R = TypeVar("R")
@@ -179,6 +179,31 @@ def row(
     )
 
 
+def measured_row(
+    name: str,
+    setup: tuple[object, ...],
+    work: Callable[..., Any],
+    cards: Callable[[Measured[Any]], Sequence[Cell | Soon]],
+    soon: Sequence[Cell | Soon],
+    *,
+    widths: Sequence[float] = (),
+    args: tuple[Any, ...] = (),
+    words: tuple[str, str] = ("Measure", "Measuring …"),
+    once: bool = False,
+) -> Measurement[Any]:
+    """The measurement behind one row: its cards, and what stands there until they are known.
+
+    `words` are on the button, and beside the progress bar.
+    """
+
+    def after(measured: Measured[Any]) -> list[Row]:
+        return [row(*cards(measured), widths=widths)]
+
+    before = [row(*soon, widths=widths)]
+    label, doing = words
+    return Measurement(name, setup, work, after, args, before, label, doing, once=once)
+
+
 def set_to(setting: Setting[T], value: T | None) -> Set:
     """The action that changes a setting; None resets it."""
     return Set({setting.name: None if value is None else setting.text(value)})
@@ -207,7 +232,7 @@ def resolved(
 ) -> Resolved:
     """The sheet with what is shown of each measurement.
 
-    `look` gives the result of one, or its last, of another setup; `busy`, whether one is under way.
+    `look` gives the result of one, or its last, of another setup; `busy`, whether one is under way;
     `kept` has what was last shown of each whole result, by name; what is shown now is put there.
     """
     outcome, led = Resolved(), set[str]()  # led: the measurements that have a card with their bar
@@ -223,11 +248,11 @@ def resolved(
                 case Measurement():
                     yield from measured(part)
                 case Row():
-                    columns = (
+                    columns = [
                         Column(tuple(expanded(column.cells, of, now)), column.width)
                         for column in part.columns
-                    )
-                    yield Row(tuple(column for column in columns if column.cells))
+                    ]
+                    yield Row(tuple([column for column in columns if column.cells]))
                 case Soon() if of is not None:
                     words = ("", "") if of.live or of.name in led else (of.label, of.doing)
                     led.add(of.name)
@@ -276,20 +301,17 @@ def _without_events(shown: Sequence[Any]) -> Iterator[Any]:
     """Cells, or rows of them, that ask for nothing when they are clicked."""
     for each in shown:
         if isinstance(each, Row):
-            yield Row(
-                tuple(
-                    Column(tuple(_without_events(column.cells)), column.width)
-                    for column in each.columns
-                )
-            )
+            columns = [
+                Column(tuple(_without_events(column.cells)), column.width)
+                for column in each.columns
+            ]
+            yield Row(tuple(columns))
         else:
             yield replace(each, events={})
 
 
 STOPS = (5, 10, 20, 50, 100, 200, 500, 1_000)
-REPEATS = count_setting("repeats", 50, STOPS[0], STOPS[-1]).with_control(
-    "runs of each", STOPS, "{:,}".format
-)
+REPEATS = count_slider("repeats", 50, STOPS, "runs of each", "{:,}")
 
 
 def measured_at_once(measurement: Measurement[Any], run: Run) -> Measured[Any]:

@@ -31,18 +31,12 @@ def _end_of(magnitude: NDArray[np.floating]) -> float:
     if magnitude.ndim > 1 and len(magnitude) > 1:
         first = int(magnitude.max(axis=1).argmax())
         others = np.concatenate([magnitude[:first], magnitude[first + 1 :]])
-    if _many_are_tall(others, largest):
+    # As a rule many are tall, the quantile among them; counting costs a tenth of computing it.
+    n, tall = np.count_nonzero(others > 0), np.count_nonzero(others > largest / TOWERING)
+    if not n or tall >= n - np.floor((n - 1) * QUANTILE):
         return largest
-    awake = others[others > 0]
-    usual = float(np.quantile(awake, QUANTILE)) if awake.size else largest
+    usual = float(np.quantile(others[others > 0], QUANTILE))
     return usual if largest > TOWERING * usual else largest
-
-
-def _many_are_tall(others: NDArray[np.floating], largest: float) -> bool:
-    # As a rule the quantile is among them; counting costs a tenth of computing it.
-    n = np.count_nonzero(others > 0)
-    tall = np.count_nonzero(others > largest / TOWERING)
-    return bool(n and tall >= n - np.floor((n - 1) * QUANTILE))
 
 
 WIDE = 2_048  # hidden units; of a wider layer neighbours are sent as one where it would be long
@@ -77,12 +71,7 @@ def maps_cell(
     # gives the action for map name, neuron and token
     on_open: Callable[[str, int, int], Any] | None = None,
 ) -> Cell:
-    """The maps one over the other, all on one colour scale.
-
-    A click (or Enter, after moving with the arrow keys) hands map name, neuron and token to
-    `on_choose` before the page runs again; a double click (or Shift + Enter) hands them to
-    `on_open`, if there is one.
-    """
+    """The maps one over the other, on one colour scale; a double click asks for `on_open`."""
     shapes = {shown.name: shown.hidden.shape for shown in maps}
 
     def pointed(sent: Any) -> tuple[str, int, int] | None:
@@ -99,16 +88,15 @@ def maps_cell(
     arrays: dict[str, NDArray[Any]] = {}
     maps_json = []
     for shown in maps:
-        column = None
-        if _is_pooled(shown):
-            hidden, neurons, column = _pooled(shown, neuron[1] if neuron[0] == shown.name else None)
-            arrays[f"{shown.name}.neurons"] = as_numbers(neurons, shown.hidden.shape[1])
-            arrays[f"{shown.name}.hidden"] = hidden
-            arrays[f"{shown.name}.order"] = as_order(np.arange(hidden.shape[1]))
+        column, d_ff, order_drawn = None, shown.hidden.shape[1], shown.order
+        if d_ff > WIDE and 2 * shown.hidden.size > MOST_BYTES:
+            half, neurons, column = _pooled(shown, neuron[1] if neuron[0] == shown.name else None)
+            arrays[f"{shown.name}.neurons"] = as_numbers(neurons, d_ff)
+            order_drawn = np.arange(half.shape[1])
         else:
             half = shown.hidden.astype(np.float16) if shown.half is None else shown.half
-            arrays[f"{shown.name}.hidden"] = half
-            arrays[f"{shown.name}.order"] = as_order(shown.order)
+        arrays[f"{shown.name}.hidden"] = half
+        arrays[f"{shown.name}.order"] = as_order(order_drawn)
         maps_json.append(
             {
                 "name": shown.name,
@@ -117,7 +105,7 @@ def maps_cell(
                 "note": shown.note,
                 "texts": list(shown.texts),
                 "token": shown.token,
-                "d_ff": shown.hidden.shape[1],
+                "d_ff": d_ff,
                 "column": column,
             }
         )
@@ -140,20 +128,10 @@ def maps_cell(
     return Cell("activation_map", key, header, arrays, events)
 
 
-def _is_pooled(shown: ActivationMap) -> bool:
-    return shown.hidden.shape[1] > WIDE and 2 * shown.hidden.size > MOST_BYTES
-
-
 def _pooled(
     shown: ActivationMap, chosen: int | None
 ) -> tuple[NDArray[np.float16], NDArray[np.integer], int | None]:
-    """Neighbours in the order as one column, which has the strongest of them on each token.
-
-    So no neuron that stands out vanishes, and each cell still knows whose value it has.
-
-    Returns:
-        values and neurons, (T, columns) each, and the column with the chosen neuron.
-    """
+    """Neighbours in the order as one column, the strongest: values, neurons (T, columns), place."""
     n_tokens, d_ff = shown.hidden.shape
     n_columns = max(1, min(d_ff, MOST_BYTES // (n_tokens * (2 + (2 if d_ff <= 2**16 else 4)))))
     edges = np.linspace(0, d_ff, n_columns + 1).astype(int)

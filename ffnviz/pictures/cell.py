@@ -35,12 +35,15 @@ class Head:
         }
 
 
+_PLAIN = (str, int, float, type(None))
+
+
 def to_data(shown: Any) -> Any:
     """As JSON values: of a dataclass all fields in order, but the arrays and those named on_…."""
     if isinstance(shown, Head):
         return shown.to_json()
     if isinstance(shown, list | tuple):
-        return [to_data(each) for each in shown]
+        return [each if isinstance(each, _PLAIN) else to_data(each) for each in shown]
     if not is_dataclass(shown):
         return shown
     values = {name: each for name, each in vars(shown).items() if not name.startswith("on_")}
@@ -100,15 +103,13 @@ def texts(value: Any) -> list[str] | None:
 
 def numbers(value: Any, n: int, low: float, high: float) -> list[float] | None:
     """So many numbers, each moved into a range; None if it is anything else."""
-    if not isinstance(value, list) or len(value) != n or not all(map(_is_number, value)):
+    if not isinstance(value, list) or len(value) != n:
         return None
-    return [float(min(high, max(low, each))) for each in value]
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return value == value  # NaN is not
+    if not all(isinstance(each, int | float) and not isinstance(each, bool) for each in value):
+        return None
+    # NaN, which is no number, does not equal itself.
+    legal = all(each == each for each in value)
+    return [float(min(high, max(low, each))) for each in value] if legal else None
 
 
 @dataclass(frozen=True)

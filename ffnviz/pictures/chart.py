@@ -1,7 +1,4 @@
-"""A Plotly figure drawn in place, so that it never blinks, and saved as PNG, SVG or CSV.
-
-st.plotly_chart builds its chart anew with every change; here Plotly.react changes the one there is.
-"""
+"""A Plotly figure changed in place, so that it never blinks, and saved as PNG, SVG or CSV."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -32,14 +29,13 @@ def chart_cell(
         "clickable": on_choose is not None,
         "head": head.to_json(),
     }
-    events = {} if on_choose is None else {"point": event(on_choose, _drawn, figure)}
+
+    def drawn(sent: Any) -> int | None:
+        points = [np.ravel(trace.get("customdata", [])).tolist() for trace in figure["data"]]
+        return member(sent, [each for some in points for each in some])
+
+    events = {} if on_choose is None else {"point": event(on_choose, drawn)}
     return Cell("chart", key or head.note, header, arrays, events)
-
-
-def _drawn(point: Any, figure: Mapping[str, Any]) -> int | None:
-    """The customdata of one of a figure's points, or None if it is anything else."""
-    drawn = [np.ravel(trace.get("customdata", [])).tolist() for trace in figure["data"]]
-    return member(point, [each for points in drawn for each in points])
 
 
 def _without_arrays(value: Any, arrays: dict[str, NDArray[Any]]) -> Any:

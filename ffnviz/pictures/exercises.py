@@ -1,15 +1,4 @@
-"""A curve that a person draws: with the pointer, or with the arrow keys.
-
-An exercise of numbers to compute by hand; the browser checks each as it is typed.
-
-A program with the values that each line computed; its lines may be reordered.
-
-A network of two hidden units whose nine weights a person chooses; the browser runs it.
-
-A square in which a person puts points of two classes, by pointer, finger or keys.
-
-Corners of a line that a person drags over a curve: by pointer, finger or keys.
-"""
+"""Exercises: numbers by hand, a program to order, weights to choose, points and curves to draw."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

@@ -53,20 +53,21 @@ def ffn_cell(
         scale: scale_end([stage.values for stage in stages if stage.scale == scale])
         for scale in dict.fromkeys(stage.scale for stage in stages)
     }
+    described = [
+        {
+            "name": stage.name,
+            "title": stage.title,
+            "shape": stage.shape,
+            "note": stage.note,
+            "neurons": stage.neurons,
+            "door": leads_to.get(stage.name, ""),
+            "largest": scales[stage.scale],
+            "beyond": bool(np.abs(stage.values).max() > scales[stage.scale]),
+        }
+        for stage in stages
+    ]
     header: dict[str, Any] = {
-        "stages": [
-            {
-                "name": stage.name,
-                "title": stage.title,
-                "shape": stage.shape,
-                "note": stage.note,
-                "neurons": stage.neurons,
-                "door": leads_to.get(stage.name, ""),
-                "largest": scales[stage.scale],
-                "beyond": bool(np.abs(stage.values).max() > scales[stage.scale]),
-            }
-            for stage in stages
-        ],
+        "stages": described,
         "steps": [{"symbol": symbol, "words": words} for symbol, words in steps],
         "neuron": neuron,
         "token": token[1][token[0]],

@@ -1,11 +1,4 @@
-"""The line of a class: its code and members, and what a student can send.
-
-The scene that the page shows: its words, its question, the way on; also as a talk.
-
-The scenes of one's own lecture: small pictures of them, to choose and to put in order.
-
-A text box for a scene's words, with a list of numbers to insert.
-"""
+"""What is drawn of a lecture: a scene, one's own scenes and their words, the line of a class."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass

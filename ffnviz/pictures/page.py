@@ -1,17 +1,4 @@
-"""The buttons that start, pause and replay a training, and how far it is.
-
-The lecture's menu, which stands on every page.
-
-The name of the page, the lecture, and the link to what the page shows.
-
-The footer of a part: what comes next, the glossary, what the network knows.
-
-A line on what to do first, which can be closed for good.
-
-The parts of a page, one shown at a time: a list at the left, in a narrow window a menu.
-
-A row of example sentences, grouped by what they show.
-"""
+"""What surrounds the parts of a page: bar, menu, parts, examples, welcome, training, footer."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,26 +11,6 @@ from ffnviz.pictures.cell import Cell, entry, event, one_of, place, to_data
 
 MOST_PICTURES, LONGEST_NAME, LONGEST_PICTURE = 20, 40, 12_000
 SMALL_PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+=*")
-
-Entries = Sequence[tuple[str, str]]  # an id and the words of its button, each
-OnLecture = Callable[[str, list[str], str], None]
-
-
-def menu_event(entries: Entries, on_lecture: OnLecture) -> Callable[[Any], None]:
-    """The event of the menu.
-
-    `on_lecture` gets the id, the names of the notes of the page's pictures, and a small picture of
-    the page for a view that is added.
-    """
-    ids = [name for name, _ in entries]
-
-    def choose(sent: Any) -> None:
-        what = one_of(entry(sent, "what"), ids)
-        if what is not None:
-            pictures, thumbnail = entry(sent, "pictures"), entry(sent, "thumbnail")
-            on_lecture(what, names(pictures), small_picture(thumbnail))
-
-    return choose
 
 
 def names(sent: object) -> list[str]:
@@ -68,14 +35,13 @@ def bar_cell(
     key: str,
     # called when the person wants the page as a file; None where there is no such file
     on_take: Callable[[], Any] | None = None,
-    lecture: Entries = (),  # what can be done about a lecture
-    on_lecture: OnLecture = lambda *_: None,  # called with what is to be done; see `menu_event`
+    lecture: Sequence[tuple[str, str]] = (),  # what can be done about a lecture: id and label
+    # called with the id of what is to be done, the names of the notes of the page's pictures, and a
+    # small picture of the page for a view that is added
+    on_lecture: Callable[[str, list[str], str], None] = lambda *_: None,
     outcome: str = "",  # what came of it, if that is not seen by itself
 ) -> Cell:
-    """The page's heading, and a button that copies the page's address.
-
-    Another page is also announced to screen readers.
-    """
+    """The page's heading, also announced to screen readers, and a button that copies its link."""
     data = {
         "title": title,
         "part": part,
@@ -85,7 +51,14 @@ def bar_cell(
         "lecture": [list(each) for each in lecture],
         "outcome": outcome,
     }
-    events = {"take": lambda _: on_take and on_take(), "lecture": menu_event(lecture, on_lecture)}
+
+    def choose(sent: Any) -> None:
+        what = one_of(entry(sent, "what"), [name for name, _ in lecture])
+        if what is not None:
+            pictures, thumbnail = entry(sent, "pictures"), entry(sent, "thumbnail")
+            on_lecture(what, names(pictures), small_picture(thumbnail))
+
+    events = {"take": lambda _: on_take and on_take(), "lecture": choose}
     return Cell("page_bar", key, data, events=events)
 
 
@@ -171,8 +144,6 @@ def learn_bar_cell(
     """The buttons, and a slider back through what was recorded."""
     data = {**vars(progress), "file": file and file[0], "can_show": can_show and bool(file)}
     arrays = {"file": np.frombuffer(file[1], np.uint8)} if file else {}
-    events = {
-        "ask": event(on_ask, one_of, REQUESTS),
-        "move": event(on_move, place, progress.moments),
-    }
+    moved = event(on_move, place, progress.moments)
+    events = {"ask": event(on_ask, one_of, REQUESTS), "move": moved}
     return Cell("learn_bar", key, data, arrays, events)

@@ -1,15 +1,10 @@
-"""Curves over layers, distances, widths and passes: lines with names, on one pair of axes.
-
-The colours of both themes, as pictures/palettes.json has them for Python and the browser.
-
-The accents are Okabe & Ito's vermillion and blue (2008), those of trained networks its reddish
-purple and bluish green, darker on white and lighter on black. The signed scale runs from violet
-through the background to green, a pair that stays apart for colour-blind eyes.
-
-What all Plotly figures share: axes, lines, marks, and text that stays text.
+"""What all Plotly figures share: colours, axes, lines, marks, and text that stays text.
 
 A figure is a plain dict of traces and layout, as plotly.js takes it: building it is ten times
-quicker than through plotly.graph_objects, which the tests use to check it.
+quicker than through plotly.graph_objects, which the tests use to check it. The accents are Okabe &
+Ito's vermillion and blue (2008), those of trained networks its reddish purple and bluish green,
+darker on white and lighter on black. The signed scale runs from violet through the background to
+green, a pair that stays apart for colour-blind eyes.
 """
 
 import json
@@ -70,6 +65,7 @@ DARK = Palette(**_PALETTES["dark"])
 
 Figure = dict[str, Any]
 Trace = dict[str, Any]
+Options = dict[str, Any]  # further ones of a trace or an axis, as Plotly has them
 
 
 def escaped(text: str) -> str:
@@ -87,14 +83,8 @@ def isolated(text: str) -> str:
 
 def axis(title: str, **more: Any) -> dict[str, Any]:
     """An axis that says what it counts; `more` as in Plotly's layout."""
-    return {
-        "title": {"text": title, "standoff": 10},
-        "gridcolor": "@line",
-        "linecolor": "@line",
-        "zerolinecolor": "@muted",
-        "automargin": False,
-        **more,
-    }
+    lines = {"gridcolor": "@line", "linecolor": "@line", "zerolinecolor": "@muted"}
+    return {"title": {"text": title, "standoff": 10}, **lines, "automargin": False, **more}
 
 
 def bare_axis(title: str, **more: Any) -> dict[str, Any]:
@@ -126,16 +116,10 @@ def some_named(labels: Sequence[str], most: int, longest: int = 14) -> dict[str,
 
 def figure(traces: Sequence[object], x: dict[str, Any], y: dict[str, Any], **more: Any) -> Figure:
     """Traces in a layout of one pair of axes; more axes and the rest as in Plotly's layout."""
-    layout = {
-        "xaxis": x,
-        "yaxis": y,
-        "margin": {"l": 70, "r": 20, "t": 36, "b": 56},
-        "legend": {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"},
-        "hovermode": "closest",
-        "uirevision": "kept",
-        **more,
-    }
-    return {"data": traces, "layout": layout}
+    legend = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    usual = {"margin": {"l": 70, "r": 20, "t": 36, "b": 56}, "legend": legend}
+    usual |= {"hovermode": "closest", "uirevision": "kept"}
+    return {"data": traces, "layout": {"xaxis": x, "yaxis": y, **usual, **more}}
 
 
 def line_trace(
@@ -157,13 +141,34 @@ def line_trace(
     return drawn | more
 
 
+def bar_trace(name: str, x: Any, y: Any, colour: Any, **more: Any) -> Trace:
+    """Bars in a colour, or each in its own; `more` as in Plotly's bar."""
+    return {"type": "bar", "name": name, "x": x, "y": y, "marker": {"color": colour}, **more}
+
+
 def ring(
     name: str, x: Any, y: Any, colour: str | Sequence[str], size: int = 16, **more: Any
 ) -> Trace:
     """Hollow circles that mark points of a line; `more` as in Plotly's scatter."""
     marker = {"color": "@background", "size": size, "line": {"color": colour, "width": 4}}
-    quiet = {"showlegend": False, "hoverinfo": "none", "marker": marker}
-    return {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y, **quiet, **more}
+    return dots(name, x, y, marker, **{"showlegend": False, "hoverinfo": "none", **more})
+
+
+def dots(name: str, x: Any, y: Any, marker: dict[str, Any], **more: Any) -> Trace:
+    """Points without a line; `marker` and `more` as in Plotly's scatter."""
+    drawn = {"type": "scatter", "mode": "markers", "name": name, "x": x, "y": y}
+    return {**drawn, "marker": marker, **more}
+
+
+def heatmap(name: str, z: Array, low: float, high: float, **more: Any) -> Trace:
+    """A cell a value, coloured from low to high; `more` as in Plotly's heatmap."""
+    return {"type": "heatmap", "name": name, "z": z, "zmin": low, "zmax": high, **more}
+
+
+def outline(x0: float, x1: float, y0: float, y1: float) -> dict[str, Any]:
+    """A line around cells of a heatmap, from place to place, as a shape."""
+    ends = {"x0": x0 - 0.5, "x1": x1 + 0.5, "y0": y0 - 0.5, "y1": y1 + 0.5}
+    return {"type": "rect", **ends, "line": {"color": "@text", "width": 2}}
 
 
 def vertical_line(
@@ -176,33 +181,16 @@ def vertical_line(
 
 def signed_colours(title: str) -> dict[str, Any]:
     """Colours of a heatmap in which zero looks like the background; their bar stands above it."""
-    return {
-        "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
-        "colorbar": {
-            "title": {"text": title, "side": "right"},
-            "thickness": 12,
-            "orientation": "h",
-            "y": 1.02,
-            "yanchor": "bottom",
-            "len": 0.6,
-        },
-    }
+    scale = [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]]
+    place = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "len": 0.6, "thickness": 12}
+    return {"colorscale": scale, "colorbar": {"title": {"text": title, "side": "right"}, **place}}
 
 
 def panel_title(text: str, x: float, y: float = 1.0, inside: bool = False) -> dict[str, Any]:
     """A title over one panel of a figure, or in it, as an annotation in paper coordinates."""
-    return {
-        "text": text,
-        "x": x,
-        "y": y,
-        "xref": "paper",
-        "yref": "paper",
-        "xanchor": "left",
-        "yanchor": "top" if inside else "bottom",
-        "showarrow": False,
-        "align": "left",
-        "font": {"size": 17},
-    }
+    place = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "left", "align": "left"}
+    anchor = "top" if inside else "bottom"
+    return {"text": text, **place, "yanchor": anchor, "showarrow": False, "font": {"size": 17}}
 
 
 def shortened(label: str, longest: int = 14) -> str:
@@ -212,17 +200,9 @@ def shortened(label: str, longest: int = 14) -> str:
 
 def band(x0: float, x1: float) -> dict[str, Any]:
     """A light band behind a stretch of the x axis, as a shape."""
-    return {
-        "type": "rect",
-        "x0": x0,
-        "x1": x1,
-        "y0": 0,
-        "y1": 1,
-        "yref": "paper",
-        "fillcolor": "@muted/0.18",
-        "line": {"width": 0},
-        "layer": "below",
-    }
+    corners = {"x0": x0, "x1": x1, "y0": 0, "y1": 1, "yref": "paper"}
+    look = {"fillcolor": "@muted/0.18", "line": {"width": 0}, "layer": "below"}
+    return {"type": "rect", **corners, **look}
 
 
 # name → values (n,), colour, and dash ("solid", "dot", "dash")
@@ -252,16 +232,10 @@ def grouped(
     names: Sequence[str], series: Mapping[str, tuple[Array, str]], title: str, **more: Any
 ) -> Figure:
     """Bars side by side: a group a name, which is escaped, and a bar a series."""
+    x, hover = np.arange(len(names)), "%{y:.3g}<extra>%{fullData.name}</extra>"
     return figure(
         [
-            {
-                "type": "bar",
-                "name": name,
-                "x": np.arange(len(names)),
-                "y": values,
-                "marker": {"color": colour},
-                "hovertemplate": "%{y:.3g}<extra>%{fullData.name}</extra>",
-            }
+            bar_trace(name, x, values, colour, hovertemplate=hover)
             for name, (values, colour) in series.items()
         ],
         bare_axis("", tickvals=list(range(len(names))), ticktext=list(names)),

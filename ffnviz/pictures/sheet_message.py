@@ -1,9 +1,4 @@
-"""The messages between a sheet in the browser and the Python that fills it; see sheet.js.
-
-A cell is sent once, and so is each of its arrays: what the browser has is known by digests. A
-browser that lacks a cell (it was loaded anew, or a message was overtaken by the next) asks for it,
-and gets everything.
-"""
+"""The messages between a sheet in the browser and Python: by digests, each array is sent once."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -68,15 +63,13 @@ def laid_out(
     below: Sequence[Cell] = (),
 ) -> dict[str, Any]:
     """Where cells stand, by their keys; a row has columns, each with its width and its cells."""
+
+    def keys_of(cells: Sequence[Any]) -> list[str]:
+        return [cell.key for cell in cells if isinstance(cell, Cell)]
+
     around = {"above": above, "side": side, "below": below}
-    keys: dict[str, Any] = {place: [cell.key for cell in cells] for place, cells in around.items()}
-    keys["rows"] = [
-        [
-            [width, [cell.key for cell in cells if isinstance(cell, Cell)]]
-            for width, cells in columns
-        ]
-        for columns in rows
-    ]
+    keys: dict[str, Any] = {place: keys_of(cells) for place, cells in around.items()}
+    keys["rows"] = [[[width, keys_of(cells)] for width, cells in columns] for columns in rows]
     return keys
 
 

@@ -25,12 +25,12 @@ KINDS = {
 def code_cell(key: str, code: str) -> Cell:
     """A program in Python with its keywords, numbers and comments marked."""
     lexer = PythonLexer(stripnl=False, ensurenl=False)
-    tokens = [[text, _kind(token)] for token, text in lexer.get_tokens(code)]
+
+    def kind_of(token: _TokenType) -> str:
+        return next((kind for known, kind in KINDS.items() if token in known), "")
+
+    tokens = [[text, kind_of(token)] for token, text in lexer.get_tokens(code)]
     return Cell("code", key, {"code": code, "tokens": tokens})
-
-
-def _kind(token: _TokenType) -> str:
-    return next((kind for known, kind in KINDS.items() if token in known), "")
 
 
 DRAWN = 500  # rows, of however many; all are sorted and saved

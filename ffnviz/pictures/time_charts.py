@@ -2,19 +2,11 @@
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    Trace,
-    axis,
-    figure,
-    line_trace,
-    log_axis,
-    vertical_line,
-)
+from ffnviz.pictures import plot
 from ffnviz.pictures.wording import percent
 
 # The FFN has the accent; the others must not look like an activation function.
@@ -29,33 +21,31 @@ COLOURS = {
 Times = tuple[float, float, float]  # median, lower and upper quartile
 
 
+def _whiskers(
+    median: plot.Array, lower: plot.Array, upper: plot.Array, colour: str
+) -> dict[str, Any]:
+    ends = {"array": upper - median, "arrayminus": median - lower}
+    return {"type": "data", "symmetric": False, "color": colour, "thickness": 2, **ends}
+
+
 def stages(
     times: Mapping[str, Times], kinds: Mapping[str, str], twin: str, unit: str = "ms"
-) -> Figure:
+) -> plot.Figure:
     """A bar a stage in the order of the pass, with its quartiles as whiskers."""
     names = list(times)
-    traces = []
+    traces, hover = [], "%{y}: %{x:.3f} " + unit + "<extra></extra>"
+    more = {"orientation": "h", "meta": {"named": "stage"}, "hovertemplate": hover}
     for kind, colour in COLOURS.items():
         chosen = [name for name in names if kinds[name] == kind]
         median, lower, upper = (np.array([times[name][k] for name in chosen]) for k in range(3))
-        traces.append({
-            "type": "bar", "orientation": "h", "name": kind, "x": median, "y": chosen,
-            "meta": {"named": "stage"},
-            "marker": {"color": f"@{twin}" if colour == "accent" else colour},
-            "error_x": {"type": "data", "symmetric": False, "array": upper - median,
-                        "arrayminus": median - lower, "color": "@muted", "thickness": 2},
-            "hovertemplate": "%{y}: %{x:.3f} " + unit + "<extra></extra>",
-        })  # fmt: skip
-    return figure(
+        accent = f"@{twin}" if colour == "accent" else colour
+        whiskers = _whiskers(median, lower, upper, "@muted")
+        traces.append(plot.bar_trace(kind, median, chosen, accent, error_x=whiskers, **more))
+    in_order = {"categoryorder": "array", "categoryarray": names[::-1]}
+    return plot.figure(
         traces,
-        axis(f"{unit}, median and quartiles", rangemode="tozero"),
-        axis(
-            "",
-            categoryorder="array",
-            categoryarray=names[::-1],
-            showgrid=False,
-            tickfont={"size": 16},
-        ),
+        plot.axis(f"{unit}, median and quartiles", rangemode="tozero"),
+        plot.axis("", **in_order, showgrid=False, tickfont={"size": 16}),
         margin={"l": 150, "r": 20, "t": 40, "b": 56},
         bargap=0.25,
     )
@@ -67,7 +57,7 @@ def limits(
     reading: Sequence[float],  # ms to read its weights from memory, at this machine's best speed
     multiplying: Sequence[float],  # ms to multiply them
     accent: str,
-) -> Figure:
+) -> plot.Figure:
     """What each part of the pass took beside what the machine needs at its best."""
     shares = [max(pair) / ms for *pair, ms in zip(reading, multiplying, took, strict=True)]
     kinds = (
@@ -75,7 +65,7 @@ def limits(
         ("to read the weights", reading, "@muted"),
         ("to multiply", multiplying, "@line"),
     )
-    return figure(
+    return plot.figure(
         [
             {"type": "bar", "name": name, "x": list(parts), "y": np.array(values),
              "marker": {"color": colour}, "text": [_three_digits(value) for value in values],
@@ -84,10 +74,10 @@ def limits(
              "hovertemplate": "%{y:.3f} ms<extra>%{fullData.name}</extra>"}
             for name, values, colour in kinds
         ],
-        axis("", tickfont={"size": 16}, tickvals=list(parts), showgrid=False,
-             ticktext=[f"{part}: {percent(share)}"
-                       for part, share in zip(parts, shares, strict=True)]),
-        axis("ms, least", rangemode="tozero", nticks=5),
+        plot.axis("", tickfont={"size": 16}, tickvals=list(parts), showgrid=False,
+                  ticktext=[f"{part}: {percent(share)}"
+                            for part, share in zip(parts, shares, strict=True)]),
+        plot.axis("ms, least", rangemode="tozero", nticks=5),
         barmode="group",
         bargroupgap=0.08,
     )  # fmt: skip
@@ -99,24 +89,17 @@ def _three_digits(ms: float) -> str:
     return f"{ms:.{max(0, 2 - int(math.log10(max(ms, 1))))}f}"
 
 
-def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str]) -> Figure:
+def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str]) -> plot.Figure:
     """The stages' medians on several devices, a bar a device, on a logarithmic scale."""
-    return figure(
+    hover = "%{y}: %{x:.3f} ms<extra>%{fullData.name}</extra>"
+    more = {"orientation": "h", "meta": {"named": "stage"}, "hovertemplate": hover}
+    return plot.figure(
         [
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": device,
-                "y": list(series),
-                "x": np.array(list(series.values())),
-                "marker": {"color": accent},
-                "meta": {"named": "stage"},
-                "hovertemplate": "%{y}: %{x:.3f} ms<extra>%{fullData.name}</extra>",
-            }
+            plot.bar_trace(device, np.array(list(series.values())), list(series), accent, **more)
             for (device, series), accent in zip(times.items(), accents, strict=True)
         ],
-        axis("ms, median, logarithmic", type="log"),
-        axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
+        plot.axis("ms, median, logarithmic", type="log"),
+        plot.axis("", autorange="reversed", showgrid=False, tickfont={"size": 16}),
         margin={"l": 150, "r": 20, "t": 40, "b": 56},
         barmode="group",
     )
@@ -125,14 +108,14 @@ def side_by_side(times: Mapping[str, Mapping[str, float]], accents: Sequence[str
 def products(
     names: Sequence[str],
     shapes: Sequence[str],
-    shares: Array,
+    shares: plot.Array,
     rates: Sequence[str],  # in multiply-adds a second, as text
     ffn: Sequence[bool],  # which are the FFN's
     twin: str,
-) -> Figure:
+) -> plot.Figure:
     """What share of the machine's best each matrix product reaches."""
     labels = [f"{name}<br>{shape}" for name, shape in zip(names, shapes, strict=True)]
-    return figure(
+    return plot.figure(
         [{
             "type": "bar", "orientation": "h", "name": "share of the best", "x": 100 * shares,
             "y": labels, "hoverinfo": "none", "text": [f"<b>{rate}</b>" for rate in rates],
@@ -140,11 +123,11 @@ def products(
             "textposition": "outside", "textfont": {"size": 17}, "cliponaxis": False,
             "marker": {"color": [f"@{twin}" if is_ffn else "@muted" for is_ffn in ffn]},
         }],
-        axis("% of the best on this machine; beside the bars, multiply-adds a second",
-             range=[0, max(125.0, 150 * float(shares.max()))]),
-        axis("", autorange="reversed", showgrid=False),
+        plot.axis("% of the best on this machine; beside the bars, multiply-adds a second",
+                  range=[0, max(125.0, 150 * float(shares.max()))]),
+        plot.axis("", autorange="reversed", showgrid=False),
         margin={"l": 190, "r": 20, "t": 12, "b": 56},
-        shapes=[vertical_line(100)],
+        shapes=[plot.vertical_line(100)],
     )  # fmt: skip
 
 
@@ -155,40 +138,24 @@ def line_of_times(
     colour: str,
     hover: str,
     dash: str = "solid",
-) -> Trace:
+) -> plot.Trace:
     """Medians with quartiles against sizes, joined by a line."""
     median, lower, upper = (np.array(part) for part in zip(*spreads, strict=True))
-    whiskers = {
-        "type": "data",
-        "symmetric": False,
-        "color": colour,
-        "thickness": 2,
-        "array": upper - median,
-        "arrayminus": median - lower,
-    }
-    return line_trace(
+    whiskers = _whiskers(median, lower, upper, colour)
+    return plot.line_trace(
         name, np.array(x), median, colour, 3, dash, dots=9, error_y=whiskers, hovertemplate=hover
     )
 
 
 def growth(
     sizes: Sequence[int], times: Mapping[str, Sequence[Times]], what: str, twin: str
-) -> Figure:
+) -> plot.Figure:
     """Time against size, both logarithmic, a line a series; a straight line is a power."""
     hover = "%{y:.2f} ms at %{x:,}<extra>%{fullData.name}</extra>"
-    traces = [
-        line_of_times(
-            name,
-            sizes,
-            spreads,
-            f"@{twin}" if name.startswith("FFN") else "@muted",
-            hover,
-            "dot" if name.endswith("32") else "solid",
-        )
-        for name, spreads in times.items()
-    ]
-    return figure(
-        traces,
-        log_axis(what, sizes),
-        axis("ms, median and quartiles", type="log", dtick=1),
-    )
+    traces = []
+    for name, spreads in times.items():
+        colour = f"@{twin}" if name.startswith("FFN") else "@muted"
+        dash = "dot" if name.endswith("32") else "solid"
+        traces.append(line_of_times(name, sizes, spreads, colour, hover, dash))
+    y_axis = plot.axis("ms, median and quartiles", type="log", dtick=1)
+    return plot.figure(traces, plot.log_axis(what, sizes), y_axis)

@@ -1,9 +1,4 @@
-"""Sentences that people sent in, each with what the networks guess there.
-
-The tokens of the sentence in the person's own spelling, each with the share it wakes.
-
-One neuron: its value on every token, and the words it writes.
-"""
+"""The tokens of a sentence, one neuron on each of them, and sentences that people sent in."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -93,17 +88,12 @@ def sentences_cell(
     on_hide: Callable[[int], Any],
 ) -> Cell:
     """Sentences, one below the other."""
-    data: dict[str, Any] = {
-        "lines": [
-            {
-                "text": line.text,
-                "remark": line.remark,
-                "guesses": [[g.network, g.colour, g.word, float(g.share)] for g in line.guesses],
-            }
-            for line in lines
-        ],
-        "head": head.to_json(),
-    }
+
+    def described(line: Line) -> dict[str, Any]:
+        guesses = [[g.network, g.colour, g.word, float(g.share)] for g in line.guesses]
+        return {"text": line.text, "remark": line.remark, "guesses": guesses}
+
+    data = {"lines": [described(line) for line in lines], "head": head.to_json()}
     events = {
         "open": event(lambda at: on_open(lines[at].number), place, len(lines)),
         "hide": event(lambda at: on_hide(lines[at].number), place, len(lines)),

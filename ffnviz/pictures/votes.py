@@ -1,9 +1,4 @@
-"""Claims with their verdicts, in groups; of groups with titles one is open.
-
-A bet that is placed before something is tried; alone or with a class.
-
-A question that is voted on, seen in an experiment, and voted on again; alone or with a class.
-"""
+"""Claims with their verdicts, bets on what will be seen, and votes; alone or with a class."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -125,10 +120,6 @@ def verdicts_cell(
     on_choose: Callable[[int], Any] | None = None,
 ) -> Cell:
     """Claims with their verdicts."""
-    data = {
-        "groups": to_data(groups),
-        "dense": dense,
-        "head": head.to_json(),
-    }
+    data = {"groups": to_data(groups), "dense": dense, "head": head.to_json()}
     events = {} if on_choose is None else {"group": event(on_choose, place, len(groups))}
     return Cell("verdicts", key, data, events=events)

@@ -5,8 +5,6 @@ from typing import Any
 
 from ffnviz.pictures.cell import Cell, Head
 
-OTHER = "This is for another sentence or setting."
-
 
 def waiting_cell(
     name: str,  # the measurement's, whose progress the browser is told while it is under way
@@ -24,14 +22,8 @@ def waiting_cell(
     def asks(what: str) -> Callable[[Any], tuple[str, str]]:
         return lambda _: (what, name)
 
-    data = {
-        "name": name,
-        "label": label,
-        "doing": doing,
-        "busy": busy,
-        "height": height,
-        "other": OTHER if other else "",
-    }
+    data = {"name": name, "label": label, "doing": doing, "busy": busy, "height": height}
+    data["other"] = "This is for another sentence or setting." if other else ""
     if title:
         data["head"] = Head(title, note, "muted").to_json()
     key = f"soon-{note}" if title else f"waiting-{name}"

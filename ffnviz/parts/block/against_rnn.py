@@ -9,7 +9,6 @@ from time import perf_counter
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ffnviz.analysis.gradients import vector_jacobian
@@ -22,21 +21,13 @@ from ffnviz.models.network import Network
 from ffnviz.models.torch_shortcuts import draws_from
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, measured_on, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Figure,
-    axis,
-    band,
-    figure,
-    line_trace,
-    row_axis,
-    some_named,
-    token_axis,
-)
-from ffnviz.pictures.wording import Sentence, number, quoted
+from ffnviz.pictures.plot import Array, Figure
+from ffnviz.pictures.wording import Sentence, counted, number, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, choice_setting, number_setting
+from ffnviz.state.settings import Values, choice_setting, number_slider
 
 NEEDS = (Capability.OURS,)
 SEED = 17
@@ -48,11 +39,7 @@ Map = Callable[[Tensor], Tensor]
 
 
 class Recurrent(nn.Module):
-    """h_t = φ(W_x x_t + W_h h_{t−1} + b), untrained: Elman 1990, with φ = tanh or none.
-
-    W_x and W_h have normally distributed entries of variance 1/d_model and gain²/d_hidden, so that
-    on average W_h makes a vector `gain` times as long.
-    """
+    """h_t = φ(W_x x_t + W_h h_{t−1} + b), untrained; W_h makes a vector `gain` times as long."""
 
     def __init__(self, d_model: int, d_hidden: int, gain: float, *, bends: bool) -> None:
         super().__init__()
@@ -129,17 +116,12 @@ def untrained_like(model: Network) -> Block:
 class ThroughBlocks:
     """`arriving` at each input from the chosen token's output, (n,)."""
 
-    untrained: NDArray[np.float64]  # through an untrained block of the same shape
-    block: NDArray[np.float64]  # through the encoder block
+    untrained: Array  # through an untrained block of the same shape
+    block: Array  # through the encoder block
 
 
-def through_recurrent(
-    model: Network, block: int, read: Read, gain: float, *, bends: bool
-) -> NDArray[np.float64]:
-    """The same through a recurrent network, (n,), which reads LN(x), as the block's attention does.
-
-    Later tokens get exactly 0.
-    """
+def through_recurrent(model: Network, block: int, read: Read, gain: float, *, bends: bool) -> Array:
+    """The same through a recurrent network that reads LN(x), (n,); later tokens get exactly 0."""
     norm = _on_the_cpu(model, block).attention_norm
     recurrent = recurrent_like(model, block, gain, bends=bends)
     return arriving(lambda x: recurrent(norm(x))[read.token], read.x)
@@ -154,12 +136,8 @@ def through_blocks(model: Network, block: int, read: Read) -> ThroughBlocks:
     )
 
 
-def arriving(f: Map, x: Tensor, directions: int = DIRECTIONS) -> NDArray[np.float64]:
-    """‖∂ f(x) / ∂ x_j‖ (Frobenius) / √d_out for each token j, (n,), of f: (n, d) -> (d_out,).
-
-    The root of the mean of ‖vᵀ ∂f/∂x_j‖² over random orthonormal vectors v: exact with as many
-    of them as f has outputs, an estimate with fewer.
-    """
+def arriving(f: Map, x: Tensor, directions: int = DIRECTIONS) -> Array:
+    """‖∂ f(x) / ∂ x_j‖ (Frobenius) / √d_out for each j, (n,), estimated along random directions."""
     x = x.detach().clone().requires_grad_()
     with torch.enable_grad():
         output = f(x)
@@ -178,7 +156,7 @@ def arriving(f: Map, x: Tensor, directions: int = DIRECTIONS) -> NDArray[np.floa
 class Clock:
     """How long both take, in milliseconds."""
 
-    recurrent: NDArray[np.float64]  # up to each token, (n,): the steps' medians, added up
+    recurrent: Array  # up to each token, (n,): the steps' medians, added up
     block: float  # for all tokens, a median
     weights: tuple[int, int]  # of the recurrent network, and of the block
     repeats: int  # how often each was run
@@ -228,33 +206,22 @@ def _step_times(recurrent: Recurrent, x: Tensor) -> list[float]:
 WIDTH = 0.36  # of a bar, in rows
 
 
-def clock_figure(
-    labels: Sequence[str], ready: NDArray[np.float64], block: float, colour: str
-) -> Figure:
+def clock_figure(labels: Sequence[str], ready: Array, block: float, colour: str) -> Figure:
     """When each token was done, in ms: a row a token, a bar from its step's start to its end."""
     n = len(labels)
     bars = (
-        ("RNN", np.concatenate([[0.0], ready[:-1]]), ready, -0.2, "@muted"),
-        ("block", np.zeros(n), np.full(n, block), 0.2, colour),
+        ("RNN", np.concatenate([[0.0], ready[:-1]]), ready, np.arange(n) - 0.2, "@muted"),
+        ("block", np.zeros(n), np.full(n, block), np.arange(n) + 0.2, colour),
     )
-    return figure(
+    hover = "done after %{customdata:.2f} ms<extra>%{fullData.name}</extra>"
+    drawn: plot.Options = {"orientation": "h", "width": WIDTH, "hovertemplate": hover}
+    return plot.figure(
         [
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": name,
-                "y": np.arange(n) + offset,
-                "x": end - start,
-                "base": start,
-                "width": WIDTH,
-                "marker": {"color": bar_colour},
-                "customdata": end,
-                "hovertemplate": "done after %{customdata:.2f} ms<extra>" + name + "</extra>",
-            }
-            for name, start, end, offset, bar_colour in bars
+            plot.bar_trace(name, end - start, y, shade, base=start, customdata=end, **drawn)
+            for name, start, end, y, shade in bars
         ],
-        axis("milliseconds from the start", rangemode="tozero"),
-        row_axis(n, **some_named(labels, 16, 10), tickfont={"size": 16}),
+        plot.axis("milliseconds from the start", rangemode="tozero"),
+        plot.row_axis(n, **plot.some_named(labels, 16, 10), tickfont={"size": 16}),
         margin={"l": 96, "r": 20, "t": 44, "b": 84},
         barmode="overlay",
     )
@@ -264,43 +231,28 @@ MOST_LABELS = 3  # of the logarithmic axis, about
 
 
 def arrives(
-    labels: Sequence[str],
-    token: int,
-    series: Sequence[tuple[str, NDArray[np.float64], str, str]],
+    labels: Sequence[str], token: int, series: Sequence[tuple[str, Array, str, str]]
 ) -> Figure:
     """What of a gradient of length 1 at one token's output arrives at each token, logarithmic."""
     lengths = np.concatenate([values[values > 0] for _, values, _, _ in series])
     decades = float(np.ptp(np.log10(lengths))) if len(lengths) else 0
-    return figure(
+    every, title = max(1, math.ceil(decades / MOST_LABELS)), "length of the gradient that arrives"
+    x, hover = np.arange(len(labels)), "%{y:.3g}<extra>%{fullData.name}</extra>"
+    looks: plot.Options = {"dots": 9, "hovertemplate": hover}
+    return plot.figure(
         [
-            line_trace(
-                name,
-                np.arange(len(labels)),
-                np.where(values > 0, values, np.nan),
-                colour,
-                3,
-                dash,
-                dots=9,
-                hovertemplate="%{y:.3g}<extra>%{fullData.name}</extra>",
-            )
-            for name, values, colour, dash in series
+            plot.line_trace(name, x, np.where(y > 0, y, np.nan), colour, 3, dash, **looks)
+            for name, y, colour, dash in series
         ],
-        token_axis(labels),
-        axis(
-            "length of the gradient that arrives",
-            type="log",
-            dtick=max(1, math.ceil(decades / MOST_LABELS)),
-            exponentformat="power",
-        ),
-        shapes=[band(token - 0.5, token + 0.5)],
+        plot.token_axis(labels),
+        plot.axis(title, type="log", dtick=every, exponentformat="power"),
+        shapes=[plot.band(token - 0.5, token + 0.5)],
         margin={"l": 84, "r": 20, "t": 44, "b": 84},
     )
 
 
 GAINS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
-GAIN = number_setting("gain", 1.0, GAINS[0], GAINS[-1]).with_control(
-    "gain of the RNN's W_h", GAINS, "{:g}".format
-)
+GAIN = number_slider("gain", 1.0, GAINS, "gain of the RNN's W_h")
 PHI = choice_setting("rnn_phi", {"tanh": "tanh", "none": "none"}).with_control("φ of the RNN")
 SETTINGS = (GAIN, PHI)
 RUNS = 30
@@ -314,27 +266,17 @@ def sheet(run: Run, values: Values) -> Sheet:
 def clock(run: Run) -> Measurement[Clock]:
     """When each is done with each token."""
     setup = (run.card.id, run.state.block, run.state.sentence, run.token)
-    before = Soon("clock", "When an RNN and the block are done with each token", 520)
+    soon = Soon("clock", "When an RNN and the block are done with each token", 520)
 
     def after(measured: Measured[Clock]) -> list[Cell]:
-        result = measured.result
-        return [
-            chart_cell(
-                Head(_of_clock(result), "clock", run.card.colour, under=measured_on(measured)),
-                clock_figure(_labels(run), result.recurrent, result.block, f"@{run.card.colour}"),
-                "When the recurrent network and the block were done with each token.",
-                height=520,
-            )
-        ]
+        took, colour = measured.result, run.card.colour
+        head = Head(_of_clock(took), "clock", colour, under=measured_on(measured))
+        figure = clock_figure(_labels(run), took.recurrent, took.block, f"@{colour}")
+        alt = "When the recurrent network and the block were done with each token."
+        return [chart_cell(head, figure, alt, height=520)]
 
-    return Measurement(
-        "turns",
-        setup,
-        clocked,
-        after,
-        before=[before],
-        doing="An RNN and the block read the sentence …",
-    )
+    doing = "An RNN and the block read the sentence …"
+    return Measurement("turns", setup, clocked, after, before=[soon], doing=doing)
 
 
 def clocked(run: Run, progress: Progress) -> Clock:
@@ -351,20 +293,14 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
         blocks = run.subject.per_sentence(
             ("through blocks", block, run.token), lambda: through_blocks(run.model, block, read)
         )
-    return chart_cell(
-        Head(_of_gradient(labels, read.token, recurrent, blocks), "arrives", colour),
-        arrives(
-            labels,
-            read.token,
-            [
-                ("RNN, untrained", recurrent, "@text", "dash"),
-                ("block, untrained", blocks.untrained, "@muted", "dot"),
-                (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
-            ],
-        ),
-        "The length at each token of a gradient of length 1 at the chosen token's output.",
-        height=520,
-    )
+    curves = [
+        ("RNN, untrained", recurrent, "@text", "dash"),
+        ("block, untrained", blocks.untrained, "@muted", "dot"),
+        (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
+    ]
+    head = Head(_of_gradient(labels, read.token, recurrent, blocks), "arrives", colour)
+    alt = "The length at each token of a gradient of length 1 at the chosen token's output."
+    return chart_cell(head, arrives(labels, read.token, curves), alt, height=520)
 
 
 def _labels(run: Run) -> list[str]:
@@ -388,14 +324,14 @@ def _of_clock(result: Clock) -> Sentence:
 
 
 def _of_gradient(
-    labels: list[str], token: int, recurrent: NDArray[np.float64], blocks: ThroughBlocks
+    labels: list[str], token: int, recurrent: Array, blocks: ThroughBlocks
 ) -> Sentence:
     if token == 0:
         return (
             f"{quoted(labels[0])} is the first token, so there is nothing before it for an RNN to "
             "forget. Choose a later one above."
         )
-    steps = f"{token} step{'s' * (token > 1)}"
+    steps = counted(token, "step")
     others = np.delete(np.arange(len(labels)), token)
     most = int(others[blocks.block[others].argmax()])
     return (

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import nn
 
 from ffnviz.analysis.cost import multiply_adds, parameters, shape_of
@@ -26,6 +25,7 @@ from ffnviz.parts.experiments import cached_for_block, experiment_subject
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.text import table_cell
 from ffnviz.pictures.wording import number, quoted
 from ffnviz.state.run import Run
@@ -41,38 +41,24 @@ SMALL = 1e-9  # of an output's norm: float64's rounding is far below
 
 @dataclass(frozen=True)
 class Losses:
-    """The mean cross-entropy of hidden words, in nats.
+    """The mean cross-entropy of hidden words, in nats."""
 
-    Attributes:
-        sentences: how many were asked, one hidden word each.
-        whole: of the network as it is.
-        without: with each of HALVES off in all blocks, (2,).
-        block: with each of HALVES off in one block, (n_blocks, 2).
-    """
-
-    sentences: int
-    whole: float
-    without: NDArray[np.float64]
-    block: NDArray[np.float64]
+    sentences: int  # how many were asked, one hidden word each
+    whole: float  # of the network as it is
+    without: Array  # with each of HALVES off in all blocks, (2,)
+    block: Array  # with each of HALVES off in one block, (n_blocks, 2)
 
 
 def sheet(run: Run, _: Values) -> Sheet:
     """The table beside the loss without each half."""
 
-    def after(measured: Measured[Losses]) -> list[Cell]:
+    def cards(measured: Measured[Losses]) -> list[Cell]:
         return [the_losses(run, measured.result)]
 
+    setup = (run.card.id, run.model.fingerprint, run.device)
+    soon = [Soon("beside-loss", "The loss without attention, and without the FFN", 420)]
     doing = "Measuring the loss without attention and without the FFN …"
-    losses = Measurement(
-        "beside",
-        (run.card.id, run.model.fingerprint, run.device),
-        measure,
-        after,
-        (),
-        [Soon("beside-loss", "The loss without attention, and without the FFN", 420)],
-        doing=doing,
-        once=True,
-    )
+    losses = Measurement("beside", setup, measure, cards, (), soon, doing=doing, once=True)
     return Sheet([row(the_table(run), losses, widths=(1.5, 1))])
 
 
@@ -85,9 +71,8 @@ def the_table(run: Run) -> Cell:
     table = rows(run, bent)
     sentence = "One token has no other to mix with: type a second word."
     if others:
-        table.append(
-            ("other tokens that hear of it", f"{hear} of {others}", f"{alone} of {others}")
-        )
+        what = "other tokens that hear of it"
+        table.append((what, f"{hear} of {others}", f"{alone} of {others}"))
         sentence = (
             f"Another vector at {quoted(word)} changes attention's output at "
             f"{number(f'{hear} of {others}')} other token{'s' * (others > 1)}, and the FFN's at "
@@ -97,18 +82,16 @@ def the_table(run: Run) -> Cell:
         "Attention brings to a token what others have; the FFN works on what has arrived. No FFN "
         "ever sees two tokens: only attention mixes them, block by block."
     )
-    return table_cell(
-        "beside-table",
-        Head(sentence, "beside-table", run.card.colour, under=under),
-        [f"block {run.state.block + 1}", "attention", "FFN"],
-        table,
-    )
+    head = Head(sentence, "beside-table", run.card.colour, under=under)
+    columns = [f"block {run.state.block + 1}", "attention", "FFN"]
+    return table_cell("beside-table", head, columns, table)
 
 
 def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
     """What holds of the block that is chosen, and what is measured on the sentence."""
     subject, n = experiment_subject(run), len(run.whole.tokens)
     off = {each.name: short(max(each.additivity, each.scaling), 2) for each in bent.tried}
+    held, flat = off[SHARES_HELD], off["FFN without φ"]
     (weights, once), (_, twice) = costs(run, n), costs(run, 2 * n)
     shares, _ = added_to_stream(subject)
     adds = [
@@ -122,11 +105,7 @@ def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
         (f"multiply-adds per token, in a sentence of {n}", *once),
         (f"the same, in a sentence of {2 * n}", *twice),
         ("distance from linear", off["attention"], off["FFN"]),
-        (
-            "linear once …",
-            f"its mixing is held: {off[SHARES_HELD]}",
-            f"φ is left out: {off['FFN without φ']}",
-        ),
+        ("linear once …", f"its mixing is held: {held}", f"φ is left out: {flat}"),
         ("what it adds to this token's stream", *adds),
     ]
 
@@ -146,10 +125,9 @@ def costs(run: Run, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The weights, and the multiply-adds of one token among n, of a block's attention and FFN."""
     shape = replace(shape_of(experiment_subject(run).ours.encoder.config, n), n_blocks=1)
     weights, work = parameters(shape), multiply_adds(shape)
-    halves = ("attention", "FFN")
-    return tuple(f"{weights[each]:,}" for each in halves), tuple(
-        f"{work[each] // n:,}" for each in halves
-    )
+    halves = LABELS.values()
+    each_token = tuple(f"{work[each] // n:,}" for each in halves)
+    return tuple(f"{weights[each]:,}" for each in halves), each_token
 
 
 def measure(run: Run, progress: Progress) -> Losses:

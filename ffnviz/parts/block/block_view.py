@@ -8,7 +8,6 @@ from enum import Enum
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab.decoder import DecoderBlock, DecoderBlockRecord
@@ -57,13 +56,11 @@ class MeasuredStation:
 def encoder_stations(
     record: BlockStages, *, norm_first: bool, kept: slice = slice(None)
 ) -> tuple[MeasuredStation, ...]:
-    """A block's stations in order, for one text, from its record.
-
-    A norm that changes nothing, as in the first block of some networks, is left out. `kept` are
-    the record's tokens among those that its attention reads.
+    """A block's stations in order; `kept` are the record's tokens among those its attention reads.
 
     Pre-LN: x, LN, attention, sum, LN, FFN, sum (Xiong et al. 2020, figure 1 b). Post-LN: x,
-    attention, sum, LN, FFN, sum, LN (Vaswani et al. 2017, section 3.1).
+    attention, sum, LN, FFN, sum, LN (Vaswani et al. 2017, section 3.1). A norm that changes
+    nothing is left out.
     """
     start = MeasuredStation("x", Kind.STREAM, record.input)
     heads, wrote = record.attention, record.attention.output[kept]
@@ -117,10 +114,7 @@ def decoder_stations(record: DecoderBlockRecord) -> tuple[MeasuredStation, ...]:
 
 @torch.no_grad()
 def with_norms_moved(model: Network, trace: ForwardPass, block: int) -> tuple[MeasuredStation, ...]:
-    """The stations with every block's LayerNorms in the other place: post-LN for pre-LN.
-
-    The weights stay as they are, so the network was never trained that way.
-    """
+    """The stations with every block's LayerNorms in the other place; nobody trained it that way."""
     x = trace.embedding
     encoder = encoder_of(model)
     for module in encoder.blocks[: block + 1]:
@@ -138,11 +132,7 @@ def moved(block: Block) -> Block:
 
 @torch.no_grad()
 def borrowed_decoder(model: Network, block: int) -> DecoderBlock:
-    """A decoder block with the weights of a trained encoder block; it was never trained itself.
-
-    Causal attention, LayerNorms and FFN are the encoder block's; the cross-attention has queries
-    by the encoder block's W_Q, and keys and values by its W_K and W_V.
-    """
+    """An untrained decoder block: all its parts have the weights of a trained encoder block."""
     encoder = encoder_of(model)
     lender = encoder.blocks[block]
     with torch.device("meta"), no_draws():
@@ -168,11 +158,7 @@ def _lend(to: nn.Linear, project: nn.Linear, rows: slice) -> None:
 def decode(
     model: Network, trace: ForwardPass, block: int, written: list[int]
 ) -> tuple[MeasuredStation, ...]:
-    """The stations of a borrowed decoder block on the tokens written so far.
-
-    Its memory is the encoder's last stream of the sentence, normed. Block 2 comes after a borrowed
-    block 1.
-    """
+    """The stations of a borrowed decoder, which reads the encoder's last stream."""
     x = encoder_of(model).embed(torch.tensor(written, device=model.device))
     for index in range(block + 1):
         record = borrowed_decoder(model, index)(x, trace.final)
@@ -202,14 +188,14 @@ def degrees(before: Array, after: Array) -> float:
 
 def title(kind: str, added: str, norm: str = "LayerNorm") -> str:
     """What a station is called; `added` is what a sum adds, `norm` what a norm is."""
-    names = {
-        "stream": "stream x",
-        "norm": norm,
-        "attention": "attention",
-        "cross": "cross-attention",
-        "ffn": "FFN",
-    }
-    return f"+ {added.removesuffix('-attention')}" if kind == "sum" else names[kind]
+    match kind:
+        case "sum":
+            return f"+ {added.removesuffix('-attention')}"
+        case "stream":
+            return "stream x"
+        case "norm":
+            return norm
+    return ADDED[Kind(kind)]
 
 
 def note(kind: str, before: Array, after: Array) -> str:
@@ -275,11 +261,11 @@ def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sent
     """How far each part of the block turns the token; the sentence begins with `start`."""
     parts = start
     for place, (what, angle) in enumerate(turns):
+        last, turned = place == len(turns) - 1, f"{angle:.0f}°"
         if place:
-            parts += " and " if place == len(turns) - 1 else ", "
+            parts += " and " if last else ", "
         parts += f"the {what} turns {quoted(label)}" if place == 0 else f"the {what}"
-        turned = f"{angle:.0f}°"
-        parts += f" by {number(turned) if place == len(turns) - 1 else turned}"
+        parts += f" by {number(turned) if last else turned}"
     return f"{parts}. Tokens mix only in attention; elsewhere each keeps to its lane."
 
 
@@ -317,7 +303,7 @@ DOORS = {  # of a kind of station: the parts about it, each with its page and na
     ),
     Kind.SUM: (RESIDUAL, ("Ablate parts", "block", "strip"), LENS),
 }
-Vectors = NDArray[np.float32]
+Vectors = Array
 
 
 def stations_of(
@@ -340,22 +326,18 @@ def stations_of(
         hidden = None if station.hidden is None else as_array(station.hidden)
         own, weights = passing, station.weights
         if weights is not None:
-            causal = station.kind is Kind.ATTENTION and _is_causal(weights)
+            # No token attends to a later one.
+            sees_back = weights.shape[-1] > 1 and not bool(weights.triu(1).any())
+            causal = station.kind is Kind.ATTENTION and sees_back
             own = replace(passing, n_words=token + 1 if causal else weights.shape[-1])
+        here, last = None if hidden is None else hidden[token], place == len(computed) - 1
         stations.append(
             Station(
                 name=station.name,
                 kind=kind,
                 title=title(kind, last_written, passing.norm),
                 note=note(kind, before, after),
-                says=explanation(
-                    kind,
-                    before,
-                    after,
-                    own,
-                    None if hidden is None else hidden[token],
-                    place == len(computed) - 1,
-                ),
+                says=explanation(kind, before, after, own, here, last),
                 output=output,
                 scale="norm" if station.kind is Kind.NORM else "stream",
                 strips=strips,
@@ -401,18 +383,11 @@ def _strips(
             ]
         case Kind.FFN if station.hidden is not None:
             hidden = as_array(station.hidden)[token]
-            return [
-                Strip("", "reads", before, "norm"),
-                Strip("", "hidden, after φ", hidden, "hidden"),
-                Strip("", "writes", after, "stream"),
-            ]
+            middle = [Strip("", "hidden, after φ", hidden, "hidden")]
         case _:
-            return [Strip("", "reads", before, "norm"), Strip("", "writes", after, "stream")]
-
-
-def _is_causal(weights: Tensor) -> bool:
-    """Whether no token attends to a later one."""
-    return weights.shape[-1] > 1 and not bool(weights.triu(1).any())
+            middle = []
+    reads, writes = Strip("", "reads", before, "norm"), Strip("", "writes", after, "stream")
+    return [reads, *middle, writes]
 
 
 def awake_on(run: Run, computed: Sequence[MeasuredStation], token: int) -> int:
@@ -457,5 +432,4 @@ def leads(run: Run) -> tuple[str, str]:
 
 def as_array(tensor: Tensor) -> Vectors:
     """A tensor's numbers in float32, for pictures."""
-    array: Vectors = tensor.detach().float().cpu().numpy()
-    return array
+    return np.asarray(tensor.detach().float().cpu().numpy())

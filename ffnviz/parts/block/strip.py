@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import torch
 from jaxtyping import Float
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.gradients import vector_jacobian
@@ -22,22 +21,13 @@ from ffnviz.models.network import Network
 from ffnviz.models.torch_shortcuts import no_draws
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Figure,
-    Lines,
-    axis,
-    bare_axis,
-    escaped,
-    figure,
-    lines,
-    panel_title,
-    some_named,
-)
+from ffnviz.pictures.plot import Array, Figure, Lines
 from ffnviz.pictures.wording import Sentence, counted, number, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, Values, count_setting
+from ffnviz.state.settings import Setting, Values, count_slider
 
 NEEDS = (Capability.OURS,)
 PARTS = ("attention", "ffn", "residual", "norm", "phi")
@@ -51,13 +41,13 @@ SEEDS = 20
 class Stack:
     """What a stack does to the tokens, from its input (0) to the output of its last layer, L."""
 
-    apart: NDArray[np.float64]  # told_apart of each stream, (L + 1,)
-    similarity: NDArray[np.float64]  # the mean cosine between two tokens' vectors, (L + 1,)
-    scale: NDArray[np.float64]  # the root mean square of the stream's entries, (L + 1,)
+    apart: Array  # told_apart of each stream, (L + 1,)
+    similarity: Array  # the mean cosine between two tokens' vectors, (L + 1,)
+    scale: Array  # the root mean square of the stream's entries, (L + 1,)
     # the norm that is left of a gradient of norm 1 at the chosen token's output, (L + 1,)
-    gradient: NDArray[np.float64]
+    gradient: Array
     # between any two tokens, at the input and at the output, (T, T) each
-    cosines: tuple[NDArray[np.float64], NDArray[np.float64]]
+    cosines: tuple[Array, Array]
 
 
 def untrained(depth: int, activation: str, seed: int) -> list[Block]:
@@ -74,10 +64,7 @@ def untrained(depth: int, activation: str, seed: int) -> list[Block]:
 
 
 def entered(trace: ForwardPass, seed: int) -> Float[Tensor, "tokens d_model"]:
-    """The stack's input: the first MOST_TOKENS of the embedding in fewer dimensions, (T, 128).
-
-    A random projection, which nearly keeps angles, is scaled to a root mean square of 1.
-    """
+    """The stack's input: the first embeddings, projected at random to (T, 128), of RMS 1."""
     embedding = trace.embedding[:MOST_TOKENS].to("cpu", torch.float64).clone()
     generator = torch.Generator().manual_seed(seed)
     shape = embedding.shape[-1], D_MODEL
@@ -122,7 +109,8 @@ def watch(layers: list[Callable[[Tensor], Tensor]], x: Tensor, token: int) -> St
         direction = torch.randn(top.shape, generator=generator, dtype=top.dtype).to(top.device)
     slopes = vector_jacobian(direction / direction.norm(), top, streams)
     values = [stream.detach().cpu().double() for stream in streams]
-    cosines = [_cosines(value) for value in values]
+    units = [value / value.norm(dim=-1, keepdim=True).clamp_min(1e-300) for value in values]
+    cosines = [unit @ unit.mT for unit in units]
     n = len(x)
     pairs = n * (n - 1)
     return Stack(
@@ -135,19 +123,9 @@ def watch(layers: list[Callable[[Tensor], Tensor]], x: Tensor, token: int) -> St
 
 
 def told_apart(x: Float[Tensor, "tokens d_model"]) -> float:
-    """‖x − 1x̄ᵀ‖ / ‖x‖, Frobenius: the share of the vectors that is not common to all tokens.
-
-    At most 1, and 0 if all are equal. Dong et al. 2021, section 2, have the same difference in
-    another norm.
-    """
+    """‖x − 1x̄ᵀ‖ / ‖x‖, the share that is not common to all tokens (compare Dong et al. 2021)."""
     norm = float(x.norm())
     return float((x - x.mean(dim=0)).norm()) / norm if norm else 0.0
-
-
-def _cosines(x: Tensor) -> Tensor:
-    unit = x / x.norm(dim=-1, keepdim=True).clamp_min(1e-300)
-    cosines: Tensor = unit @ unit.mT
-    return cosines
 
 
 def of_the_network(model: Network, trace: ForwardPass, token: int) -> Stack:
@@ -166,66 +144,39 @@ def over_layers(series: Lines, title: str, legend: bool = True) -> Figure:
     decades = float(np.log10(seen.max() / max(FLOOR, seen.min())))
     ticks = {"dtick": max(1, round(decades / 2))} if decades > 1 else {}
     deepest = max(len(values) for values, _, _ in series.values())
-    padded = {
-        name: (
-            np.concatenate(
-                [
-                    np.where(values > 0, np.maximum(values, FLOOR), np.nan),
-                    np.full(deepest - len(values), np.nan),
-                ]
-            ),
-            colour,
-            dash,
-        )
-        for name, (values, colour, dash) in series.items()
-    }
-    return lines(
+
+    def padded(values: Array) -> Array:
+        drawn = np.where(values > 0, np.maximum(values, FLOOR), np.nan)
+        return np.concatenate([drawn, np.full(deepest - len(values), np.nan)])
+
+    return plot.lines(
         np.arange(deepest),
-        padded,
-        axis("block", dtick=max(1, deepest // 8)),
-        axis(title, type="log", exponentformat="power", **ticks),
+        {name: (padded(y), colour, dash) for name, (y, colour, dash) in series.items()},
+        plot.axis("block", dtick=max(1, deepest // 8)),
+        plot.axis(title, type="log", exponentformat="power", **ticks),
         margin={"l": 92, "r": 16, "t": 44 if legend else 12, "b": 56},
         showlegend=legend,
     )
 
 
-def alike(
-    maps: Sequence[tuple[str, NDArray[np.float64]]], labels: Sequence[str], colour: str
-) -> Figure:
+def alike(maps: Sequence[tuple[str, Array]], labels: Sequence[str], colour: str) -> Figure:
     """The cosine of any two tokens, a square a pair, in maps side by side."""
     gap, traces, axes, titles = 0.14, [], {}, []
     width = (1 - gap * (len(maps) - 1)) / len(maps)
-    ticks = {**some_named(labels, 12, 8), "tickfont": {"size": 16}}
+    ticks = {**plot.some_named(labels, 12, 8), "tickfont": {"size": 16}}
+    looks: plot.Options = {"showscale": False, "xgap": 1, "ygap": 1}
+    looks["colorscale"] = [[0, "@negative_mid"], [0.5, "@background"], [1, colour]]
+    looks["hovertemplate"] = "%{y}, %{x}: cosine %{z:.3f}<extra></extra>"
     for place, (title, cosines) in enumerate(maps):
         left, number = place * (width + gap), str(place + 1) if place else ""
-        traces.append(
-            {
-                "type": "heatmap",
-                "name": title,
-                "z": cosines,
-                "zmin": -1,
-                "zmax": 1,
-                "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, colour]],
-                "showscale": False,
-                "xgap": 1,
-                "ygap": 1,
-                "xaxis": f"x{number}",
-                "yaxis": f"y{number}",
-                "hovertemplate": "%{y}, %{x}: cosine %{z:.3f}<extra></extra>",
-            }
-        )
-        axes[f"xaxis{number}"] = bare_axis(
-            "", domain=[left, left + width], anchor=f"y{number}", **ticks
-        )
-        axes[f"yaxis{number}"] = bare_axis(
-            "",
-            anchor=f"x{number}",
-            range=[len(labels) - 0.5, -0.5],
-            showticklabels=place == 0,
-            **ticks,
-        )
-        titles.append(panel_title(title, left, 1.01))
-    return figure(
+        x, y = f"x{number}", f"y{number}"
+        traces.append(plot.heatmap(title, cosines, -1, 1, xaxis=x, yaxis=y, **looks))
+        at = [left, left + width]
+        axes[f"xaxis{number}"] = plot.bare_axis("", domain=at, anchor=y, **ticks)
+        rows = {"range": [len(labels) - 0.5, -0.5], "showticklabels": place == 0, **ticks}
+        axes[f"yaxis{number}"] = plot.bare_axis("", anchor=x, **rows)
+        titles.append(plot.panel_title(title, left, 1.01))
+    return plot.figure(
         traces,
         axes.pop("xaxis"),
         axes.pop("yaxis"),
@@ -244,20 +195,15 @@ NAMES = {
     "norm": "LayerNorm",
     "phi": "φ",
 }
-
-
-def parts_in(text: str) -> tuple[str, ...]:
-    """The parts that a URL's text names, in their usual order."""
-    return tuple(part for part in PARTS if part in text.split("-"))
-
-
 WITHOUT = Setting[Any](
-    "without", ("ffn", "residual"), parts_in, lambda parts: "-".join(parts) or "none", options=NAMES
+    "without",
+    ("ffn", "residual"),
+    lambda text: tuple(part for part in PARTS if part in text.split("-")),
+    lambda parts: "-".join(parts) or "none",
+    options=NAMES,
 ).with_control("Take away")
-LAYERS = count_setting("blocks", DEPTH, 1, DEEPEST).with_control("blocks", range(1, DEEPEST + 1))
-SEED = count_setting("stack_seed", 1, 1, SEEDS).with_control(
-    "seed of the weights", range(1, SEEDS + 1)
-)
+LAYERS = count_slider("blocks", DEPTH, range(1, DEEPEST + 1), "blocks")
+SEED = count_slider("stack_seed", 1, range(1, SEEDS + 1), "seed of the weights")
 SETTINGS = (WITHOUT, LAYERS, SEED)
 ROUNDING = 1e-14  # of float64, over a few layers of 128 numbers
 FULL = "complete"
@@ -280,37 +226,28 @@ def sheet(run: Run, values: Values) -> Sheet:
     named = f"without {', '.join(NAMES[part] for part in without)}" if without else FULL
     stacks |= {
         named: (result, f"@{colour}", "solid"),
-        f"{escaped(run.card.label)}, trained": (trained, "@text", "dot"),
+        f"{plot.escaped(run.card.label)}, trained": (trained, "@text", "dot"),
     }
     labels = run.labels[: len(x)]
-    likeness = chart_cell(
-        Head(_of_likeness(result, depth), "alike", colour),
-        alike(
-            [
-                ("before the first block", result.cosines[0]),
-                (f"after block {depth}", result.cosines[1]),
-            ],
-            labels,
-            f"@{colour}",
-        ),
-        "The cosine of any two tokens' vectors, before the stack and after it.",
-        height=256,
-    )
+    maps = [
+        ("before the first block", result.cosines[0]),
+        (f"after block {depth}", result.cosines[1]),
+    ]
+    figure = alike(maps, labels, f"@{colour}")
+    alt = "The cosine of any two tokens' vectors, before the stack and after it."
+    head = Head(_of_likeness(result, depth), "alike", colour)
+    likeness = chart_cell(head, figure, alt, height=256)
     apart = Head(_of_collapse(result, without), "apart", colour)
-    scale = Head(_of_scale(result), "scale", colour)
+    first, last = (short(float(result.scale[at])) for at in (0, -1))
+    grows = f"The root mean square of the stream goes from {first} to {number(last)}."
+    scale = Head(grows, "scale", colour)
     gradient = Head(_of_gradient(result, labels[token], depth), "strip-gradient", colour)
-    return Sheet(
-        [
-            row(
-                [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness],
-                [
-                    curve(stacks, "scale", "root mean square", scale, 290),
-                    curve(stacks, "gradient", "length of the gradient", gradient, 290),
-                ],
-                widths=(1.2, 1),
-            )
-        ]
-    )
+    left = [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness]
+    right = [
+        curve(stacks, "scale", "root mean square", scale, 290),
+        curve(stacks, "gradient", "length of the gradient", gradient, 290),
+    ]
+    return Sheet([row(left, right, widths=(1.2, 1))])
 
 
 def curve(
@@ -325,8 +262,8 @@ def curve(
 
 
 def _listed(without: Sequence[str]) -> str:
-    names = [NAMES[part] for part in without]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    *names, last = [NAMES[part] for part in without]
+    return f"{', '.join(names)} and {last}" if names else last
 
 
 def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
@@ -350,11 +287,6 @@ def _of_likeness(result: Stack, depth: int) -> Sentence:
         f"At first, two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; "
         f"after block {depth}, of {number(f'{result.similarity[-1]:.3f}')}."
     )
-
-
-def _of_scale(result: Stack) -> Sentence:
-    first, last = (short(float(result.scale[layer])) for layer in (0, -1))
-    return f"The root mean square of the stream goes from {first} to {number(last)}."
 
 
 def _of_gradient(result: Stack, label: str, depth: int) -> Sentence:

@@ -3,22 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.block import block_view as view
-from ffnviz.parts.block.block_view import (
-    TokenInBlock,
-    attends_most,
-    decode,
-    encoder_stations,
-    headline,
-    with_norms_moved,
-)
 from ffnviz.parts.sheet import Sheet, row, set_to
 from ffnviz.pictures.block_picture import BlockView, block_cell
 from ffnviz.pictures.cell import Head
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Values, choice_setting, count_setting, text_setting
@@ -56,9 +46,9 @@ def decoder_sheet(run: Run, values: Values) -> Sheet:
         return Sheet([row(text_cell("nothing-written", why, tone="info"))])
     token = min(values[TOKEN] or LONGEST, len(tokens)) - 1
     labels, block = token_labels(tokens), run.state.block
-    computed = decode(run.model, run.trace, block, [each.id for each in tokens])
+    computed = view.decode(run.model, run.trace, block, [each.id for each in tokens])
     before, after = view.leads(run)
-    passing = TokenInBlock(
+    passing = view.TokenInBlock(
         labels[token],
         len(labels),
         view.awake_on(run, computed, token),
@@ -69,8 +59,9 @@ def decoder_sheet(run: Run, values: Values) -> Sheet:
     stations = view.stations_of(computed, token, passing, [])
     head = min(values[view.HEAD], view.n_heads(stations))
     weights = next(each.weights for each in stations if each.name == "cross")
+    said = view.attends_most(labels[token], run.labels, weights, token)
     picture = block_cell(
-        Head(attends_most(labels[token], run.labels, weights, token), "decoder", run.card.colour),
+        Head(said, "decoder", run.card.colour),
         stations,
         labels,
         run.labels,
@@ -105,42 +96,34 @@ def sheet(run: Run, values: Values) -> Sheet:
     n_hidden = len(run.whole.tokens) - len(run.labels)
     moved = run.card.ours and values[BUILT] == "moved"
     if moved:
-        computed = with_norms_moved(run.model, run.trace, block)
+        computed = view.with_norms_moved(run.model, run.trace, block)
     else:
         first = index_in_full(run.trace, 0)
-        computed = encoder_stations(
-            run.trace.blocks[block],
-            norm_first=run.card.pre_norm,
-            kept=slice(first, first + len(run.labels)),
-        )
+        kept, record = slice(first, first + len(run.labels)), run.trace.blocks[block]
+        computed = view.encoder_stations(record, norm_first=run.card.pre_norm, kept=kept)
     before, after = view.leads(run)
-    start = (
-        []
-        if block
-        else [
-            (name, view.as_array(vector))
-            for name, vector in run.model.embedding_parts(run.trace, token).items()
-        ]
-    )
-    passing = TokenInBlock(
+    start: list[tuple[str, Array]] = []
+    if not block:
+        parts = run.model.embedding_parts(run.trace, token)
+        start = [(name, view.as_array(vector)) for name, vector in parts.items()]
+    leaves = TO_THE_WORDS if run.card.has_word_head else "as the network's output"
+    passing = view.TokenInBlock(
         run.labels[token],
         len(run.labels),
         view.awake_on(run, computed, token),
         run.card.phi.label,
-        f"block {block} left it" if block else _embedded(start),
-        f"to block {block + 2}" if after else _goes_on(run),
+        f"block {block} left it" if block else _embedded([name for name, _ in start]),
+        f"to block {block + 2}" if after else leaves,
         _norm_of(run),
         run.place - token if run.card.causal else n_hidden,
     )
     stations = view.stations_of(computed, token, passing, start, run.card.ours)
     own, other = ("pre-LN", "post-LN") if run.card.pre_norm else ("post-LN", "pre-LN")
     built = {"own": f"{own}, as trained", "moved": f"{other}, never trained"}
-    begin = (
-        f"In block {block + 1}, "
-        if not moved
-        else (f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} ")
-    )
-    sentence = headline(view.rotations(stations, token), run.labels[token], begin)
+    begin = f"In block {block + 1}, "
+    if moved:
+        begin = f"With its LayerNorms moved ({other}; nobody trained it so), in block {block + 1} "
+    sentence = view.headline(view.rotations(stations, token), run.labels[token], begin)
     names, chosen = {each.name for each in stations}, values[STATION]
     picture = block_cell(
         Head(sentence, "block", run.card.colour),
@@ -170,14 +153,8 @@ def _norm_of(run: Run) -> str:
     return "norm" if norm is None else "LayerNorm" if norm.centred else "RMSNorm"
 
 
-def _goes_on(run: Run) -> str:
-    """Where a vector goes from the last block."""
-    return TO_THE_WORDS if run.card.has_word_head else "as the network's output"
-
-
-def _embedded(parts: Sequence[tuple[str, NDArray[np.float32]]]) -> str:
+def _embedded(names: Sequence[str]) -> str:
     """What a token's first vector is, from the names of its summands."""
-    names = [name for name, _ in parts]
     if "position" in names:
         return "its word's vector plus its position's"
     return "its word's vector" if "word" in names else "its embedding"

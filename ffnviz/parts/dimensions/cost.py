@@ -22,27 +22,18 @@ from ffnviz.parts.sheet import (
     Choice,
     Control,
     Measured,
-    Measurement,
-    Row,
     Sheet,
     Soon,
     measured_on,
+    measured_row,
     row,
     set_to,
 )
+from ffnviz.pictures import plot
 from ffnviz.pictures import time_charts as figures
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    Trace,
-    axis,
-    bare_axis,
-    figure,
-    line_trace,
-    panel_title,
-)
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.wording import Sentence, counted, number, percent
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
@@ -52,25 +43,23 @@ RUNS = 5
 LENGTH_SHARE = 0.75  # of the time, for the progress bar
 
 
-def growth_sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def growth_sheet(run: Run, _: Values) -> Sheet:
     """Time against T and against d_ff, with when and where it was measured."""
     setup = (run.card.id, run.device)  # all blocks are of one size
+    colour, wider = run.card.colour, Soon("width", "How the time grows with d_ff")
 
-    wider = Soon("width", "How the time grows with d_ff")
-
-    def after(measured: Measured[tuple[Growth, Growth | None]]) -> list[Row]:
+    def cards(measured: Measured[tuple[Growth, Growth | None]]) -> tuple[Cell, Cell | Soon]:
         length, width = measured.result
-        colour = run.card.colour
         runs = f"{RUNS} runs of each size, on random inputs: the sentence makes no difference."
         by_length = Head(_length_sentence(length), "growth", colour, under=measured_on(measured))
         first = curves(length, "tokens T", by_length)
         if width is None:
-            return [row(first, wider)]
+            return first, wider
         by_width = Head(_width_sentence(width), "width", colour, under=runs)
-        return [row(first, curves(width, "d_ff", by_width))]
+        return first, curves(width, "d_ff", by_width)
 
     longer = Soon("growth", "How the time grows with the number of tokens")
-    return Sheet([Measurement("growth", setup, both, after, before=[row(longer, wider)])])
+    return Sheet([measured_row("growth", setup, both, cards, (longer, wider))])
 
 
 def both(run: Run, progress: Progress) -> Iterator[tuple[Growth, Growth | None]]:
@@ -78,22 +67,16 @@ def both(run: Run, progress: Progress) -> Iterator[tuple[Growth, Growth | None]]
     model = ours(run.model)
     length = grow_with_length(model, 0, RUNS, lambda share: progress(LENGTH_SHARE * share))
     yield length, None
-    width = grow_with_width(
-        model, RUNS, lambda share: progress(LENGTH_SHARE + (1 - LENGTH_SHARE) * share)
-    )
-    yield length, width
+    rest = 1 - LENGTH_SHARE
+    yield length, grow_with_width(model, RUNS, lambda share: progress(LENGTH_SHARE + rest * share))
 
 
 def curves(grown: Growth, what: str, head: Head) -> Cell:
     """One quantity's curves."""
     times = {name: [s.quartiles for s in spreads] for name, spreads in grown.times.items()}
-    return chart_cell(
-        head,
-        figures.growth(grown.sizes, times, what, head.accent),
-        f"Time against {what}, for batches of 1 and 32.",
-        key=f"growth-{head.note}",
-        height=560,
-    )
+    figure = figures.growth(grown.sizes, times, what, head.accent)
+    alt = f"Time against {what}, for batches of 1 and 32."
+    return chart_cell(head, figure, alt, key=f"growth-{head.note}", height=560)
 
 
 def _length_sentence(grown: Growth) -> Sentence:
@@ -131,46 +114,33 @@ def costs_figure(
     parameters: Mapping[str, int], multiply_adds: Mapping[str, int], twin: str
 ) -> Figure:
     """Two panels of bars, a bar a part, the FFN in the accent."""
-    traces: list[Trace] = []
     parts = list(parameters)
-    for place, (name, counts) in enumerate(
-        (("parameters", parameters), ("multiply-adds", multiply_adds))
-    ):
+    kinds, traces = {"parameters": parameters, "multiply-adds": multiply_adds}, []
+    colours = [f"@{twin}" if part == "FFN" else "@muted" for part in parts]
+    looks = {"orientation": "h", "textposition": "outside", "cliponaxis": False}
+    looks |= {"textfont": {"size": 17}, "hoverinfo": "none"}
+    for place, (name, counts) in enumerate(kinds.items(), 1):
         values = np.array([float(counts[part]) for part in parts])
-        total = values.sum()
-        traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": name,
-                "x": values / total * 100,
-                "y": parts,
-                "xaxis": f"x{place + 1}",
-                "yaxis": f"y{place + 1}",
-                "textposition": "outside",
-                "cliponaxis": False,
-                "meta": {"counts": [counts[part] for part in parts], "labels": [], "named": "part"},
-                "text": [
-                    f"{short(v)} <b>{percent(v / total).replace('<', '&lt;')}</b>" for v in values
-                ],
-                "textfont": {"size": 17},
-                "hoverinfo": "none",
-                "marker": {"color": [f"@{twin}" if part == "FFN" else "@muted" for part in parts]},
-            }
-        )
+        shares = values / values.sum()
+        said = [percent(share).replace("<", "&lt;") for share in shares]
+        text = [f"{short(v)} <b>{share}</b>" for v, share in zip(values, said, strict=True)]
+        meta = {"counts": [counts[part] for part in parts], "labels": [], "named": "part"}
+        on = {"xaxis": f"x{place}", "yaxis": f"y{place}", "meta": meta, "text": text}
+        traces.append(plot.bar_trace(name, shares * 100, parts, colours, **on, **looks))
     titles = [
-        panel_title(f"<b>{short(sum(parameters.values()))}</b> parameters", 0),
-        panel_title(f"<b>{short(sum(multiply_adds.values()))}</b> multiply-adds", 0.56),
+        plot.panel_title(f"<b>{short(sum(parameters.values()))}</b> parameters", 0),
+        plot.panel_title(f"<b>{short(sum(multiply_adds.values()))}</b> multiply-adds", 0.56),
     ]
     # As far as the longest bar, and room for the words behind it.
     longest = max(max(trace["x"]) for trace in traces)
     hidden = {"range": [0, 1.9 * longest], "showticklabels": False}
-    return figure(
+    rows = {"autorange": "reversed", "showgrid": False}
+    return plot.figure(
         traces,
-        bare_axis("% of all", domain=[0, 0.46], **hidden),
-        axis("", autorange="reversed", showgrid=False),
-        xaxis2=bare_axis("% of all", domain=[0.56, 1], anchor="y2", **hidden),
-        yaxis2=axis("", autorange="reversed", showgrid=False, anchor="x2", showticklabels=False),
+        plot.bare_axis("% of all", domain=[0, 0.46], **hidden),
+        plot.axis("", **rows),
+        xaxis2=plot.bare_axis("% of all", domain=[0.56, 1], anchor="y2", **hidden),
+        yaxis2=plot.axis("", anchor="x2", showticklabels=False, **rows),
         annotations=titles,
         meta={"panels": 2},
         showlegend=False,
@@ -182,19 +152,15 @@ def costs_figure(
 def share_figure(
     lengths: Array, shares: Array, now: tuple[float, float], overtaken: float, twin: str
 ) -> Figure:
-    """The FFNs' share of the blocks' multiply-adds, the present length and the crossing marked.
-
-    `overtaken` is the length where the share is a half; zero or less if there is none.
-    """
+    """The FFNs' share of the multiply-adds, with the present length and where it is a half."""
     crossing = [overtaken] if lengths[0] <= overtaken <= lengths[-1] else []
-    return figure(
+    return plot.figure(
         [
-            line_trace("FFN", lengths, 100 * shares, f"@{twin}", 4, fill="tozeroy",
-                       fillcolor=f"@{twin}/0.18",
-                       hovertemplate="%{y:.1f}% at %{x:,.0f} tokens<extra></extra>"),
-            {"type": "scatter", "mode": "markers", "name": "now", "x": np.array([now[0]]),
-             "y": np.array([100 * now[1]]), "marker": {"size": 15, "color": "@text"},
-             "hoverinfo": "skip"},
+            plot.line_trace("FFN", lengths, 100 * shares, f"@{twin}", 4, fill="tozeroy",
+                            fillcolor=f"@{twin}/0.18",
+                            hovertemplate="%{y:.1f}% at %{x:,.0f} tokens<extra></extra>"),
+            plot.dots("now", np.array([now[0]]), np.array([100 * now[1]]),
+                      {"size": 15, "color": "@text"}, hoverinfo="skip"),
             {"type": "scatter", "mode": "markers+text", "name": "attention overtakes",
              "x": np.array(crossing), "y": np.full(len(crossing), 50.0),
              "text": [f"  n = {place:,.0f}" for place in crossing],
@@ -202,19 +168,17 @@ def share_figure(
              "textfont": {"size": 17}, "hoverinfo": "skip",
              "marker": {"size": 15, "symbol": "x", "color": "@text"}},
         ],
-        axis("sequence length n, tokens", type="log", dtick=1,
-             range=[float(np.log10(lengths[0])), float(np.log10(lengths[-1]))]),
-        axis("FFN, % of the blocks", range=[0, 100], dtick=25),
+        plot.axis("sequence length n, tokens", type="log", dtick=1,
+                  range=[float(np.log10(lengths[0])), float(np.log10(lengths[-1]))]),
+        plot.axis("FFN, % of the blocks", range=[0, 100], dtick=25),
         showlegend=False,
         margin={"l": 70, "r": 20, "t": 12, "b": 56},
     )  # fmt: skip
 
 
 PRESET = choice_setting("preset", {name: preset.name for name, preset in PRESETS.items()})
-GATED = choice_setting(
-    "gated",
-    {"preset": "as preset", "plain": "plain: two matrices", "gated": "gated: three"},
-)
+KINDS = {"preset": "as preset", "plain": "plain: two matrices", "gated": "gated: three"}
+GATED = choice_setting("gated", KINDS)
 
 
 def _size(name: str, label: str, *stops: int, also: tuple[str, ...] = ()) -> Setting[int]:
@@ -273,10 +237,7 @@ def what_to_count(values: Values, shape: Shape) -> list[Control]:
 
     return [
         Choice(
-            "Start from",
-            [each.name for each in PRESETS.values()],
-            start_from,
-            names.index(values[PRESET]),
+            "Start from", list(PRESET.options.values()), start_from, names.index(values[PRESET])
         ),
         Choice("FFN", [GATED.options["plain"], GATED.options["gated"]], gate, int(shape.gated)),
         *(slider(name, size) for name, size in SIZES.items()),
@@ -306,36 +267,28 @@ def costs(run: Run, name: str, shape: Shape, under: Sentence) -> Cell:
         f"parameters and do {percent(busy)} of the multiply-adds for "
         f"{counted(shape.n_tokens, 'token')}."
     )
-    return chart_cell(
-        Head(sentence, "costs", run.card.colour, under=under),
-        costs_figure(count, work, run.card.colour),
-        "Parameters and multiply-adds of embedding, attention, FFN, LayerNorm and output.",
-        height=310,
-    )
+    head = Head(sentence, "costs", run.card.colour, under=under)
+    alt = "Parameters and multiply-adds of embedding, attention, FFN, LayerNorm and output."
+    return chart_cell(head, costs_figure(count, work, run.card.colour), alt, height=310)
 
 
 def share_against_length(run: Run, shape: Shape) -> Cell:
     """The FFNs' share in a block as sequences grow."""
     overtaken = overtaking_length(shape)
     now = float(shape.n_tokens), ffn_share(shape, shape.n_tokens)
-    where = (
-        f"Attention computes as much as the FFNs at {number(f'{overtaken:,.0f} tokens')}; at "
-        if overtaken > 0
-        else "Attention computes more than the FFNs at any length; at "
-    )
-    share = percent(now[1])
+    where, share = "more than the FFNs at any length", number(percent(now[1]))
+    if overtaken > 0:
+        where = f"as much as the FFNs at {number(f'{overtaken:,.0f} tokens')}"
+        share = percent(now[1])
     sentence = (
-        f"{where}{shape.n_tokens:,} the FFNs do {share if overtaken > 0 else number(share)} of the "
-        "blocks' multiply-adds."
+        f"Attention computes {where}; at {shape.n_tokens:,} the FFNs do {share} of the blocks' "
+        "multiply-adds."
     )
     shares = np.array([ffn_share(shape, length) for length in LENGTHS])
-    return chart_cell(
-        Head(sentence, "overtaking", run.card.colour),
-        share_figure(LENGTHS, shares, now, overtaken, run.card.colour),
-        "The FFNs' share of the multiply-adds against the length of the sequence.",
-        key="share-against-length",
-        height=330,
-    )
+    figure = share_figure(LENGTHS, shares, now, overtaken, run.card.colour)
+    alt = "The FFNs' share of the multiply-adds against the length of the sequence."
+    head = Head(sentence, "overtaking", run.card.colour)
+    return chart_cell(head, figure, alt, key="share-against-length", height=330)
 
 
 def _bytes(size: int) -> str:

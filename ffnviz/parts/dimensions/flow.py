@@ -83,7 +83,7 @@ class _Activation(nn.Module):
         return self.function(x)
 
 
-GAP = 2.0
+GAP = 2.0  # between the middles of two boxes
 SHOWN = 8
 
 
@@ -92,41 +92,30 @@ def flow(n_tokens: int, d_model: int, d_ff: int, label: str, twin: str) -> Figur
     heights = [d_model, d_ff, d_ff, d_model]
     names = ["x", "x W₁ + b₁", f"{label}(x W₁ + b₁)", "output"]
     # Narrow enough to stand between the boxes of a telephone.
-    steps = [
-        f"W₁<br>({d_model:,},<br>{d_ff:,})",
-        "φ<br>one<br>by one",
-        f"W₂<br>({d_ff:,},<br>{d_model:,})",
-    ]
+    first, second = f"W₁<br>({d_model:,},<br>{d_ff:,})", f"W₂<br>({d_ff:,},<br>{d_model:,})"
     places = np.arange(4) * GAP
     shapes = []
     for place, (left, right) in enumerate(pairwise(heights)):
         x0, x1 = places[place] + 0.35, places[place + 1] - 0.35
-        shapes.append(
-            _polygon(
-                [(x0, left / 2), (x1, right / 2), (x1, -right / 2), (x0, -left / 2)],
-                f"@{twin}/0.16",
-            )
-        )
+        corners = [(x0, left / 2), (x1, right / 2), (x1, -right / 2), (x0, -left / 2)]
+        path = "M" + " L".join(f"{x:g},{y:g}" for x, y in corners) + " Z"
+        shapes.append({"type": "path", "path": path, **_filled(f"@{twin}/0.16")})
     for place, height in zip(places, heights, strict=True):
         shapes.append(_box(place - 0.35, place + 0.35, -height / 2, height / 2, f"@{twin}/0.75"))
     tallest = max(heights)
+    ends = np.array(heights) / 2 + 0.05 * tallest
+    shown = [f"<b>({n_tokens:,}, {height:,})</b>" for height in heights]
     return {
         "data": [
+            _words("shape", places, ends, shown, 22),
+            _words("value", places, -ends, names, 17),
             _words(
-                "shape",
-                places,
-                np.array(heights) / 2 + 0.05 * tallest,
-                [f"<b>({n_tokens:,}, {height:,})</b>" for height in heights],
-                textfont={"size": 22},
+                "step",
+                places[:-1] + GAP / 2,
+                np.zeros(3),
+                [first, "φ<br>one<br>by one", second],
+                18,
             ),
-            _words(
-                "value",
-                places,
-                -np.array(heights) / 2 - 0.05 * tallest,
-                names,
-                textfont={"size": 17},
-            ),
-            _words("step", places[:-1] + GAP / 2, np.zeros(3), steps, textfont={"size": 18}),
         ],
         "layout": _bare(shapes, [-0.75, 3 * GAP + 0.75], [-0.62 * tallest, 0.62 * tallest]),
     }
@@ -145,38 +134,34 @@ def shared_weights(labels: Sequence[str], d_model: int, d_ff: int, n: int, twin:
     more = [f"… and {left:,} token{'s' if left > 1 else ''} more"] if left > 0 else []
     return {
         "data": [
-            _words("token", np.full(len(shown), 0.25), rows, shown, textposition="middle left",
-                   textfont={"size": 18}),
+            _words("token", np.full(len(shown), 0.25), rows, shown, 18,
+                   textposition="middle left"),
             _words("shapes", np.array([0.7, 3.0, 5.3]), np.full(3, -0.95),
                    [f"({d_model:,})", f"one W₁, b₁, W₂, b₂:<br>{n:,} parameters · ({d_ff:,})",
-                    f"({d_model:,})"], textfont={"size": 17}),
+                    f"({d_model:,})"], 17),
             _words("arrows", np.repeat([1.33, 4.67], len(shown)), np.tile(rows, 2),
-                   ["→"] * (2 * len(shown)), textfont={"size": 20}),
+                   ["→"] * (2 * len(shown)), 20),
             _words("more", np.full(len(more), 3.0), np.full(len(more), bottom + 0.25), more),
         ],
         "layout": _bare(shapes, [-0.9, 5.8], [bottom + 0.5, -1.5]),
     }  # fmt: skip
 
 
-def _words(name: str, x: Any, y: Any, text: Sequence[str], **more: Any) -> Trace:
+def _words(
+    name: str, x: Any, y: Any, text: Sequence[str], size: int | None = None, **more: Any
+) -> Trace:
     written = {"type": "scatter", "mode": "text", "hoverinfo": "skip"}
-    return {**written, "name": name, "x": x, "y": y, "text": text, **more}
+    font = {"textfont": {"size": size}} if size else {}
+    return {**written, "name": name, "x": x, "y": y, "text": text, **font, **more}
 
 
 def _box(x0: float, x1: float, y0: float, y1: float, colour: str) -> dict[str, Any]:
     corners = {"x0": float(x0), "x1": float(x1), "y0": float(y0), "y1": float(y1)}
-    return {"type": "rect", **corners, "fillcolor": colour, "line": {"width": 0}, "layer": "below"}
+    return {"type": "rect", **corners, **_filled(colour)}
 
 
-def _polygon(corners: Sequence[tuple[float, float]], colour: str) -> dict[str, Any]:
-    path = "M" + " L".join(f"{x:g},{y:g}" for x, y in corners) + " Z"
-    return {
-        "type": "path",
-        "path": path,
-        "fillcolor": colour,
-        "line": {"width": 0},
-        "layer": "below",
-    }
+def _filled(colour: str) -> dict[str, Any]:
+    return {"fillcolor": colour, "line": {"width": 0}, "layer": "below"}
 
 
 def _bare(shapes: list[dict[str, Any]], x: list[float], y: list[float]) -> dict[str, Any]:
@@ -207,24 +192,16 @@ torch.cat([ffn(row[None]) for row in x[0]])
 def sheet_of_shapes(run: Run, _: Values) -> Sheet:
     """The diagram beside the batch view."""
     d_model, d_ff, n = run.model.sizes.d_model, run.model.sizes.d_ff, len(run.labels)
+    colour, labels = run.card.colour, [escaped(label) for label in run.labels]
     apart = position_wise(run.model, run.trace, run.state.block)
     alike = f"{counted(n, 'token')}, one set of {apart.n_parameters:,} parameters"
     shared = (
         f"{number(alike)}: no token's row depends on another's, and no position has weights of its "
         "own."
     )
-    picture = chart_cell(
-        Head(shared, "same", run.card.colour),
-        shared_weights(
-            [escaped(label) for label in run.labels],
-            d_model,
-            d_ff,
-            apart.n_parameters,
-            run.card.colour,
-        ),
-        "Every token goes through the same weights on a line of its own.",
-        height=656,
-    )
+    figure = shared_weights(labels, d_model, d_ff, apart.n_parameters, colour)
+    alt = "Every token goes through the same weights on a line of its own."
+    picture = chart_cell(Head(shared, "same", run.card.colour), figure, alt, height=656)
     compared = (
         (f"a batch of two copies, (2, {n}, {d_model}), against one", apart.batch),
         (f"the batch as {2 * n} rows, ({2 * n}, {d_model}), against the batch", apart.flattened),
@@ -238,12 +215,9 @@ def sheet_of_shapes(run: Run, _: Values) -> Sheet:
         "Where a difference is not exactly 0, it is rounding: a product of one row may be summed "
         "in another order than a product of many."
     )
-    table = table_cell(
-        "batch",
-        Head(measured, "batch", run.card.colour, under=under),
-        ("what is compared", "largest difference"),
-        [(what, short(difference)) for what, difference in compared],
-    )
+    head = Head(measured, "batch", run.card.colour, under=under)
+    rows = [(what, short(difference)) for what, difference in compared]
+    table = table_cell("batch", head, ("what is compared", "largest difference"), rows)
     names = "Here ffn and record come from the view “shapes”:"
     title = text_cell("batch-view", f"{strong('In batches.')} {names}")
     code = code_cell("code", CODE_OF_SHAPES.format(n=n, d_model=d_model))
@@ -293,12 +267,9 @@ def sheet(run: Run, _: Values) -> Sheet:
         f"{d_ff / d_model:.3g}-fold, bent, and narrowed again. PyTorch's layers with the same "
         f"weights {agreement}."
     )
-    picture = chart_cell(
-        Head(sentence, "flow", run.card.colour),
-        flow(n, d_model, d_ff, label, run.card.colour),
-        f"From {n} by {d_model} to {n} by {d_ff} and back.",
-        height=630,
-    )
+    figure = flow(n, d_model, d_ff, label, run.card.colour)
+    alt = f"From {n} by {d_model} to {n} by {d_ff} and back."
+    picture = chart_cell(Head(sentence, "flow", run.card.colour), figure, alt, height=630)
     code = CODE.format(
         network=run.card.id,
         text=run.trace.text,

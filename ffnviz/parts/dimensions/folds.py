@@ -17,23 +17,14 @@ from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.dimensions.warp import chosen_corners
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    Trace,
-    axis,
-    escaped,
-    figure,
-    line_trace,
-    log_axis,
-    ring,
-)
+from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import counted, number, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting
+from ffnviz.state.settings import Values, count_slider
 
 NEEDS = (Capability.PRE_NORM,)
 PLACES = 1_025  # points on the line
@@ -63,12 +54,7 @@ def layer_at(x: Array, bends: Array, slope_changes: Array) -> Array:
 def switches(
     model: Network, trace: ForwardPass, block: int, ends: tuple[int, int], n: int = PLACES
 ) -> list[NDArray[np.int64]]:
-    """How many neurons have switched at each of n points between two tokens' streams.
-
-    Returns:
-        For a block of a pre-LN network, and for it with the next one if there is one, (n,) each,
-        starting at 0: the number of pieces is one more than the last entry.
-    """
+    """Neurons that have switched at n points between two tokens: of a block, and of two."""
     counts: list[NDArray[np.int64]] = [np.zeros(n, dtype=np.int64)]
     for above_zero in _above_zero(model, trace, block, ends, n):
         switched = (above_zero[1:] != above_zero[:-1]).sum(dim=-1).cpu().numpy()
@@ -101,62 +87,54 @@ POWERS = [2**k for k in range(9)]
 def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> Figure:
     """What depth draws, and what one layer draws of it, whose units bend at `bends`."""
     inside = np.where(np.abs(layer - 0.5) <= 0.75, layer, np.nan)
-    return figure(
+    feet = {"color": colour, "symbol": "triangle-up", "size": 10}
+    return plot.figure(
         [
-            line_trace("folded", x, folded, "@muted", 6,
-                       hovertemplate="%{x:.3f}: %{y:.3f}<extra>folded</extra>"),
-            line_trace("one layer", x, inside, colour, 3,
-                       hovertemplate="%{x:.3f}: %{y:.3f}<extra>one layer</extra>"),
-            {"type": "scatter", "mode": "markers", "name": "its neurons", "x": bends,
-             "y": np.full(len(bends), -0.15), "hoverinfo": "none",
-             "marker": {"color": colour, "symbol": "triangle-up", "size": 10}},
+            _line("folded", x, folded, "@muted", 6, ".3f"),
+            _line("one layer", x, inside, colour, 3, ".3f"),
+            plot.dots("its neurons", bends, np.full(len(bends), -0.15), feet, hoverinfo="none"),
         ],
-        axis("x", range=[-0.02, 1.02], zeroline=False),
-        axis("y", range=[-0.25, 1.28], zeroline=False),
-    )  # fmt: skip
+        plot.axis("x", range=[-0.02, 1.02], zeroline=False),
+        plot.axis("y", range=[-0.25, 1.28], zeroline=False),
+    )
 
 
 def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
-    """Pieces against units, both logarithmic, with the two that are shown.
-
-    The folded network has `units` and `folded` pieces; one layer has `layer` units and at most `n`
-    pieces.
-    """
+    """Pieces against units, both logarithmic; two folded networks and layers are marked."""
     even, powers = np.arange(2, 17, 2), np.array(POWERS, float)
-    return figure(
+    return plot.figure(
         [
             _line("folded", even, 2.0 ** (even / 2), "@muted", 6),
             _line("one layer, at most", powers, powers + 1, colour, 3),
-            ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
+            plot.ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
         ],
-        log_axis("neurons", POWERS),
-        log_axis("pieces", POWERS),
+        plot.log_axis("neurons", POWERS),
+        plot.log_axis("pieces", POWERS),
     )
 
 
 def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, str]) -> Figure:
     """How many neurons have switched up to each place on a line between two tokens, escaped."""
-    return figure(
+    return plot.figure(
         [
             _line(name, np.linspace(0, 100, len(values)), 1.0 + values, colour, 3)
             for name, (values, colour) in counts.items()
         ],
-        axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
-        axis("pieces so far", rangemode="tozero"),
+        plot.axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
+        plot.axis("pieces so far", rangemode="tozero"),
         margin={"l": 76, "r": 44, "t": 36, "b": 44},
     )
 
 
-def _line(name: str, x: Any, y: Array, colour: str, width: int) -> Trace:
-    hover = "%{x:.3g}: %{y:.3g}<extra>%{fullData.name}</extra>"
-    return line_trace(name, x, y, colour, width, hovertemplate=hover)
+def _line(name: str, x: Any, y: Array, colour: str, width: int, form: str = ".3g") -> Trace:
+    hover = f"%{{x:{form}}}: %{{y:{form}}}<extra>%{{fullData.name}}</extra>"
+    return plot.line_trace(name, x, y, colour, width, hovertemplate=hover)
 
 
 MOST = 8
-FOLDS = count_setting("folds", 3, 1, MOST).with_control("folds k", range(1, MOST + 1))
-UNITS = count_setting("fold_units", 6, 1, 2**MOST).with_control(
-    "neurons n of one layer", (*range(1, 17), 20, 24, 32, 48, 63, 64, 96, 128, 192, 256)
-)
+FOLDS = count_slider("folds", 3, range(1, MOST + 1), "folds k")
+STOPS = (*range(1, 17), 20, 24, 32, 48, 63, 64, 96, 128, 192, 2**MOST)
+UNITS = count_slider("fold_units", 6, STOPS, "neurons n of one layer")
 SETTINGS = (FOLDS, UNITS)
 X = np.linspace(0, 1, 2**10 + 1)  # every corner of eight folds is one of these
 
@@ -211,10 +189,10 @@ def in_the_network(run: Run, values: Values) -> Cell:
     counts = run.subject.per_sentence(
         ("switches", block, ends), lambda: switches(run.model, run.trace, block, (ends[0], ends[1]))
     )
-    curves = (
-        (f"FFN of block {block + 1}", "@muted"),
-        (f"of blocks {block + 1} and {block + 2}", f"@{run.card.colour}"),
-    )
+    curves = {f"FFN of block {block + 1}": (counts[0], "@muted")}
+    if counts[1:]:
+        name = f"of blocks {block + 1} and {block + 2}"
+        curves[name] = (counts[1], f"@{run.card.colour}")
     from_, to = (run.labels[end] for end in ends)
     sentence = f"On a line from {quoted(from_)} to {quoted(to)} block {block + 1}'s FFN "
     first, *more = (counted(1 + int(each[-1]), "piece") for each in counts)
@@ -226,12 +204,6 @@ def in_the_network(run: Run, values: Values) -> Cell:
     if not run.card.phi.exact_zeros:
         smooth = "so each piece bends smoothly into the next."
         sentence += f" {run.card.phi.label} has no corners, {smooth}"
-    return chart_cell(
-        Head(sentence, "folds-network", run.card.colour),
-        along(
-            {name: (count, colour) for (name, colour), count in zip(curves, counts, strict=False)},
-            (escaped(from_), escaped(to)),
-        ),
-        "How many neurons have switched between one token and another.",
-        height=300,
-    )
+    figure = along(curves, (plot.escaped(from_), plot.escaped(to)))
+    alt = "How many neurons have switched between one token and another."
+    return chart_cell(Head(sentence, "folds-network", run.card.colour), figure, alt, height=300)

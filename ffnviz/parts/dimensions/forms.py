@@ -25,6 +25,7 @@ BATCH, TOKENS = 32, 128  # as in the usual example, (32, 128, 512)
 SEED = 31
 
 Shape = tuple[int, ...]
+Way = Callable[[Tensor], Tensor]
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,7 @@ def forms(
     repeats: int,
     progress: Progress = lambda _: None,
 ) -> dict[str, Form]:
-    """Run each way: "rows", "columns" and "numpy" on the sentence, "batch" on random values.
-
-    "numpy" is left out for a φ without a NumPy expression.
-
-    Raises:
-        NotForThisNetwork: for a gated FFN.
-    """
+    """Run each way: "batch" on random values, "numpy" only for a φ that NumPy has."""
     require(model, NEEDS)
     record, widths = trace.blocks[block].ffn, (model.sizes.d_model, model.sizes.d_ff)
     x, n = record.input, len(record.input)
@@ -87,9 +82,7 @@ def forms(
     }
 
 
-def _ways(
-    model: Network, block: int
-) -> tuple[Callable[[Tensor], Tensor], Callable[[Tensor], Tensor], Callable[[Tensor], Tensor]]:
+def _ways(model: Network, block: int) -> tuple[Way, Way, Way]:
     """φ(X W₁ + b₁) W₂ + b₂; W₂ᵀ φ(W₁ᵀ X + b₁) + b₂, tokens as columns; the first in NumPy."""
     ffn = model.ffn(block)
     phi, w1, w2 = ffn.phi.function, ffn.keys.mT, ffn.values
@@ -113,22 +106,16 @@ def _ways(
 
 
 RUNS = 5
-FORM = choice_setting(
-    "form",
-    {"rows": "rows", "columns": "columns", "numpy": "NumPy", "batch": f"a batch of {BATCH}"},
-).with_control("Way to write it")
+WAYS = {"rows": "rows", "columns": "columns", "numpy": "NumPy", "batch": f"a batch of {BATCH}"}
+FORM = choice_setting("form", WAYS).with_control("Way to write it")
 SETTINGS = (FORM,)
-NAMES = {
-    "rows": "rows, PyTorch",
-    "columns": "columns, PyTorch",
-    "numpy": "rows, NumPy",
-    "batch": "batch, PyTorch",
-}
+NAMES = {name: f"{name}, PyTorch" for name in FORM.options} | {"numpy": "rows, NumPy"}
+BY_ROWS = "Y = φ(X W₁ + b₁) W₂ + b₂"
 EQUATIONS = {
-    "rows": "Y = φ(X W₁ + b₁) W₂ + b₂",
+    "rows": BY_ROWS,
     "columns": "Yᵀ = W₂ᵀ φ(W₁ᵀ Xᵀ + b₁) + b₂",
-    "numpy": "Y = φ(X W₁ + b₁) W₂ + b₂",
-    "batch": f"Y = φ(X W₁ + b₁) W₂ + b₂, for each of {BATCH} × {TOKENS} tokens",
+    "numpy": BY_ROWS,
+    "batch": f"{BY_ROWS}, for each of {BATCH} × {TOKENS} tokens",
 }
 START = """\
 import math
@@ -183,8 +170,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[dict[str, Form]]) -> list[Cell]:
         return [what_each_gives(run, measured.result, form, measured_on(measured))]
 
-    before = Soon("forms", "What each way of writing it gives, and how long it takes", 300)
-    given = Measurement("forms", setup, measure, after, before=[before])
+    soon = Soon("forms", "What each way of writing it gives, and how long it takes", 300)
+    given = Measurement("forms", setup, measure, after, before=[soon])
     return Sheet([row(written, given, widths=(1.1,))])
 
 
@@ -218,17 +205,12 @@ def what_each_gives(run: Run, by_form: dict[str, Form], wanted: str, under: Sent
     way = wanted if wanted in by_form else "rows"
     form = by_form[way]
     shapes = " → ".join(f"({', '.join(f'{n:,}' for n in shape)})" for shape in form.shapes)
-    exact = form.difference == 0
-    against = (
-        ("what its texts give one by one" if exact else "its texts one by one")
-        if way == "batch"
-        else "what the network computed"
-    )
-    differs = (
-        f"gives exactly {against}"
-        if exact
-        else f"differs from {against} by at most {short(form.difference, 1)}"
-    )
+    exact, against = form.difference == 0, "what the network computed"
+    if way == "batch":
+        against = "what its texts give one by one" if exact else "its texts one by one"
+    differs = f"differs from {against} by at most {short(form.difference, 1)}"
+    if exact:
+        differs = f"gives exactly {against}"
     times = {name: 1_000 * each.time.median / each.n_tokens for name, each in by_form.items()}
     sentence = f"{number(shapes)} takes {short(times[way], 3)} microseconds a token, and {differs}."
     colours = [run.card.colour if name == way else "muted" for name in times]

@@ -8,14 +8,14 @@ from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.timing.memory import Memory, chunk_sizes, memory
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, measured_on, row
+from ffnviz.parts.sheet import Measured, Sheet, Soon, measured_on, measured_row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, figure, line_trace, log_axis, ring
 from ffnviz.pictures.time_charts import Times, line_of_times
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting, nearest
+from ffnviz.state.settings import Values, count_setting, count_slider, nearest
 
 MEGA = 1e6
 MARKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
@@ -57,9 +57,7 @@ def times_figure(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, tw
 
 RUNS = 5
 TOKENS = (256, 512, 1_024, 2_048, 4_096)
-N_TOKENS = count_setting("memory_tokens", 1_024, TOKENS[0], TOKENS[-1]).with_control(
-    "tokens in all", TOKENS, "{:,}".format
-)
+N_TOKENS = count_slider("memory_tokens", 1_024, TOKENS, "tokens in all", "{:,}")
 CHUNK = count_setting("chunk", 64, 1, TOKENS[-1])
 SETTINGS = (N_TOKENS, CHUNK)
 
@@ -71,20 +69,19 @@ def sheet(run: Run, values: Values) -> Sheet:
     sizes = chunk_sizes(n_tokens)[::-1]
     at_a_time = CHUNK.with_control("tokens at a time", sizes, "{:,}".format)
 
-    def after(measured: Measured[Memory]) -> list[Row]:
+    soon = Soon("memory-times", "How long it takes then")
+
+    def cards(measured: Measured[Memory]) -> tuple[Cell, Cell | Soon]:
         result = measured.result
         place = nearest(result.chunks, values[CHUNK])
         peaks = the_peaks(run, result, place)
         if not result.times:
-            return [row(peaks, soon)]
-        return [row(peaks, the_times(run, result, place, measured_on(measured)))]
+            return peaks, soon
+        return peaks, the_times(run, result, place, measured_on(measured))
 
-    soon = Soon("memory-times", "How long it takes then")
-    before = [
-        row(Soon("memory", "Memory of the activations, against the number of tokens at once"), soon)
-    ]
-    measurement = Measurement("memory", setup, measure, after, (n_tokens,), before)
-    return Sheet([measurement], controls=[N_TOKENS, at_a_time])
+    peaks = Soon("memory", "Memory of the activations, against the number of tokens at once")
+    both = measured_row("memory", setup, measure, cards, (peaks, soon), args=(n_tokens,))
+    return Sheet([both], controls=[N_TOKENS, at_a_time])
 
 
 def measure(run: Run, progress: Progress, n_tokens: int) -> Iterator[Memory]:
@@ -104,13 +101,10 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     if place == 0:
         times = f"{result.peaks[0] / result.weights:.1f} times"
         sentence = f"{at_once}{number(whole)} of activations, {times} the weights."
-    return chart_cell(
-        Head(sentence, "memory", run.card.colour, under=in_training(run, result)),
-        peaks_figure(result.chunks, result.peaks, result.expected, chunk, run.card.colour),
-        "The most bytes that the FFN's tensors take, by tokens at a time.",
-        key="memory-peaks",
-        height=560,
-    )
+    head = Head(sentence, "memory", run.card.colour, under=in_training(run, result))
+    figure = peaks_figure(result.chunks, result.peaks, result.expected, chunk, run.card.colour)
+    alt = "The most bytes that the FFN's tensors take, by tokens at a time."
+    return chart_cell(head, figure, alt, key="memory-peaks", height=560)
 
 
 def the_times(run: Run, result: Memory, place: int, under: Sentence) -> Cell:

@@ -16,24 +16,16 @@ from torch.nn import functional as F
 from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.torch_shortcuts import Adam
 from ffnviz.parts.sheet import Button, Sheet, row, set_to
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.exercises import Point, PointEditor
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    axis,
-    figure,
-    line_trace,
-    log_axis,
-    ring,
-    vertical_line,
-)
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import counted, number
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
+from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, count_slider
 
 SIDE = 64  # grid positions along each edge of the square
 MOST = 120
@@ -48,12 +40,12 @@ class Points:
     first: NDArray[np.bool_]  # whether each is of the first class, (n,)
 
     @property
-    def xy(self) -> NDArray[np.float64]:
+    def xy(self) -> Array:
         """The points in the square from −1 to 1, (n, 2)."""
         return self.places / (SIDE - 1) * 2 - 1
 
 
-def of_xy(one: NDArray[np.float64], other: NDArray[np.float64]) -> Points:
+def of_xy(one: Array, other: Array) -> Points:
     """Two classes of points in the square from −1 to 1, (n, 2) each, moved to the grid."""
     xy = np.concatenate([one, other])
     places = np.rint((np.clip(xy, -1, 1) + 1) / 2 * (SIDE - 1)).astype(np.int64)
@@ -96,16 +88,16 @@ PRESETS = {"rings": rings, "spirals": spirals, "xor": xor, "halves": halves}
 def best_line(points: Points) -> int:
     """How many points lie on their class's side of the best straight line, computed exactly.
 
-    Whatever division a line makes, a line through two of the points makes too, except for the
-    points on that line, which a slight rotation divides anywhere along it. All such lines are
-    tried, in whole numbers.
+    Every division by a line is one by a line through two points, slightly rotated; all are tried.
     """
     first, n = points.first, len(points.first)
     best = max(int(first.sum()), int((~first).sum()))
     places = np.unique(points.places, axis=0)
     for place in range(len(places) - 1):
         steps = points.places - places[place]
-        directions = _directions(places[place + 1 :] - places[place])
+        others = places[place + 1 :] - places[place]
+        shortest = others // np.gcd(np.abs(others[:, 0]), np.abs(others[:, 1]))[:, None]
+        directions = np.unique(shortest, axis=0)  # each once, (k, 2)
         for direction in directions[_at_most(steps, first, directions) > best]:
             best = max(best, _best_along(steps, first, direction))
         if best == n:
@@ -121,12 +113,6 @@ def _at_most(
     target = np.where(first, 1, -1)[:, None]
     right, wrong = (side == target).sum(axis=0), (side == -target).sum(axis=0)
     return np.asarray(len(first) - np.minimum(right, wrong))
-
-
-def _directions(steps: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each direction once, (k, 2)."""
-    shortest = steps // np.gcd(np.abs(steps[:, 0]), np.abs(steps[:, 1]))[:, None]
-    return np.unique(shortest, axis=0)
 
 
 def _best_along(
@@ -146,7 +132,7 @@ def _best_along(
     return int(max(left, right) + split)
 
 
-def _polar(radius: NDArray[np.floating], angle: NDArray[np.floating]) -> NDArray[np.float64]:
+def _polar(radius: Array, angle: Array) -> Array:
     return np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=1)
 
 
@@ -169,11 +155,11 @@ class Separated:
 
     right: int  # the number of points on their class's side
     # the read-out over the square, lowest row first, (GRID, GRID); above 0 for the first class
-    score: NDArray[np.float32]
-    weight: NDArray[np.float64]  # W₁'s columns, (d_ff, 2)
-    bias: NDArray[np.float64]  # b₁, (d_ff,)
-    away: NDArray[np.float64]  # each lifted point's signed distance from the hyperplane, (n,)
-    across: NDArray[np.float64]  # its position on the first principal axis within that, (n,)
+    score: Array
+    weight: Array  # W₁'s columns, (d_ff, 2)
+    bias: Array  # b₁, (d_ff,)
+    away: Array  # each lifted point's signed distance from the hyperplane, (n,)
+    across: Array  # its position on the first principal axis within that, (n,)
 
 
 @dataclass(frozen=True)
@@ -199,12 +185,10 @@ class _Layers:
 
 @torch.no_grad()
 def separate(points: Points, phi: str, d_ff: int, draw: int, trained: bool) -> Separated:
-    """Lift the points, and divide the classes by a flat cut.
+    """Lift the points by a random W₁, and divide the classes by the least-squares read-out.
 
-    W₁ and b₁ are random: each unit bends along a line of a random direction that crosses the
-    square; a wider network contains the units of a narrower one. The read-out is the least-squares
-    fit to ±1. With `trained`, Adam then trains all weights on the logistic loss. `phi` is a name in
-    PHIS, and `draw` numbers the random draws.
+    With `trained`, Adam then trains all weights on the logistic loss. `phi` is a name in PHIS, and
+    `draw` numbers the random draws.
     """
     x, target = _as_tensors(points)
     layers = _random_layers(d_ff, phi, draw, x, target)
@@ -260,7 +244,7 @@ def _train(layers: _Layers, x: Tensor, target: Tensor) -> _Layers:
     return _Layers(layers.phi, *(weight.detach() for weight in weights))
 
 
-def _along_the_cut(layers: _Layers, x: Tensor) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _along_the_cut(layers: _Layers, x: Tensor) -> tuple[Array, Array]:
     """Each lifted point's signed distance from the cut, and its position along it, (n,) each."""
     if not len(x):
         return np.zeros(0), np.zeros(0)
@@ -274,35 +258,28 @@ def _along_the_cut(layers: _Layers, x: Tensor) -> tuple[NDArray[np.float64], NDA
     return (layers.score(x) / length).numpy(), (rest @ axis).numpy()
 
 
-MARKS = (("@positive_mid", "circle"), ("@negative_mid", "square"))
+MARKS = (  # of the two classes
+    {"color": "@positive_mid", "symbol": "circle"},
+    {"color": "@negative_mid", "symbol": "square"},
+)
 
 
 def lifted_figure(
     away: Array, across: Array, first: NDArray[np.bool_], names: tuple[str, str]
 ) -> Figure:
-    """The cut is a straight line, as it stands on edge.
-
-    `away` is how far each point is from the cut, `across` its place along the cut.
-    """
+    """How far each point is from the cut, which stands on edge, and its place along it."""
+    hover = "%{x:.2f} from the cut<extra></extra>"
     traces = [
-        {
-            "type": "scatter",
-            "mode": "markers",
-            "name": name,
-            "x": away[chosen],
-            "y": across[chosen],
-            "hovertemplate": "%{x:.2f} from the cut<extra></extra>",
-            "marker": {"size": 10, "color": colour, "symbol": symbol},
-        }
-        for name, chosen, (colour, symbol) in zip(names, (first, ~first), MARKS, strict=True)
+        plot.dots(name, away[chosen], across[chosen], {"size": 10, **mark}, hovertemplate=hover)
+        for name, chosen, mark in zip(names, (first, ~first), MARKS, strict=True)
     ]
     reach = 1.1 * float(np.abs(away).max(initial=1e-2))
     tall = 1.15 * float(np.abs(across).max(initial=1e-2))
-    return figure(
+    return plot.figure(
         traces,
-        axis("distance from the flat cut", range=[-reach, reach], zeroline=False),
-        axis("along the cut, axis 1", range=[-tall, tall], zeroline=False),
-        shapes=[vertical_line(0, 3, "solid")],
+        plot.axis("distance from the flat cut", range=[-reach, reach], zeroline=False),
+        plot.axis("along the cut, axis 1", range=[-tall, tall], zeroline=False),
+        shapes=[plot.vertical_line(0, 3, "solid")],
     )
 
 
@@ -312,17 +289,17 @@ def by_width_figure(
     """The points on their side against d_ff."""
     x, y = np.array(widths), 100 * right / max(1, n)
     at = int(np.abs(x - d_ff).argmin())
-    return figure(
+    return plot.figure(
         [
-            line_trace("best straight line of all", x, np.full(len(x), 100 * line / max(1, n)),
-                       "@muted", 2, "dash", hoverinfo="none"),
-            line_trace("random W₁, φ, a flat cut", x, y, colour, 3, dots=8, customdata=right,
-                       meta={"counts": right.tolist()},
-                       hovertemplate="d_ff %{x}: %{customdata} points<extra></extra>"),
-            ring(f"d_ff {widths[at]}", x[at : at + 1], y[at : at + 1], colour, 15),
+            plot.line_trace("best straight line of all", x, np.full(len(x), 100 * line / max(1, n)),
+                            "@muted", 2, "dash", hoverinfo="none"),
+            plot.line_trace("random W₁, φ, a flat cut", x, y, colour, 3, dots=8, customdata=right,
+                            meta={"counts": right.tolist()},
+                            hovertemplate="d_ff %{x}: %{customdata} points<extra></extra>"),
+            plot.ring(f"d_ff {widths[at]}", x[at : at + 1], y[at : at + 1], colour, 15),
         ],
-        log_axis("d_ff", [2**k for k in range(9)]),
-        axis("% on the correct side", range=[38, 104]),
+        plot.log_axis("d_ff", [2**k for k in range(9)]),
+        plot.axis("% on the correct side", range=[38, 104]),
     )  # fmt: skip
 
 
@@ -359,10 +336,9 @@ POINTS: Setting[tuple[Point, ...]] = Setting("points", (), _read, _written)
 PHI = choice_setting(
     "lift_phi", {"relu": "ReLU"} | {n: each.label for n, each in PHIS.items()}
 ).with_control("φ")
-D_FF = count_setting("lift", 8, WIDTHS[0], WIDTHS[-1]).with_control("d_ff, hidden neurons", WIDTHS)
-FIRST = choice_setting("lift_w1", {"random": "random W₁", "trained": "trained W₁"}).with_control(
-    "First matrix"
-)
+D_FF = count_slider("lift", 8, WIDTHS, "d_ff, hidden neurons")
+FIRSTS = {"random": "random W₁", "trained": "trained W₁"}
+FIRST = choice_setting("lift_w1", FIRSTS).with_control("First matrix")
 DRAW = count_setting("lift_draw", 0, 0, DRAWS)
 SETTINGS = (SHAPE, POINTS, PHI, D_FF, FIRST, DRAW)
 HOW = (
@@ -434,7 +410,7 @@ def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, li
     ).to_cell("points")
 
 
-def bends(separated: Separated) -> NDArray[np.float64]:
+def bends(separated: Separated) -> Array:
     """The lines on which a unit's pre-activation is 0, longer than the square, (d_ff, 4)."""
     length = np.linalg.norm(separated.weight, axis=1, keepdims=True).clip(1e-9)
     normal = separated.weight / length
@@ -450,12 +426,9 @@ def what_the_cut_sees(run: Run, points: Points, lifted: Separated) -> Cell:
         f"Seen edge-on, the cut is a straight line, with {number(counted(wrong, 'point'))} on the "
         "wrong side."
     )
-    return chart_cell(
-        Head(sentence, "lifted", run.card.colour),
-        lifted_figure(lifted.away, lifted.across, points.first, CLASSES),
-        "The lifted points by their distance from the flat cut and their place along it.",
-        height=305,
-    )
+    figure = lifted_figure(lifted.away, lifted.across, points.first, CLASSES)
+    alt = "The lifted points by their distance from the flat cut and their place along it."
+    return chart_cell(Head(sentence, "lifted", run.card.colour), figure, alt, height=305)
 
 
 def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: int) -> Cell:
@@ -466,9 +439,6 @@ def against_width(run: Run, n: int, right: NDArray[np.int64], line: int, d_ff: i
         if enough
         else f"With a random W₁ {number(f'no d_ff up to {WIDTHS[-1]}')} is enough."
     )
-    return chart_cell(
-        Head(sentence, "lifted-width", run.card.colour),
-        by_width_figure(WIDTHS, right, n, line, d_ff, f"@{run.card.colour}"),
-        "The share of points on the correct side of the cut against the number of hidden neurons.",
-        height=272,
-    )
+    figure = by_width_figure(WIDTHS, right, n, line, d_ff, f"@{run.card.colour}")
+    alt = "The share of points on the correct side of the cut against the number of hidden neurons."
+    return chart_cell(Head(sentence, "lifted-width", run.card.colour), figure, alt, height=272)

@@ -19,22 +19,14 @@ from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.network import Network
 from ffnviz.models.views import FfnView
 from ffnviz.parts.sheet import Choice, Control, Sheet, row, token_choice, token_setting
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    Trace,
-    bare_axis,
-    escaped,
-    figure,
-    panel_title,
-    shortened,
-)
+from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, counted, number, percent
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
+from ffnviz.state.settings import Setting, Values, choice_setting, count_slider, number_slider
 
 NEEDS = (Capability.PLAIN_FFN,)
 CELLS = 36  # along each edge of the square
@@ -79,14 +71,9 @@ class Warp:
 
 @torch.no_grad()
 def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons: int) -> Warp:
-    """Carry a square of the plane through some of the neurons of a plain FFN.
+    """Carry a square of the plane through the neurons whose terms vary most over it.
 
-    The plane goes through one to three FFN inputs, (n, d_model); missing directions are random. The
-    neurons that take part are those whose terms vary most over the square. Each stage is projected
-    onto the two principal axes of the bent square.
-
-    Raises:
-        NotForThisNetwork: for a gated FFN.
+    The plane goes through one to three FFN inputs, (n, d_model); missing directions are random.
     """
     require(model, NEEDS)
     ffn = model.ffn(block)
@@ -129,10 +116,7 @@ def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons:
 def _reads(
     ffn: FfnView, origin: Tensor, axes: Tensor, chosen: Tensor | slice = slice(None)
 ) -> tuple[Tensor, Tensor]:
-    """Neurons' pre-activations on the plane: the slopes along both axes, and those at the origin.
-
-    (d_model,), (2, d_model) -> (2, n), (n,), in the origin's type.
-    """
+    """Pre-activations on a plane: (d_model,), (2, d_model) -> slopes (2, n), offsets (n,)."""
     keys = ffn.keys[chosen].cpu().to(origin)
     bias = None if ffn.key_bias is None else ffn.key_bias[chosen].cpu().to(origin)
     return axes @ keys.mT, F.linear(origin, keys, bias)
@@ -163,10 +147,7 @@ def _square(tokens: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _principal(points: Tensor, places: Tensor) -> tuple[Tensor, Array]:
-    """The first two principal axes of points, (n, d) -> (d, 2), and their shares of variance.
-
-    Each points as the plane's own axis does, where the points have their places, (n, 2).
-    """
+    """Two principal axes, (n, d) -> (d, 2), along the plane's own, and their shares of variance."""
     centred = points - points.mean(dim=0)
     _, singular, right = torch.linalg.svd(centred, full_matrices=False)
     shares = singular.square() / singular.square().sum().clamp_min(1e-30)
@@ -185,10 +166,9 @@ def _crossing(lines: Tensor, corners: Tensor) -> Tensor:
 
 
 def pieces(lines: Array, corners: Array) -> int:
-    """The number of pieces into which lines cut a square: 1 + lines + crossings within it.
+    """How many pieces lines a s + b t + c = 0, (n, 3), cut a square into: 1 + lines + crossings.
 
-    A row of `lines`, (n, 3), is a s + b t + c = 0; each crosses the square, and no three meet in
-    one point. `corners` are the lower left and the upper right.
+    Each line crosses the square, and no three meet. `corners` are its lower left and upper right.
     """
     n_crossings = 0
     for place in range(len(lines) - 1):
@@ -225,7 +205,10 @@ def warped(
 ) -> Figure:
     """Panels side by side; the more neurons are awake in a cell, the darker it is."""
     width = (1 - GAP * (len(panels) - 1)) / len(panels)
-    tints, names = _tints(awake), [escaped(shortened(label)) for label in labels]
+    tints, names = _tints(awake), [plot.escaped(plot.shortened(label)) for label in labels]
+    corner = {"size": [15, 11, 11], "color": "@text"}
+    words: plot.Options = {"mode": "markers+text", "text": names, "textposition": "top center"}
+    words |= {"textfont": {"size": 17}, "hovertemplate": "%{text}<extra></extra>"}
     traces: list[Trace] = []
     axes, titles = {}, []
     for place, panel in enumerate(panels):
@@ -234,30 +217,19 @@ def warped(
         traces += _cells(panel.points, tints, twin, on)
         if place == 0 and len(lines):
             traces.append(_broken("lines", lines.reshape(-1, 2, 2), "@text", 1.2, on))
-        traces.append(_broken("grid", _grid(panel.points), f"@{twin}", 1.5, on))
-        traces.append(
-            {
-                "type": "scatter",
-                "mode": "markers+text",
-                "name": panel.title,
-                **on,
-                "x": panel.tokens[:, 0],
-                "y": panel.tokens[:, 1],
-                "text": names,
-                "textposition": "top center",
-                "textfont": {"size": 17},
-                "hovertemplate": "%{text}<extra></extra>",
-                "marker": {"size": [15, 11, 11], "color": "@text"},
-            }
-        )
+        both = [panel.points[::EVERY], panel.points.swapaxes(0, 1)[::EVERY]]
+        traces.append(_broken("grid", np.concatenate(both), f"@{twin}", 1.5, on))
+        x, y = panel.tokens.T
+        traces.append(plot.dots(panel.title, x, y, corner, **words, **on))
         x, y = (_range(panel.points[..., k], panel.tokens[:, k]) for k in (0, 1))
-        axes[f"xaxis{number}"] = bare_axis(
-            panel.names[0], anchor=f"y{number}", range=x, domain=[left, left + width], nticks=5
+        across, up = panel.names
+        axes[f"xaxis{number}"] = plot.bare_axis(
+            across, anchor=f"y{number}", range=x, domain=[left, left + width], nticks=5
         )
-        axes[f"yaxis{number}"] = bare_axis(panel.names[1], anchor=f"x{number}", range=y, nticks=6)
+        axes[f"yaxis{number}"] = plot.bare_axis(up, anchor=f"x{number}", range=y, nticks=6)
         axes[f"yaxis{number}"]["title"]["standoff"] = 4
-        titles.append(panel_title(panel.title, left))
-    return figure(
+        titles.append(plot.panel_title(panel.title, left))
+    return plot.figure(
         traces,
         axes.pop("xaxis1"),
         axes.pop("yaxis1"),
@@ -273,29 +245,20 @@ def _tints(awake: NDArray[np.integer]) -> NDArray[np.integer]:
     """A tint a cell: one a number of neurons, or of many numbers, an eighth of the range."""
     least, most = int(awake.min()), int(awake.max())
     step = max(1, -(-(most - least + 1) // TINTS))
-    tints: NDArray[np.integer] = (awake - least) // step
-    return tints
+    return np.asarray((awake - least) // step)
 
 
 def _cells(points: Array, tints: NDArray[np.integer], twin: str, on: dict[str, str]) -> list[Trace]:
     """One trace a tint, with all its cells as closed lines."""
     around = [points[:-1, :-1], points[:-1, 1:], points[1:, 1:], points[1:, :-1], points[:-1, :-1]]
     outlines = np.stack(around, axis=2)  # (n, n, 5, 2)
-    return [
-        {
-            **_broken("cells", outlines[tints == tint], f"@{twin}/{0.07 + 0.09 * tint:.2f}", 0, on),
-            # Its outlines would be a path of SVG for each cell, which nobody sees.
-            "mode": "none",
-            "fill": "toself",
-            "fillcolor": f"@{twin}/{0.07 + 0.09 * tint:.2f}",
-        }
-        for tint in np.unique(tints)
-    ]
-
-
-def _grid(points: Array) -> Array:
-    """Its lines in both directions, (k, n + 1, 2)."""
-    return np.concatenate([points[::EVERY], points.swapaxes(0, 1)[::EVERY]])
+    traces = []
+    for tint in np.unique(tints):
+        colour = f"@{twin}/{0.07 + 0.09 * tint:.2f}"
+        # Outlines would be a path of SVG for each cell, which nobody sees.
+        filled = {"mode": "none", "fill": "toself", "fillcolor": colour}
+        traces.append(_broken("cells", outlines[tints == tint], colour, 0, on) | filled)
+    return traces
 
 
 def _broken(name: str, lines: Array, colour: str, width: float, on: dict[str, str]) -> Trace:
@@ -318,12 +281,10 @@ OTHERS = ("identity", "relu", "gelu", "tanh", "sigmoid")
 PHI = choice_setting(
     "warp_phi", {"own": "the network's", **{name: ACTIVATIONS[name].label for name in OTHERS}}
 ).with_control("φ")
-SHARE = number_setting("warp", 1.0, 0.0, 1.0).with_control(
-    "share of φ that is applied", [stop / 20 for stop in range(21)], "{:.0%}".format
-)
-N_NEURONS = count_setting("warp_neurons", 8, NEURONS[0], NEURONS[-1]).with_control(
-    "neurons taking part, those that vary most first", NEURONS, "{:,}".format
-)
+SHARES = [stop / 20 for stop in range(21)]
+SHARE = number_slider("warp", 1.0, SHARES, "share of φ that is applied", "{:.0%}")
+TAKING_PART = "neurons taking part, those that vary most first"
+N_NEURONS = count_slider("warp_neurons", 8, NEURONS, TAKING_PART, "{:,}")
 SECOND, THIRD = token_setting("warp_second"), token_setting("warp_third")
 SETTINGS = (PHI, SHARE, N_NEURONS, SECOND, THIRD)
 
@@ -346,10 +307,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def chosen_corners(run: Run, values: Values) -> tuple[int, ...]:
-    """The chosen token and two others, by default each the furthest from those before it.
-
-    They are fewer than three where the sentence is shorter.
-    """
+    """The chosen token and two others, by default each the furthest from those before it."""
     inputs = run.trace.blocks[run.state.block].ffn.input
     corners = [run.token]
     for setting in (SECOND, THIRD):
@@ -391,18 +349,12 @@ def the_stages(
     ]
     labels = [*(run.labels[place] for place in corners), "random", "random"][:3]
     few = len(plane.lines) <= MANY and not flat
-    return chart_cell(
-        Head(_sentence(plane, phi, flat, n_neurons), "warp", run.card.colour),
-        warped(
-            panels,
-            np.zeros_like(plane.awake) if flat else plane.awake,
-            labels,
-            _segments(plane) if few else np.zeros((0, 4)),
-            run.card.colour,
-        ),
-        "A square grid in the plane of three tokens, before the FFN, after φ, and after W₂.",
-        height=560,
-    )
+    folds = _segments(plane) if few else np.zeros((0, 4))
+    awake = np.zeros_like(plane.awake) if flat else plane.awake
+    head = Head(_sentence(plane, phi, flat, n_neurons), "warp", run.card.colour)
+    figure = warped(panels, awake, labels, folds, run.card.colour)
+    alt = "A square grid in the plane of three tokens, before the FFN, after φ, and after W₂."
+    return chart_cell(head, figure, alt, height=560)
 
 
 def _panel(title: str, stage: Stage, share: float) -> Panel:
@@ -413,7 +365,7 @@ def _panel(title: str, stage: Stage, share: float) -> Panel:
     return Panel(title, points, tokens, (first, second))
 
 
-def _segments(plane: Warp) -> NDArray[np.float64]:
+def _segments(plane: Warp) -> Array:
     """The fold lines, from border to border of the square, (n, 4)."""
     normal, offset = plane.lines[:, :2], plane.lines[:, 2]
     low, high = plane.corners
@@ -438,10 +390,8 @@ def _sentence(plane: Warp, phi: Activation, flat: bool, n_neurons: int) -> Sente
             return f"{phi_of_n} does not fold this plane: it stays {number('1 flat piece')}."
         return f"{phi_of_n} bends this plane; {number('no piece')} of it stays flat."
     if phi.exact_zeros:
-        return (
-            f"{phi_of_n} folds this plane along {lines} into "
-            f"{number(counted(n_pieces, 'flat piece'))}."
-        )
+        flat_ones = number(counted(n_pieces, "flat piece"))
+        return f"{phi_of_n} folds this plane along {lines} into {flat_ones}."
     return (
         f"{phi_of_n} bends this plane, most of all near {number(lines)}; no piece of it stays flat."
     )

@@ -5,23 +5,23 @@ fit, in closed form (random features: Rahimi & Recht 2008). Without φ, y is an 
 whatever d_ff is.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.models.activations import ACTIVATIONS, Activation
-from ffnviz.parts.dimensions.separate import MARKS, best_line, rings
+from ffnviz.parts.dimensions.separate import CLASSES, MARKS, best_line, rings
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Figure, Trace, axis, bare_axis, figure, line_trace, ring
+from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.wording import Sentence, counted, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 
@@ -40,27 +40,21 @@ WIDER = count_setting("wider", 8, WIDTHS[0], WIDTHS[-1]).with_control(
     "d_ff", WIDTHS, lambda d_ff: f"{d_ff} = {TIMES[nearest(WIDTHS, d_ff)]} × d_model"
 )
 SETTINGS = (WIDER,)
+QUIET: plot.Options = {"showlegend": False, "hoverinfo": "skip"}
 
 
 @dataclass(frozen=True)
 class Toy:
-    """Something to learn.
+    """Something to learn."""
 
-    Attributes:
-        x: inputs, (n, D_MODEL).
-        y: what is wanted, (n, m).
-        weight, bias: random W₁ and b₁, of which a narrower FFN has the first columns:
-            (DRAWS, d_ff, D_MODEL) and (DRAWS, d_ff).
-        error: of outputs, (…, n, m) and y -> (…), from 0.
-        without: the least error that any d_ff, W₁ and W₂ have without φ.
-    """
-
-    x: Tensor
-    y: Tensor
+    x: Tensor  # inputs, (n, D_MODEL)
+    y: Tensor  # what is wanted, (n, m)
+    # weight, bias: random W₁ and b₁, of which a narrower FFN has the first columns: (DRAWS, d_ff,
+    # D_MODEL) and (DRAWS, d_ff)
     weight: Tensor
     bias: Tensor
-    error: Callable[[Tensor, Tensor], Tensor]
-    without: float
+    error: Callable[[Tensor, Tensor], Tensor]  # of outputs, (…, n, m) and y -> (…), from 0
+    without: float  # the least error that any d_ff, W₁ and W₂ have without φ
 
 
 @dataclass(frozen=True)
@@ -81,7 +75,7 @@ class Network:
 class Fitted:
     """A toy at one width."""
 
-    errors: NDArray[np.float64]  # of each draw, (DRAWS,)
+    errors: Array  # of each draw, (DRAWS,)
     middle: Network  # of the draw that has their median
 
     @property
@@ -111,14 +105,8 @@ def curve() -> Toy:
     weight, bias = random_layers()
     slope = STEEP * weight[..., 0].sign()
     toy_x, y = torch.stack([x, torch.ones_like(x)], dim=1), torch.sin(1.5 * torch.pi * x)[:, None]
-    return Toy(
-        toy_x,
-        y,
-        torch.stack([slope, bias], dim=-1),
-        torch.zeros_like(bias),
-        off,
-        off_by_line(toy_x, y),
-    )
+    keys = torch.stack([slope, bias], dim=-1)
+    return Toy(toy_x, y, keys, torch.zeros_like(bias), off, off_by_line(toy_x, y))
 
 
 def pairs() -> Toy:
@@ -159,11 +147,11 @@ def off_by_line(x: Tensor, y: Tensor) -> float:
 @torch.no_grad()
 def answers(phi: Activation) -> dict[str, Answer]:
     """All toys at all widths, by the names in TOYS."""
-    toys = {name: make() for name, make in TOYS.items()}
-    return {
-        name: Answer(toy, tuple(fitted(toy, phi, d_ff) for d_ff in WIDTHS))
-        for name, toy in toys.items()
-    }
+    found = {}
+    for name, make in TOYS.items():
+        toy = make()
+        found[name] = Answer(toy, tuple(fitted(toy, phi, d_ff) for d_ff in WIDTHS))
+    return found
 
 
 def fitted(toy: Toy, phi: Activation, d_ff: int) -> Fitted:
@@ -189,11 +177,7 @@ def _least_squares(x: Tensor, y: Tensor) -> Tensor:
 def sheet(run: Run, values: Values) -> Sheet:
     """The three pictures, above what they find together."""
     found, place = answers_of(run), nearest(WIDTHS, values[WIDER])
-    pictures = (
-        the_points(run, found, place),
-        the_curve(run, found, place),
-        the_pairs(run, found, place),
-    )
+    pictures = [draw(run, found, place) for draw in (the_points, the_curve, the_pairs)]
     return Sheet([row(*pictures, widths=(1.1, 1, 1.1)), row(what_it_takes(found))])
 
 
@@ -210,10 +194,6 @@ def answers_of(run: Run) -> dict[str, Answer]:
     return run.subject.per_network(f"wider {phi.name}", lambda: answers(phi))
 
 
-def _at(place: int) -> str:
-    return f"{WIDTHS[place]} neuron{'s' * (WIDTHS[place] > 1)}"
-
-
 def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
     """What is off at the width that is set."""
     return f"{before}{number(percent(answer.fits[place].median))}{after}"
@@ -227,33 +207,23 @@ def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
     side = torch.linspace(-1, 1, GRID, dtype=torch.float64)
     grid = torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
     x, first = answer.toy.x.numpy(), (answer.toy.y[:, 0] > 0).numpy()
+    edge = {"line": {"color": "@background", "width": 1}}
 
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
+        more = {**QUIET, **on}
         score = network(grid).reshape(GRID, GRID).clamp(-1, 1).numpy()
         return [
             {"type": "contour", "name": "boundary", "z": score, "x": side.numpy(),
-             "y": side.numpy(), "showscale": False, "showlegend": False, "hoverinfo": "skip",
-             "zmin": -2, "zmax": 2,
+             "y": side.numpy(), "showscale": False, "zmin": -2, "zmax": 2,
              "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
              "contours": {"coloring": "heatmap", "start": 0, "end": 0, "size": 1},
-             "line": {"color": "@text", "width": 2.5}, "meta": {"decoration": True}, **on},
-            *({"type": "scatter", "mode": "markers", "name": name, "x": x[chosen, 0],
-               "y": x[chosen, 1], "showlegend": False, "hoverinfo": "skip",
-               "marker": {"size": 6, "color": colour, "symbol": symbol,
-                          "line": {"color": "@background", "width": 1}}, **on}
-              for name, chosen, (colour, symbol) in zip(
-                  ("circles", "squares"), (first, ~first), MARKS, strict=True)),
+             "line": {"color": "@text", "width": 2.5}, "meta": {"decoration": True}, **more},
+            *(plot.dots(name, x[which, 0], x[which, 1], {"size": 6, **edge, **mark}, **more)
+              for name, which, mark in zip(CLASSES, (first, ~first), MARKS, strict=True)),
         ]  # fmt: skip
 
-    return _cell(
-        run,
-        head,
-        answer,
-        place,
-        panel,
-        "% on the wrong side",
-        "Points of two classes and the boundary of a linear read-out",
-    )
+    alt = "Points of two classes and the boundary of a linear read-out"
+    return _cell(run, head, answer, place, panel, "% on the wrong side", alt)
 
 
 def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
@@ -266,20 +236,17 @@ def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
         bends = -network.weight[:, 1] / network.weight[:, 0]
         at = torch.stack([bends, torch.ones_like(bends)], dim=1)
-        colour = f"@{run.card.colour}"
+        colour, places = f"@{run.card.colour}", x[:, 0].numpy()
+        fit, corners = (network(each)[:, 0].numpy() for each in (x, at))
+        more, mark = {**QUIET, **on}, {"size": 7, "color": colour}
         return [
-            line_trace("the curve", x[:, 0].numpy(), y, "@muted/0.6", 6, showlegend=False,
-                       hoverinfo="skip", **on),
-            line_trace("the fit", x[:, 0].numpy(), network(x)[:, 0].numpy(), colour, 2.5,
-                       showlegend=False, hoverinfo="skip", **on),
-            {"type": "scatter", "mode": "markers", "name": "bends", "x": bends.numpy(),
-             "y": network(at)[:, 0].numpy(), "showlegend": False, "hoverinfo": "skip",
-             "marker": {"size": 7, "color": colour}, **on},
-        ]  # fmt: skip
+            plot.line_trace("the curve", places, y, "@muted/0.6", 6, **more),
+            plot.line_trace("the fit", places, fit, colour, 2.5, **more),
+            plot.dots("bends", bends.numpy(), corners, mark, **more),
+        ]
 
-    return _cell(
-        run, head, answer, place, panel, "% of its spread missed", "A wave and the fit", (1.0, 1.5)
-    )
+    title, alt = "% of its spread missed", "A wave and the fit"
+    return _cell(run, head, answer, place, panel, title, alt, (1.0, 1.5))
 
 
 def the_pairs(run: Run, found: dict[str, Answer], place: int) -> Cell:
@@ -291,16 +258,15 @@ def the_pairs(run: Run, found: dict[str, Answer], place: int) -> Cell:
 
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
         recalled, colour = network(x), f"@{run.card.colour}"
-        gaps = torch.full_like(y, torch.nan)
-        lines = torch.stack([y, recalled, gaps], dim=1).flatten(0, 1).numpy()
+        mark, gaps = {"size": 7, "color": colour}, torch.full_like(y, torch.nan)
+        lines = torch.stack([y, recalled, gaps], dim=1).flatten(0, 1).numpy().T
+        stored, said = y.numpy().T, recalled.numpy().T
+        unnamed: plot.Options = {"meta": {"decoration": True}}
         return [
-            line_trace("off", lines[:, 0], lines[:, 1], colour, 1.5, showlegend=False,
-                       hoverinfo="skip", meta={"decoration": True}, **on),
-            ring("stored values", y[:, 0].numpy(), y[:, 1].numpy(), "@muted", 12, **on),
-            {"type": "scatter", "mode": "markers", "name": "recalled values",
-             "x": recalled[:, 0].numpy(), "y": recalled[:, 1].numpy(), "showlegend": False,
-             "hoverinfo": "skip", "marker": {"size": 7, "color": colour}, **on},
-        ]  # fmt: skip
+            plot.line_trace("off", lines[0], lines[1], colour, 1.5, **unnamed, **QUIET, **on),
+            plot.ring("stored values", stored[0], stored[1], "@muted", 12, **on),
+            plot.dots("recalled values", said[0], said[1], mark, **QUIET, **on),
+        ]
 
     alt = "The values that are stored and the values that are recalled"
     return _cell(run, head, answer, place, panel, "% off", alt, (1.15, 1.15))
@@ -320,15 +286,10 @@ def _cell(
     traces: list[Trace] = []
     for number_, at in (("2", BEND_ALONE), ("3", place)):
         traces += panel(answer.fits[at].middle, {"xaxis": f"x{number_}", "yaxis": f"y{number_}"})
-    drawn = _figure(
-        [*_errors(run, answer, place, title), *traces], (BEND_ALONE, place), answer, reach
-    )
-    return chart_cell(
-        head,
-        drawn,
-        f"{alt}, with d_ff = d_model and at the width that is set, above the error at each width.",
-        height=500,
-    )
+    traces = [*_errors(run, answer, place, title), *traces]
+    drawn = _figure(traces, (BEND_ALONE, place), answer, reach)
+    where = "with d_ff = d_model and at the width that is set, above the error at each width."
+    return chart_cell(head, drawn, f"{alt}, {where}", height=500)
 
 
 def _errors(run: Run, answer: Answer, place: int, title: str) -> list[Trace]:
@@ -336,65 +297,41 @@ def _errors(run: Run, answer: Answer, place: int, title: str) -> list[Trace]:
     x, colour = np.array(WIDTHS) / D_MODEL, f"@{run.card.colour}"
     median = 100 * np.array([fit.median for fit in answer.fits])
     best = 100 * np.array([fit.errors.min() for fit in answer.fits])
-    more: dict[str, Any] = {
+    more: plot.Options = {
         "hovertemplate": "%{x} × d_model: %{y:.3g}%<extra>%{fullData.name}</extra>",
         "meta": {"named": title},  # in its table: the sentence above says it, too
     }
+    flat = np.full(len(x), 100 * answer.toy.without)
     return [
-        line_trace(
-            "without φ", x, np.full(len(x), 100 * answer.toy.without), "@muted", 2.5, "dash", **more
-        ),
-        line_trace("best W₁", x, best, f"{colour}/0.6", 2, "dot", **more),
-        line_trace(phi_of(run).label, x, median, colour, 3, dots=8, **more),
-        ring("shown", x[[place]], median[[place]], colour, 14, meta=more["meta"]),
+        plot.line_trace("without φ", x, flat, "@muted", 2.5, "dash", **more),
+        plot.line_trace("best W₁", x, best, f"{colour}/0.6", 2, "dot", **more),
+        plot.line_trace(phi_of(run).label, x, median, colour, 3, dots=8, **more),
+        plot.ring("shown", x[[place]], median[[place]], colour, 14, meta=more["meta"]),
     ]
 
 
 def _figure(
-    traces: Sequence[Trace],
-    shown: tuple[int, int],
-    answer: Answer,
-    reach: tuple[float, float],
+    traces: list[Trace], shown: tuple[int, int], answer: Answer, reach: tuple[float, float]
 ) -> Figure:
     highest = 100 * max(answer.toy.without, *(fit.median for fit in answer.fits))
+    ticks = [d_ff / D_MODEL for d_ff in WIDTHS]
     axes, titles = {}, []
     for place, (at, left) in enumerate(zip(shown, (0.0, 0.51), strict=True), start=2):
-        bare = {"showticklabels": False, "ticks": ""}
+        bare: plot.Options = {"showticklabels": False, "ticks": ""}
         square = {"scaleanchor": f"x{place}", "constrain": "domain"} if reach[0] == reach[1] else {}
-        axes[f"xaxis{place}"] = bare_axis(
-            "",
-            domain=[left, left + 0.49],
-            anchor=f"y{place}",
-            range=[-reach[0], reach[0]],
-            constrain="domain",
-            **bare,
-        )
-        axes[f"yaxis{place}"] = bare_axis(
-            "", domain=[0.6, 1], anchor=f"x{place}", range=[-reach[1], reach[1]], **bare, **square
-        )
-        titles.append(
-            {
-                "text": _at(at),
-                "x": left + 0.245,
-                "y": 1,
-                "xref": "paper",
-                "yref": "paper",
-                "xanchor": "center",
-                "yanchor": "bottom",
-                "showarrow": False,
-                "font": {"size": 16},
-            }
-        )
-    return figure(
+        across: plot.Options = {"domain": [left, left + 0.49], "range": [-reach[0], reach[0]]}
+        across["constrain"] = "domain"
+        up = {"domain": [0.6, 1], "range": [-reach[1], reach[1]], **bare, **square}
+        axes[f"xaxis{place}"] = plot.bare_axis("", anchor=f"y{place}", **across, **bare)
+        axes[f"yaxis{place}"] = plot.bare_axis("", anchor=f"x{place}", **up)
+        title = plot.panel_title(counted(WIDTHS[at], "neuron"), left + 0.245)
+        titles.append(title | {"xanchor": "center", "align": "center", "font": {"size": 16}})
+    return plot.figure(
         traces,
-        axis(
-            "d_ff ÷ d_model",
-            type="log",
-            tickvals=[d_ff / D_MODEL for d_ff in WIDTHS],
-            ticktext=list(TIMES),
-            anchor="y",
+        plot.axis("d_ff ÷ d_model", type="log", tickvals=ticks, ticktext=list(TIMES), anchor="y"),
+        plot.axis(
+            "", domain=[0, 0.42], range=[0, 1.12 * highest], anchor="x", nticks=4, ticksuffix="%"
         ),
-        axis("", domain=[0, 0.42], range=[0, 1.12 * highest], anchor="x", nticks=4, ticksuffix="%"),
         **axes,
         annotations=titles,
         margin={"l": 44, "r": 4, "t": 34, "b": 52},

@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 import torch
 from torch import Tensor
@@ -27,16 +26,11 @@ PADDING = 2  # rows of padding behind the sentence, as in a batch; the mask excl
 
 @dataclass(frozen=True, eq=False)
 class Variables:
-    """The variables that the lines read and write.
+    """The variables that the lines read and write."""
 
-    Attributes:
-        x: the residual stream, (N, d_model); N is T + PADDING.
-        y: what the last line that writes y made of it; None before one has run.
-        q, k, v: queries, keys and values, (n_heads, N, d_head); None before they are computed.
-    """
-
-    x: Tensor
-    y: Tensor | None = None
+    x: Tensor  # the residual stream, (N, d_model); N is T + PADDING
+    y: Tensor | None = None  # what the last line that writes y made of it; None before one has run
+    # q, k, v: queries, keys and values, (n_heads, N, d_head); None before they are computed
     q: Tensor | None = None
     k: Tensor | None = None
     v: Tensor | None = None
@@ -76,11 +70,7 @@ def allowed(n_tokens: int, causal: bool) -> Tensor:
 
 
 def y_of(given: Variables, *shape: int) -> Tensor:
-    """The variable y, of the given shape if one is given.
-
-    Raises:
-        DoesNotFitError: if there is none, or it has another shape.
-    """
+    """The variable y, of the given shape if one is given."""
     y = _present(given.y, "y")
     if shape and y.shape != shape:
         raise DoesNotFitError(f"It needs y of shape {shaped(shape)}; y is {shaped(y.shape)}.")
@@ -106,35 +96,36 @@ def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
         q, k, v = (part.transpose(-3, -2) for part in projected.unbind(-3))
         return replace(given, q=q, k=k, v=v)
 
-    def scores(given: Variables) -> Variables:
-        q, k = _present(given.q, "q"), _present(given.k, "k")
-        return replace(given, y=q @ k.mT / math.sqrt(d_head))
+    def scores(given: Variables) -> Tensor:
+        return _present(given.q, "q") @ _present(given.k, "k").mT / math.sqrt(d_head)
 
-    def mixed(given: Variables) -> Variables:
-        return replace(given, y=y_of(given, heads, n, n) @ _present(given.v, "v"))
-
-    def joined(given: Variables) -> Variables:
+    def joined(given: Variables) -> Tensor:
         y = y_of(given, heads, n, d_head).transpose(-3, -2).flatten(-2)
-        return replace(given, y=attention.project_out(y))
+        mixed: Tensor = attention.project_out(y)
+        return mixed
 
     def added(given: Variables) -> Variables:
         return replace(given, x=given.x + y_of(given, n, d_model))
 
-    return {
-        "a": lambda given: replace(given, y=block.attention_norm(given.x)),
-        "b": split,
+    makes_y: dict[str, Callable[[Variables], Tensor]] = {
+        "a": lambda given: block.attention_norm(given.x),
         "c": scores,
-        "d": lambda given: replace(given, y=y_of(given, heads, n, n).masked_fill(~mask, -math.inf)),
-        "e": lambda given: replace(given, y=y_of(given).softmax(dim=-1)),
-        "f": mixed,
+        "d": lambda given: y_of(given, heads, n, n).masked_fill(~mask, -math.inf),
+        "e": lambda given: y_of(given).softmax(dim=-1),
+        "f": lambda given: y_of(given, heads, n, n) @ _present(given.v, "v"),
         "g": joined,
-        "h": added,
-        "i": lambda given: replace(given, y=block.ffn_norm(given.x)),
-        "j": lambda given: replace(given, y=ffn.expand(y_of(given, n, d_model))),
-        "k": lambda given: replace(given, y=ffn.activation.function(y_of(given))),
-        "l": lambda given: replace(given, y=ffn.compress(y_of(given, n, d_ff))),
-        "m": added,
+        "i": lambda given: block.ffn_norm(given.x),
+        "j": lambda given: ffn.expand(y_of(given, n, d_model)),
+        "k": lambda given: ffn.activation.function(y_of(given)),
+        "l": lambda given: ffn.compress(y_of(given, n, d_ff)),
     }
+    others = {"b": split, "h": added, "m": added}
+    return {name: to_y(make) for name, make in makes_y.items()} | others
+
+
+def to_y(make: Callable[[Variables], Tensor]) -> Line:
+    """The line that writes to y what is made of the variables."""
+    return lambda given: replace(given, y=make(given))
 
 
 def shaped(shape: Sequence[int]) -> str:
@@ -144,17 +135,11 @@ def shaped(shape: Sequence[int]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class LineResult:
-    """What a line computed.
+    """What a line computed."""
 
-    Attributes:
-        name: the line's id.
-        value: the variable it wrote (v of q, k, v), None if it did not run.
-        fault: why it did not run; empty if it did, or if a line above did not.
-    """
-
-    name: str
-    value: Tensor | None
-    fault: str = ""
+    name: str  # the line's id
+    value: Tensor | None  # the variable it wrote (v of q, k, v), None if it did not run
+    fault: str = ""  # why it did not run; empty if it did, or if a line above did not
 
 
 @torch.no_grad()
@@ -197,19 +182,12 @@ COLUMNS = ("smallest", "largest", "mean", "length", "row sum", "two runs", "off 
 
 @dataclass(frozen=True)
 class Case:
-    """The block in which a bug is planted, and the sentence's length.
+    """The block in which a bug is planted, and the sentence's length."""
 
-    Attributes:
-        block: whose weights are used.
-        other: another block of the network; the same one if there is only one.
-        n_tokens: of the sentence.
-        seed: for dropout.
-    """
-
-    block: Block
-    other: Block
-    n_tokens: int
-    seed: int
+    block: Block  # whose weights are used
+    other: Block  # another block of the network; the same one if there is only one
+    n_tokens: int  # of the sentence
+    seed: int  # for dropout
 
 
 Lines = dict[str, Line]
@@ -218,140 +196,104 @@ Plant = Callable[[Case, Lines], Lines]  # from all right lines to those that a b
 
 @dataclass(frozen=True)
 class Bug:
-    """One bug.
+    """One bug."""
 
-    Attributes:
-        name: its id in links.
-        title: its name on the page.
-        line, column: the number that reveals it.
-        tells: what that number shows.
-        plant: makes the lines that run in place of the right ones.
-    """
-
-    name: str
-    title: str
+    name: str  # its id in links
+    title: str  # its name on the page
+    # line, column: the number that reveals it
     line: str
     column: str
-    tells: str
-    plant: Plant
+    tells: str  # what that number shows
+    plant: Plant  # makes the lines that run in place of the right ones
 
 
-BUGS: list[Bug] = []
-
-
-def _bug(name: str, title: str, line: str, column: str, tells: str) -> Callable[[Plant], Plant]:
-    def add(plant: Plant) -> Plant:
-        BUGS.append(Bug(name, title, line, column, tells, plant))
-        return plant
-
-    return add
-
-
-@_bug(
-    "residual",
-    "No residual around the FFN",
-    "m",
-    "length",
-    "the last x is only as long as what the FFN wrote",
-)
 def _no_residual(_: Case, __: Lines) -> Lines:
     return {"m": lambda given: replace(given, x=y_of(given))}
 
 
-@_bug(
-    "phi",
-    "φ after W₂ instead of before",
-    "k",
-    "smallest",
-    "phi(y) reaches as far below zero as y before it",
-)
 def _phi_late(case: Case, _: Lines) -> Lines:
     ffn = case.block.ffn
-    return {
-        "k": lambda given: given,
-        "l": lambda given: replace(given, y=ffn.activation.function(ffn.compress(y_of(given)))),
-    }
+    late = to_y(lambda given: ffn.activation.function(ffn.compress(y_of(given))))
+    return {"k": lambda given: given, "l": late}
 
 
-@_bug(
-    "norm",
-    "LayerNorm after the FFN's sum instead of before the FFN",
-    "i",
-    "length",
-    "norm_2(x) is as long as x itself",
-)
 def _norm_moved(case: Case, _: Lines) -> Lines:
     norm = case.block.ffn_norm
     return {
-        "i": lambda given: replace(given, y=given.x),
+        "i": to_y(lambda given: given.x),
         "m": lambda given: replace(given, x=norm(given.x + y_of(given))),
     }
 
 
-@_bug(
-    "transpose",
-    "Heads joined without transposing them back",
-    "g",
-    "off by",
-    "y @ v is still right, but join(y) is off",
-)
 def _untransposed(case: Case, _: Lines) -> Lines:
     out = case.block.attention.project_out
-    return {"g": lambda given: replace(given, y=out(y_of(given).reshape(given.x.shape)))}
+    return {"g": to_y(lambda given: out(y_of(given).reshape(given.x.shape)))}
 
 
-@_bug("shared", "The other block's weights", "a", "off by", "the very first line is off already")
 def _shared(case: Case, _: Lines) -> Lines:
     return lines_of(case.other, case.n_tokens)
 
 
-@_bug("bias", "b₁ added twice", "j", "mean", "the mean before φ has moved by the mean of b₁")
 def _bias_twice(case: Case, _: Lines) -> Lines:
     expand = case.block.ffn.expand
-    return {"j": lambda given: replace(given, y=expand(y_of(given)) + expand.bias)}
+    return {"j": to_y(lambda given: expand(y_of(given)) + expand.bias)}
 
 
-@_bug("axis", "Softmax over the wrong axis", "e", "row sum", "the rows of softmax do not sum to 1")
 def _wrong_axis(_: Case, __: Lines) -> Lines:
     # The softmax of a column of −∞ alone is NaN; libraries make it 0.
-    return {"e": lambda given: replace(given, y=y_of(given).softmax(dim=-2).nan_to_num(0.0))}
+    return {"e": to_y(lambda given: y_of(given).softmax(dim=-2).nan_to_num(0.0))}
 
 
-@_bug(
-    "mask",
-    "Mask inverted",
-    "e",
-    "row sum",
-    "the rows of softmax sum to 0 over the sentence: all tokens attend to padding",
-)
 def _inverted(case: Case, _: Lines) -> Lines:
     mask = allowed(case.n_tokens, case.block.attention.causal)
-    return {"d": lambda given: replace(given, y=y_of(given).masked_fill(mask, -math.inf))}
+    return {"d": to_y(lambda given: y_of(given).masked_fill(mask, -math.inf))}
 
 
-@_bug(
-    "second",
-    "W₂ not applied",
-    "l",
-    "smallest",
-    "what the FFN writes reaches no further below zero than phi(y)",
-)
 def _no_second(case: Case, _: Lines) -> Lines:
     d_model = case.block.ffn.expand.in_features
-    return {"l": lambda given: replace(given, y=y_of(given)[..., :d_model])}
+    return {"l": to_y(lambda given: y_of(given)[..., :d_model])}
 
 
-@_bug("dropout", "Dropout left on", "k", "two runs", "two runs on one sentence differ")
 def _dropout(case: Case, lines: Lines) -> Lines:
     rate = case.block.ffn.dropout.p or DROPPED
     generator = torch.Generator().manual_seed(case.seed)
 
-    def dropped(given: Variables) -> Variables:
+    def dropped(given: Variables) -> Tensor:
         hidden = y_of(lines["k"](given))
         kept = torch.rand(hidden.shape, generator=generator) >= rate
-        return replace(given, y=hidden * kept / (1 - rate))
+        return hidden * kept / (1 - rate)
 
-    return {"k": dropped}
+    return {"k": to_y(dropped)}
+
+
+PLANTED = {  # title, the line and the column of the number that reveals it, and what plants it
+    "residual": ("No residual around the FFN", "m", "length", _no_residual),
+    "phi": ("φ after W₂ instead of before", "k", "smallest", _phi_late),
+    "norm": ("LayerNorm after the FFN's sum instead of before the FFN", "i", "length", _norm_moved),
+    "transpose": ("Heads joined without transposing them back", "g", "off by", _untransposed),
+    "shared": ("The other block's weights", "a", "off by", _shared),
+    "bias": ("b₁ added twice", "j", "mean", _bias_twice),
+    "axis": ("Softmax over the wrong axis", "e", "row sum", _wrong_axis),
+    "mask": ("Mask inverted", "e", "row sum", _inverted),
+    "second": ("W₂ not applied", "l", "smallest", _no_second),
+    "dropout": ("Dropout left on", "k", "two runs", _dropout),
+}
+TELLS = {  # what that number shows
+    "residual": "the last x is only as long as what the FFN wrote",
+    "phi": "phi(y) reaches as far below zero as y before it",
+    "norm": "norm_2(x) is as long as x itself",
+    "transpose": "y @ v is still right, but join(y) is off",
+    "shared": "the very first line is off already",
+    "bias": "the mean before φ has moved by the mean of b₁",
+    "axis": "the rows of softmax do not sum to 1",
+    "mask": "the rows of softmax sum to 0 over the sentence: all tokens attend to padding",
+    "second": "what the FFN writes reaches no further below zero than phi(y)",
+    "dropout": "two runs on one sentence differ",
+}
+BUGS = [
+    Bug(name, title, line, column, TELLS[name], plant)
+    for name, (title, line, column, plant) in PLANTED.items()
+]
 
 
 @dataclass(frozen=True)
@@ -411,9 +353,8 @@ def fitting(case: Case) -> tuple[Bug, ...]:
     return tuple(bug for bug in BUGS if not lacking.get(bug.name))
 
 
-TASK = choice_setting("block_view", {"order": "Put in order", "find": "Find the bug"}).with_control(
-    "Exercise"
-)
+TASKS = {"order": "Put in order", "find": "Find the bug"}
+TASK = choice_setting("block_view", TASKS).with_control("Exercise")
 MIXED = "kfbimcadlhegj"  # the first order
 _FIRST = ("axis", "bias", "residual", "transpose", "dropout")
 PATIENTS = (*_FIRST, "phi", "shared", "second", "norm", "mask")
@@ -421,12 +362,9 @@ OPEN = "open"
 TO_DO = f"Drag the {number(str(len(RIGHT)))} lines into an order that runs and makes the block."
 
 
-def _order(text: str) -> str:
-    """The ids of all lines in some order; in the first order if the text is anything else."""
-    return text if sorted(text) == sorted(RIGHT) else MIXED
-
-
-ORDER: Setting[str] = Setting("lines", MIXED, _order, str)
+ORDER: Setting[str] = Setting(  # the ids of all lines
+    "lines", MIXED, lambda text: text if sorted(text) == sorted(RIGHT) else MIXED, str
+)
 PATIENT = count_setting("patient", 1, 1, len(PATIENTS))
 DIAGNOSIS = choice_setting("diagnosis", {OPEN: "not yet"} | {bug.name: bug.title for bug in BUGS})
 SETTINGS = (TASK, ORDER, PATIENT, DIAGNOSIS)
@@ -446,29 +384,19 @@ def building(run: Run, values: Values) -> Sheet:
     real = {each.name: each for each in run_lines(lines, RIGHT, x)}
     ran = run_lines(lines, order, x)
     begun = order != MIXED
-    shown = [
-        ProgramLine(
-            each.name,
-            code_of(run, each.name),
-            _values(each, real[each.name], len(x)),
-            each.fault if begun else "",
-        )
-        for each in ran
-    ]
-    said = _built(ran, real, len(x)) if begun else TO_DO
-    program = program_cell(
-        "program",
-        Head(said, "build", run.card.colour),
-        ("shape", "off by"),
-        shown,
-        lambda names: set_to(ORDER, "".join(names)),
-    )
-    buttons: list[Control] = [
-        TASK,
-        Button("Mix the lines", set_to(ORDER, None)),
-        Button("Show the right order", set_to(ORDER, RIGHT)),
-    ]
-    return Sheet([row(program)], buttons)
+    shown = []
+    for each in ran:
+        made = _values(each, real[each.name], len(x))
+        fault = each.fault if begun else ""
+        shown.append(ProgramLine(each.name, code_of(run, each.name), made, fault))
+    head = Head(_built(ran, real, len(x)) if begun else TO_DO, "build", run.card.colour)
+
+    def order_by(names: list[str]) -> Set:
+        return set_to(ORDER, "".join(names))
+
+    program = program_cell("program", head, ("shape", "off by"), shown, order_by)
+    mix = Button("Mix the lines", set_to(ORDER, None))
+    return Sheet([row(program)], [TASK, mix, Button("Show the right order", set_to(ORDER, RIGHT))])
 
 
 def code_of(run: Run, name: str) -> str:
@@ -507,29 +435,31 @@ def finding(run: Run, values: Values) -> Sheet:
     bug = BY_NAME[PATIENTS[patient - 1]]
     places = [str(n + 1) for n in range(len(PATIENTS))]
     names = list(DIAGNOSIS.options)
+
+    def look_at(place: int) -> Set:
+        return Set({PATIENT.name: str(place + 1), DIAGNOSIS.name: None})
+
+    def diagnose(place: int) -> Set:
+        return set_to(DIAGNOSIS, names[place])
+
+    titles = list(DIAGNOSIS.options.values())
     controls: list[Control] = [
         TASK,
-        Choice(
-            "Bug",
-            places,
-            lambda at: Set({PATIENT.name: str(at + 1), DIAGNOSIS.name: None}),
-            patient - 1,
-            style="slider",
-        ),
-        Choice(
-            "Which bug is it?",
-            list(DIAGNOSIS.options.values()),
-            lambda at: set_to(DIAGNOSIS, names[at]),
-            names.index(guess),
-        ),
+        Choice("Bug", places, look_at, patient - 1, style="slider"),
+        Choice("Which bug is it?", titles, diagnose, names.index(guess)),
     ]
     if bug not in cached_result(run, "bugs that fit", lambda subject: fitting(_case(subject))):
         why = f"This bug cannot be planted in this network: it needs {NEEDED[bug.name]}."
         return Sheet([row(text_cell("diagnosis", f"{why} Try another.", tone="warning"))], controls)
-    results, right = (
-        cached_result(run, f"planted {each and each.name}", partial(_numbers, bug=each))
-        for each in (bug, None)
-    )
+
+    def measured(bug: Bug | None) -> dict[str, Numbers]:
+        return cached_result(
+            run,
+            f"planted {bug and bug.name}",
+            lambda subject: numbers(_case(subject), bug, _block_input(subject)),
+        )
+
+    results, right = measured(bug), measured(None)
     sentence = (
         f"Bug {number(str(patient))} of {len(PATIENTS)}: the lines shown are right, but the code "
         "that runs has one bug. Find it by its numbers."
@@ -539,20 +469,14 @@ def finding(run: Run, values: Values) -> Sheet:
         ProgramLine(name, code_of(run, name), _compared(results[name], right[name]))
         for name in RIGHT
     ]
-    return Sheet(
-        [row(verdict(bug, guess)), row(program_cell("program", head, ("shape", *COLUMNS), lines))],
-        controls,
-    )
+    program = program_cell("program", head, ("shape", *COLUMNS), lines)
+    return Sheet([row(verdict(bug, guess)), row(program)], controls)
 
 
 def _case(subject: Subject) -> Case:
     blocks = list(subject.own.blocks)
     other = blocks[subject.block - 1 if subject.block else min(1, len(blocks) - 1)]
     return Case(subject.plain, other, len(subject.whole.tokens), 0)
-
-
-def _numbers(subject: Subject, bug: Bug | None) -> dict[str, Numbers]:
-    return numbers(_case(subject), bug, _block_input(subject))
 
 
 def _block_input(subject: Subject) -> Tensor:
@@ -578,11 +502,8 @@ def _short(value: float | None) -> str:
 def verdict(bug: Bug, guess: str) -> Cell:
     """Whether the guess was right, and which number shows it."""
     if guess == OPEN:
-        return text_cell(
-            "diagnosis",
-            "Bold numbers differ from the real ones in brackets. On the left, choose a bug.",
-            tone="quiet",
-        )
+        how = "Bold numbers differ from the real ones in brackets. On the left, choose a bug."
+        return text_cell("diagnosis", how, tone="quiet")
     if guess == bug.name:
         said = f"The telling number: “{bug.column}” at `{CODE[bug.line]}`. Here {bug.tells}."
         return text_cell("diagnosis", strong("Right. "), said)

@@ -12,25 +12,16 @@ from html import escape
 
 import numpy as np
 
+from ffnviz.analysis import by_hand
 from ffnviz.analysis.by_hand import (
     D_FF,
     D_MODEL,
-    LARGEST,
     SIGNS,
     Blank,
     Ints,
-    RealNeuron,
     Slip,
     SmallFfn,
-    blanks,
-    blanks_of,
-    bracketed,
-    distinct,
-    pairs,
-    real_neuron,
-    sign_slips,
     small_ffn,
-    worked,
     written,
 )
 from ffnviz.parts.neuron_shown import neuron_shown
@@ -113,11 +104,12 @@ def worksheets(seeds: Iterable[int]) -> str:
 
 def solutions(seeds: Iterable[int]) -> str:
     """The solutions of all seeds, with every sum written out."""
-    solved = "".join(_solution(small_ffn(seed)) for seed in seeds)
-    return _page(
-        "An FFN by hand: solutions",
-        f'<h1>An FFN by hand: solutions</h1><div class="small">{solved}</div>',
-    )
+    title, solved = "An FFN by hand: solutions", ""
+    for seed in seeds:
+        worked = by_hand.worked(small_ffn(seed))
+        lines = "".join(f"<p>{name} = {escape(line)}</p>" for name, line in worked)
+        solved += f"<div><b>Exercise {seed}</b>{lines}</div>"
+    return _page(title, f'<h1>{title}</h1><div class="small">{solved}</div>')
 
 
 def _page(title: str, body: str) -> str:
@@ -128,7 +120,7 @@ def _page(title: str, body: str) -> str:
 
 
 def _sheet(ffn: SmallFfn) -> str:
-    gaps = blanks(ffn)
+    gaps = by_hand.blanks(ffn)
     steps = "".join(
         f"<h2>{equation}</h2>"
         + f'<div class="given">{"".join(_table(NAMES[n], getattr(ffn, n)) for n in given)}</div>'
@@ -153,25 +145,15 @@ def _table(name: str, given: np.ndarray) -> str:
     return f"<table><caption>{name}</caption>{rows}</table>"
 
 
-def _solution(ffn: SmallFfn) -> str:
-    lines = "".join(f"<p>{name} = {escape(line)}</p>" for name, line in worked(ffn))
-    return f"<div><b>Exercise {ffn.seed}</b>{lines}</div>"
-
-
 Y, T, W2, Z, X = range(5)  # the tables, in the order in which the steps give them
 
 
 @dataclass(frozen=True, eq=False)
 class Backward:
-    """The gradients of one exercise.
+    """The gradients of one exercise."""
 
-    Attributes:
-        ffn: the small FFN, whose forward pass is given.
-        target: t, what y should have been, (d_model,).
-    """
-
-    ffn: SmallFfn
-    target: Ints
+    ffn: SmallFfn  # the small FFN, whose forward pass is given
+    target: Ints  # t, what y should have been, (d_model,)
 
     @property
     def at_y(self) -> Ints:
@@ -201,7 +183,7 @@ def backward(ffn: SmallFfn) -> Backward:
     """
     rng = np.random.default_rng((ffn.seed, 1))
     while True:
-        off = rng.integers(1, LARGEST + 1, D_MODEL) * rng.choice([-1, 1], D_MODEL)
+        off = rng.integers(1, by_hand.LARGEST + 1, D_MODEL) * rng.choice([-1, 1], D_MODEL)
         exercise = Backward(ffn, ffn.y - off)
         if exercise.at_h.all():
             return exercise
@@ -213,7 +195,7 @@ def blanks_back(exercise: Backward) -> list[Blank]:
     at_h = [_at_h(exercise, j) for j in range(D_FF)]
     at_z = [_at_z(exercise, j) for j in range(D_FF)]
     at_w1 = [_at_w1(exercise, j) for j in range(D_FF)]
-    return [distinct(blank) for blank in (*at_y, *at_h, *at_z, *at_w1)]
+    return [by_hand.distinct(blank) for blank in (*at_y, *at_h, *at_z, *at_w1)]
 
 
 def _at_y(exercise: Backward, k: int) -> Blank:
@@ -228,7 +210,7 @@ def _at_y(exercise: Backward, k: int) -> Blank:
 def _at_h(exercise: Backward, j: int) -> Blank:
     weights, other = exercise.ffn.w2[j], (j + 1) % D_FF
     right = int(exercise.at_h[j])
-    slips = sign_slips(pairs(exercise.at_y, weights), right)
+    slips = by_hand.sign_slips(by_hand.pairs(exercise.at_y, weights), right)
     message = f"Row: h{SIGNS[j]} reaches y by row {j + 1} of W₂, not row {other + 1}."
     slips.append(Slip("row", int(exercise.at_h[other]), message))
     reads = tuple((k, float(weights[k])) for k in range(D_MODEL))
@@ -242,28 +224,21 @@ def _at_z(exercise: Backward, j: int) -> Blank:
     if exercise.ffn.z[j] > 0:
         wrong, reads = 0, ((D_MODEL + j, 1.0),)
         message = f"φ: {z} is above 0, where ReLU has the slope 1: all comes through."
-    return Blank(
-        f"d{z}",
-        int(exercise.at_z[j]),
-        (Slip("φ", wrong, message),),
-        reads=reads,
-        uses=((Z, None, j),),
-    )
+    slips, uses = (Slip("φ", wrong, message),), ((Z, None, j),)
+    return Blank(f"d{z}", int(exercise.at_z[j]), slips, reads=reads, uses=uses)
 
 
 def _at_w1(exercise: Backward, j: int) -> Blank:
     first, other = map(int, exercise.ffn.x)
     gradient, z = int(exercise.at_z[j]), D_MODEL + D_FF + j
+    row_of_x = "Row: the first row of W₁ is multiplied by x₁, not by x₂."
     slips = (
-        Slip(
-            "column", other * gradient, "Row: the first row of W₁ is multiplied by x₁, not by x₂."
-        ),
-        Slip("sign", -first * gradient, f"Sign: {written(first)} · {bracketed(gradient)}."),
+        Slip("column", other * gradient, row_of_x),
+        Slip("sign", -first * gradient, f"Sign: {written(first)} · {by_hand.bracketed(gradient)}."),
         Slip("terms", gradient, "The gradient of z must still be multiplied by x₁."),
     )
-    return Blank(
-        f"dw₁{SIGNS[j]}", first * gradient, slips, reads=((z, float(first)),), uses=((X, None, 0),)
-    )
+    reads, uses = ((z, float(first)),), ((X, None, 0),)
+    return Blank(f"dw₁{SIGNS[j]}", first * gradient, slips, reads=reads, uses=uses)
 
 
 TASK = choice_setting(
@@ -328,7 +303,7 @@ def of_small_numbers(values: Values) -> Cell:
 
 def steps_of(ffn: SmallFfn) -> list[Step]:
     """The three equations, with what is given for each."""
-    gaps = list(map(gap_of, blanks(ffn)))
+    gaps = list(map(gap_of, by_hand.blanks(ffn)))
     return [
         Step(equation, [Table(NAMES[n], entries(getattr(ffn, n))) for n in given], gaps[which])
         for equation, given, which in STEPS
@@ -349,9 +324,8 @@ def one_step_back(values: Values) -> Cell:
         f"Neuron {inactive} is inactive: what does it learn?"
     )
     head = Head(sentence, "by-hand-back", "relu", under=under)
-    return _to_fill_in(
-        head, name_of("back", seed), steps_back(exercise), values, another_seed(values)
-    )
+    name = name_of("back", seed)
+    return _to_fill_in(head, name, steps_back(exercise), values, another_seed(values))
 
 
 def another_seed(values: Values) -> Set:
@@ -402,21 +376,18 @@ def which_neuron(run: Run) -> list[Control]:
     def choose(neuron: int) -> ChooseNeuron:
         return ChooseNeuron(run.neuron(neuron))
 
+    chosen = ends.index(at) if at in ends else None
+    named = ["largest", "furthest below 0"]
     return [
         NumberBox("Neuron", at, 0, run.model.sizes.d_ff - 1, choose),
-        Choice(
-            "or one with z",
-            ["largest", "furthest below 0"],
-            lambda place: choose(ends[place]),
-            ends.index(at) if at in ends else None,
-        ),
+        Choice("or one with z", named, lambda place: choose(ends[place]), chosen),
     ]
 
 
 def of_a_neuron(run: Run, values: Values) -> Cell:
     """The chosen neuron, or the strongest, on the chosen token."""
     block, which = run.state.block, neuron_shown(run)
-    neuron = real_neuron(run.model, run.trace, block, run.token, which)
+    neuron = by_hand.real_neuron(run.model, run.trace, block, run.token, which)
     exercise = name_of(run.stamp, run.token, which)
     sentence = (
         f"Neuron {block + 1}:{which} on {quoted(run.labels[run.token])}: "
@@ -429,44 +400,32 @@ def of_a_neuron(run: Run, values: Values) -> Cell:
 def _to_fill_in(
     head: Head, exercise: str, steps: list[Step], values: Values, another: Set | None = None
 ) -> Cell:
-    return by_hand_cell(
-        "by-hand",
-        head,
-        exercise,
-        steps,
-        answers(values[TYPED], exercise),
-        lambda texts: set_to(TYPED, (exercise, *map(plain, texts))),
-        another,
-    )
+    given = answers(values[TYPED], exercise)
+
+    def answer(texts: list[str]) -> Set:
+        return set_to(TYPED, (exercise, *map(plain, texts)))
+
+    return by_hand_cell("by-hand", head, exercise, steps, given, answer, another)
 
 
-def steps_of_neuron(neuron: RealNeuron) -> list[Step]:
+def steps_of_neuron(neuron: by_hand.RealNeuron) -> list[Step]:
     """The sum, φ, and what is written, with what is given for each."""
-    product, z, h, y = map(gap_of, blanks_of(neuron))
+    product, z, h, y = map(gap_of, by_hand.blanks_of(neuron))
     digits = neuron.digits
 
     def said(value: float) -> str:
         return written(value, digits)
 
+    factors = zip(neuron.entries, neuron.x, neuron.key, neuron.products, strict=True)
     terms: list[Sequence[str]] = [
         [str(entry), said(x), said(w), said(p) if at else "?"]
-        for at, (entry, x, w, p) in enumerate(
-            zip(neuron.entries, neuron.x, neuron.key, neuron.products, strict=True)
-        )
+        for at, (entry, x, w, p) in enumerate(factors)
     ]
     terms += [["the rest", "", "", said(neuron.rest)], ["b", "", "", said(neuron.bias)]]
     gate = [Table("factor by which φ(z) is multiplied", [[said(neuron.gate)]])]
+    written_by = [["v", said(neuron.value)], ["others and b₂", said(neuron.others)]]
     return [
         Step("z = Σ x · w + b", [Table("", terms, ("entry", "x", "w", "x · w"))], [product, z]),
         Step("h = φ(z)", gate if neuron.gate != 1 else [], [h]),
-        Step(
-            "y = h · v + others",
-            [
-                Table(
-                    f"entry {neuron.entry}",
-                    [["v", said(neuron.value)], ["others and b₂", said(neuron.others)]],
-                )
-            ],
-            [y],
-        ),
+        Step("y = h · v + others", [Table(f"entry {neuron.entry}", written_by)], [y]),
     ]

@@ -36,14 +36,10 @@ LOUDER = 10.0  # the factor for the stream, and what is added to the logits
 
 @dataclass(frozen=True)
 class Evidence:
-    """The result of an experiment.
+    """The result of an experiment."""
 
-    Attributes:
-        answer: the option that the numbers support, from 0.
-        rows: name, number as text, and a share from 0 to 1 to be drawn as a bar; None draws none.
-    """
-
-    answer: int
+    answer: int  # the option that the numbers support, from 0
+    # name, number as text, and a share from 0 to 1 to be drawn as a bar; None draws none
     rows: tuple[tuple[str, str, float | None], ...]
 
 
@@ -94,18 +90,13 @@ def own_ffn(subject: Subject) -> Evidence:
     apart = float((outputs - outputs[0]).norm(dim=-1).max() / outputs[0].norm())
     allowed = float((ffn_bound(ffn, copies).norm(dim=-1) / outputs.norm(dim=-1)).max())
     weights = f"{sum(parameter.numel() for parameter in ffn.parameters()):,}"
-    return Evidence(
-        0 if apart <= allowed else 1,
-        (
-            (
-                f"largest difference over {len(copies)} places, as a share of the output's length",
-                short(apart),
-                apart,
-            ),
-            ("weights of this FFN for one token", weights, None),
-            (f"for the sentence's {counted(len(x), 'token')}", weights, None),
-        ),
+    over = f"largest difference over {len(copies)} places, as a share of the output's length"
+    rows = (
+        (over, short(apart), apart),
+        ("weights of this FFN for one token", weights, None),
+        (f"for the sentence's {counted(len(x), 'token')}", weights, None),
     )
+    return Evidence(0 if apart <= allowed else 1, rows)
 
 
 @torch.no_grad()
@@ -116,15 +107,13 @@ def without_phi(subject: Subject) -> Evidence:
     bias = ffn.compress(ffn.expand(torch.zeros_like(x[:1])))
     one = x @ (w1 @ w2) + bias
     off, bent = (_error(one, output) for output in (ffn.compress(ffn.expand(x)), ffn(x).output))
-    return Evidence(
-        0 if off < ROUNDING else 1,
-        (
-            ("without φ, against one matrix: off by", short(off), min(1.0, off)),
-            ("with φ, against the same matrix: off by", short(bent), min(1.0, bent)),
-            ("numbers in that matrix", f"{len(w1) ** 2:,}", None),
-            ("numbers in W₁ and W₂", f"{w1.numel() + w2.numel():,}", None),
-        ),
+    rows = (
+        ("without φ, against one matrix: off by", short(off), min(1.0, off)),
+        ("with φ, against the same matrix: off by", short(bent), min(1.0, bent)),
+        ("numbers in that matrix", f"{len(w1) ** 2:,}", None),
+        ("numbers in W₁ and W₂", f"{w1.numel() + w2.numel():,}", None),
     )
+    return Evidence(0 if off < ROUNDING else 1, rows)
 
 
 def words_stored(subject: Subject) -> Evidence:
@@ -132,14 +121,12 @@ def words_stored(subject: Subject) -> Evidence:
     fires = _fires(subject)
     here, d_ff = fires[subject.token], fires.shape[-1]
     n, shared = int(here.sum()), int((here & (fires.sum(dim=0) > 1)).sum())
-    return Evidence(
-        0 if n <= 1 else 2 if n == d_ff else 1,
-        (
-            ("neurons active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
-            ("of these, active on another token too", f"{shared:,}", shared / d_ff),
-            ("entries of the vocabulary", f"{subject.model.sizes.vocab_size:,}", None),
-        ),
+    rows = (
+        ("neurons active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
+        ("of these, active on another token too", f"{shared:,}", shared / d_ff),
+        ("entries of the vocabulary", f"{subject.model.sizes.vocab_size:,}", None),
     )
+    return Evidence(0 if n <= 1 else 2 if n == d_ff else 1, rows)
 
 
 @torch.no_grad()
@@ -165,15 +152,13 @@ def gelu_sparse(subject: Subject) -> Evidence:
         float((hidden == 0).double().mean()) for hidden in (F.relu(z), exact, F.gelu(z))
     )
     near = float((exact.abs() < NEAR).double().mean())
-    return Evidence(
-        1 if gelu < 0.01 else 0,
-        (
-            ("exactly 0 after ReLU", f"{relu:.1%}", relu),
-            ("exactly 0 after GELU", f"{gelu:.1%}", gelu),
-            ("after GELU exactly 0 in float32, which rounds 1 + erf", f"{rounded:.1%}", rounded),
-            (f"nearer to 0 than {NEAR} after GELU", f"{near:.1%}", near),
-        ),
+    rows = (
+        ("exactly 0 after ReLU", f"{relu:.1%}", relu),
+        ("exactly 0 after GELU", f"{gelu:.1%}", gelu),
+        ("after GELU exactly 0 in float32, which rounds 1 + erf", f"{rounded:.1%}", rounded),
+        (f"nearer to 0 than {NEAR} after GELU", f"{near:.1%}", near),
     )
+    return Evidence(1 if gelu < 0.01 else 0, rows)
 
 
 def silent_is_dead(subject: Subject) -> Evidence:
@@ -181,13 +166,11 @@ def silent_is_dead(subject: Subject) -> Evidence:
     fires = _fires(subject)
     n_tokens, d_ff = fires.shape
     n, never = int((~fires[subject.token]).sum()), int((~fires.any(dim=0)).sum())
-    return Evidence(
-        0 if never == n else 2 if never == 0 else 1,
-        (
-            ("not active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
-            (f"of these, active on no token of the {n_tokens}", f"{never:,}", never / d_ff),
-        ),
+    rows = (
+        ("not active on this token", f"{n:,} of {d_ff:,}", n / d_ff),
+        (f"of these, active on no token of the {n_tokens}", f"{never:,}", never / d_ff),
     )
+    return Evidence(0 if never == n else 2 if never == 0 else 1, rows)
 
 
 def stream_replaced(subject: Subject) -> Evidence:
@@ -203,11 +186,7 @@ def stream_replaced(subject: Subject) -> Evidence:
 
 
 def norm_scales(subject: Subject) -> Evidence:
-    """The stream is made ten times as long: what becomes of the output of the norm?
-
-    Raises:
-        NotForThisNetwork: if there is no norm before the FFN.
-    """
+    """The stream is made ten times as long: what becomes of the output of the norm?"""
     norm = subject.model.ffn(subject.block).norm
     if norm is None:
         raise NotForThisNetwork(f"Not for {subject.model.card.label}: no norm before its FFN.")
@@ -227,20 +206,17 @@ def norm_scales(subject: Subject) -> Evidence:
 def most_work(subject: Subject) -> Evidence:
     """The multiply-adds for this sentence in attention and in the FFNs."""
     shape = shape_of(subject.ours.encoder.config, len(subject.trace.tokens))
-    work = multiply_adds(shape)
+    n_longer = 2 * subject.model.sizes.max_tokens
+    work, longer = multiply_adds(shape), multiply_adds(replace(shape, n_tokens=n_longer))
     attention, ffn = float(work["attention"]), float(work["FFN"])
     both = attention + ffn
-    n_longer = 2 * subject.model.sizes.max_tokens
-    longer = multiply_adds(replace(shape, n_tokens=n_longer))
     share = longer["FFN"] / (longer["FFN"] + longer["attention"])
-    return Evidence(
-        1 if ffn > attention else 0 if attention > ffn else 2,
-        (
-            ("attention", f"{attention / both:.0%}", attention / both),
-            ("FFNs", f"{ffn / both:.0%}", ffn / both),
-            (f"FFNs, if there were {n_longer:,} tokens", f"{share:.0%}", share),
-        ),
+    rows = (
+        ("attention", f"{attention / both:.0%}", attention / both),
+        ("FFNs", f"{ffn / both:.0%}", ffn / both),
+        (f"FFNs, if there were {n_longer:,} tokens", f"{share:.0%}", share),
     )
+    return Evidence(1 if ffn > attention else 0 if attention > ffn else 2, rows)
 
 
 @torch.no_grad()
@@ -328,12 +304,10 @@ NONE = "-"  # of a vote that nobody has cast
 NO_VOTES = NONE * 2 * len(QUESTIONS)
 
 
-def _legal(text: str) -> str:
-    """Two signs a question: the option of each vote, or “-” without one."""
-    return text if re.fullmatch(f"[0-{OPTIONS - 1}{NONE}]{{{len(NO_VOTES)}}}", text) else NO_VOTES
-
-
-VOTES: Setting[str] = Setting("votes", NO_VOTES, _legal, str)
+LEGAL = re.compile(f"[0-{OPTIONS - 1}{NONE}]{{{len(NO_VOTES)}}}")  # two signs a question
+VOTES: Setting[str] = Setting(
+    "votes", NO_VOTES, lambda text: text if LEGAL.fullmatch(text) else NO_VOTES, str
+)
 SETTINGS = (WHICH, STEP, VOTES)
 
 
@@ -385,10 +359,7 @@ def tried(run: Run, question: Question) -> Evidence | str:
 
 
 def answers(run: Run, at: int, step: str, done: list[bool]) -> list[int | None]:
-    """The right option of each question that has been gone through, and of no other.
-
-    Options are rotated by the question's place, so that the right one is first, second or last.
-    """
+    """The right option of each question that is done; options are rotated by its place."""
     results = [
         tried(run, question) if step == "why" and (is_done or place == at) else None
         for place, (question, is_done) in enumerate(zip(QUESTIONS, done, strict=True))

@@ -3,7 +3,7 @@
 from ffnviz.analysis.sparsity import threshold_for
 from ffnviz.parts import sentences
 from ffnviz.parts.journey.ffn import FFN, ffn_of_the_token
-from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron
+from ffnviz.parts.journey.neurons import chosen_neuron, every_token_every_neuron, neuron_of
 from ffnviz.parts.journey.overview import awake_by_block, overview
 from ffnviz.parts.journey.prediction import what_it_says
 from ffnviz.parts.sheet import Sheet, row
@@ -22,11 +22,10 @@ WIDTHS = (1.45, 2.8)
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The guess, and the token's way through the FFN; below, one neuron and all of them."""
-    is_off = values[FFN] == "off"
-    rows = [
-        row(what_it_says(run, is_off), ffn_of_the_token(run, is_off), widths=WIDTHS),
-        row(chosen_neuron(run, is_off), every_token_every_neuron(run), widths=WIDTHS),
-    ]
+    is_off, neuron = values[FFN] == "off", neuron_of(run)
+    guess, way = what_it_says(run, is_off), ffn_of_the_token(run, is_off, neuron)
+    one, every = chosen_neuron(run, is_off, neuron), every_token_every_neuron(run, neuron)
+    rows = [row(guess, way, widths=WIDTHS), row(one, every, widths=WIDTHS)]
     if run.model.sizes.n_blocks > FEW_BLOCKS:
         rows.insert(1, row(all_blocks(run)))
     return Sheet(rows)

@@ -11,6 +11,7 @@ from ffnviz.pictures.ffn_picture import Stage, ffn_cell
 from ffnviz.state.actions import ChooseNeuron, ChooseToken, OpenPage, Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import choice_setting
+from ffnviz.state.state import Neuron
 
 FFN = choice_setting(
     "ffn", {"on": "on", "off": "off"}
@@ -25,14 +26,14 @@ DOORS = {  # of each stage in the picture: the part about it, with its page and 
 }
 
 
-def ffn_of_the_token(run: Run, is_off: bool = False) -> Cell:
+def ffn_of_the_token(run: Run, is_off: bool = False, neuron: Neuron | None = None) -> Cell:
     """The chosen token's way through the FFN, or past it if that is switched off."""
     counted = awake_of(run.subject, run.state.block)
     path = ffn_path(run.trace, run.state.block, run.token, run.card.phi)
     sentence = sentences.of_ffn(len(path.input), counted.d_ff, path.gate is not None)
     by_value = np.argsort(-path.pre_activation, kind="stable")
     order = np.arange(counted.d_ff) if run.state.order == "index" else by_value
-    neuron = neuron_of(run)
+    neuron = neuron or neuron_of(run)
     colour = run.card.colour
     return ffn_cell(
         Head(sentence, "ffn" if path.gate is None else "gated", colour),

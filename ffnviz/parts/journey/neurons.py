@@ -21,7 +21,7 @@ from ffnviz.state.state import Neuron
 RANKED, WORDS = 32, 8  # words that a neuron writes: of so many, so many are shown, whole ones first
 
 
-def every_token_every_neuron(run: Run) -> Cell:
+def every_token_every_neuron(run: Run, neuron: Neuron | None = None) -> Cell:
     """Each network's hidden activations of all tokens, one network below the other."""
     maps, shares = [], []
     for traced in run.both:
@@ -29,6 +29,8 @@ def every_token_every_neuron(run: Run) -> Cell:
         counted = awake_of(traced, block)
         shares.append((card.label, counted.share, counted.threshold, card.colour))
         hidden = traced.trace.blocks[block].ffn.hidden.float().cpu()
+        order = neuron_order(hidden.numpy(), run.state.order)
+        labels, token = token_labels(traced.trace.tokens), int(run.tokens_of(traced)[run.token])
         maps.append(
             ActivationMap(
                 card.id,
@@ -36,21 +38,24 @@ def every_token_every_neuron(run: Run) -> Cell:
                 card.colour,
                 active_means(counted.threshold),
                 hidden.numpy(),
-                neuron_order(hidden.numpy(), run.state.order),
-                token_labels(traced.trace.tokens),
-                int(run.tokens_of(traced)[run.token]),
+                order,
+                labels,
+                token,
                 hidden.half().numpy(),
             )
         )
-    neuron = neuron_of(run)
+    neuron = neuron or neuron_of(run)
     ours = all(traced.card.ours for traced in run.both)
 
-    def named(network: str, index: int) -> Neuron:
+    def of(network: str, index: int) -> Neuron:
         return Neuron(network, run.block_of(run.traced_model(network)), index)
 
     def chosen(network: str, index: int, token: int) -> ChooseNeuron:
         places = run.tokens_of(run.traced_model(network))
-        return ChooseNeuron(named(network, index), places.index(token) if token in places else None)
+        return ChooseNeuron(of(network, index), places.index(token) if token in places else None)
+
+    def opened(network: str, index: int, token: int) -> OpenNeuron:
+        return OpenNeuron(of(network, index), NEURONS, "working", token)
 
     return maps_cell(
         Head(sentences.of_maps(shares), "maps" if ours else "any-maps", run.card.colour),
@@ -61,26 +66,28 @@ def every_token_every_neuron(run: Run) -> Cell:
         key="maps",
         on_choose=chosen,
         on_order=ChooseOrder,
-        on_open=lambda network, index, token: OpenNeuron(
-            named(network, index), NEURONS, "working", token
-        ),
+        on_open=opened,
     )
 
 
-def chosen_neuron(run: Run, is_off: bool = False) -> Cell:
+def chosen_neuron(run: Run, is_off: bool = False, neuron: Neuron | None = None) -> Cell:
     """One neuron on every token, and the words it writes."""
-    neuron = neuron_of(run)
+    neuron = neuron or neuron_of(run)
     traced = run.traced_model(neuron.network)
     block, labels = run.block_of(traced), token_labels(traced.trace.tokens)
     values = neuron_values(traced.trace, block, neuron.index)
     writes: list[str] = []
     if not missing(traced.card, WRITES_NEEDS):
-        writes = traced.per_network(
-            f"written {block} {neuron.index}",
-            lambda: whole_first(
-                written_words(traced.network, block, neuron.index, k=RANKED)[0].words
-            )[:WORDS],
-        )
+
+        def written() -> list[str]:
+            promoted, _ = written_words(traced.network, block, neuron.index, k=RANKED)
+            return whole_first(promoted.words)[:WORDS]
+
+        writes = traced.per_network(f"written {block} {neuron.index}", written)
+
+    def met(token: int | None) -> OpenNeuron:
+        return OpenNeuron(neuron, NEURONS, "wakes" if token is None else "working", token)
+
     return NeuronCard(
         head=Head(_said(run, labels, values, neuron, is_off), "neuron", traced.card.colour),
         title=f"Neuron {neuron_name(block, neuron.index)} · {traced.card.label}",
@@ -88,9 +95,7 @@ def chosen_neuron(run: Run, is_off: bool = False) -> Cell:
         values=values.tolist(),
         token=int(run.tokens_of(traced)[run.token]),
         words=writes,
-        on_meet=lambda token: OpenNeuron(
-            neuron, NEURONS, "wakes" if token is None else "working", token
-        ),
+        on_meet=met,
     ).to_cell("neuron-card")
 
 

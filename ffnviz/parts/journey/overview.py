@@ -1,12 +1,8 @@
-"""All blocks at a glance: the share of active neurons on each token in each block.
-
-Blocks × tokens: the share awake, a cell a block and token; a click chooses the block.
-"""
+"""All blocks at a glance: the share of active neurons on each token in each block."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.sparsity import awake
@@ -38,7 +34,7 @@ def overview(shares: Array, labels: Sequence[str], block: int, colour: str) -> F
 NEEDS: tuple[Capability, ...] = ()
 
 
-def awake_by_block(trace: ForwardPass, threshold: float) -> NDArray[np.float32]:
+def awake_by_block(trace: ForwardPass, threshold: float) -> Array:
     """The share of each block's neurons beyond the threshold on each token, (n_blocks, T).
 
     Stages that are computed for it are not kept.

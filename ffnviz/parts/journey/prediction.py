@@ -15,6 +15,7 @@ from ffnviz.parts import sentences
 from ffnviz.parts.guess import asked, under_guess
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.text import text_cell
 from ffnviz.state.run import Run
 
@@ -27,18 +28,12 @@ class NearestWords:
 
     words: tuple[str, ...]  # how each reads, the nearest first
     ids: NDArray[np.int64]  # their rows, (k,)
-    cosines: NDArray[np.float32]  # between the stream and each vector, (k,)
+    cosines: Array  # between the stream and each vector, (k,)
 
 
 @torch.no_grad()
 def nearest_words(network: Network, trace: ForwardPass, token: int, k: int = 10) -> NearestWords:
-    """The k entries with the largest cos(stream, E_w) at a token, special ones left out.
-
-    This is not a prediction: the stream was not trained to end at a word.
-
-    Raises:
-        NotForThisNetwork: if its words have vectors of another width than its stream.
-    """
+    """The k entries with the largest cos(stream, E_w), special ones left out: not a prediction."""
     words = network.input_words
     lengths = (words.variance + words.mean.square()).mul(words.vectors.shape[1]).sqrt()
     stream = F.normalize(trace.blocks[-1].output[token], dim=0)
@@ -62,24 +57,13 @@ def what_it_says(run: Run, is_off: bool = False) -> Cell:
     sentence = sentences.of_prediction(
         run.labels[run.token], _best(prediction), _best(without), block, asked(run), is_off
     )
-    return bars_cell(
-        Head(sentence, "prediction", run.card.colour, under=under_guess(run, warn=False)),
-        [
-            Bars(
-                "with the FFN",
-                prediction.words,
-                prediction.probabilities,
-                "muted" if is_off else run.card.colour,
-            ),
-            Bars(
-                f"without FFN {block + 1}",
-                without.words,
-                without.probabilities,
-                run.card.colour if is_off else "muted",
-            ),
-        ],
-        leads=True,
-    )
+    head = Head(sentence, "prediction", run.card.colour, under=under_guess(run, warn=False))
+    bright, pale = ("muted", run.card.colour) if is_off else (run.card.colour, "muted")
+    panels = [
+        Bars("with the FFN", prediction.words, prediction.probabilities, bright),
+        Bars(f"without FFN {block + 1}", without.words, without.probabilities, pale),
+    ]
+    return bars_cell(head, panels, leads=True)
 
 
 def nearest_input_words(run: Run) -> Cell:
@@ -89,17 +73,10 @@ def nearest_input_words(run: Run) -> Cell:
         nearest = nearest_words(run.model, run.trace, run.token)
     except NotForThisNetwork as error:
         return text_cell("prediction", f"{why} {error}", tone="info")
-    return bars_cell(
-        Head(
-            sentences.of_nearest(run.labels[run.token], nearest.words[0], nearest.cosines[0]),
-            "nearest",
-            run.card.colour,
-        ),
-        [Bars("nearest by cosine", nearest.words, nearest.cosines.clip(0), run.card.colour)],
-        key="prediction",
-        of="cosine",
-        leads=True,
-    )
+    said = sentences.of_nearest(run.labels[run.token], nearest.words[0], nearest.cosines[0])
+    head = Head(said, "nearest", run.card.colour)
+    panels = [Bars("nearest by cosine", nearest.words, nearest.cosines.clip(0), run.card.colour)]
+    return bars_cell(head, panels, key="prediction", of="cosine", leads=True)
 
 
 def _best(prediction: Prediction) -> tuple[str, float]:

@@ -10,44 +10,20 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lab.fitting import (
-    FUNCTIONS,
-    JUMPS,
-    KNOTS,
-    POINTS,
-    REACH,
-    SQUARE,
-    WIDTHS,
-    Approximation,
-    Fit,
-    approximate,
-    fit_to,
-    phi_of,
-    piecewise_linear,
-)
+from ffnviz.analysis.lab import fitting
+from ffnviz.analysis.lab.fitting import KNOTS, POINTS, REACH, WIDTHS, Approximation, approximate
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.experiments import verdicts_of
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row, set_to
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.exercises import Corner, drawing_cell, handles_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    axis,
-    figure,
-    grouped,
-    line_trace,
-    lines,
-    log_axis,
-    panel_title,
-    ring,
-)
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.wording import counted, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, nearest
@@ -58,35 +34,24 @@ MOST_PIECES = 48
 def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure:
     """The function and its fit, above what each neuron adds: `pieces`, (units, n)."""
     every = max(1, -(-len(pieces) // MOST_PIECES))
+    right: plot.Options = {"xaxis": "x2", "yaxis": "y2", "showlegend": False, "hoverinfo": "none"}
     traces = [
-        line_trace(
-            f"neuron {place + 1}",
-            x,
-            pieces[place],
-            f"{colour}/0.6",
-            1.5,
-            xaxis="x2",
-            yaxis="y2",
-            showlegend=False,
-            hoverinfo="none",
-        )
+        plot.line_trace(f"neuron {place + 1}", x, pieces[place], f"{colour}/0.6", 1.5, **right)
         for place in range(0, len(pieces), every)
     ]
-    traces += [
-        line_trace("the function", x, y, "@muted", 7),
-        line_trace("the network", x, fit, colour, 3),
-    ]
+    traces.append(plot.line_trace("the function", x, y, "@muted", 7))
+    traces.append(plot.line_trace("the network", x, fit, colour, 3))
     largest = float(np.quantile(np.abs(pieces), 0.99)) if len(pieces) else 1.0
-    return figure(
+    return plot.figure(
         traces,
-        axis("x", anchor="y", domain=[0, 0.45]),
-        axis("", range=[-1.6, 1.6]),
-        xaxis2=axis("x", anchor="y2", domain=[0.55, 1]),
-        yaxis2=axis("", range=[-1.3 * largest - 1e-6, 1.3 * largest + 1e-6], anchor="x2"),
+        plot.axis("x", anchor="y", domain=[0, 0.45]),
+        plot.axis("", range=[-1.6, 1.6]),
+        xaxis2=plot.axis("x", anchor="y2", domain=[0.55, 1]),
+        yaxis2=plot.axis("", range=[-1.3 * largest - 1e-6, 1.3 * largest + 1e-6], anchor="x2"),
         meta={"panels": 2},
         annotations=[
-            panel_title("y", 0, inside=True),
-            panel_title("what each neuron adds", 0.55, inside=True),
+            plot.panel_title("y", 0, inside=True),
+            plot.panel_title("what each neuron adds", 0.55, inside=True),
         ],
     )
 
@@ -103,30 +68,28 @@ def errors(
     """The error against the number of neurons, both logarithmic."""
     n, at = np.array(widths), list(widths).index(width)
     least = 1e-12  # below is rounding
-    measured, largest, bounds = (
-        np.maximum(values, least) for values in (measured, largest, bounds)
-    )
-    return figure(
+    measured, largest, bounds = (np.maximum(each, least) for each in (measured, largest, bounds))
+    return plot.figure(
         [
-            line_trace("straight pieces: no more than", n, bounds, "@muted", 2, "dash"),
-            line_trace("best straight line", n, np.full(len(n), max(line, least)), "@text", 2,
-                       "dot"),
-            line_trace("network, at most", n, largest, f"{colour}/0.5", 2,
-                       hovertemplate="n = %{x}: at most %{y:.2g}<extra></extra>"),
-            line_trace("network", n, measured, colour, 3, dots=8, customdata=n,
-                       hovertemplate="%{x} neurons: %{y:.2g}<extra></extra>"),
-            ring(counted(width, "neuron"), n[at : at + 1], measured[at : at + 1], colour,
-                 showlegend=True),
+            plot.line_trace("straight pieces: no more than", n, bounds, "@muted", 2, "dash"),
+            plot.line_trace("best straight line", n, np.full(len(n), max(line, least)), "@text", 2,
+                            "dot"),
+            plot.line_trace("network, at most", n, largest, f"{colour}/0.5", 2,
+                            hovertemplate="n = %{x}: at most %{y:.2g}<extra></extra>"),
+            plot.line_trace("network", n, measured, colour, 3, dots=8, customdata=n,
+                            hovertemplate="%{x} neurons: %{y:.2g}<extra></extra>"),
+            plot.ring(counted(width, "neuron"), n[at : at + 1], measured[at : at + 1], colour,
+                      showlegend=True),
         ],
-        log_axis("neurons n", [2**k for k in range(10)]),
-        axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
+        plot.log_axis("neurons n", [2**k for k in range(10)]),
+        plot.axis("error (root mean square)", type="log", dtick=2, exponentformat="power"),
         margin={"l": 84, "r": 20, "t": 66, "b": 56},
     )  # fmt: skip
 
 
 DRAWN, TWIN = "my drawing", "twin"
 PLAIN = {name: each.label for name, each in ACTIVATIONS.items() if not each.gated}
-PLAIN[SQUARE.name] = f"{SQUARE.label}, a polynomial"
+PLAIN[fitting.SQUARE.name] = f"{fitting.SQUARE.label}, a polynomial"
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyzABCDE"  # 41 heights, from -1 to 1
 MIDDLE = len(DIGITS) // 2
 
@@ -141,77 +104,66 @@ def _read(text: str) -> Curve:
     return tuple((DIGITS.index(sign) - MIDDLE) / MIDDLE for sign in text)
 
 
-def _written(curve: Curve) -> str:
-    return "".join(DIGITS[round(value * MIDDLE) + MIDDLE] for value in curve)
-
-
 START = tuple(round(MIDDLE * np.sin(5 * k / KNOTS) * (k / KNOTS)) / MIDDLE for k in range(KNOTS))
-FUNCTION = choice_setting("function", {name: name for name in (*FUNCTIONS, DRAWN)}).with_control(
-    "Function on [−2, 2]"
-)
+NAMES = {name: name for name in (*fitting.FUNCTIONS, DRAWN)}
+FUNCTION = choice_setting("function", NAMES).with_control("Function on [−2, 2]")
 PHI = choice_setting("phi", {TWIN: "the network's", **PLAIN}).with_control("φ")
 UNITS = count_setting("units", 8, 1, WIDTHS[-1]).with_control("neurons n", WIDTHS)
-CURVE: Setting[Curve] = Setting("curve", START, _read, _written)
+CURVE: Setting[Curve] = Setting(
+    "curve", START, _read, lambda curve: "".join(DIGITS[round(y * MIDDLE) + MIDDLE] for y in curve)
+)
 SETTINGS = (FUNCTION, PHI, UNITS, CURVE)
 
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The drawing, the fit and its pieces, and the error against n, over the verdicts."""
     name, curve, phi, own = values[FUNCTION], values[CURVE], values[PHI], run.card.phi
-    usual = own.name if own.name in ACTIVATIONS else "relu"
-    words = f"the network's: {own.label}"
-    if usual != own.name:
-        words = f"ReLU: the network's {own.label} cannot be fitted"
+    usual, words = own.name, f"the network's: {own.label}"
+    if own.name not in ACTIVATIONS:
+        usual, words = "relu", f"ReLU: the network's {own.label} cannot be fitted"
     phi = usual if phi == TWIN else phi
     setup = (name, phi, curve if name == DRAWN else None)
     place = nearest(WIDTHS, values[UNITS])
-    drawing = drawing_cell(
-        "Draw over it, or move its points with the arrow keys",
-        curve,
-        run.card.colour,
-        "lab-drawing",
-        lambda new: set_to(CURVE, tuple(new)),
-    )
-    canvas = [drawing] if name == DRAWN else []
+    canvas = [the_drawing(run, curve)] if name == DRAWN else []
 
     def after(measured: Measured[Approximation]) -> list[Row]:
         result = measured.result
         pictures = the_fit(run, result, place), the_errors(run, result, place)
         return [row(*canvas, *pictures), row(verdicts_of(run, "lab-fit", result.findings))]
 
-    networks = f"{len(WIDTHS)} networks of 1 to {WIDTHS[-1]} neurons"
-    soon = (
-        Soon("lab-pieces", "The function, and what each neuron adds to the fit"),
-        Soon("lab-errors", "The error against the number of neurons"),
-    )
-    before = [row(*canvas, *soon), row(Soon("lab-fit", "What textbooks say of it", 120))]
-    doing = f"Fitting {networks} …"
+    added = Soon("lab-pieces", "The function, and what each neuron adds to the fit")
+    error = Soon("lab-errors", "The error against the number of neurons")
+    before = [row(*canvas, added, error), row(Soon("lab-fit", "What textbooks say of it", 120))]
+    doing = f"Fitting {len(WIDTHS)} networks of 1 to {WIDTHS[-1]} neurons …"
     fits = Measurement("fit", setup, fit, after, (name, curve, phi), before, "Fit", doing)
     return Sheet([fits], (FUNCTION, replace(PHI, options={**PHI.options, TWIN: words}), UNITS))
 
 
+def the_drawing(run: Run, curve: Curve) -> Cell:
+    """A function to draw."""
+    how, colour = "Draw over it, or move its points with the arrow keys", run.card.colour
+    return drawing_cell(how, curve, colour, "lab-drawing", lambda new: set_to(CURVE, tuple(new)))
+
+
 def fit(_: Run, progress: Progress, name: str, curve: Curve, phi: str) -> Approximation:
     """Train networks of all widths on the function of that name."""
-    function = piecewise_linear(curve) if name == DRAWN else FUNCTIONS[name]
-    return approximate(function, phi, progress=progress, jumps=JUMPS.get(name, ()))
+    function = fitting.piecewise_linear(curve) if name == DRAWN else fitting.FUNCTIONS[name]
+    return approximate(function, phi, progress=progress, jumps=fitting.JUMPS.get(name, ()))
 
 
 def the_fit(run: Run, result: Approximation, place: int) -> Cell:
     """The function, the network, and each unit's piece."""
     fit, n = result.fits[place], result.widths[place]
     sentence = (
-        f"{number(counted(n, f'{phi_of(result.activation).label} neuron'))} "
+        f"{number(counted(n, f'{fitting.phi_of(result.activation).label} neuron'))} "
         f"{'is' if n == 1 else 'are'} off by "
         f"{short(fit.error)} (root mean square), and by {short(fit.largest)} at most; the best "
         f"straight line by {short(result.line)}."
     )
-    return chart_cell(
-        Head(sentence, "lab-pieces", run.card.colour),
-        fitted(result.x, result.y, fit.fitted, _pieces(result, fit), f"@{run.card.colour}"),
-        "The function, the network fitted to it, and what each of its neurons adds.",
-        key="lab-fit",
-        height=560,
-    )
+    figure = fitted(result.x, result.y, fit.fitted, _pieces(result, fit), f"@{run.card.colour}")
+    alt = "The function, the network fitted to it, and what each of its neurons adds."
+    head = Head(sentence, "lab-pieces", run.card.colour)
+    return chart_cell(head, figure, alt, key="lab-fit", height=560)
 
 
 def the_errors(run: Run, result: Approximation, place: int) -> Cell:
@@ -221,30 +173,24 @@ def the_errors(run: Run, result: Approximation, place: int) -> Cell:
         f"from {short(result.fits[0].error)} to {number(short(result.fits[-1].error))}, the "
         f"largest from {short(result.fits[0].largest)} to {short(result.fits[-1].largest)}."
     )
-    return chart_cell(
-        Head(sentence, "lab-errors", run.card.colour),
-        errors(
-            result.widths,
-            np.array([fit.error for fit in result.fits]),
-            np.array([fit.largest for fit in result.fits]),
-            np.array(result.bounds),
-            result.line,
-            result.widths[place],
-            f"@{run.card.colour}",
-        ),
+    off = np.array([fit.error for fit in result.fits])
+    most = np.array([fit.largest for fit in result.fits])
+    bounds, width = np.array(result.bounds), result.widths[place]
+    colour = run.card.colour
+    figure = errors(result.widths, off, most, bounds, result.line, width, f"@{colour}")
+    alt = (
         "The root mean square error and the largest one against the number of neurons, on "
-        "logarithmic axes.",
-        height=560,
+        "logarithmic axes."
     )
+    return chart_cell(Head(sentence, "lab-errors", colour), figure, alt, height=560)
 
 
-def _pieces(result: Approximation, fit: Fit) -> NDArray[np.float64]:
+def _pieces(result: Approximation, fit: fitting.Fit) -> Array:
     with torch.no_grad():
         x = torch.from_numpy(result.x)
         before = torch.outer(torch.from_numpy(fit.weight), x) + torch.from_numpy(fit.bias)[:, None]
-        units = phi_of(result.activation).function(before).numpy()
-    pieces: NDArray[np.float64] = fit.out[:, None] * units
-    return pieces
+        units = fitting.phi_of(result.activation).function(before).numpy()
+    return np.asarray(fit.out[:, None] * units)
 
 
 SAMPLES = 9  # evenly spaced points, all of Adam's training data
@@ -257,23 +203,18 @@ Function = Callable[[Tensor], Tensor]
 
 @dataclass(frozen=True)
 class Units:
-    """Σ_k out_k ReLU(weight_k x + bias_k) + offset.
+    """Σ_k out_k ReLU(weight_k x + bias_k) + offset."""
 
-    Attributes:
-        weight, bias, out: of the units, (n,).
-        offset: added at the end.
-    """
-
+    # weight, bias, out: of the units, (n,)
     weight: Array
     bias: Array
     out: Array
-    offset: float
+    offset: float  # added at the end
 
     def at(self, x: Array) -> Array:
         """Its values, (m,) -> (m,)."""
         hidden = np.maximum(np.outer(x, self.weight) + self.bias, 0)
-        value: Array = hidden @ self.out + self.offset
-        return value
+        return np.asarray(hidden @ self.out + self.offset)
 
 
 @dataclass(frozen=True)
@@ -296,7 +237,7 @@ def by_adam(function: Function, n: int) -> Units:
     """n units fitted to the samples by Adam, as `approximate` fits them."""
     at = torch.from_numpy(samples())
     y = function(at)
-    fit = fit_to(at, y, "relu", n, at, y)
+    fit = fitting.fit_to(at, y, "relu", n, at, y)
     return Units(fit.weight, fit.bias, fit.out, fit.offset)
 
 
@@ -338,11 +279,9 @@ def _read_corners(text: str) -> tuple[Corner, ...]:
     return tuple(zip(columns, rows, strict=True)) if legal else ()
 
 
-def _written_corners(corners: tuple[Corner, ...]) -> str:
-    return "".join(SIGNS[x] + SIGNS[y] for x, y in corners)
-
-
-CORNERS: Setting[tuple[Corner, ...]] = Setting("corners", (), _read_corners, _written_corners)
+CORNERS: Setting[tuple[Corner, ...]] = Setting(
+    "corners", (), _read_corners, lambda given: "".join(SIGNS[x] + SIGNS[y] for x, y in given)
+)
 BUDGET = count_setting("hand_units", 4, 1, MOST).with_control("neurons n", range(1, MOST + 1))
 HAND_SETTINGS = (FUNCTION, CURVE, BUDGET, CORNERS)
 
@@ -351,7 +290,7 @@ def hand_sheet(run: Run, values: Values) -> Sheet:
     """The line to drag, beside its errors and Adam's."""
     name, n = values[FUNCTION], values[BUDGET]
     curve: Curve = values[CURVE]
-    function = piecewise_linear(curve) if name == DRAWN else FUNCTIONS[name]
+    function = fitting.piecewise_linear(curve) if name == DRAWN else fitting.FUNCTIONS[name]
     corners = corners_of(values[CORNERS], n)
     yours = units_through([(_place(x), _place(y)) for x, y in corners])
     which = values.texts.get(CURVE.name, "") if name == DRAWN else name
@@ -386,16 +325,13 @@ def the_line(
 ) -> Cell:
     """The line whose corners are dragged."""
     n, off = len(corners) - 1, hand_errors(function, yours)
-    most = (
-        ""
-        if limit is None
-        else (
-            f" A line through evenly spaced corners on the curve is off by at most {short(limit)}."
-        )
-    )
+    corner = "each corner is where one bends."
+    if limit is not None:
+        through = "A line through evenly spaced corners on the curve"
+        corner += f" {through} is off by at most {short(limit)}."
     sentence = (
         f"Between the points your {n} neuron{'s are' if n > 1 else ' is'} off by "
-        f"{number(short(off.between))}; each corner is where one bends.{most}"
+        f"{number(short(off.between))}; {corner}"
     )
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 481)
     points = samples()
@@ -424,26 +360,20 @@ def the_hand_errors(run: Run, function: Function, yours: Units, adam: Units) -> 
     def three(off: Errors) -> np.ndarray:
         return np.maximum([off.at, off.between, off.outside], 1e-4)
 
-    return chart_cell(
-        Head(sentence, "hand-errors", run.card.colour),
-        grouped(
-            ("at the points", "between", "outside"),
-            {"you": (three(own), f"@{run.card.colour}"), "Adam": (three(trained), "@muted")},
-            "error",
-            type="log",
-            exponentformat="power",
-            dtick=1,
-            range=[-4, 1],
-        ),
-        "The errors at the points, between them and outside, by hand and by Adam.",
-        height=300,
+    places = ("at the points", "between", "outside")
+    series = {"you": (three(own), f"@{run.card.colour}"), "Adam": (three(trained), "@muted")}
+    figure = plot.grouped(
+        places, series, "error", type="log", exponentformat="power", dtick=1, range=[-4, 1]
     )
+    alt = "The errors at the points, between them and outside, by hand and by Adam."
+    return chart_cell(Head(sentence, "hand-errors", run.card.colour), figure, alt, height=300)
 
 
 def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
     """Both networks and the function, also outside the fitted range."""
     x = np.linspace(-REACH - OUTSIDE, REACH + OUTSIDE, 121)
-    inside = _inside(adam)
+    bends = -adam.bias / np.where(adam.weight == 0, 1e-300, adam.weight)
+    inside = int((np.abs(bends) < REACH).sum())
     sentence = (
         f"{number(f'{inside}')} of Adam's {counted(len(adam.out), 'bend')} "
         f"{'lies' if inside == 1 else 'lie'} within the range."
@@ -453,14 +383,6 @@ def the_curves(run: Run, function: Function, yours: Units, adam: Units) -> Cell:
         "Adam": (adam.at(x), "@muted", "solid"),
         "you": (yours.at(x), f"@{run.card.colour}", "solid"),
     }
-    return chart_cell(
-        Head(sentence, "hand-curves", run.card.colour),
-        lines(x, values, axis("x"), axis("y", range=[-2.2, 2.2]), dots=0),
-        "The function, your line and Adam's, from −3 to 3.",
-        height=300,
-    )
-
-
-def _inside(units: Units) -> int:
-    bends = -units.bias / np.where(units.weight == 0, 1e-300, units.weight)
-    return int((np.abs(bends) < REACH).sum())
+    figure = plot.lines(x, values, plot.axis("x"), plot.axis("y", range=[-2.2, 2.2]), dots=0)
+    alt = "The function, your line and Adam's, from −3 to 3."
+    return chart_cell(Head(sentence, "hand-curves", run.card.colour), figure, alt, height=300)

@@ -14,21 +14,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from ffnviz.analysis.lab import influence
 from ffnviz.analysis.lab.experiment import Finding
-from ffnviz.analysis.lab.influence import (
-    DEEPEST,
-    DEPTH,
-    GAIN,
-    LENGTH,
-    LONGEST_MAP,
-    LOUD,
-    LOUDEST,
-    LSTM,
-    RNN,
-    Influence,
-    fading_findings,
-    input_influence,
-)
+from ffnviz.analysis.lab.influence import DEEPEST, LONGEST_MAP, LOUDEST, RNN, Influence
 from ffnviz.analysis.lab.local_map import Terms, derivative, terms_of
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
@@ -37,14 +25,21 @@ from ffnviz.models.network import Network
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.lab.positions import Map, maps
 from ffnviz.parts.neuron_shown import open_neuron
-from ffnviz.parts.sheet import Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import axis, lines, vertical_line
 from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, choice_setting, count_setting, number_setting
+from ffnviz.state.settings import (
+    Values,
+    choice_setting,
+    count_setting,
+    count_slider,
+    number_setting,
+    number_slider,
+)
 
 # Pairs of sentences that differ in one thing, each with the word at which it is read.
 PAIRS: dict[str, tuple[tuple[str, str, str, str], ...]] = {
@@ -88,35 +83,22 @@ def direction(model: Network, block: int, name: str) -> Tensor:
 
 @dataclass(frozen=True)
 class Interaction:
-    """The interaction I of two directions, relative to ‖F(x)‖.
+    """The interaction I of two directions, relative to ‖F(x)‖."""
 
-    Attributes:
-        steps: a, by which both are multiplied, (n,).
-        with_phi: ‖I‖ at each, (n,).
-        without: the same of W₁ and W₂ alone, (n,).
-        second: a² times the norm of the second derivative along both, (n,).
-        until: the largest a up to which no neuron switches at any of the four places.
-        neurons: those that write most of I at the chosen a, at most FIRST.
-        lengths: ‖their part of I‖, as many.
-        chosen: ‖I‖ at the chosen a.
-        chosen_without: likewise without φ.
-    """
-
-    steps: Array
-    with_phi: Array
-    without: Array
-    second: Array
-    until: float
-    neurons: NDArray[np.int64]
-    lengths: Array
-    chosen: float
-    chosen_without: float
+    steps: Array  # a, by which both are multiplied, (n,)
+    with_phi: Array  # ‖I‖ at each, (n,)
+    without: Array  # the same of W₁ and W₂ alone, (n,)
+    second: Array  # a² times the norm of the second derivative along both, (n,)
+    until: float  # the largest a up to which no neuron switches at any of the four places
+    neurons: NDArray[np.int64]  # those that write most of I at the chosen a, at most FIRST
+    lengths: Array  # ‖their part of I‖, as many
+    chosen: float  # ‖I‖ at the chosen a
+    chosen_without: float  # likewise without φ
 
 
 def difference(f: Changed, x: Tensor, u: Tensor, v: Tensor) -> Tensor:
     """f(x + u + v) − f(x + u) − f(x + v) + f(x), of rows."""
-    result: Tensor = f(x + u + v) - f(x + u) - f(x + v) + f(x)
-    return result
+    return f(x + u + v) - f(x + u) - f(x + v) + f(x)
 
 
 def interaction(terms: Terms, x: Tensor, u: Tensor, v: Tensor, step: float) -> Interaction:
@@ -135,15 +117,15 @@ def interaction(terms: Terms, x: Tensor, u: Tensor, v: Tensor, step: float) -> I
     lengths = parts.abs() * terms.writes[: terms.d_ff].norm(dim=-1) / size
     best = lengths.topk(min(MOST_NAMED, len(lengths)))
     return Interaction(
-        STEPS,
-        bent[:-1],
-        flat[:-1],
-        float(second) * STEPS**2,
-        _until(terms, x, u, v),
-        best.indices.numpy(),
-        best.values.numpy(),
-        float(bent[-1]),
-        float(flat[-1]),
+        steps=STEPS,
+        with_phi=bent[:-1],
+        without=flat[:-1],
+        second=float(second) * STEPS**2,
+        until=_until(terms, x, u, v),
+        neurons=best.indices.numpy(),
+        lengths=best.values.numpy(),
+        chosen=float(bent[-1]),
+        chosen_without=float(flat[-1]),
     )
 
 
@@ -191,9 +173,7 @@ FIRST, *OTHERS = NAMES.items()
 U = choice_setting("change_u", NAMES).with_control("u")
 V = choice_setting("change_v", dict([*OTHERS, FIRST])).with_control("v")  # by default, another
 STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0)
-STEP = number_setting("change", 1.0, STOPS[0], STOPS[-1]).with_control(
-    "length of both, a", STOPS, lambda stop: f"{stop:g}×"
-)
+STEP = number_slider("change", 1.0, STOPS, "length of both, a", "{:g}×")
 INTERACTION_SETTINGS = (STEP, U, V)
 LEAST = 1e-17  # on a logarithmic axis
 
@@ -201,13 +181,14 @@ LEAST = 1e-17  # on a logarithmic axis
 def interaction_sheet(run: Run, values: Values) -> Sheet:
     """The interaction against the length of the steps, and the neurons that make it."""
     u, v, step = values[U], values[V], values[STEP]
-    x = run.trace.blocks[run.state.block].ffn.input[run.token]
-    result = run.subject.per_sentence(
-        ("interaction", run.state.block, run.token, u, v, step),
-        lambda: interaction(
-            terms_of(run.model.ffn(run.state.block)), x, _along(run, u), _along(run, v), step
-        ),
-    )
+    block = run.state.block
+    x = run.trace.blocks[block].ffn.input[run.token]
+
+    def interact() -> Interaction:
+        terms = terms_of(run.model.ffn(block))
+        return interaction(terms, x, _along(run, u), _along(run, v), step)
+
+    result = run.subject.per_sentence(("interaction", block, run.token, u, v, step), interact)
     return Sheet([row(the_curves(run, result, step), its_neurons(run, result), widths=(1.4, 1))])
 
 
@@ -244,12 +225,8 @@ def the_curves(run: Run, result: Interaction, step: float) -> Cell:
         dots=0,
         shapes=[vertical_line(step)],
     )
-    return chart_cell(
-        Head(sentence, "interaction", run.card.colour),
-        figure,
-        "What two changes of the FFN's input add only together, against their length.",
-        height=600,
-    )
+    alt = "What two changes of the FFN's input add only together, against their length."
+    return chart_cell(Head(sentence, "interaction", run.card.colour), figure, alt, height=600)
 
 
 def its_neurons(run: Run, result: Interaction) -> Cell:
@@ -270,12 +247,12 @@ def its_neurons(run: Run, result: Interaction) -> Cell:
 
 
 LENGTHS = (2, 4, 6, 8, 10, 12, 16, 20, LONGEST_MAP)
-N = count_setting("n", LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",)).with_control(
+N = count_setting("n", influence.LENGTH, LENGTHS[0], LONGEST_MAP, also=("length",)).with_control(
     "tokens, at most", LENGTHS
 )
-LAYERS = count_setting("depth", DEPTH, 1, DEEPEST).with_control("layers", range(1, DEEPEST + 1))
+LAYERS = count_slider("depth", influence.DEPTH, range(1, DEEPEST + 1), "layers")
 GAINS = (1.0, 2.0, 4.0, 6.0, 8.0, 12.0, LOUDEST)
-LOUDER = number_setting("recurrent", GAIN, GAINS[0], LOUDEST).with_control(
+LOUDER = number_setting("recurrent", influence.GAIN, GAINS[0], LOUDEST).with_control(
     "recurrent weight scale", GAINS, lambda stop: f"×{stop:g}", "of the third recurrent network"
 )
 SETTINGS = (N, LAYERS)
@@ -287,92 +264,70 @@ DASHES = ("solid", "dash", "dot")
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The maps over what textbooks say of them."""
-    before = (
-        Soon("lab-influence", "Which inputs each output depends on, in ten kinds of layers", 342),
-        Soon("lab-hears", "What textbooks say of it", 200),
-    )
+    soon = Soon("lab-influence", "Which inputs each output depends on, in ten kinds of layers", 342)
 
     def after(result: Influence) -> tuple[Cell, Cell]:
         findings = result.findings[: -len(_of_distance(result))]
         return all_maps(run, result), verdicts_of(run, "lab-hears", findings)
 
-    return _measured(run, values, before, after)
+    return _measured(run, values, soon, after)
 
 
 def gradients_sheet(run: Run, values: Values) -> Sheet:
     """How gradients change over a distance, over what textbooks say of it."""
-    before = (
-        Soon("lab-decay", "How a gradient fades over a distance", 360),
-        Soon("lab-hears", "What textbooks say of it", 200),
-    )
+    soon = Soon("lab-decay", "How a gradient fades over a distance", 360)
 
     def after(result: Influence) -> tuple[Cell, Cell]:
         return decay(run, result), verdicts_of(run, "lab-hears", _of_distance(result))
 
-    return _measured(run, values, before, after)
+    return _measured(run, values, soon, after)
 
 
 def _of_distance(result: Influence) -> tuple[Finding, ...]:
     """The last of the findings: what recurrent networks' gradients do over a distance."""
-    return fading_findings(result.fading, result.gain)
+    return influence.fading_findings(result.fading, result.gain)
 
 
 def _measured(
-    run: Run,
-    values: Values,
-    before: tuple[Soon, Soon],
-    after: Callable[[Influence], tuple[Cell, Cell]],
+    run: Run, values: Values, soon: Soon, after: Callable[[Influence], tuple[Cell, Cell]]
 ) -> Sheet:
     """Two cells of the one measurement behind both views, one below the other."""
     args = values[N], values[LAYERS], values[LOUDER]
     setup = (run.card.id, run.device, run.state.block, run.state.sentence, *args)
-    return Sheet([
-        Measurement("hears", setup, differentiate, lambda measured: _rows(*after(measured.result)),
-                    args, _rows(*before), LABEL,
-                    "Computing the gradients of ten kinds of layers …")
-    ])  # fmt: skip
+    before = row(soon), row(Soon("lab-hears", "What textbooks say of it", 200))
+    doing = "Computing the gradients of ten kinds of layers …"
 
+    def rows(measured: Measured[Influence]) -> list[Row]:
+        return [row(cell) for cell in after(measured.result)]
 
-def _rows(*cells: Cell | Soon) -> list[Row]:
-    return [row(each) for each in cells]
+    return Sheet([Measurement("hears", setup, differentiate, rows, args, before, LABEL, doing)])
 
 
 def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:
     """Differentiate all kinds of layers."""
-    return input_influence(experiment_subject(run), n, depth, progress, gain)
+    return influence.input_influence(experiment_subject(run), n, depth, progress, gain)
 
 
 def all_maps(run: Run, result: Influence) -> Cell:
     """One map per layer; the network's own are in its accent."""
     n = len(result.memory)
     labels = run.labels[:n] if n <= 12 else []
+    own = f"@{run.card.colour}"
     shown = [
-        Map(
-            layer.name,
-            layer.share,
-            f"@{run.card.colour}" if layer.trained else "@muted",
-            labels,
-            [],
-        )
+        Map(layer.name, layer.share, own if layer.trained else "@muted", labels, [])
         for layer in result.maps
     ]
     shown.insert(5, Map("decoder: sentence", result.memory, "@muted", labels, []))
     rnn = next(layer for layer in result.maps if layer.name == RNN)
-    return chart_cell(
-        Head(_steps(n, result.depth, rnn.steps), "lab-influence", run.card.colour),
-        maps(shown, ACROSS, "of all its inputs", ("output", "input")),
-        "Ten maps of how much each output depends on each input.",
-        key="lab-hears",
-        height=342,
+    steps = number(counted(rnn.steps, "sequential step"))
+    sentence = (
+        f"Over {counted(n, 'token')} in {counted(result.depth, 'layer')} an RNN takes {steps}; "
+        f"attention takes {result.depth}, one for each layer."
     )
-
-
-def _steps(n: int, depth: int, steps: int) -> Sentence:
-    """How many sequential steps an RNN takes, and attention."""
-    return (
-        f"Over {counted(n, 'token')} in {counted(depth, 'layer')} an RNN takes "
-        f"{number(counted(steps, 'sequential step'))}; attention takes {depth}, one for each layer."
-    )
+    figure = maps(shown, ACROSS, "of all its inputs", ("output", "input"))
+    alt = "Ten maps of how much each output depends on each input."
+    head = Head(sentence, "lab-influence", run.card.colour)
+    return chart_cell(head, figure, alt, key="lab-hears", height=342)
 
 
 def decay(run: Run, result: Influence) -> Cell:
@@ -381,30 +336,27 @@ def decay(run: Run, result: Influence) -> Cell:
     curves = [
         (layer.name, layer.by_distance, own if layer.trained else "@muted")
         for layer in result.maps
-        if layer.name not in ("FFN", RNN, LSTM)
+        if layer.name not in ("FFN", RNN, influence.LSTM)
     ]
     curves += [
-        (loud if layer.name == LOUD else layer.name, layer.slopes.mean(axis=0), "@text")
+        (loud if layer.name == influence.LOUD else layer.name, layer.slopes.mean(axis=0), "@text")
         for layer in result.fading
     ]
     series = {
         name: (np.where(slopes > 0, slopes, np.nan), colour, DASHES[place % len(DASHES)])
         for place, (name, slopes, colour) in enumerate(curves)
     }
-    return chart_cell(
-        Head(_factors(result), "lab-decay", run.card.colour),
-        lines(
-            np.arange(len(result.memory)),
-            series,
-            axis("distance between output and input"),
-            axis("gradient", type="log", dtick=2, exponentformat="power"),
-            legend={"orientation": "v", "x": 1.01, "y": 1, "font": {"size": 14}},
-            font={"size": 16},
-            margin={"l": 76, "r": 16, "t": 10, "b": 56},
-        ),
-        "How steeply outputs depend on inputs over a distance, for each kind of layer.",
-        height=360,
+    figure = lines(
+        np.arange(len(result.memory)),
+        series,
+        axis("distance between output and input"),
+        axis("gradient", type="log", dtick=2, exponentformat="power"),
+        legend={"orientation": "v", "x": 1.01, "y": 1, "font": {"size": 14}},
+        font={"size": 16},
+        margin={"l": 76, "r": 16, "t": 10, "b": 56},
     )
+    alt = "How steeply outputs depend on inputs over a distance, for each kind of layer."
+    return chart_cell(Head(_factors(result), "lab-decay", run.card.colour), figure, alt, height=360)
 
 
 def _factors(result: Influence) -> Sentence:

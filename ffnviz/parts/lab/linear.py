@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.lab.experiment import Subject
@@ -29,17 +28,16 @@ from ffnviz.analysis.lab.linearity import FACTOR as USUAL
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.block import Block
-from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.token_slice import index_in_full
 from ffnviz.parts.experiments import cached_for_block, experiment_subject, verdicts_of
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import Measured, Sheet, Soon, measured_row, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Figure, axis, figure, vertical_line
+from ffnviz.pictures.plot import Array, Figure, axis, bar_trace, figure, vertical_line
 from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, choice_setting, number_setting
+from ffnviz.state.settings import Values, choice_setting, number_slider
 
 LEAST = 1e-17
 
@@ -54,15 +52,13 @@ def off_linear(
     axis_end = np.log10(LEAST)
     return figure(
         [
-            {"type": "bar", "orientation": "h", "name": label, "y": names,
-             # From the axis' end on: a bar on a logarithmic scale has no zero to start from.
-             "x": np.log10(np.maximum(values, LEAST)) - axis_end, "base": axis_end,
-             "marker": {"color": colour},
-             "meta": {"numbers": "customdata", "values": list(values), "named": "map"},
-             "customdata": np.array(values),
-             "hovertemplate": "%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
-             "text": [short(value, 1) for value in values], "textposition": "outside",
-             "textfont": {"size": 16}, "cliponaxis": False}
+            # From the axis' end on: a bar on a logarithmic scale has no zero to start from.
+            bar_trace(label, np.log10(np.maximum(values, LEAST)) - axis_end, names, colour,
+                      orientation="h", base=axis_end, customdata=np.array(values), cliponaxis=False,
+                      meta={"numbers": "customdata", "values": list(values), "named": "map"},
+                      hovertemplate="%{y}: %{customdata:.2g}<extra>%{fullData.name}</extra>",
+                      text=[short(value, 1) for value in values], textposition="outside",
+                      textfont={"size": 16})
             for values, label, colour in tests
         ],
         axis("off by (share), logarithmic", range=[axis_end, 2],
@@ -88,34 +84,22 @@ AT_ONCE = 64  # rows of the folded matrix
 
 @dataclass(frozen=True)
 class Folded:
-    """A linear stack's matrix for one token's result.
+    """A linear stack's matrix for one token's result."""
 
-    Attributes:
-        off: the relative error of the one matrix against the stack step by step.
-        reads: Frobenius norm of the matrix through which the token reads each token, (T,).
-        shape: of the matrix.
-    """
-
-    off: float
-    reads: NDArray[np.float64]
-    shape: tuple[int, int]
+    off: float  # the relative error of the one matrix against the stack step by step
+    # Frobenius norm of the matrix through which the token reads each token, (T,)
+    reads: Array
+    shape: tuple[int, int]  # of the matrix
 
 
 @dataclass(frozen=True)
 class Frozen:
-    """A block and the whole stack, with less and less that depends on the input.
+    """A block and the whole stack, with less and less that depends on the input."""
 
-    Attributes:
-        block: what is held → the tests on the chosen block.
-        stack: likewise on all blocks.
-        unchanged: the relative error of the last stream with all three held.
-        folded: the linear stack as one matrix; None while that is made.
-    """
-
-    block: dict[str, Tried]
-    stack: dict[str, Tried]
-    unchanged: float
-    folded: Folded | None
+    block: dict[str, Tried]  # what is held → the tests on the chosen block
+    stack: dict[str, Tried]  # likewise on all blocks
+    unchanged: float  # the relative error of the last stream with all three held
+    folded: Folded | None  # the linear stack as one matrix; None while that is made
 
 
 @torch.inference_mode(mode=False)
@@ -123,7 +107,7 @@ class Frozen:
 def freeze(subject: Subject, removed: bool, progress: Progress) -> Iterator[Frozen]:
     """Freeze the chosen block and the stack; then fold the linear stack for the chosen token.
 
-    The network is one of ours with a plain FFN. φ is removed from the folded stack, or held.
+    φ is removed from the folded stack, or held.
     """
     encoder, whole = subject.own, subject.whole
     x = whole.embedding.cpu().double().clone()
@@ -143,16 +127,14 @@ def freeze(subject: Subject, removed: bool, progress: Progress) -> Iterator[Froz
 
         return through
 
+    def tested(kind: str, f: Map, x: Tensor, depth: int) -> Tried:
+        return try_map(kind, try_additivity(f, x), FACTOR, inner * depth)
+
     at = subject.block
     linear = stack(NO_PHI if removed else GATES)
     frozen = Frozen(
-        block={
-            n: try_map(n, try_additivity(f, streams[at]), FACTOR, inner)
-            for n, f in maps[at].items()
-        },
-        stack={
-            n: try_map(n, try_additivity(stack(n), x), FACTOR, inner * len(maps)) for n in maps[at]
-        },
+        block={kind: tested(kind, f, streams[at], 1) for kind, f in maps[at].items()},
+        stack={kind: tested(kind, stack(kind), x, len(maps)) for kind in maps[at]},
         unchanged=_relative_error(stack(GATES)(x), streams[-1]),
         folded=None,
     )
@@ -168,22 +150,17 @@ def _relative_error(value: Tensor, expected: Tensor) -> float:
 
 def frozen_maps(block: Block, x: Tensor) -> dict[str, Map]:
     """The block as it is, and with more and more held as the stream x, (T, d_model), has it."""
-    ffn, ffn_input = block.ffn, block(x).ffn.input
+    ffn = block.ffn
+    z = ffn.expand(block(x).ffn.input)
+    gates = torch.where(z == 0, 0.0, ffn.activation.function(z) / z)
     matrix = ffn.expand.weight.mT @ ffn.compress.weight.mT
     bias = ffn.compress(ffn.expand(torch.zeros_like(x[0])))
     return {
         AS_IT_IS: lambda v: block(v).output,
         HELD: _held(block, x, lambda v: ffn(v).output),
-        GATES: _held(block, x, _gates_held(ffn, ffn_input)),
+        GATES: _held(block, x, lambda v: ffn.compress(ffn.expand(v) * gates)),
         NO_PHI: _held(block, x, lambda v: v @ matrix + bias),
     }
-
-
-def _gates_held(ffn: FeedForward, x: Tensor) -> Map:
-    """The FFN with each φ(z) / z as x has it; 0 where z is 0."""
-    z = ffn.expand(x)
-    gates = torch.where(z == 0, 0.0, ffn.activation.function(z) / z)
-    return lambda v: ffn.compress(ffn.expand(v) * gates)
 
 
 def _held(block: Block, x: Tensor, ffn: Map) -> Map:
@@ -201,12 +178,9 @@ def _held(block: Block, x: Tensor, ffn: Map) -> Map:
 
 
 def fold(f: Map, x: Tensor, token: int, progress: Progress) -> tuple[Tensor, Tensor]:
-    """An affine map's matrix for one token's result, some rows at a time, and that result.
+    """‖M_j‖, (T,), and Σ_j x_j M_j + f(0), (d_model,), of an affine map f for one token's result.
 
-    The map f takes x, (T, d_model), to the same shape.
-
-    Returns:
-        ‖M_j‖ for the matrix M_j that reads token j, (T,), and Σ_j x_j M_j + f(0), (d_model,).
+    M_j is the matrix that reads token j of x, (T, d_model); it is made some rows at a time.
     """
     d_model = x.shape[1]
     bias, squares, results = f(torch.zeros_like(x))[token], torch.zeros_like(x[:, 0]), []
@@ -221,9 +195,8 @@ def fold(f: Map, x: Tensor, token: int, progress: Progress) -> tuple[Tensor, Ten
 
 
 REMOVED = "removed"
-PHI = choice_setting("frozen_phi", {REMOVED: "removed", "held": "held: φ(z)/z"}).with_control(
-    "φ in the folded matrix"
-)
+PHIS = {REMOVED: "removed", "held": "held: φ(z)/z"}
+PHI = choice_setting("frozen_phi", PHIS).with_control("φ in the folded matrix")
 FROZEN_SETTINGS = (PHI,)
 
 
@@ -233,23 +206,28 @@ def frozen_sheet(run: Run, values: Values) -> Sheet:
     state = run.state
     setup = (run.card.id, state.block, state.sentence, run.token, removed)
 
-    def after(measured: Measured[Frozen]) -> list[Row]:
+    soon = Soon("folded-stack", "Which tokens the one folded matrix reads", 520)
+
+    def cards(measured: Measured[Frozen]) -> tuple[Cell, Cell | Soon]:
         result = measured.result
         reads = what_it_reads(run, result.folded, removed) if result.folded else soon
-        return [row(how_linear(run, result), reads, widths=(1.3, 1))]
+        return how_linear(run, result), reads
 
-    soon = Soon("folded-stack", "Which tokens the one folded matrix reads", 520)
-    before = [
-        row(
-            Soon("frozen", "How far from linear one block and all are, with parts held fixed", 520),
-            soon,
-            widths=(1.3, 1),
-        )
-    ]
-    doing = "Folding all blocks into one matrix …"
-    return Sheet(
-        [Measurement("frozen", setup, frozen, after, (removed,), before, "Fold", doing, once=True)]
+    how_far = Soon(
+        "frozen", "How far from linear one block and all are, with parts held fixed", 520
     )
+    folded = measured_row(
+        "frozen",
+        setup,
+        frozen,
+        cards,
+        (how_far, soon),
+        widths=(1.3, 1),
+        args=(removed,),
+        words=("Fold", "Folding all blocks into one matrix …"),
+        once=True,
+    )
+    return Sheet([folded])
 
 
 def frozen(run: Run, progress: Progress, removed: bool) -> Iterator[Frozen]:
@@ -272,18 +250,14 @@ def how_linear(run: Run, result: Frozen) -> Cell:
         name: (each.additivity, result.stack[name].additivity)
         for name, each in result.block.items()
     }
-    return chart_cell(
-        Head(sentence, "frozen", run.card.colour),
-        off_linear(
-            tried,
-            max(each.allowed for each in result.stack.values()),
-            (f"block {run.state.block + 1}", stack),
-            run.card.colour,
-        ),
+    allowed = max(each.allowed for each in result.stack.values())
+    names = (f"block {run.state.block + 1}", stack)
+    alt = (
         "How far from linear the block and the stack are, with less and less that depends on the "
-        "input.",
-        height=520,
+        "input."
     )
+    drawn = off_linear(tried, allowed, names, run.card.colour)
+    return chart_cell(Head(sentence, "frozen", run.card.colour), drawn, alt, height=520)
 
 
 def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
@@ -308,9 +282,7 @@ def what_it_reads(run: Run, result: Folded, removed: bool) -> Cell:
 
 
 STOPS = (-3.0, -2.0, -1.0, -0.5, 0.1, 0.5, 0.9, 1.1, 1.5, 2.0, 3.0, 5.0, 10.0)
-SCALE = number_setting("a", USUAL, STOPS[0], STOPS[-1]).with_control(
-    "factor a of f(a x) = a f(x)", STOPS, lambda stop: f"{stop:g}"
-)
+SCALE = number_slider("a", USUAL, STOPS, "factor a of f(a x) = a f(x)")
 SETTINGS = (SCALE,)
 
 

@@ -11,27 +11,14 @@ from ffnviz.analysis.lab.local_map import Place, Way, look_at, terms_of, way
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Control, Sheet, row, token_choice, token_setting
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    Trace,
-    axis,
-    bare_axis,
-    escaped,
-    figure,
-    line_trace,
-    lines,
-    panel_title,
-    ring,
-    shortened,
-    vertical_line,
-)
+from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, number_setting
+from ffnviz.state.settings import Values, number_slider
 
 
 def switches(
@@ -43,26 +30,15 @@ def switches(
     colour: str,
 ) -> Figure:
     """A row a neuron, as dark as its φ′, and a line at the chosen place."""
-    return figure(
-        [
-            {
-                "type": "heatmap",
-                "name": "φ′",
-                "x": 100 * shares,
-                "y": np.arange(len(neurons)),
-                "z": slopes,
-                "zmin": 0,
-                "zmax": 1,
-                "showscale": False,
-                "colorscale": [[0, "@background"], [1, colour]],
-                "customdata": np.repeat(neurons[:, None], len(shares), axis=1),
-                "hovertemplate": "neuron %{customdata}, %{x:.0f}% of the way: φ′ = %{z:.2f}"
-                "<extra></extra>",
-            }
-        ],
+    hover = "neuron %{customdata}, %{x:.0f}% of the way: φ′ = %{z:.2f}<extra></extra>"
+    looks = {"colorscale": [[0, "@background"], [1, colour]], "hovertemplate": hover}
+    named = np.repeat(neurons[:, None], len(shares), axis=1)
+    at = {"x": 100 * shares, "y": np.arange(len(neurons)), "customdata": named}
+    return plot.figure(
+        [plot.heatmap("φ′", slopes, 0, 1, showscale=False, **at, **looks)],
         _way(ends),
-        bare_axis("neurons that change J most", showticklabels=False),
-        shapes=[vertical_line(100 * share, 3)],
+        plot.bare_axis("neurons that change J most", showticklabels=False),
+        shapes=[plot.vertical_line(100 * share, 3)],
         margin={"l": 40, "r": 24, "t": 10, "b": 60},
     )
 
@@ -72,22 +48,23 @@ def changes(walked: Way, place: Place, ends: Sequence[str], share: float, colour
     whole, near = (walked.shares, walked.distance), (place.shares, 100 * place.off)
     at = float(np.interp(share, *whole))
     low, high = 100 * float(near[0][0]), 100 * float(near[0][-1])
+    nearby, upward = "% of the way, close to the place", {"rangemode": "tozero", "nticks": 4}
     traces: list[Trace] = [
         _curve("‖J − J₀‖ / ‖J₀‖", whole, colour, xaxis="x", yaxis="y"),
-        ring("here", [100 * share], [at], colour),
+        plot.ring("here", [100 * share], [at], colour),
         _curve("off by, in % of the output", near, "@text", xaxis="x2", yaxis="y2"),
     ]
-    return figure(
+    return plot.figure(
         traces,
         _way(ends, anchor="y"),
-        axis("", domain=[0.6, 0.94], rangemode="tozero", nticks=4),
-        xaxis2=axis("% of the way, close to the place", anchor="y2", range=[low, high], nticks=5),
-        yaxis2=axis("% of output", domain=[0, 0.34], rangemode="tozero", nticks=4, anchor="x2"),
+        plot.axis("", domain=[0.6, 0.94], **upward),
+        xaxis2=plot.axis(nearby, anchor="y2", range=[low, high], nticks=5),
+        yaxis2=plot.axis("% of output", domain=[0, 0.34], anchor="x2", **upward),
         annotations=[
-            panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
-            panel_title("close by: the FFN against J alone", 0, 0.3),
+            plot.panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
+            plot.panel_title("close by: the FFN against J alone", 0, 0.3),
         ],
-        shapes=[vertical_line(100 * share, 3, yref="y2 domain", xref="x2")],
+        shapes=[plot.vertical_line(100 * share, 3, yref="y2 domain", xref="x2")],
         showlegend=False,
         margin={"l": 76, "r": 24, "t": 10, "b": 56},
     )
@@ -95,24 +72,17 @@ def changes(walked: Way, place: Place, ends: Sequence[str], share: float, colour
 
 def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: Any) -> Trace:
     hover = "%{x:.3g}% of the way: %{y:.3g}<extra></extra>"
-    return line_trace(name, 100 * points[0], points[1], colour, 3, hovertemplate=hover, **axes)
+    return plot.line_trace(name, 100 * points[0], points[1], colour, 3, hovertemplate=hover, **axes)
 
 
 def _way(ends: Sequence[str], **more: Any) -> dict[str, Any]:
-    first, last = (escaped(shortened(each, 12)) for each in ends)
-    return axis(
-        "",
-        tickvals=[0, 25, 50, 75, 100],
-        range=[-1, 101],
-        ticktext=[first, "25%", "50%", "75%", last],
-        zeroline=False,
-        **more,
-    )
+    first, last = (plot.escaped(plot.shortened(each, 12)) for each in ends)
+    ticks = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [first, "25%", "50%", "75%", last]}
+    return plot.axis("", range=[-1, 101], zeroline=False, **ticks, **more)
 
 
-SHARE = number_setting("way_share", 0.5, 0.0, 1.0).with_control(
-    "share of the way to it", [stop / 40 for stop in range(41)], "{:.1%}".format
-)
+STOPS = [stop / 40 for stop in range(41)]
+SHARE = number_slider("way_share", 0.5, STOPS, "share of the way to it", "{:.1%}")
 OTHER = token_setting("way_to")
 SETTINGS = (OTHER, SHARE)
 
@@ -165,22 +135,17 @@ def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> 
     if run.card.phi.exact_zeros:
         how = (
             ": near one place the FFN acts like one matrix, and each adds a part to it or takes "
-            "one "
-            "away"
+            "one away"
         )
     sentence = (
         f"From {quoted(ends[0])} to {quoted(ends[1])} "
         f"{number(f'{walked.switched:,} of {d_ff:,} neurons')} "
         f"switch{'es' * (walked.switched == 1)}{how}."
     )
-    colour = f"@{run.card.colour}"
-    return chart_cell(
-        Head(sentence, "local-switches", run.card.colour),
-        switches(walked.shares, walked.neurons, walked.slopes, ends, share, colour),
-        "The slope φ′ of the neurons that change the FFN's matrix most, from token to token.",
-        height=560,
-        on_choose=partial(open_neuron, run),
-    )
+    head, colour = Head(sentence, "local-switches", run.card.colour), f"@{run.card.colour}"
+    figure = switches(walked.shares, walked.neurons, walked.slopes, ends, share, colour)
+    alt = "The slope φ′ of the neurons that change the FFN's matrix most, from token to token."
+    return chart_cell(head, figure, alt, height=560, on_choose=partial(open_neuron, run))
 
 
 def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], share: float) -> Cell:
@@ -197,12 +162,9 @@ def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], shar
         f"After {percent(share)} of the way the FFN's matrix J is {number(percent(moved))} from "
         f"that of {quoted(ends[0])}. {nearby}"
     )
-    return chart_cell(
-        Head(sentence, "local-changes", run.card.colour),
-        changes(walked, place, ends, share, f"@{run.card.colour}"),
-        "How far the FFN's matrix is from the first token's, and the FFN from that matrix nearby.",
-        height=560,
-    )
+    figure = changes(walked, place, ends, share, f"@{run.card.colour}")
+    alt = "How far the FFN's matrix is from the first token's, and the FFN from that matrix nearby."
+    return chart_cell(Head(sentence, "local-changes", run.card.colour), figure, alt, height=560)
 
 
 def the_rank(run: Run, place: Place, share: float) -> Cell:
@@ -211,20 +173,16 @@ def the_rank(run: Run, place: Place, share: float) -> Cell:
     neurons = "1 neuron has" if place.active == 1 else f"{place.active:,} neurons have"
     sentence = (
         f"At {percent(share)} of the way the matrix J has "
-        f"{number(f'rank {place.rank:,} of {n:,}')}: "
-        f"{neurons} a slope φ′ that is not 0."
+        f"{number(f'rank {place.rank:,} of {n:,}')}: {neurons} a slope φ′ that is not 0."
     )
     shown = values > values[0] * 1e-12
-    return chart_cell(
-        Head(sentence, "local-rank", run.card.colour),
-        lines(
-            1 + shown.nonzero()[0],
-            {"J": (values[shown], f"@{run.card.colour}", "solid")},
-            axis("number", range=[0, n + 1]),
-            axis("singular value", type="log", exponentformat="power", dtick=1),
-            showlegend=False,
-            margin={"l": 70, "r": 16, "t": 10, "b": 56},
-        ),
-        "The singular values of the FFN's matrix at this place.",
-        height=560,
+    figure = plot.lines(
+        1 + shown.nonzero()[0],
+        {"J": (values[shown], f"@{run.card.colour}", "solid")},
+        plot.axis("number", range=[0, n + 1]),
+        plot.axis("singular value", type="log", exponentformat="power", dtick=1),
+        showlegend=False,
+        margin={"l": 70, "r": 16, "t": 10, "b": 56},
     )
+    alt = "The singular values of the FFN's matrix at this place."
+    return chart_cell(Head(sentence, "local-rank", run.card.colour), figure, alt, height=560)

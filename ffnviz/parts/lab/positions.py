@@ -4,26 +4,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
 from ffnviz.analysis.lab.positions import WAYS, Positions, Sharing, try_positions, try_sharing
 from ffnviz.analysis.number_format import short
 from ffnviz.parts.experiments import cached_for_block, experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    axis,
-    bare_axis,
-    figure,
-    panel_title,
-    row_axis,
-    some_named,
-)
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.text import code_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted
 from ffnviz.state.run import Run
@@ -53,12 +44,9 @@ def one_word(run: Run, sharing: Sharing) -> Cell:
         Bars("FFN input", names, np.array(sharing.inputs), "muted"),
         Bars("FFN output", names, np.array(sharing.outputs), run.card.colour),
     ]
-    return bars_cell(
-        Head(sentence, "lab-word", run.card.colour),
-        panels,
-        alt="How far the same word's inputs and outputs lie apart in its contexts.",
-        of="distance from the chosen one / norm",
-    )
+    head = Head(sentence, "lab-word", run.card.colour)
+    alt = "How far the same word's inputs and outputs lie apart in its contexts."
+    return bars_cell(head, panels, alt=alt, of="distance from the chosen one / norm")
 
 
 def other_block(run: Run, sharing: Sharing) -> list[Cell]:
@@ -90,17 +78,14 @@ def ladder(rungs: Sequence[tuple[str, float, str]], what: str) -> Figure:
         f"  <b>{'exactly 0' if value == 0 else short(value)}</b> {name}" for name, value, _ in rungs
     ]
     right = float(np.log10(values.max())) + 14
-    return figure(
-        [{
-            "type": "scatter", "mode": "markers+text", "name": what, "x": values, "y": y,
-            "text": texts, "textposition": "middle right", "textfont": {"size": 17},
-            "marker": {"size": 18, "color": [colour for _, _, colour in rungs]},
-            "cliponaxis": False, "hoverinfo": "none",
-        }],
-        axis(f"{what}, logarithmic", type="log", range=[-18.4, max(4.0, right)],
-             tickvals=np.array([10.0**k for k in range(-18, 3, 4)]),
-             ticktext=["0"] + [f"10<sup>{k}</sup>" for k in range(-14, 3, 4)]),
-        row_axis(len(rungs), showticklabels=False),
+    return plot.figure(
+        [plot.dots(what, values, y, {"size": 18, "color": [colour for _, _, colour in rungs]},
+                   mode="markers+text", text=texts, textposition="middle right",
+                   textfont={"size": 17}, cliponaxis=False, hoverinfo="none")],
+        plot.axis(f"{what}, logarithmic", type="log", range=[-18.4, max(4.0, right)],
+                  tickvals=np.array([10.0**k for k in range(-18, 3, 4)]),
+                  ticktext=["0"] + [f"10<sup>{k}</sup>" for k in range(-14, 3, 4)]),
+        plot.row_axis(len(rungs), showticklabels=False),
         margin={"l": 24, "r": 16, "t": 10, "b": 56},
         showlegend=False,
     )  # fmt: skip
@@ -155,13 +140,9 @@ def how_close(run: Run, result: AsConvolution) -> Cell:
         ("rounding may cause", float(result.allowed.max()), "@muted"),
         ("largest output", result.size, "@text"),
     ]
-    return chart_cell(
-        Head(sentence, "lab-ladder", run.card.colour),
-        ladder(rungs, "in float64"),
-        "The difference, what rounding allows, and the outputs, on a logarithmic scale.",
-        key="lab-convolution",
-        height=270,
-    )
+    head = Head(sentence, "lab-ladder", run.card.colour)
+    alt = "The difference, what rounding allows, and the outputs, on a logarithmic scale."
+    return chart_cell(head, ladder(rungs, "in float64"), alt, key="lab-convolution", height=270)
 
 
 MANY = 3  # maps in a row leave room for few words
@@ -188,37 +169,29 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
     gap_x, gap_y = 0.24 / across, 0.24 / n_rows if n_rows > 1 else 0.0
     width, height = (1 - gap_x * (across - 1)) / across, (1 - gap_y * (n_rows - 1)) / n_rows
     traces, axes, titles = [], {}, []
+    hover = f"{down[0]} %{{y}}, {down[1]} %{{x}}: %{{customdata:.3g}} {what}<extra></extra>"
     for place, each in enumerate(shown):
         row, column = divmod(place, across)
         left, top = column * (width + gap_x), 1 - row * (height + gap_y)
         number = str(place + 1) if place else ""
         largest = max(LEAST, float(np.nanmax(each.values, initial=0)))
-        traces.append({
-            "type": "heatmap", "name": each.title,
-            # The root shows what is small; the hover has the value itself.
-            "z": np.sqrt(np.maximum(each.values, 0) / largest), "customdata": each.values,
-            "meta": {"numbers": "customdata"},
-            "zmin": 0, "zmax": 1, "xgap": 1, "ygap": 1, "showscale": False,
-            "colorscale": [[0, "@background"], [1e-9, f"{each.colour}/{FAINTEST}"],
-                           [1, each.colour]],
-            "xaxis": f"x{number}", "yaxis": f"y{number}",
-            "hovertemplate": f"{down[0]} %{{y}}, {down[1]} %{{x}}: %{{customdata:.3g}} {what}"
-                             "<extra></extra>",
-        })  # fmt: skip
+        shades = [[0, "@background"], [1e-9, f"{each.colour}/{FAINTEST}"], [1, each.colour]]
+        # The root shows what is small; the hover has the value itself.
+        traces.append(plot.heatmap(
+            each.title, np.sqrt(np.maximum(each.values, 0) / largest), 0, 1, colorscale=shades,
+            customdata=each.values, meta={"numbers": "customdata"}, showscale=False, xgap=1, ygap=1,
+            xaxis=f"x{number}", yaxis=f"y{number}", hovertemplate=hover,
+        ))  # fmt: skip
         # Names of rows only where there is room: at the left. A narrow page may have other lefts.
-        axes[f"xaxis{number}"] = _axis(
-            each.columns, anchor=f"y{number}", domain=[left, left + width]
-        )
-        axes[f"yaxis{number}"] = _axis(
-            each.rows,
-            anchor=f"x{number}",
-            domain=[max(0.0, top - height), top],
-            range=[len(each.values) - 0.5, -0.5],
-            showticklabels=column == 0 and bool(each.rows),
-        )
+        x, y = f"x{number}", f"y{number}"
+        axes[f"xaxis{number}"] = _axis(each.columns, anchor=y, domain=[left, left + width])
+        named = column == 0 and bool(each.rows)
+        down_to = {"domain": [max(0.0, top - height), top], "range": [len(each.values) - 0.5, -0.5]}
+        axes[f"yaxis{number}"] = _axis(each.rows, anchor=x, showticklabels=named, **down_to)
         scale = f"<br>colour: 0 to {largest:.2g}" if across < MANY else ""
-        titles.append(panel_title(each.title + scale, left, top + 0.004))
-    return figure(
+        titles.append(plot.panel_title(each.title + scale, left, top + 0.004))
+    above = 34 if across >= MANY else 56
+    return plot.figure(
         traces,
         axes.pop("xaxis"),
         axes.pop("yaxis"),
@@ -226,18 +199,13 @@ def maps(shown: Sequence[Map], across: int, what: str, down: tuple[str, str]) ->
         annotations=titles,
         meta={"panels": len(shown), "rows": n_rows},
         showlegend=False,
-        margin={
-            "l": 96,
-            "r": 10,
-            "t": 34 if across >= MANY else 56,
-            "b": 76 if shown[0].columns else 8,
-        },
+        margin={"l": 96, "r": 10, "t": above, "b": 76 if shown[0].columns else 8},
     )
 
 
 def _axis(names: Sequence[str], **more: object) -> dict[str, object]:
     more = {"tickfont": {"size": 16}, "showticklabels": bool(names), **more}
-    return bare_axis("", **some_named(names, 16, 9), **more)
+    return plot.bare_axis("", **plot.some_named(names, 16, 9), **more)
 
 
 TITLES = {
@@ -276,16 +244,13 @@ def two_maps(run: Run, positions: Positions, way: str) -> Cell:
     rows = ["moved"] if way == "shuffle" else labels
     shown = [Map("at the FFN's input", positions.ffn, f"@{run.card.colour}", rows, labels)]
     if positions.attention is not None:
-        shown.append(
-            Map("at the attention's input", positions.attention, "@positive_mid", rows, labels)
-        )
-    return chart_cell(
-        Head(_sentence(positions, way), "lab-maps", run.card.colour),
-        maps(shown, len(shown), "of its length", ("changed", "seen at")),
-        "How far each token's output moves.",
-        key="lab-positions",
-        height=620 if way != "shuffle" else 300,
-    )
+        title = "at the attention's input"
+        shown.append(Map(title, positions.attention, "@positive_mid", rows, labels))
+    head = Head(_sentence(positions, way), "lab-maps", run.card.colour)
+    figure = maps(shown, len(shown), "of its length", ("changed", "seen at"))
+    alt = "How far each token's output moves."
+    height = 300 if way == "shuffle" else 620
+    return chart_cell(head, figure, alt, key="lab-positions", height=height)
 
 
 def _sentence(positions: Positions, way: str) -> Sentence:
@@ -301,12 +266,12 @@ def _sentence(positions: Positions, way: str) -> Sentence:
     return f"{sentence}{between}{amount(positions.attention)}{end}"
 
 
-def _others(moved: NDArray[np.float64]) -> str:
+def _others(moved: Array) -> str:
     """How many outputs of other tokens than the changed one move."""
     return str((moved > 0).sum() - (moved.diagonal() > 0).sum())
 
 
-def _most(values: NDArray[np.float64]) -> str:
+def _most(values: Array) -> str:
     largest = float(values[values == values].max(initial=0))
     if largest == 0:
         return "exactly 0"

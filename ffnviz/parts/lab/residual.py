@@ -19,22 +19,13 @@ from ffnviz.analysis.lab.residual import passes as passes_of
 from ffnviz.analysis.measuring import Progress
 from ffnviz.parts.experiments import experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row, set_to
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Figure,
-    axis,
-    bare_axis,
-    escaped,
-    figure,
-    grouped,
-    lines,
-    shortened,
-    vertical_line,
-)
+from ffnviz.pictures.plot import Figure
 from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting, number_setting
+from ffnviz.state.settings import Values, count_setting, count_slider, number_slider
 
 
 def scattered(result: Dropout, twin: str) -> Figure:
@@ -43,29 +34,26 @@ def scattered(result: Dropout, twin: str) -> Figure:
     # Dots side by side, in an order that is always the same, so that they do not hide each other.
     aside = ((np.arange(n) * 0.618) % 1 - 0.5) * 0.62
     places = np.arange(k)
-    return figure(
+    return plot.figure(
         [
-            {"type": "scatter", "mode": "markers", "name": "a pass with dropout",
-             "x": (places[None] + aside[:, None]).ravel(), "y": result.outputs.ravel(),
-             "marker": {"color": f"@{twin}/0.35", "size": 5}, "hoverinfo": "none"},
-            {"type": "scatter", "mode": "markers", "name": "their mean", "x": places,
-             "y": result.outputs.mean(axis=0),
-             "marker": {"color": f"@{twin}", "size": 16, "symbol": "diamond",
-                        "line": {"color": "@background", "width": 2}}},
-            {"type": "scatter", "mode": "markers", "name": "without dropout", "x": places,
-             "y": result.plain, "marker": {"color": "@text", "size": 34, "symbol": "line-ew-open",
-                                    "line": {"width": 4}}},
+            plot.dots("a pass with dropout", (places[None] + aside[:, None]).ravel(),
+                      result.outputs.ravel(), {"color": f"@{twin}/0.35", "size": 5},
+                      hoverinfo="none"),
+            plot.dots("their mean", places, result.outputs.mean(axis=0),
+                      {"color": f"@{twin}", "size": 16, "symbol": "diamond",
+                       "line": {"color": "@background", "width": 2}}),
+            plot.dots("without dropout", places, result.plain,
+                      {"color": "@text", "size": 34, "symbol": "line-ew-open",
+                       "line": {"width": 4}}),
         ],
-        bare_axis("component of the FFN's output", range=[-0.6, k - 0.4], tickvals=places,
-                  ticktext=[*map(str, result.components)]),
-        axis("its value"),
+        plot.bare_axis("component of the FFN's output", range=[-0.6, k - 0.4], tickvals=places,
+                       ticktext=[*map(str, result.components)]),
+        plot.axis("its value"),
     )  # fmt: skip
 
 
 RATES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
-P = number_setting("p", USUAL, RATES[0], RATES[-1]).with_control(
-    "dropout p", RATES, lambda stop: f"{stop:g}"
-)
+P = number_slider("p", USUAL, RATES, "dropout p")
 DRAWS = 9_999
 DRAW = count_setting("draw", 1, 1, DRAWS)
 DROPOUT_SETTINGS = (P, DRAW)
@@ -91,12 +79,9 @@ def passes(run: Run, result: Dropout, p: float) -> Cell:
         f"{number(f'{result.n} passes')} with p = {p:g}: the FFN's output at "
         f"{quoted(run.labels[run.token])} scatters around the pass without dropout."
     )
-    return chart_cell(
-        Head(sentence, "lab-passes", run.card.colour),
-        scattered(result, run.card.colour),
-        "The output's components that vary most, pass by pass, with their mean.",
-        height=650,
-    )
+    figure = scattered(result, run.card.colour)
+    alt = "The output's components that vary most, pass by pass, with their mean."
+    return chart_cell(Head(sentence, "lab-passes", run.card.colour), figure, alt, height=650)
 
 
 def settling(run: Run, result: Dropout) -> Cell:
@@ -108,20 +93,17 @@ def settling(run: Run, result: Dropout) -> Cell:
         f"One pass is off by {number(percent(float(shares[0])))}, the mean of all by "
         f"{percent(float(shares[-1]))} of the output's length."
     )
-    return chart_cell(
-        Head(sentence, "lab-settling", run.card.colour),
-        lines(
-            counts,
-            {
-                "mean of n passes": (100 * shares, f"@{run.card.colour}", "solid"),
-                "1/√n": (100 * expected, "@muted", "dot"),
-            },
-            axis("passes, logarithmic", type="log", dtick=1),
-            axis("off by, %", type="log", dtick=1),
-        ),
-        "How far the mean of the first passes is from the pass without dropout.",
-        height=320,
+    figure = plot.lines(
+        counts,
+        {
+            "mean of n passes": (100 * shares, f"@{run.card.colour}", "solid"),
+            "1/√n": (100 * expected, "@muted", "dot"),
+        },
+        plot.axis("passes, logarithmic", type="log", dtick=1),
+        plot.axis("off by, %", type="log", dtick=1),
     )
+    alt = "How far the mean of the first passes is from the pass without dropout."
+    return chart_cell(Head(sentence, "lab-settling", run.card.colour), figure, alt, height=320)
 
 
 def word(run: Run, result: Dropout) -> Cell:
@@ -133,25 +115,20 @@ def word(run: Run, result: Dropout) -> Cell:
         f"{quoted(run.model.tokenizer.label(result.word))} has {plain:.1f}% without dropout, "
         f"{number(f'{result.probabilities.mean():.1%}')} on average with it."
     )
-    return chart_cell(
-        Head(sentence, "lab-word-spread", run.card.colour),
-        lines(
-            100 * (edges[1:] + edges[:-1]) / 2,
-            {"passes": (counts.astype(float), f"@{run.card.colour}", "solid")},
-            axis("probability of the likeliest word, %"),
-            axis("passes", rangemode="tozero"),
-            shapes=[vertical_line(plain)],
-            margin={"l": 70, "r": 16, "t": 10, "b": 56},
-        ),
-        "How the likeliest word's probability scatters over the passes; dotted: without dropout.",
-        height=270,
+    figure = plot.lines(
+        100 * (edges[1:] + edges[:-1]) / 2,
+        {"passes": (counts.astype(float), f"@{run.card.colour}", "solid")},
+        plot.axis("probability of the likeliest word, %"),
+        plot.axis("passes", rangemode="tozero"),
+        shapes=[plot.vertical_line(plain)],
+        margin={"l": 70, "r": 16, "t": 10, "b": 56},
     )
+    alt = "How the likeliest word's probability scatters over the passes; dotted: without dropout."
+    return chart_cell(Head(sentence, "lab-word-spread", run.card.colour), figure, alt, height=270)
 
 
 STOPS = (2, 3, 4, 6, 8, 12, 16, 20, DEEPEST)
-LAYERS = count_setting("layers", DEPTH, 2, DEEPEST).with_control(
-    "blocks of the untrained stacks", STOPS
-)
+LAYERS = count_slider("layers", DEPTH, STOPS, "blocks of the untrained stacks")
 SETTINGS = (LAYERS,)
 MOST_TOKENS = 40
 
@@ -164,27 +141,19 @@ def sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Residual]) -> list[Row]:
         residual = measured.result
         verdicts = verdicts_of(run, "lab-residual", residual.findings)
-        return [
-            row(norms(run, residual), directions(run, residual)),
-            row(gradients(run, residual, depth), verdicts, widths=(1, 1.3)),
-        ]
+        above = row(norms(run, residual), directions(run, residual))
+        return [above, row(gradients(run, residual, depth), verdicts, widths=(1, 1.3))]
 
-    before = [
-        row(
-            Soon("lab-norms", "How much each part adds to the stream", 325),
-            Soon("lab-cosines", "How far each block turns the stream", 325),
-        ),
-        row(
-            Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290),
-            Soon("lab-residual", "What textbooks say of it", 150),
-            widths=(1, 1.3),
-        ),
-    ]
+    added = Soon("lab-norms", "How much each part adds to the stream", 325)
+    turned = Soon("lab-cosines", "How far each block turns the stream", 325)
+    fades = Soon("lab-gradients", "How the gradient fades with pre-LN and post-LN", 290)
+    verdicts = Soon("lab-residual", "What textbooks say of it", 150)
+    before = [row(added, turned), row(fades, verdicts, widths=(1, 1.3))]
     doing = f"Computing the gradients of untrained stacks of {depth} blocks …"
-    return Sheet([
-        Measurement("residual", setup, measure, after, (depth,), before, "Differentiate", doing,
-                    once=True)
-    ])  # fmt: skip
+    label = "Differentiate"
+    return Sheet(
+        [Measurement("residual", setup, measure, after, (depth,), before, label, doing, once=True)]
+    )
 
 
 def measure(run: Run, progress: Progress, depth: int) -> Residual:
@@ -206,19 +175,10 @@ def norms(run: Run, residual: Residual) -> Cell:
         name.replace("attention", "attn"): (values[: len(labels)], colours[place % len(colours)])
         for place, (name, values) in enumerate(residual.added.items())
     }
-    return chart_cell(
-        Head(sentence, "lab-norms", run.card.colour),
-        grouped(
-            labels,
-            series,
-            "added / stream, logarithmic",
-            type="log",
-            dtick=1,
-            exponentformat="power",
-        ),
-        "The length of what each part adds, against the stream's, for each token.",
-        height=325,
-    )
+    scale = {"type": "log", "dtick": 1, "exponentformat": "power"}
+    figure = plot.grouped(labels, series, "added / stream, logarithmic", **scale)
+    alt = "The length of what each part adds, against the stream's, for each token."
+    return chart_cell(Head(sentence, "lab-norms", run.card.colour), figure, alt, height=325)
 
 
 def directions(run: Run, residual: Residual) -> Cell:
@@ -228,22 +188,18 @@ def directions(run: Run, residual: Residual) -> Cell:
     sentence = ""
     for block, cosines in ((last, residual.cosines[-1]), (1, residual.cosines[0]))[:last]:
         angle = f"{np.degrees(np.arccos(np.clip(float(cosines.mean()), -1, 1))):.0f}°"
-        sentence += (
-            f", block {block} by {angle}"
-            if sentence
-            else f"Block {block} turns the stream by {number(angle)}"
-        )
+        turns = f"Block {block} turns the stream by {number(angle)}"
+        sentence += f", block {block} by {angle}" if sentence else turns
     sentence += "."
     series = {
         f"block {k}": (row[: len(labels)], f"@{run.card.colour}" if k == last else "@muted")
         for k, row in enumerate(residual.cosines, start=1)
     }
-    return chart_cell(
-        Head(sentence, "lab-cosines", run.card.colour),
-        grouped(labels, series, "cosine", range=[min(0.0, float(residual.cosines.min())), 1.05]),
-        "The cosine between each block's input and its output, for each token.",
-        height=325,
+    figure = plot.grouped(
+        labels, series, "cosine", range=[min(0.0, float(residual.cosines.min())), 1.05]
     )
+    alt = "The cosine between each block's input and its output, for each token."
+    return chart_cell(Head(sentence, "lab-cosines", run.card.colour), figure, alt, height=325)
 
 
 def gradients(run: Run, residual: Residual, depth: int) -> Cell:
@@ -260,11 +216,11 @@ def gradients(run: Run, residual: Residual, depth: int) -> Cell:
             run.card.colour,
             under=f"Stacks of d_model {D_MODEL} and d_ff {D_FF}: means of {len(SEEDS)} draws.",
         ),
-        lines(
+        plot.lines(
             np.arange(1, depth + 1),
             {"pre-LN": (pre, f"@{run.card.colour}", "solid"), "post-LN": (post, "@muted", "dash")},
-            axis("block"),
-            axis("‖gradient of W₂‖", rangemode="tozero"),
+            plot.axis("block"),
+            plot.axis("‖gradient of W₂‖", rangemode="tozero"),
         ),
         "The gradient's norm at each block of an untrained pre-LN and an untrained post-LN stack.",
         height=290,
@@ -272,4 +228,4 @@ def gradients(run: Run, residual: Residual, depth: int) -> Cell:
 
 
 def _labels(run: Run) -> list[str]:
-    return [escaped(shortened(label, 9)) for label in run.labels[:MOST_TOKENS]]
+    return [plot.escaped(plot.shortened(label, 9)) for label in run.labels[:MOST_TOKENS]]

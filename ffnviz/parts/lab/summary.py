@@ -148,11 +148,8 @@ def handout(
 
 def _row(row: HandoutRow) -> str:
     label = f"<em>{escape(row.label)}:</em> " if row.label else ""
-    cells = (
-        f"{label}{escape(row.claim)}",
-        f"{escape(row.sign)} {escape(row.verdict)}",
-        escape(row.measured),
-    )
+    verdict, measured = f"{escape(row.sign)} {escape(row.verdict)}", escape(row.measured)
+    cells = f"{label}{escape(row.claim)}", verdict, measured
     columns = "".join(f"<td>{cell}</td>" for cell in cells)
     return f'<tr class="{escape(row.kind)}">{columns}</tr>'
 
@@ -169,57 +166,28 @@ def sheet(run: Run, _: Values) -> Sheet:
     n_possible = sum(not missing(card, experiment.needs) for experiment in EXPERIMENTS)
 
     def after(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> list[Row]:
-        return [
-            row(
-                [
-                    all_claims(run, measured.result, measured_on(measured)),
-                    *(
-                        [
-                            Soon(
-                                "",
-                                counted(n_possible - n_done(measured.result), "more experiment"),
-                                60,
-                            )
-                        ]
-                        if measured.partial
-                        else [handout_button(measured, pictures(run))]
-                    ),
-                ]
-            )
-        ]
+        results = measured.result
+        claims = all_claims(run, results, measured_on(measured))
+        if not measured.partial:
+            return [row([claims, handout_button(measured, pictures(run))])]
+        left = n_possible - sum(map(bool, results))
+        return [row([claims, Soon("", counted(left, "more experiment"), 60)])]
 
-    return Sheet(
-        [
-            Measurement(
-                "lab",
-                setup,
-                test_all,
-                after,
-                label=LABEL,
-                before=[row(Soon("lab", "What textbooks say, and what this network does", 640))],
-                doing=f"{n_possible} experiments on this network and this sentence …",
-            )
-        ]
-    )
+    before = [row(Soon("lab", "What textbooks say, and what this network does", 640))]
+    doing = f"{n_possible} experiments on this network and this sentence …"
+    return Sheet([Measurement("lab", setup, test_all, after, (), before, LABEL, doing)])
 
 
 def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence) -> Cell:
     """Each experiment's claims under its title; a click opens the claims or the experiment."""
     tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
-    return verdicts_cell(
-        Head(tally([*chain(*results)]), "lab", run.card.colour, under=under),
-        [
-            (experiment.title, [as_claim(finding) for finding in result])
-            for experiment, result in tested
-        ],
-        key="verdicts-all",
-        on_choose=lambda place: OpenPage(PAGE, tested[place][0].name),
-    )
+    head = Head(tally([*chain(*results)]), "lab", run.card.colour, under=under)
+    claims = [(experiment.title, list(map(as_claim, result))) for experiment, result in tested]
 
+    def opened(place: int) -> OpenPage:
+        return OpenPage(PAGE, tested[place][0].name)
 
-def n_done(results: Sequence[tuple[Finding, ...]]) -> int:
-    """How many experiments have findings."""
-    return sum(map(bool, results))
+    return verdicts_cell(head, claims, key="verdicts-all", on_choose=opened)
 
 
 def test_all(run: Run, progress: Progress) -> Iterator[tuple[tuple[Finding, ...], ...]]:
@@ -237,31 +205,21 @@ def pictures(run: Run) -> list[Bars]:
     first = max(0, min(run.token - BARS // 2, len(run.labels) - BARS))  # the chosen one is there
     shown = slice(first, first + BARS)
     colour = getattr(LIGHT, card.colour, card.colour)
-    active = Bars(
-        f"Neurons of block {block + 1} active on each token",
-        run.labels[shown],
-        counted.shares[shown],
-        colour,
-    )
+    title = f"Neurons of block {block + 1} active on each token"
+    active = Bars(title, run.labels[shown], counted.shares[shown], colour)
     if missing(card, (Capability.WORD_HEAD,)):
         return [active]
     prediction = predict(run.model, run.trace, run.token)
     without = predict_without_ffn(run.model, run.whole, block, run.place)
-    return [
-        active,
-        Bars(
-            f"Likeliest at “{isolated(label)}”",
-            prediction.words[:BARS],
-            prediction.probabilities[:BARS],
-            colour,
-        ),
-        Bars(
-            f"The same without FFN {block + 1}",
-            without.words[:BARS],
-            without.probabilities[:BARS],
-            LIGHT.muted,
-        ),
+    guesses = (
+        (f"Likeliest at “{isolated(label)}”", prediction, colour),
+        (f"The same without FFN {block + 1}", without, LIGHT.muted),
+    )
+    likeliest = [
+        Bars(title, each.words[:BARS], each.probabilities[:BARS], shade)
+        for title, each, shade in guesses
     ]
+    return [active, *likeliest]
 
 
 def handout_button(
@@ -282,12 +240,8 @@ def handout_button(
         for experiment, result in zip(EXPERIMENTS, measured.result, strict=True)
         for claim in map(as_claim, result)
     ]
-    page = handout(
-        rows,
-        str(text),
-        f"{label}, block {int(str(block)) + 1}",
-        as_text(tally([*chain(*measured.result)])),
-        f"Tested at {measured.when} on {measured.where}.",
-        shown,
-    )
+    network = f"{label}, block {int(str(block)) + 1}"
+    said = as_text(tally([*chain(*measured.result)]))
+    when = f"Tested at {measured.when} on {measured.where}."
+    page = handout(rows, str(text), network, said, when, shown)
     return saving_cell("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")

@@ -37,14 +37,10 @@ def sheet(run: Run, _: Values) -> Sheet:
         below = row(verdicts, spectrum(run, result), widths=(2.4, 1))
         return [row(predictions(run, result)), below]
 
-    before = [
-        row(Soon("lab-without", "What the network predicts without φ, FFNs or attention", 270)),
-        row(
-            Soon("lab-bend", "What textbooks say of it", 210),
-            Soon("lab-folded", "The one matrix left", 210),
-            widths=(2.4, 1),
-        ),
-    ]
+    above = Soon("lab-without", "What the network predicts without φ, FFNs or attention", 270)
+    verdicts = Soon("lab-bend", "What textbooks say of it", 210)
+    below = row(verdicts, Soon("lab-folded", "The one matrix left", 210), widths=(2.4, 1))
+    before = [row(above), below]
     doing = "Folding W₁ and W₂, and counting dimensions with φ and without …"
     return Sheet(
         [Measurement("bend", setup, without_phi, after, (), before, "Remove φ", doing, once=True)]
@@ -85,15 +81,12 @@ def spectrum(run: Run, result: WithoutPhi) -> Cell:
     values = result.singular
     sentence = f"The one matrix left has {number(f'rank {result.rank} of {len(values)}')}."
     places = np.arange(0, len(values), max(1, len(values) // 64))
-    return chart_cell(
-        Head(sentence, "lab-folded", run.card.colour),
-        lines(
-            places + 1,
-            {"W₁W₂": (values[places], f"@{run.card.colour}", "solid")},
-            axis("number"),
-            axis("singular value", rangemode="tozero"),
-            margin={"l": 70, "r": 16, "t": 10, "b": 56},
-        ),
-        "The singular values of the folded matrix.",
-        height=210,
+    figure = lines(
+        places + 1,
+        {"W₁W₂": (values[places], f"@{run.card.colour}", "solid")},
+        axis("number"),
+        axis("singular value", rangemode="tozero"),
+        margin={"l": 70, "r": 16, "t": 10, "b": 56},
     )
+    alt = "The singular values of the folded matrix."
+    return chart_cell(Head(sentence, "lab-folded", run.card.colour), figure, alt, height=210)

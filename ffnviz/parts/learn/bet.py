@@ -9,17 +9,8 @@ from ffnviz.analysis.lab.trained import QUESTIONS, compare_trainings
 from ffnviz.jobs.learning import Guessing, Moment, Plan, Reading, learn
 from ffnviz.models.config import ASSETS
 from ffnviz.parts.experiments import EACH, difference, trainings_chart
-from ffnviz.parts.learn.moments import (
-    AT,
-    Course,
-    Status,
-    as_read,
-    bar,
-    chosen,
-    loss_curves,
-    own_text_controls,
-    watched,
-)
+from ffnviz.parts.learn import moments
+from ffnviz.parts.learn.moments import AT, Course, Status
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell, replay_cell
 from ffnviz.pictures.cell import Cell, Head
@@ -44,14 +35,9 @@ def recorded() -> Course:
         [_record(name, table["text"], each) for each in records]
         for name, records in table["networks"].items()
     ]
-    guessing = Guessing(**table["guessing_by_frequency"])
-    return Course(
-        Status.ENDED,
-        tuple(zip(*networks, strict=True)),
-        Reading(guessing, 0, HELD_OUT),
-        steps=table["steps"],
-        recorded=True,
-    )
+    pairs = tuple(zip(*networks, strict=True))
+    reading = Reading(Guessing(**table["guessing_by_frequency"]), 0, HELD_OUT)
+    return Course(Status.ENDED, pairs, reading, steps=table["steps"], recorded=True)
 
 
 def _record(name: str, text: str, table: dict[str, Any]) -> Record:
@@ -78,26 +64,23 @@ STEPS = 1_200  # two networks then take as long as one in “Train”
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The bar, both networks' words and losses, and what these say of the bet."""
-    text = watched(run)
+    text = moments.watched(run)
     name = values[AGAINST]
     plans = tuple(Plan(each, text, STEPS, values[SEED]) for each in ("relu", name))
 
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
         waits = "Place your bet first." if values[BET] == "open" else ""
-        controls = bar(
-            NAME, course, values, "Train both", waits_for=waits, file="learned-networks.zip"
-        )
-        top = [row(controls)] if course.recorded else [row(placed(course, values)), row(controls)]
+        file = "learned-networks.zip"
+        controls = row(moments.bar(NAME, course, values, "Train both", waits_for=waits, file=file))
+        top = [controls] if course.recorded else [row(placed(course, values)), controls]
         if course.status is Status.NEW and not course.moments:
             return [*top, row(invitation(name))]
         if not course.moments:
-            soon = (
-                Soon("learn-words", "What each says for the hidden word", 150),
-                Soon("learn-loss", "How well each guesses unseen words", 270),
-            )
-            return [*top, row(invitation(name)), row(*soon, widths=(1.3, 1))]
-        at = chosen(course, values)
+            says = Soon("learn-words", "What each says for the hidden word", 150)
+            guesses = Soon("learn-loss", "How well each guesses unseen words", 270)
+            return [*top, row(invitation(name)), row(says, guesses, widths=(1.3, 1))]
+        at = moments.chosen(course, values)
         rows = [*top, row(words(course, at), losses(course, at), widths=(1.3, 1))]
         if course.status is Status.ENDED:
             rows.append(row(verdict(course), decided(course)))
@@ -114,7 +97,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         live=True,
         recorded=recorded,
     )
-    return Sheet([training], [AGAINST, SEED, *own_text_controls()])
+    return Sheet([training], [AGAINST, SEED, *moments.own_text_controls()])
 
 
 def placed(course: Course, values: Values) -> Cell:
@@ -149,8 +132,8 @@ def words(course: Course, at: int) -> Cell:
         return replayed(course)
     moment, ((first, _), (second, _)) = course.moments[at], _labels(course)
     sentence = (
-        f"{quoted(as_read(moment[0].text))} {first} says {number(f'“{moment[0].words[0]}”')}"
-        f"{stop()} {second} says {quoted(moment[1].words[0])}."
+        f"{quoted(moments.as_read(moment[0].text))} {first} says "
+        f"{number(f'“{moment[0].words[0]}”')}{stop()} {second} says {quoted(moment[1].words[0])}."
     )
     head, panels = Head(sentence, "learn-words", "relu"), _bars(course, moment)
     return bars_cell(head, panels, key=f"{NAME}-words", leads=True)
@@ -166,15 +149,12 @@ def _bars(course: Course, moment: Moment) -> list[Bars]:
 def replayed(course: Course) -> Cell:
     """The likeliest words of a recorded training, with a slider over its moments."""
     text, n = course.moments[0][0].text, course.steps
-    sentence = f"Recorded: two networks learn to fill in {quoted(as_read(text))}."
-    frames = [
-        (
-            f"step {moment[0].step:,} of {n:,}: loss "
-            + ", ".join(f"{record.held_out.loss:.2f}" for record in moment),
-            _bars(course, moment),
-        )
-        for moment in course.moments
-    ]
+    sentence = f"Recorded: two networks learn to fill in {quoted(moments.as_read(text))}."
+    frames = []
+    for moment in course.moments:
+        both = ", ".join(f"{record.held_out.loss:.2f}" for record in moment)
+        said = f"step {moment[0].step:,} of {n:,}: loss {both}"
+        frames.append((said, _bars(course, moment)))
     return replay_cell(Head(sentence, "learn-words", "relu"), frames, f"{NAME}-words", leads=True)
 
 
@@ -187,13 +167,10 @@ def losses(course: Course, at: int) -> Cell:
         f"{labels[1][0]}'s {second.loss:.2f}; the word is among their five likeliest in "
         f"{percent(first.top5)} and {percent(second.top5)} of the sentences."
     )
-    return chart_cell(
-        Head(sentence, "learn-loss", "relu"),
-        loss_curves(course, at, [(label, f"@{colour}") for label, colour in labels]),
-        "Both losses on held-out sentences, step after step, and that of guessing by frequency.",
-        key=f"{NAME}-loss",
-        height=420,
-    )
+    figure = moments.loss_curves(course, at, [(label, f"@{colour}") for label, colour in labels])
+    alt = "Both losses on held-out sentences, step after step, and that of guessing by frequency."
+    head = Head(sentence, "learn-loss", "relu")
+    return chart_cell(head, figure, alt, key=f"{NAME}-loss", height=420)
 
 
 def winner(course: Course) -> str:
@@ -206,11 +183,9 @@ def verdict(course: Course) -> Cell:
     """Who was better, and that one run cannot decide it."""
     first, second = (record.held_out.loss for record in course.moments[-1])
     labels, better = [label for label, _ in _labels(course)], winner(course)
-    result = (
-        f"No difference to be seen: {first:.3f} and {second:.3f} nats."
-        if better == "same"
-        else f"{labels[better == 'second']} ends {abs(first - second):.3f} nats lower."
-    )
+    result = f"{labels[better == 'second']} ends {abs(first - second):.3f} nats lower."
+    if better == "same":
+        result = f"No difference to be seen: {first:.3f} and {second:.3f} nats."
     return text_cell(
         f"{NAME}-verdict",
         strong(result),
@@ -227,9 +202,8 @@ def decided(course: Course) -> Cell:
     answered = compare_trainings().of(name)
     if answered is None or answered.pairs is None:
         return text_cell(key, f"{label} has not been trained from many seeds yet.")
-    return trainings_chart(
-        Head(difference(answered, label), "lab-trainings", "relu", under=EACH), [answered], key
-    )
+    head = Head(difference(answered, label), "lab-trainings", "relu", under=EACH)
+    return trainings_chart(head, [answered], key)
 
 
 def _labels(course: Course) -> list[tuple[str, str]]:

@@ -16,7 +16,7 @@ from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.parts.sheet import Answer, Button, Control, Upload, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.page import Progress, learn_bar_cell
-from ffnviz.pictures.plot import Figure, axis, figure, line_trace, vertical_line
+from ffnviz.pictures.plot import Array, Figure, Options, axis, figure, line_trace, vertical_line
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, counted, number, percent
 from ffnviz.state.run import Run
@@ -56,7 +56,7 @@ class Curve:
     """One line."""
 
     name: str  # in the legend, escaped
-    values: NDArray[np.floating]  # at each moment, (n,)
+    values: Array  # at each moment, (n,)
     colour: str  # as a figure names it, "@relu"
     dash: str = "solid"  # "solid", "dot" or "dash"
 
@@ -71,41 +71,26 @@ def curves(
 ) -> Figure:
     """Lines over the steps; the axes have their whole reach from the first moment on."""
     hover = "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"
+    dots = 0 if len(steps) > 1 else 12
+    looks: Options = {"dots": dots, "cliponaxis": False, "hovertemplate": hover}
     traces = [
-        line_trace(
-            curve.name,
-            steps,
-            curve.values,
-            curve.colour,
-            3,
-            curve.dash,
-            dots=0 if len(steps) > 1 else 12,
-            cliponaxis=False,
-            hovertemplate=hover,
-        )
+        line_trace(curve.name, steps, curve.values, curve.colour, 3, curve.dash, **looks)
         for curve in shown
     ]
     if base is not None:
         name, height = base
         ends = np.array([0, reach[0]])
         hover = "%{y:.3g}<extra>%{fullData.name}</extra>"
-        traces.append(
-            line_trace(name, ends, np.full(2, height), "@muted", 2, "dash", hovertemplate=hover)
-        )
+        level = np.full(2, height)
+        traces.append(line_trace(name, ends, level, "@muted", 2, "dash", hovertemplate=hover))
+    corner = {"x": 1, "xanchor": "right", "y": 1, "yanchor": "top"}
     return figure(
         traces,
         axis("steps", range=[0, reach[0]], nticks=6),
         axis(title, range=[0, reach[1]], nticks=5),
         shapes=[vertical_line(chosen, 1.5)],
         # Where no curve of a training comes: charts are low, and a legend above takes their room.
-        legend={
-            "orientation": "h",
-            "x": 1,
-            "xanchor": "right",
-            "y": 1,
-            "yanchor": "top",
-            "bgcolor": "rgba(0, 0, 0, 0)",
-        },
+        legend={"orientation": "h", **corner, "bgcolor": "rgba(0, 0, 0, 0)"},
         margin={"l": 70, "r": 20, "t": 12, "b": 56},
     )
 
@@ -147,8 +132,7 @@ def bar(
 ) -> Cell:
     """The buttons and the slider of a training.
 
-    The first button, with the label, is disabled while the training `waits_for` something, in
-    words; the last saves the file of that name.
+    `label` is the first button's; `waits_for` says why it cannot begin yet. The last saves `file`.
     """
     at, last = chosen(course, values), len(course.moments) - 1
     why_not = OFF if config().train_minutes <= 0 else waits_for
@@ -177,17 +161,12 @@ def bar(
 
 def own_text_controls() -> list[Control]:
     """The controls that have the next training read a text of the visitor's own, or ours again."""
-    return [
-        Upload(
-            "Read a text of yours",
-            ".txt",
-            LONGEST,
-            read_upload,
-            f"Plain text, up to {LONGEST:,} characters; the next run reads it. It is not "
-            "kept beyond this visit.",
-        ),
-        Button("Read everyday sentences", lambda: ("read", "", "")),
-    ]
+    about = (
+        f"Plain text, up to {LONGEST:,} characters; the next run reads it. It is not kept beyond "
+        "this visit."
+    )
+    upload = Upload("Read a text of yours", ".txt", LONGEST, read_upload, about)
+    return [upload, Button("Read everyday sentences", lambda: ("read", "", ""))]
 
 
 def read_upload(name: str, text: str) -> Any:
@@ -224,25 +203,15 @@ def _progress_text(course: Course, at: int) -> str:
 def loss_curves(course: Course, at: int, networks: list[tuple[str, str]]) -> Figure:
     """The loss on sentences that are not trained on, a line a network, with a moment marked."""
     evaluated = [m for m in course.moments if m[0].hidden is not None]
-    lines = [
-        Curve(
-            name,
-            np.array([m[place].held_out.loss for m in evaluated]),
-            colour,
-            "solid" if place == 0 else "dot",
-        )
-        for place, (name, colour) in enumerate(networks)
-    ]
+    lines = []
+    for place, (name, colour) in enumerate(networks):
+        losses = np.array([m[place].held_out.loss for m in evaluated])
+        lines.append(Curve(name, losses, colour, "dot" if place else "solid"))
     first = max(record.held_out.loss for record in course.moments[0])
+    reach = (course.steps, 1.4 * first)  # the legend has the room above
     base = ("guessing by frequency", course.reading.guessing.loss)
-    return curves(
-        np.array([m[0].step for m in evaluated]),
-        lines,
-        (course.steps, 1.4 * first),  # the legend has the room above
-        course.moments[at][0].step,
-        "loss, nats",
-        base,
-    )
+    steps, now = np.array([m[0].step for m in evaluated]), course.moments[at][0].step
+    return curves(steps, lines, reach, now, "loss, nats", base)
 
 
 def of_loss(course: Course, moment: Moment) -> Sentence:

@@ -6,19 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.jobs.learning import Plan, learn
-from ffnviz.parts.learn.moments import (
-    AT,
-    Course,
-    Curve,
-    as_read,
-    bar,
-    chosen,
-    curves,
-    loss_curves,
-    of_loss,
-    own_text_controls,
-    watched,
-)
+from ffnviz.parts.learn import moments
+from ffnviz.parts.learn.moments import AT, Course, Curve
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -44,29 +33,21 @@ SETTINGS = (PHI, BESIDE, AT, NEURON)
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The bar, and once something was recorded, the words, the curves and the map."""
-    text = watched(run)
-    plans = (Plan(values[PHI], text),)
-
+    text = moments.watched(run)
+    plans, one_neuron = (Plan(values[PHI], text),), values[BESIDE] == "neuron"
     sparsity_soon = Soon("learn-sparsity", "How many activations are above zero", 90)
     key_soon = Soon("learn-key", "How far a neuron's key turns", 90)
 
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
-        top = row(bar(NAME, course, values, "Train", file="learned-network.zip"))
+        top = row(moments.bar(NAME, course, values, "Train", file="learned-network.zip"))
         if not course.moments:
-            soon = sparsity_soon if values[BESIDE] != "neuron" else key_soon
-            return [
-                top,
-                row(invitation(text)),
-                row(
-                    Soon("learn-words", "What it says for the hidden word", 100),
-                    Soon("learn-loss", "How well it guesses words it has not seen", 100),
-                    widths=(1, 1.3),
-                ),
-                row(Soon("learn-map", "Every neuron on every token", 90), soon, widths=(1.15, 1)),
-            ]
-        at = chosen(course, values)
-        one_neuron = values[BESIDE] == "neuron"
+            says = Soon("learn-words", "What it says for the hidden word", 100)
+            guesses = Soon("learn-loss", "How well it guesses words it has not seen", 100)
+            map_soon = Soon("learn-map", "Every neuron on every token", 90)
+            beside = row(map_soon, key_soon if one_neuron else sparsity_soon, widths=(1.15, 1))
+            return [top, row(invitation(text)), row(says, guesses, widths=(1, 1.3)), beside]
+        at = moments.chosen(course, values)
         curve = key_rotation(run, course, at, values) if one_neuron else sparsity(course, at)
         return [
             top,
@@ -77,7 +58,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     training = Measurement[Any](
         NAME, (), learn, after, (plans, text), [row(invitation(text))], on_request=True, live=True
     )
-    return Sheet([training], [PHI, BESIDE, *own_text_controls()])
+    return Sheet([training], [PHI, BESIDE, *moments.own_text_controls()])
 
 
 def invitation(text: str) -> Cell:
@@ -86,14 +67,14 @@ def invitation(text: str) -> Cell:
         f"{NAME}-invitation",
         "A small network that knows nothing reads everyday sentences in which words are hidden, "
         "and learns to guess them. It takes a minute.",
-        f"Press “Train”, and watch what it says of {quoted(as_read(text))}.",
+        f"Press “Train”, and watch what it says of {quoted(moments.as_read(text))}.",
     )
 
 
 def words(course: Course, at: int) -> Cell:
     """Its five likeliest words for the hidden one."""
     record = course.moments[at][0]
-    sentence = f"{quoted(as_read(record.text))} {number(f'“{record.words[0]}”')}"
+    sentence = f"{quoted(moments.as_read(record.text))} {number(f'“{record.words[0]}”')}"
     title, probabilities = f"after {counted(record.step, 'step')}", np.array(record.probabilities)
     panels = [Bars(title, record.words, probabilities, "relu")]
     return bars_cell(Head(sentence, "learn-words", "relu"), panels, key=f"{NAME}-words", leads=True)
@@ -102,8 +83,8 @@ def words(course: Course, at: int) -> Cell:
 def loss(course: Course, at: int) -> Cell:
     """The loss on sentences it has not trained on."""
     return chart_cell(
-        Head(of_loss(course, course.moments[at]), "learn-loss", "relu"),
-        loss_curves(course, at, [("this network", "@relu")]),
+        Head(moments.of_loss(course, course.moments[at]), "learn-loss", "relu"),
+        moments.loss_curves(course, at, [("this network", "@relu")]),
         "The loss on held-out sentences, step after step, and that of guessing by frequency.",
         key=f"{NAME}-loss",
         height=170,
@@ -120,28 +101,16 @@ def sparsity(course: Course, at: int) -> Cell:
         f"{number(percent(blocks[-1].active))} of block 2's activations are above zero, "
         f"{percent(blocks[0].active)} of block 1's; {counted(dead, 'dead neuron')}."
     )
-    lines = [
-        Curve(
-            f"block {place + 1}",
-            np.array([100 * each.held_out.blocks[place].active for each in evaluated]),
-            "@relu",
-            "dot" if place == 0 else "solid",
-        )
-        for place in range(len(blocks))
-    ]
-    return chart_cell(
-        Head(sentence, "learn-sparsity", "relu"),
-        curves(
-            np.array([each.step for each in evaluated]),
-            lines,
-            (course.steps, 60.0),
-            record.step,
-            "above zero, %",
-        ),
-        "The share of activations above zero in each block, step after step.",
-        key=f"{NAME}-sparsity",
-        height=150,
-    )
+    lines = []
+    for place in range(len(blocks)):
+        active = np.array([100 * each.held_out.blocks[place].active for each in evaluated])
+        dash = "solid" if place else "dot"
+        lines.append(Curve(f"block {place + 1}", active, "@relu", dash))
+    steps, reach = np.array([each.step for each in evaluated]), (course.steps, 60.0)
+    figure = moments.curves(steps, lines, reach, record.step, "above zero, %")
+    alt = "The share of activations above zero in each block, step after step."
+    head = Head(sentence, "learn-sparsity", "relu")
+    return chart_cell(head, figure, alt, key=f"{NAME}-sparsity", height=150)
 
 
 def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
@@ -157,16 +126,9 @@ def neurons(run: Run, course: Course, at: int, values: Values) -> Cell:
         f"{number(f'{hidden[strongest, neuron]:.2f}')}."
     )
     labels = ["___" if n == place else token or "…" for n, token in enumerate(record.tokens)]
-    shown = ActivationMap(
-        NAME,
-        f"block {block + 1}",
-        "relu",
-        f"after {counted(record.step, 'step')}",
-        hidden,
-        np.arange(hidden.shape[1]),
-        labels,
-        place,
-    )
+    title, note = f"block {block + 1}", f"after {counted(record.step, 'step')}"
+    order = np.arange(hidden.shape[1])
+    shown = ActivationMap(NAME, title, "relu", note, hidden, order, labels, place)
     return maps_cell(
         Head(sentence, "learn-map", "relu"),
         [shown],
@@ -201,19 +163,12 @@ def key_rotation(run: Run, course: Course, at: int, values: Values) -> Cell:
         f"turned by {number(f'{degrees:.0f}°')}."
     )
     turned = np.array([float(each.turned[block, neuron]) for _, each in evaluated])
-    return chart_cell(
-        Head(sentence, "learn-key", "relu"),
-        curves(
-            np.array([step for step, _ in evaluated]),
-            [Curve("its key", turned, "@relu")],
-            (course.steps, 1.05),
-            course.moments[at][0].step,
-            "cosine with its start",
-        ),
-        "The cosine of the neuron's key with what it was at the beginning, step after step.",
-        key=f"{NAME}-key",
-        height=150,
-    )
+    steps, reach = np.array([step for step, _ in evaluated]), (course.steps, 1.05)
+    line, here = Curve("its key", turned, "@relu"), course.moments[at][0].step
+    figure = moments.curves(steps, [line], reach, here, "cosine with its start")
+    alt = "The cosine of the neuron's key with what it was at the beginning, step after step."
+    head = Head(sentence, "learn-key", "relu")
+    return chart_cell(head, figure, alt, key=f"{NAME}-key", height=150)
 
 
 def _mask_place(record: Record) -> int:

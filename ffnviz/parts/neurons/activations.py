@@ -1,9 +1,4 @@
-"""A neuron on many sentences: how often it fires, on which tags, and where in the sentence.
-
-What activates a neuron: on this sentence, by its key, and its strongest examples.
-
-The distribution of a neuron's values, the tokens it fires on, and its co-active neurons.
-"""
+"""What activates a neuron: its key, its examples, the tags, tokens and places it fires on."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -18,31 +13,18 @@ from ffnviz.analysis.neurons.memory import key_matches
 from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
 from ffnviz.analysis.sparsity import active, threshold_for
 from ffnviz.parts.neuron_shown import neuron_shown
-from ffnviz.parts.neurons.choose import (
-    TokensOf,
-    index_with_notes,
-    neuron_controls,
-    passage,
-    sheet_of_index,
-    tokens_read,
-)
+from ffnviz.parts.neurons import choose
+from ffnviz.parts.neurons.choose import TokensOf, sheet_of_index, tokens_read
 from ffnviz.parts.neurons.others import what_others_say
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures import neuron_chart as figures
+from ffnviz.pictures import wording
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.text import Passage, passages_cell
-from ffnviz.pictures.wording import (
-    Sentence,
-    counted,
-    neuron_name,
-    number,
-    percent,
-    quoted,
-    signed,
-    typed,
-)
+from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted, signed
 from ffnviz.state.actions import ChooseNeuron, ChooseToken
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -52,11 +34,12 @@ OF_EACH_SIDE = 4  # examples at least, of twelve, where there are as many
 
 def sheet(run: Run, _: Values) -> Sheet:
     """The neuron's values and the words that match its key, beside its examples."""
-    neuron, at_hand = neuron_shown(run), index_with_notes(run)
+    neuron, at_hand = neuron_shown(run), choose.index_with_notes(run)
     examples = [] if at_hand.index is None else strongest_examples(run, at_hand.index, neuron)
     left = [on_this_sentence(run, neuron), what_its_key_matches(run, neuron)]
     right = [*what_others_say(run, neuron), *at_hand.notes, *examples]
-    return Sheet([row(left, right, widths=(1.15, 1))], [*neuron_controls(run), *at_hand.controls])
+    controls = [*choose.neuron_controls(run), *at_hand.controls]
+    return Sheet([row(left, right, widths=(1.15, 1))], controls)
 
 
 def on_this_sentence(run: Run, neuron: int) -> Cell:
@@ -66,23 +49,14 @@ def on_this_sentence(run: Run, neuron: int) -> Cell:
     threshold = threshold_for(run.card.phi)
     fires = active(values, threshold)
     sentence = active_on(run, f"Neuron {neuron_name(block, neuron)} fires", values, fires)
-    return chart_cell(
-        Head(sentence, "fires", accent),
-        figures.values(run.labels, values, run.token, accent, threshold),
-        "The neuron's value on each token of the sentence.",
-        key="neuron-values",
-        height=300,
-        on_choose=ChooseToken,
-    )
+    figure = figures.values(run.labels, values, run.token, accent, threshold)
+    alt = "The neuron's value on each token of the sentence."
+    head = Head(sentence, "fires", accent)
+    return chart_cell(head, figure, alt, key="neuron-values", height=300, on_choose=ChooseToken)
 
 
-def active_on(
-    run: Run, beginning: str, values: NDArray[np.floating], active: NDArray[np.bool_]
-) -> Sentence:
-    """On how many tokens a neuron or a feature is active, and where it is strongest.
-
-    The sentence begins with `beginning`, such as "Neuron 2:17 fires".
-    """
+def active_on(run: Run, beginning: str, values: Array, active: NDArray[np.bool_]) -> Sentence:
+    """On how many tokens a neuron or a feature is active, and where it is strongest."""
     n, most = int(active.sum()), int(np.abs(values).argmax())
     of_all = f"{n} of {counted(len(values), 'token')}"
     sentence = f"{beginning} on {number(of_all)}"
@@ -101,25 +75,19 @@ def what_its_key_matches(run: Run, neuron: int) -> Cell:
         f"Of {'common' if counted else 'all'} words {number(f'“{matches.words[0]}”')} matches this "
         f"neuron's key best: alone, it gives a pre-activation of {signed(scores[0])}."
     )
-    return bars_cell(
-        Head(sentence, "keymatch", run.card.colour),
-        [
-            Bars("best", matches.words[:half], scores[:half], colour),
-            Bars("next", matches.words[half:], scores[half:], colour),
-        ],
-        key="key-matches",
-        alt="The words whose embeddings match the neuron's key best.",
-        of="pre-activation from the embedding alone",
-    )
+    panels = [
+        Bars("best", matches.words[:half], scores[:half], colour),
+        Bars("next", matches.words[half:], scores[half:], colour),
+    ]
+    alt = "The words whose embeddings match the neuron's key best."
+    of = "pre-activation from the embedding alone"
+    return bars_cell(Head(sentence, "keymatch", colour), panels, "key-matches", alt, of=of)
 
 
 def strongest_examples(
     run: Run, index: NeuronIndex, neuron: int, tokens_of: TokensOf | None = None
 ) -> list[Cell]:
-    """The sentences in which it is strongest; on either side of zero, if the index has both.
-
-    Whoever asks for many neurons gives what remembers the tokens of a text.
-    """
+    """The sentences in which it is strongest; on either side of zero, if the index has both."""
     tokens_of = tokens_of or partial(tokens_read, run)
     examples = index.by_number[run.state.block].strongest(neuron, OF_EACH_SIDE)
     nowhere = f" on {index.source}."
@@ -155,7 +123,7 @@ def strongest_passages(run: Run, index: NeuronIndex, neuron: int) -> list[Passag
 
 def _passage(index: NeuronIndex, example: Example, tokens_of: TokensOf) -> Passage:
     text = index.texts[example.text]
-    return passage(text, tokens_of(text), example.token, example.value)
+    return choose.passage(text, tokens_of(text), example.token, example.value)
 
 
 QUANTILES = (("half", 0.5), ("90%", 0.9), ("99%", 0.99))
@@ -191,19 +159,16 @@ def histogram(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         f"{start} {number(signed(last))}; on average it is {signed(block.mean[neuron])} ± "
         f"{float(block.deviation[neuron]):.2f}"
     )
-    ends = [f"the minimum is {signed(least)}"] * (least < 0) + [
-        f"the maximum is {signed(most)}"
-    ] * (most > 0)
+    ends = [f"the minimum is {signed(least)}"] * (least < 0)
+    ends += [f"the maximum is {signed(most)}"] * (most > 0)
     if not ends and (index.both_sides or not run.card.signed):
         ends = ["and it never fires"]
     sentence += f"; {' and '.join(ends)}." if ends else "."
-    return chart_cell(
-        Head(sentence, "spread", run.card.colour),
-        figures.histogram_figure(edges(), block.histogram[neuron], marks, f"@{run.card.colour}"),
-        "How the neuron's values on all tokens are spread.",
-        key="values-of-neuron",
-        height=635,
-    )
+    counts, colour = block.histogram[neuron], run.card.colour
+    head = Head(sentence, "spread", colour)
+    figure = figures.histogram_figure(edges(), counts, marks, f"@{colour}")
+    alt = "How the neuron's values on all tokens are spread."
+    return chart_cell(head, figure, alt, key="values-of-neuron", height=635)
 
 
 def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
@@ -213,11 +178,8 @@ def on_which_tokens(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     most = int(shares.argmax())
     sentence = "It fires on no kind of token."
     if shares[most]:
-        share = percent(float(shares[most]))
-        sentence = (
-            f"It fires most often on {number(LABELS[most])}: on {share} of "
-            f"{index.of_class[most]:,}."
-        )
+        share, n = percent(float(shares[most])), index.of_class[most]
+        sentence = f"It fires most often on {number(LABELS[most])}: on {share} of {n:,}."
     return bars_cell(
         Head(sentence, "kinds", run.card.colour),
         [Bars("", LABELS, 100 * shares, run.card.colour)],
@@ -284,21 +246,17 @@ def tag_counts(index: NeuronIndex, block: int, neuron: int, side: int = 1) -> li
     fired, n_texts = int(texts[neuron]), index.n_texts
     tags = list(zip(index.tags, by_tag[:, neuron].tolist(), index.with_tag.tolist(), strict=True))
     tails = [hypergeometric_tail(both, n_texts, n, fired) for _, both, n in tags]
+    all_corrected = holm(np.array(tails)).tolist()
     counts = [
         TagCount(tag, both, n, (fired - both) / max(n_texts - n, 1), p, corrected)
-        for (tag, both, n), p, corrected in zip(
-            tags, tails, holm(np.array(tails)).tolist(), strict=True
-        )
+        for (tag, both, n), p, corrected in zip(tags, tails, all_corrected, strict=True)
         if n
     ]
     return sorted(counts, key=lambda count: (count.p, -count.share, count.tag))
 
 
 def hypergeometric_tail(both: int, n_all: int, n_tag: int, n_fired: int) -> float:
-    """P(X ≥ both), if n_fired were drawn at random from n_all, of which n_tag have the tag.
-
-    Fisher 1935, "The logic of inductive inference".
-    """
+    """P(X ≥ both) if n_fired of n_all, n_tag with the tag, are drawn at random (Fisher 1935)."""
     most = min(n_tag, n_fired)
     counts = np.arange(max(both, n_fired + n_tag - n_all), most + 1)
     logs = np.concatenate([[0.0], np.log(np.arange(1, n_all + 1)).cumsum()])  # of factorials
@@ -316,11 +274,8 @@ def hypergeometric_tail(both: int, n_all: int, n_tag: int, n_fired: int) -> floa
     return float(min(1.0, np.exp(log_p).sum()))
 
 
-def holm(p: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Correct p-values for their number: a family has a false one with probability p at most.
-
-    Holm 1979, "A simple sequentially rejective multiple test procedure".
-    """
+def holm(p: Array) -> Array:
+    """Correct p-values for their number, so that P(any false one) ≤ p (Holm 1979)."""
     order = np.argsort(p, kind="stable")
     steps = p[order] * (len(p) - np.arange(len(p)))
     corrected = np.empty_like(p)
@@ -357,25 +312,24 @@ def on_which_tags(run: Run, index: NeuronIndex, neuron: int) -> Cell:
         sentence += starts[side] if index.both_sides else f", and {often}"
         sentence += f" {len(beyond)} of {counted(len(counts), 'tag')}"
         if beyond:
-            first = typed(f"“{beyond[0].tag}”")
+            first = wording.typed(f"“{beyond[0].tag}”")
             sentence += f", above all {first}" if beyond[1:] else f": {first}"
         sign = ("+ " if side > 0 else "− ") * index.both_sides
         shown += [(sign, count) for count in counts[: SHOWN // len(block.sides)]]
-    return chart_cell(
-        Head(f"{sentence}.", "tags", run.card.colour),
-        figures.tags(
-            [f"{sign}{count.tag} ({count.n})" for sign, count in shown],
-            np.array([count.share for _, count in shown]),
-            np.array([count.share_elsewhere for _, count in shown]),
-            [count.corrected for _, count in shown],
-            LEVEL,
-            run.card.colour,
-        ),
-        "For each tag, the share of its sentences that activate the neuron, beside the share of "
-        "the other sentences.",
-        key="tags-of-neuron",
-        height=665,
+    figure = figures.tags(
+        [f"{sign}{count.tag} ({count.n})" for sign, count in shown],
+        np.array([count.share for _, count in shown]),
+        np.array([count.share_elsewhere for _, count in shown]),
+        [count.corrected for _, count in shown],
+        LEVEL,
+        run.card.colour,
     )
+    alt = (
+        "For each tag, the share of its sentences that activate the neuron, beside the share of "
+        "the other sentences."
+    )
+    head = Head(f"{sentence}.", "tags", run.card.colour)
+    return chart_cell(head, figure, alt, key="tags-of-neuron", height=665)
 
 
 def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
@@ -387,20 +341,15 @@ def at_which_positions(run: Run, index: NeuronIndex, neuron: int) -> Cell:
     shares = np.add.reduceat(fired.astype(np.int64), starts) / np.maximum(counts, 1)
     often = counts >= 20  # of fewer tokens a share says little
     shares, counts = shares[often], counts[often]
-    sentence = (
-        f"It fires on {number(percent(float(fired.sum() / index.n_tokens)))} of {index.n_tokens:,} "
-        "tokens"
-    )
+    share = number(percent(float(fired.sum() / index.n_tokens)))
+    sentence = f"It fires on {share} of {index.n_tokens:,} tokens"
     if len(shares) and shares.max() > 0:
         most = int(shares.argmax())
         last = min((most + 1) * together, len(fired))
         at = f"positions {starts[most] + 1} to {last}" if together > 1 else f"position {most + 1}"
         sentence += f", most often at {at} ({percent(float(shares[most]))})"
     under = f"Each bar stands for {together} positions." if together > 1 else ""
-    return chart_cell(
-        Head(f"{sentence}.", "positions", run.card.colour, under=under),
-        figures.positions(shares, counts, run.card.colour, together),
-        "The share of tokens at each position that activate the neuron.",
-        key="positions-of-neuron",
-        height=665,
-    )
+    head = Head(f"{sentence}.", "positions", run.card.colour, under=under)
+    figure = figures.positions(shares, counts, run.card.colour, together)
+    alt = "The share of tokens at each position that activate the neuron."
+    return chart_cell(head, figure, alt, key="positions-of-neuron", height=665)

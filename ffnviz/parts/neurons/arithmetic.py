@@ -20,6 +20,7 @@ from ffnviz.parts.neurons.choose import neuron_controls
 from ffnviz.parts.sheet import Control, Download, NumberBox, Sheet, row, set_to
 from ffnviz.pictures.bars import bars_cell, contributions_to
 from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.text import code_cell
 from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, quoted
 from ffnviz.state.run import Run
@@ -34,14 +35,14 @@ class DotProduct:
     """left · right + bias = total, with its largest terms."""
 
     # left, right: the factors, (n,)
-    left: NDArray[np.float32]
-    right: NDArray[np.float32]
+    left: Array
+    right: Array
     bias: float
     total: float  # as the network computed it
     largest: NDArray[np.int64]  # indices of the largest terms, most positive to most negative, (k,)
 
     @property
-    def terms(self) -> NDArray[np.float64]:
+    def terms(self) -> Array:
         """All products, (n,), in float64."""
         return self.left.astype(np.float64) * self.right
 
@@ -71,13 +72,8 @@ def pre_activation(
 ) -> DotProduct:
     """x · key + b for one neuron at one token: d_model terms."""
     record, ffn = trace.blocks[block].ffn, model.ffn(block)
-    return _dot_product(
-        record.input[token],
-        ffn.keys[neuron],
-        _entry(ffn.key_bias, neuron),
-        float(record.pre_activation[token, neuron]),
-        k,
-    )
+    total, bias = record.pre_activation[token, neuron], _entry(ffn.key_bias, neuron)
+    return _dot_product(record.input[token], ffn.keys[neuron], bias, float(total), k)
 
 
 @torch.no_grad()
@@ -86,22 +82,13 @@ def output_component(
 ) -> DotProduct:
     """hidden · W2[:, component] + b2 for one component of the FFN's output: d_ff terms."""
     record, ffn = trace.blocks[block].ffn, model.ffn(block)
-    return _dot_product(
-        record.hidden[token],
-        ffn.values[:, component],
-        _entry(ffn.output_bias, component),
-        float(record.output[token, component]),
-        k,
-    )
+    total, bias = record.output[token, component], _entry(ffn.output_bias, component)
+    return _dot_product(record.hidden[token], ffn.values[:, component], bias, float(total), k)
 
 
 @torch.no_grad()
 def logit(model: Network, trace: ForwardPass, token: int, word: int, k: int = 6) -> DotProduct:
-    """final · E_w (+ the word's bias, if there is one) at one token: d_model terms.
-
-    Raises:
-        NotForThisNetwork: without a plain word head.
-    """
+    """final · E_w (+ the word's bias, if there is one) at one token: d_model terms."""
     head, words = word_head(model)
     total = float(trace.logits_at(token)[word])
     stream = trace.blocks[-1].output[token]
@@ -140,10 +127,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     shown, controls = number_shown(run, values)
     file = shown.file
     download = Download(f"Download {file}", file, "application/octet-stream", saved(shown))
-    return Sheet(
-        [row(the_terms(run, shown)), row(code_cell("working-code", snippet(shown)))],
-        [*neuron_controls(run), *controls, download],
-    )
+    rows = [row(the_terms(run, shown)), row(code_cell("working-code", snippet(shown)))]
+    return Sheet(rows, [*neuron_controls(run), *controls, download])
 
 
 def number_shown(run: Run, values: Values) -> tuple[Shown, list[Control]]:
@@ -170,13 +155,13 @@ def _neuron(run: Run, neuron: int) -> Shown:
     product = pre_activation(run.model, run.trace, block, token, neuron)
     record = run.trace.blocks[block].ffn
     biased = run.model.ffn(block).key_bias is not None
-    added = f"{_added(float(product.terms.sum()), product.bias)} " if biased else ""
+    terms, bias = _plain(float(product.terms.sum())), product.bias
+    added = f"+ b = {terms} {'−' if bias < 0 else '+'} {_plain(abs(bias))} " if biased else ""
     z, h = _plain(product.total), _plain(float(record.hidden[token, neuron]))
     activated = f"{run.card.phi.label}({z})"
     if isinstance(record, GatedFeedForwardRecord):
-        activated = (
-            f"φ({z}) times the second projection {_plain(float(record.value[token, neuron]))}"
-        )
+        value = _plain(float(record.value[token, neuron]))
+        activated = f"φ({z}) times the second projection {value}"
     sentence = (
         f"Neuron {neuron_name(block, neuron)} at {quoted(run.labels[token])}: x · key {added}= "
         f"{z}; then {activated} = {number(h)}."
@@ -236,13 +221,11 @@ def the_terms(run: Run, shown: Shown) -> Cell:
         f"The terms, the rest and the bias add up to {total + product.residue:.6f}; the network "
         f"said {total:.6f}. The difference is rounding."
     )
-    return bars_cell(
-        Head(shown.sentence, "working", accent, under=under),
-        [contributions_to(shown.name, names, np.array(added), total, accent)],
-        alt="The largest terms of the sum, the rest as one, the bias, and what they add up to.",
-        of=f"added to {shown.name}, by {shown.terms}",
-        named=shown.terms,
-    )
+    head = Head(shown.sentence, "working", accent, under=under)
+    of = f"added to {shown.name}, by {shown.terms}"
+    panels = [contributions_to(shown.name, names, np.array(added), total, accent)]
+    alt = "The largest terms of the sum, the rest as one, the bias, and what they add up to."
+    return bars_cell(head, panels, alt=alt, of=of, named=shown.terms)
 
 
 def saved(shown: Shown) -> bytes:
@@ -270,7 +253,3 @@ def snippet(shown: Shown) -> str:
 def _plain(value: float) -> str:
     text = f"{value:.4f}"
     return "0" if float(text) == 0 else text.replace("-", "−")
-
-
-def _added(terms: float, bias: float) -> str:
-    return f"+ b = {_plain(terms)} {'−' if bias < 0 else '+'} {_plain(abs(bias))}"

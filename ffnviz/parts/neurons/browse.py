@@ -16,15 +16,9 @@ from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting
 
-ORDER = choice_setting(
-    "sort",
-    {
-        "often": "most often active",
-        "rare": "least often active",
-        "selective": "most selective",
-        "number": "by number",
-    },
-).with_control("Sort")
+ORDERS = {"often": "most often active", "rare": "least often active"}
+ORDERS |= {"selective": "most selective", "number": "by number"}
+ORDER = choice_setting("sort", ORDERS).with_control("Sort")
 FIND = text_setting("find", longest=32).with_control("Find a word or a tag", example="sea")
 SETTINGS = (ORDER, FIND)
 P_HIGH = f"p{100 * HIGH:.0f}"
@@ -62,13 +56,11 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
     of_block = shares[chosen]
     never = int((of_block == 0).sum())
     text = f"{index.n_tokens:,} tokens of {index.source}{dated(run)}"
-    silent = f"{number(f'{never:,} of {len(of_block):,} neurons')} of block {chosen + 1} never "
-    sentence = (
-        f"{silent}fire{'s' * (never == 1)} on {text}"
-        if never
-        else f"Each of block {chosen + 1}'s {number(f'{len(of_block):,} neurons')} fires somewhere "
-        f"in {text}"
-    )
+    neurons = f"{len(of_block):,} neurons"
+    sentence = f"Each of block {chosen + 1}'s {number(neurons)} fires somewhere in {text}"
+    if never:
+        silent = f"{number(f'{never:,} of {neurons}')} of block {chosen + 1} never "
+        sentence = f"{silent}fire{'s' * (never == 1)} on {text}"
     sentence += f"; a token activates {percent(float(of_block.mean()))} on average."
     under = (
         f"{_on_books(run, never)}Published: in some blocks of OPT-66B more than 70% never fire "
@@ -112,12 +104,10 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
         f"{number(f'{len(shown):,} of {len(rows.awake):,} neurons')}{first}. Click a row for "
         "its neuron."
     )
+    head = Head(sentence, "", run.card.colour, under=UNDER_TABLE)
+    table = list(zip(*columns.values(), strict=True))
     return table_cell(
-        "all-neurons",
-        Head(sentence, "", run.card.colour, under=UNDER_TABLE),
-        list(columns),
-        list(zip(*columns.values(), strict=True)),
-        lambda place: open_neuron(run, int(shown[place])),
+        "all-neurons", head, list(columns), table, lambda place: open_neuron(run, int(shown[place]))
     )
 
 

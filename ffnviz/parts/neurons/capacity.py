@@ -19,7 +19,7 @@ from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, require, word_head
 from ffnviz.models.encoder.linear import linear
 from ffnviz.models.network import Network
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import Measured, Sheet, Soon, measured_row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, lines
@@ -39,17 +39,11 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Stored:
-    """How well N pairs are recalled from one kind of hidden layer.
+    """How well N pairs are recalled from one kind of hidden layer."""
 
-    Attributes:
-        recall: share of pairs whose output is closest to its own word, (n_counts,).
-        off: ‖H W − Y‖ / ‖Y‖, (n_counts,).
-        rank: of the hidden layer of all inputs; None while more pairs are being stored.
-    """
-
-    recall: Array
-    off: Array
-    rank: int | None
+    recall: Array  # share of pairs whose output is closest to its own word, (n_counts,)
+    off: Array  # ‖H W − Y‖ / ‖Y‖, (n_counts,)
+    rank: int | None  # of the hidden layer of all inputs; None while more pairs are being stored
 
     def exact_up_to(self, counts: NDArray[np.int64]) -> int:
         """The largest N up to which all outputs are exact; 0 if there is none."""
@@ -58,30 +52,19 @@ class Stored:
 
 @dataclass(frozen=True)
 class Capacity:
-    """Pairs stored with φ and without.
+    """Pairs stored with φ and without."""
 
-    Attributes:
-        counts: numbers of pairs, (n_counts,).
-        with_phi: with the network's W₁ and φ.
-        without: with W₁ alone, whose outputs are mixtures of the input's entries and a 1.
-        words: the words among which the right one must be the closest.
-    """
-
-    counts: NDArray[np.int64]
-    with_phi: Stored
-    without: Stored
-    words: int
+    counts: NDArray[np.int64]  # numbers of pairs, (n_counts,)
+    with_phi: Stored  # with the network's W₁ and φ
+    without: Stored  # with W₁ alone, whose outputs are mixtures of the input's entries and a 1
+    words: int  # the words among which the right one must be the closest
 
 
 @torch.no_grad()
 def capacity(model: Network, block: int, progress: Progress) -> Iterator[Capacity]:
     """Store up to 4,096 random pairs in one block's FFN, and yield what is known after each number.
 
-    An input is a word's vector, alone in the stream, as the FFN reads it; an output is the
-    direction of another word's output vector.
-
-    Raises:
-        NotForThisNetwork: for a gated FFN, or without a plain word head.
+    An input is a word's vector, as the FFN reads it; an output, the direction of another's.
     """
     require(model, NEEDS)
     ffn, read, written = model.ffn(block), model.input_words.vectors, word_head(model)[1].vectors
@@ -102,10 +85,7 @@ def capacity(model: Network, block: int, progress: Progress) -> Iterator[Capacit
 
 
 def stored(hidden: Tensor, y: Tensor, counts: list[int]) -> Iterator[Stored]:
-    """Fit W by least squares to the first N rows of a hidden layer and of y, for each N in turn.
-
-    The rows of y have length 1, and outputs are compared with all of them. The numbers N rise.
-    """
+    """Fit W by least squares to the first N rows of a hidden layer and of y, for each rising N."""
     width = hidden.shape[1]
     narrow = hidden[: max((n for n in counts if n <= width), default=0)]
     pairs = narrow @ narrow.mT
@@ -127,13 +107,11 @@ def stored(hidden: Tensor, y: Tensor, counts: list[int]) -> Iterator[Stored]:
         closest = linear(outputs.float(), words).argmax(dim=-1)
         recall.append(float((closest == torch.arange(n)).double().mean()))
         off.append(_off(outputs, target))
-        rank = _rank(gram if n_summed else pairs) if n == counts[-1] else None
+        rank = None
+        if n == counts[-1]:
+            eigenvalues = torch.linalg.eigvalsh(gram if n_summed else pairs)
+            rank = int((eigenvalues > 1e-11 * eigenvalues[-1]).sum())
         yield Stored(np.array(recall), np.array(off), rank)
-
-
-def _rank(gram: Tensor) -> int:
-    eigenvalues = torch.linalg.eigvalsh(gram)
-    return int((eigenvalues > 1e-11 * eigenvalues[-1]).sum())
 
 
 def _off(outputs: Tensor, target: Tensor) -> float:
@@ -168,17 +146,14 @@ def sheet(run: Run, _: Values) -> Sheet:
     """The pairs found again, beside how far the outputs are off."""
     setup = (run.card.id, run.model.fingerprint, run.state.block)
 
-    def after(measured: Measured[Capacity]) -> list[Row]:
-        stored = measured.result
-        return [row(the_recall(run, stored), the_error(run, stored))]
+    def cards(measured: Measured[Capacity]) -> tuple[Cell, Cell]:
+        return the_recall(run, measured.result), the_error(run, measured.result)
 
-    first = row(
-        Soon("capacity", "How many pairs of words one FFN finds again", 600),
-        Soon("capacity-error", "How far its outputs are off", 600),
-    )
-    doing = "Storing up to 4,096 pairs …"
-    stored = Measurement("capacity", setup, store, after, (), (first,), "Store", doing, once=True)
-    return Sheet([stored], [])
+    found = Soon("capacity", "How many pairs of words one FFN finds again", 600)
+    off = Soon("capacity-error", "How far its outputs are off", 600)
+    words = ("Store", "Storing up to 4,096 pairs …")
+    both = measured_row("capacity", setup, store, cards, (found, off), words=words, once=True)
+    return Sheet([both], [])
 
 
 def store(run: Run, progress: Progress) -> Iterator[Capacity]:
@@ -223,12 +198,7 @@ def _curves(run: Run, stored: Capacity, share: Literal["recall", "off"], title: 
     with_phi, without = (
         100 * np.maximum(getattr(each, share), 0) for each in (stored.with_phi, stored.without)
     )
-    return lines(
-        stored.counts,
-        {
-            f"with {run.card.phi.label}": (with_phi, f"@{run.card.colour}", "solid"),
-            "without φ": (without, "@muted", "dash"),
-        },
-        axis("pairs N", tickvals=list(TICKS), ticktext=[f"{tick:,}" for tick in TICKS]),
-        axis(title, range=[-4, 104]),
-    )
+    series = {f"with {run.card.phi.label}": (with_phi, f"@{run.card.colour}", "solid")}
+    series["without φ"] = (without, "@muted", "dash")
+    across = axis("pairs N", tickvals=list(TICKS), ticktext=[f"{tick:,}" for tick in TICKS])
+    return lines(stored.counts, series, across, axis(title, range=[-4, 104]))

@@ -95,10 +95,7 @@ def passage(text: str, tokens: Sequence[Token], token: int, value: float) -> Pas
 
 
 def dated(run: Run) -> str:
-    """The date of the network's index file, to follow its corpus; none for the indexes we ship.
-
-    The date is the file's and not in it, so that whoever counts the same gets the same bytes.
-    """
+    """The date of the network's index file, to follow its corpus; none for the indexes we ship."""
     path = _index_path(run)
     if path is None or path.parent == INDEXES:
         return ""

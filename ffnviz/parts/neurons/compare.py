@@ -12,20 +12,10 @@ from ffnviz.analysis.causal.measure import LogitDifference, telling_words, usual
 from ffnviz.models.trace import ForwardPass, Trace
 from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Button, Row, Sheet, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    axis,
-    bare_axis,
-    escaped,
-    figure,
-    isolated,
-    row_axis,
-    shortened,
-    signed_colours,
-)
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import neuron_name, number, quoted, signed
 from ffnviz.state.actions import ShowState
@@ -40,20 +30,17 @@ class Comparison:
     pairs: NDArray[np.int64]  # a token of the first and one of the second sentence, (n_pairs, 2)
     neurons: NDArray[np.int64]  # those that differ most, the most different first, (k,)
     # first, second: their hidden values on the pairs, (n_pairs, k)
-    first: NDArray[np.float32]
-    second: NDArray[np.float32]
+    first: Array
+    second: Array
 
     @property
-    def difference(self) -> NDArray[np.float32]:
+    def difference(self) -> Array:
         """Second minus first, (n_pairs, k)."""
         return self.second - self.first
 
 
 def pairs(first: list[int], second: list[int]) -> NDArray[np.int64]:
-    """The tokens that correspond, by their ids: equal ones, and those that replace others.
-
-    Where one side has more tokens than the other, the rest have no partner.
-    """
+    """The tokens that correspond, by their ids: equal ones, and those that replace others."""
     matcher = SequenceMatcher(a=first, b=second, autojunk=False)
     matched = [
         (a + step, b + step)
@@ -67,11 +54,7 @@ def pairs(first: list[int], second: list[int]) -> NDArray[np.int64]:
 def compare(
     first: ForwardPass, second: ForwardPass, block: int, k: int = 20, pair: int | None = None
 ) -> Comparison:
-    """The k neurons of a block that differ most between two sentences.
-
-    They are ranked by their largest difference on any pair of tokens, or by that on `pair`, an
-    index of `pairs`.
-    """
+    """The k neurons of a block that differ most between two sentences, on any pair or on `pair`."""
     matched = pairs(first.ids.tolist(), second.ids.tolist())
     a = first.blocks[block].ffn.hidden.cpu().numpy()[matched[:, 0]]  # (n_pairs, d_ff)
     b = second.blocks[block].ffn.hidden.cpu().numpy()[matched[:, 1]]
@@ -90,21 +73,18 @@ def differences(
     """A row a pair of tokens, a column a neuron; a click chooses the neuron."""
     largest = max(float(np.abs(difference).max(initial=0)), 1e-6)
     y = np.arange(len(pairs))
-    return figure(
-        [{
-            "type": "heatmap", "name": "difference", "z": difference, "y": y,
-            "x": np.arange(len(neurons)), "zmin": -largest, "zmax": largest, "xgap": 1, "ygap": 1,
-            "meta": {"named": "tokens"},
-            "customdata": np.tile(neurons, (len(pairs), 1)),
-            **signed_colours("second − first"),
-            "hovertemplate": "neuron %{customdata}: %{z:+.2f}<extra></extra>",
-        }],
-        bare_axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
-                  ticktext=[str(n) for n in neurons], tickangle=-60),
-        bare_axis("", tickvals=y, ticktext=[escaped(shortened(text, 16)) for text in pairs],
-                  range=[len(pairs) - 0.5, -0.5]),
-        shapes=[{"type": "rect", "x0": -0.5, "x1": len(neurons) - 0.5, "y0": pair - 0.5,
-                 "y1": pair + 0.5, "line": {"color": "@text", "width": 2}}],
+    return plot.figure(
+        [plot.heatmap(
+            "difference", difference, -largest, largest, x=np.arange(len(neurons)), y=y, xgap=1,
+            ygap=1, meta={"named": "tokens"}, customdata=np.tile(neurons, (len(pairs), 1)),
+            hovertemplate="neuron %{customdata}: %{z:+.2f}<extra></extra>",
+            **plot.signed_colours("second − first"),
+        )],
+        plot.bare_axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
+                       ticktext=[str(n) for n in neurons], tickangle=-60),
+        plot.bare_axis("", tickvals=y, range=[len(pairs) - 0.5, -0.5],
+                       ticktext=[plot.escaped(plot.shortened(each, 16)) for each in pairs]),
+        shapes=[plot.outline(0, len(neurons) - 1, pair, pair)],
         margin={"l": 150, "r": 10, "t": 64, "b": 90},
     )  # fmt: skip
 
@@ -113,25 +93,13 @@ def both_values(
     names: tuple[str, str], neurons: NDArray[np.integer], first: Array, second: Array, twin: str
 ) -> Figure:
     """One pair of tokens: each neuron's value in the first sentence and in the second."""
-    y = np.arange(len(neurons))
-    return figure(
-        [
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": escaped(name),
-                "x": hidden,
-                "y": y,
-                "customdata": neurons,
-                "marker": {"color": colour},
-                "hovertemplate": "neuron %{customdata}: %{x:.2f}<extra></extra>",
-            }
-            for name, hidden, colour in zip(
-                names, (first, second), ("@muted", f"@{twin}"), strict=True
-            )
-        ],
-        axis("activation φ(x·key + b)"),
-        row_axis(len(neurons), "neuron", tickvals=y, ticktext=[str(n) for n in neurons]),
+    y, hover = np.arange(len(neurons)), "neuron %{customdata}: %{x:.2f}<extra></extra>"
+    looks = {"orientation": "h", "customdata": neurons, "hovertemplate": hover}
+    shown = zip(names, (first, second), ("@muted", f"@{twin}"), strict=True)
+    return plot.figure(
+        [plot.bar_trace(plot.escaped(name), x, y, colour, **looks) for name, x, colour in shown],
+        plot.axis("activation φ(x·key + b)"),
+        plot.row_axis(len(neurons), "neuron", tickvals=y, ticktext=[str(n) for n in neurons]),
         barmode="group",
         margin={"l": 84, "r": 16, "t": 40, "b": 56},
     )
@@ -163,9 +131,8 @@ def other_sentence(run: Run) -> Setting[str]:
 
 def has_mask(run: Run, trace: Trace) -> bool:
     """Whether the sentence has a mask for the network to fill in."""
-    return run.card.has_mask and any(
-        token.id == run.model.tokenizer.mask_id for token in trace.tokens
-    )
+    mask = run.model.tokenizer.mask_id
+    return run.card.has_mask and any(token.id == mask for token in trace.tokens)
 
 
 def compared(run: Run, text: str) -> list[Row]:
@@ -190,7 +157,7 @@ def compared(run: Run, text: str) -> list[Row]:
 def _pair_names(run: Run, other: Trace, both: Comparison) -> list[str]:
     labels = token_labels(other.tokens)
     names = [(run.labels[one], labels[two]) for one, two in both.pairs]
-    return [a if a == b else f"{isolated(a)} → {isolated(b)}" for a, b in names]
+    return [a if a == b else f"{plot.isolated(a)} → {plot.isolated(b)}" for a, b in names]
 
 
 def second_line(trace: Trace) -> str:
@@ -208,13 +175,10 @@ def all_pairs(run: Run, other: Trace, both: Comparison, pair: int) -> Cell:
         f"{number(f'{signed(both.first[most, column])} → {signed(both.second[most, column])}')}; "
         f"pairs of tokens compared: {len(names)}."
     )
-    return chart_cell(
-        Head(sentence, "compared", run.card.colour, second_line(other)),
-        differences(names, both.neurons, both.difference, pair),
-        "The differences of the most different neurons, pair by pair.",
-        height=620,
-        on_choose=partial(open_neuron, run),
-    )
+    head = Head(sentence, "compared", run.card.colour, second_line(other))
+    figure = differences(names, both.neurons, both.difference, pair)
+    alt = "The differences of the most different neurons, pair by pair."
+    return chart_cell(head, figure, alt, height=620, on_choose=partial(open_neuron, run))
 
 
 def one_pair(run: Run, other: Trace, pair: int) -> Cell:
@@ -228,38 +192,29 @@ def one_pair(run: Run, other: Trace, pair: int) -> Cell:
         f"{number(f'{np.linalg.norm(moved.cpu().numpy()):.2f}')}; its length there is "
         f"{float(hidden.norm()):.2f}. Click another token above."
     )
-    names = run.labels[one], token_labels(other.tokens)[two]
-    return chart_cell(
-        Head(sentence, "pair", run.card.colour, second_line(other)),
-        both_values(
-            (f"first: {isolated(names[0])}", f"second: {isolated(names[1])}"),
-            both.neurons,
-            both.first[pair],
-            both.second[pair],
-            run.card.colour,
-        ),
-        "The neurons that differ most on one pair of tokens, in both sentences.",
-        height=620,
-        on_choose=partial(open_neuron, run),
+    here = plot.isolated(run.labels[one])
+    there = plot.isolated(token_labels(other.tokens)[two])
+    head = Head(sentence, "pair", run.card.colour, second_line(other))
+    figure = both_values(
+        (f"first: {here}", f"second: {there}"),
+        both.neurons,
+        both.first[pair],
+        both.second[pair],
+        run.card.colour,
     )
+    alt = "The neurons that differ most on one pair of tokens, in both sentences."
+    return chart_cell(head, figure, alt, height=620, on_choose=partial(open_neuron, run))
 
 
 @dataclass(frozen=True)
 class SentencePair:
-    """Two aligned sentences, and the measure that tells their answers apart.
+    """Two aligned sentences, and the measure that tells their answers apart."""
 
-    Attributes:
-        given: the second sentence, whose activations are taken.
-        into: the first, with all its tokens.
-        pairs: tokens that correspond, in `given` and in `into`, (n, 2).
-        judged: where each answers, in `given` and in `into`.
-        measure: logit(word) − logit(instead); the second says `word` rather than `instead`.
-    """
-
-    given: Trace
-    into: Trace
-    pairs: NDArray[np.int64]
-    judged: tuple[int, int]
+    given: Trace  # the second sentence, whose activations are taken
+    into: Trace  # the first, with all its tokens
+    pairs: NDArray[np.int64]  # tokens that correspond, in `given` and in `into`, (n, 2)
+    judged: tuple[int, int]  # where each answers, in `given` and in `into`
+    # logit(word) − logit(instead); the second says `word` rather than `instead`
     measure: LogitDifference
 
     @property

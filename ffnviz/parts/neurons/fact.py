@@ -24,11 +24,12 @@ from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
-from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import Button, Measured, Sheet, Soon, measured_row
+from ffnviz.pictures import plot
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Figure, bare_axis, figure, shortened, signed_colours, some_named
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.wording import counted, neuron_name, number, percent, quoted
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run, token_labels
@@ -47,24 +48,19 @@ LABEL = "Switch off part by part"
 
 @dataclass(frozen=True)
 class Located:
-    """What a prediction needs.
+    """What a prediction needs."""
 
-    Attributes:
-        plain, without: the prediction of the network as it is, and without the neurons.
-        after: the likeliest word's probability without the neurons.
-        alone: that with one part off at one token: by block, PARTS and token, (n_blocks, 2, T).
-        everywhere: that with one part off at all tokens, (n_blocks, 2).
-        neurons: (block, neuron) of those that were switched off, the strongest first.
-        asked, known, kept: how many other facts were asked; how many of these the network says, and
-            how many of the latter still without the neurons.
-    """
-
+    # plain, without: the prediction of the network as it is, and without the neurons
     plain: Prediction
     without: Prediction
-    after: float
-    alone: NDArray[np.float64]
-    everywhere: NDArray[np.float64]
+    after: float  # the likeliest word's probability without the neurons
+    # that with one part off at one token: by block, PARTS and token, (n_blocks, 2, T)
+    alone: Array
+    everywhere: Array  # that with one part off at all tokens, (n_blocks, 2)
+    # (block, neuron) of those that were switched off, the strongest first
     neurons: tuple[tuple[int, int], ...]
+    # asked, known, kept: how many other facts were asked; how many of these the network says, and
+    # how many of the latter still without the neurons
     asked: int
     known: int
     kept: int
@@ -79,20 +75,14 @@ def sheet(run: Run, _: Values) -> Sheet:
     """The map of what the prediction needs, beside what it is without the neurons that carry it."""
     setup = (run.card.id, run.model.fingerprint, run.device, run.state.sentence, run.place)
 
-    def after(measured: Measured[Located]) -> list[Row]:
-        found = measured.result
-        return [row(the_map(run, found), the_neurons(run, found), widths=(1.3, 1))]
+    def cards(measured: Measured[Located]) -> tuple[Cell, Cell]:
+        return the_map(run, measured.result), the_neurons(run, measured.result)
 
-    before = [
-        row(
-            Soon("fact-map", "Which parts of the network this prediction needs", 420),
-            Soon("fact-neurons", "The prediction without the neurons that carry it"),
-            widths=(1.3, 1),
-        )
-    ]
-    located = Measurement(
-        "fact", setup, locate, after, (), before, LABEL, "Switching off part by part …"
-    )
+    needs = Soon("fact-map", "Which parts of the network this prediction needs", 420)
+    carried = Soon("fact-neurons", "The prediction without the neurons that carry it")
+    soon = (needs, carried)
+    words = (LABEL, "Switching off part by part …")
+    located = measured_row("fact", setup, locate, cards, soon, widths=(1.3, 1), words=words)
     example = ShowState(replace(run.state, sentence=TO_TRY, token=None))
     return Sheet([located], [Button("Try “The opposite of hot is …”", example)])
 
@@ -120,41 +110,37 @@ def locate(run: Run, progress: Progress) -> Located:
     edits = switched_off(neurons)
     others = [fact for fact in read_facts()[::EVERY] if fact.answer != plain.words[0].strip()]
     known = said(model, others)
+    changed = predict(model, model.trace(run.state.sentence, edits), run.place)
+    after = float(edited.double().softmax(-1)[word])
     return Located(
-        plain,
-        predict(model, model.trace(run.state.sentence, edits), run.place),
-        float(edited.double().softmax(-1)[word]),
-        alone,
-        everywhere,
-        neurons,
-        len(others),
-        int(known.sum()),
-        int((said(model, others, edits) & known).sum()),
+        plain=plain,
+        without=changed,
+        after=after,
+        alone=alone,
+        everywhere=everywhere,
+        neurons=neurons,
+        asked=len(others),
+        known=int(known.sum()),
+        kept=int((said(model, others, edits) & known).sum()),
     )
 
 
 def carriers(run: Run, word: int, second: int) -> tuple[tuple[tuple[int, int], ...], Tensor]:
-    """As few of the first neurons as make another word the likeliest, and the logits without them.
+    """As few neurons as make another word the likeliest, and the logits without them.
 
     It is the most of COUNTS if none of these does. `second` is the likeliest word but one.
     """
     measure = LogitDifference(word, second)
-    ranked = ranked_neurons(run.model, run.state.sentence, measure, run.place)
+    # What setting each neuron to zero would take away, to first order.
+    found = gradient_attribution(run.model, run.state.sentence, measure, token=run.place)
+    best = found.product.sum(dim=1).flatten().topk(max(COUNTS)).indices.tolist()
+    ranked = [divmod(each, run.model.sizes.d_ff) for each in best]
     for count in COUNTS:
         edits = switched_off(ranked[:count])
         edited = run.model.run(run.whole.ids[None], edits).logits_at(run.place)[0]
         if int(edited.argmax()) != word:
             break
     return tuple(ranked[:count]), edited
-
-
-def ranked_neurons(
-    model: Network, text: str, measure: LogitDifference, place: int
-) -> list[tuple[int, int]]:
-    """(block, neuron) by what setting each to zero would take away, to first order; most first."""
-    worth = gradient_attribution(model, text, measure, token=place).product.sum(dim=1)
-    best = worth.flatten().topk(max(COUNTS)).indices.tolist()
-    return [divmod(each, model.sizes.d_ff) for each in best]
 
 
 def switched_off(neurons: Sequence[tuple[int, int]]) -> list[Edit]:
@@ -202,29 +188,23 @@ def the_map(run: Run, found: Located) -> Cell:
         for each, at in np.ndindex(found.everywhere.shape)
     )
     nats = np.log(before / np.maximum(found.alone, 1e-12))
-    return chart_cell(
-        Head(sentence, "fact-map", run.card.colour, under=f"Off at every token: {off}."),
-        need_map(labels, nats.reshape(-1, len(labels))),
-        "How much less likely the word is without each block's attention or FFN at each token.",
-        height=420,
-    )
+    head = Head(sentence, "fact-map", run.card.colour, under=f"Off at every token: {off}.")
+    alt = "How much less likely the word is without each block's attention or FFN at each token."
+    return chart_cell(head, need_map(labels, nats.reshape(-1, len(labels))), alt, height=420)
 
 
-def need_map(labels: Sequence[str], nats: NDArray[np.float64]) -> Figure:
+def need_map(labels: Sequence[str], nats: Array) -> Figure:
     """A row an attention or FFN, block by block, and a column a token; (2 · n_blocks, T)."""
     n_rows, n_tokens = nats.shape
     largest = max(float(np.abs(nats).max(initial=0)), 0.01)
     rows = [f"{LABELS[at]} {block + 1}" for block in range(n_rows // 2) for at in PARTS]
-    return figure(
-        [{
-            "type": "heatmap", "name": "needed", "z": nats,
-            "x": np.arange(n_tokens), "y": np.arange(n_rows),
-            "zmin": -largest, "zmax": largest, "xgap": 1, "ygap": 1, **signed_colours("nats"),
-            "hovertemplate": "%{y}, %{x}: %{z:+.2f} nats<extra></extra>",
-        }],
-        bare_axis("token", **some_named(list(map(shortened, labels)), MOST_NAMES, 16),
-                  tickangle=-60),
-        bare_axis("", tickvals=np.arange(n_rows), ticktext=rows, range=[n_rows - 0.5, -0.5]),
+    tokens = plot.some_named(list(map(plot.shortened, labels)), MOST_NAMES, 16)
+    return plot.figure(
+        [plot.heatmap("needed", nats, -largest, largest, x=np.arange(n_tokens), y=np.arange(n_rows),
+                      xgap=1, ygap=1, hovertemplate="%{y}, %{x}: %{z:+.2f} nats<extra></extra>",
+                      **plot.signed_colours("nats"))],
+        plot.bare_axis("token", **tokens, tickangle=-60),
+        plot.bare_axis("", tickvals=np.arange(n_rows), ticktext=rows, range=[n_rows - 0.5, -0.5]),
         margin={"l": 110, "r": 10, "t": 10, "b": 100},
     )  # fmt: skip
 
@@ -249,16 +229,11 @@ def the_neurons(run: Run, found: Located) -> Cell:
         f"and without {'this neuron' if n == 1 else 'these neurons'} still "
         f"{number(f'{found.kept}')}. The neuron{'s' * (n != 1)}: {', '.join(names)}{more}."
     )
+    plain, without = found.plain, found.without
     panels = [
-        Bars(title, each.words, each.probabilities, colour)
-        for title, each, colour in (
-            ("as it is", found.plain, run.card.colour),
-            ("without them", found.without, "muted"),
-        )
+        Bars("as it is", plain.words, plain.probabilities, run.card.colour),
+        Bars("without them", without.words, without.probabilities, "muted"),
     ]
-    return bars_cell(
-        Head(sentence, "fact-neurons", run.card.colour, under=others),
-        panels,
-        "fact-words",
-        alt="The likeliest words of the network as it is, and without the neurons.",
-    )
+    head = Head(sentence, "fact-neurons", run.card.colour, under=others)
+    alt = "The likeliest words of the network as it is, and without the neurons."
+    return bars_cell(head, panels, "fact-words", alt=alt)

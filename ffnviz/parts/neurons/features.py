@@ -109,14 +109,11 @@ def on_this_sentence(run: Run, features: Features, feature: int) -> Cell:
     """The feature's value on every token."""
     values = features.values[:, feature].float().cpu().numpy()
     sentence = active_on(run, f"Feature {feature} is active", values, values > 0)
-    return chart_cell(
-        Head(sentence, "", run.card.colour),
-        figures.values(run.labels, values, run.token, run.card.colour, 0.0, "activation"),
-        "The feature's value on each token of the sentence.",
-        key="feature-values",
-        height=260,
-        on_choose=ChooseToken,
-    )
+    colour = run.card.colour
+    figure = figures.values(run.labels, values, run.token, colour, 0.0, "activation")
+    alt = "The feature's value on each token of the sentence."
+    head = Head(sentence, "", colour)
+    return chart_cell(head, figure, alt, key="feature-values", height=260, on_choose=ChooseToken)
 
 
 def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
@@ -129,15 +126,10 @@ def what_it_writes(run: Run, sae: Sae, feature: int) -> list[Cell]:
         f"Feature {feature} promotes {number(f'“{promoted.words[0]}”')} and suppresses "
         f"{quoted(suppressed.words[0])}."
     )
-    return [
-        bars_cell(
-            Head(sentence, "writes", run.card.colour),
-            word_panels(run, promoted, suppressed),
-            key="feature-words",
-            alt="The words whose logits the feature raises most, and those it lowers most.",
-            of="added to the logit by a unit of activation",
-        )
-    ]
+    head, panels = Head(sentence, "writes", run.card.colour), word_panels(run, promoted, suppressed)
+    alt = "The words whose logits the feature raises most, and those it lowers most."
+    of = "added to the logit by a unit of activation"
+    return [bars_cell(head, panels, "feature-words", alt, of=of)]
 
 
 def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[Cell]:
@@ -150,9 +142,8 @@ def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[C
 
     def answers() -> tuple[float, float, float, Prediction, Prediction]:
         swapped = replaced(run.model, run.whole, sae, place)  # its traces are not kept
-        plain, changed = (
-            predict(run.model, each, place, 1) for each in (swapped.plain, swapped.trace)
-        )
+        plain = predict(run.model, swapped.plain, place, 1)
+        changed = predict(run.model, swapped.trace, place, 1)
         return swapped.unexplained, swapped.divergence, swapped.without, plain, changed
 
     unexplained, divergence, without, *guesses = run.subject.per_sentence(
@@ -166,14 +157,11 @@ def what_it_misses(run: Run, sae: Sae, path: Path, features: Features) -> list[C
         became = f"still {word}, {now} instead of {before}"
     answer = (
         f"With the dictionary's sum x̂ in place of the activations x at all tokens, the "
-        f"answer at {quoted(run.labels[run.token])} is "
-        f"{became}; the prediction moves by {number(f'{divergence:.3g} nats')}. With zeros "
-        f"there, it would move by {without:.3g}."
+        f"answer at {quoted(run.labels[run.token])} is {became}; the prediction moves by "
+        f"{number(f'{divergence:.3g} nats')}. With zeros there, it would move by {without:.3g}."
     )
-    share = (
-        f"{here} Over the sentence, it leaves {number(percent(unexplained))} of the variance "
-        "unexplained."
-    )
+    left = number(percent(unexplained))
+    share = f"{here} Over the sentence, it leaves {left} of the variance unexplained."
     start = without_start(run.model, run.whole, sae)
     return [text_cell("missed", share, answer), *([text_cell("start", start)] if start else [])]
 
@@ -188,16 +176,15 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
         sentence = (
             f"Its strongest examples; active on {number(f'{percent(float(share))} of tokens')}."
         )
+        found = zip(
+            result.values[:, feature].tolist(),
+            result.texts[:, feature].tolist(),
+            result.tokens[:, feature].tolist(),
+            strict=True,
+        )
         shown = [
-            passage(
-                result.read[text], tokens_read(run, result.read[text]), int(token), float(value)
-            )
-            for value, text, token in zip(
-                result.values[:, feature],
-                result.texts[:, feature],
-                result.tokens[:, feature],
-                strict=True,
-            )
+            passage(result.read[text], tokens_read(run, result.read[text]), token, value)
+            for value, text, token in found
             if value > 0
         ]
         return [passages_cell(Head(sentence, "", run.card.colour), shown, "feature-examples")]

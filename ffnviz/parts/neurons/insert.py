@@ -30,11 +30,12 @@ from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, So
 from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.text import Passage, passages_cell, text_cell
 from ffnviz.pictures.wording import number, percent, quoted, signed
 from ffnviz.state.actions import ChooseToken, Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, number_setting, text_setting
+from ffnviz.state.settings import Values, number_setting, number_slider, text_setting
 
 NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PLAIN_FFN)
 AWAKE = 4.0  # its pre-activation at the token it was planted for
@@ -66,11 +67,7 @@ class Planted:
 
 
 def word_id(model: Network, typed: str) -> int:
-    """The vocabulary entry of a typed word.
-
-    Raises:
-        PlantError: if there is no word, or the network has it only in pieces.
-    """
+    """The vocabulary entry of a typed word."""
     word = typed.strip()
     if not word:
         raise PlantError("Type a word for the neuron to say.")
@@ -104,18 +101,11 @@ def plant(
 ) -> Planted:
     """A neuron that is active at a token and writes towards a word.
 
-    With x the FFN's input at the token, the pre-activation at any input y is 4 at y = x, and 0
-    where the part of y along x has only the share `choosiness` of x's length:
-
-        4 · (x·y / x·x − choosiness) / (1 − choosiness).
-
-    The value is the direction in the stream along which the word's logit rises fastest above the
-    average word's: gain ⊙ (E_w − mean(E)), centred as the final norm centres. What it writes at the
-    token is `strength` times as long as the FFN's own output. `choosiness` is below 1, and taken as
-    0 where the FFN has no biases.
-
-    Raises:
-        NotForThisNetwork: for a gated FFN, or without a plain word head.
+    With x the FFN's input at the token, its pre-activation at any input y is
+    4 · (x·y / x·x − choosiness) / (1 − choosiness); `choosiness` is below 1, and taken as 0 where
+    the FFN has no biases. What it writes at the token is `strength` times
+    as long as the FFN's own output, and in the direction along which the word's logit rises fastest
+    above the average word's: gain ⊙ (E_w − mean(E)), centred as the final norm centres.
     """
     require(model, NEEDS)
     head, words = word_head(model)
@@ -177,11 +167,7 @@ def spread(
     threshold: float,
     progress: Progress = lambda _: None,
 ) -> PlantSpread:
-    """Run other sentences without the neuron and with it; blocks before it run once.
-
-    Raises:
-        NotForThisNetwork: for a gated FFN, without a plain word head or a mask token.
-    """
+    """Run other sentences without the neuron and with it; blocks before it run once."""
     require(model, SPREAD_NEEDS)
     losses: tuple[list[NDArray[np.float64]], ...] = ([], [])
     said, awake, n_tokens = [0, 0], 0, 0
@@ -212,7 +198,7 @@ def spread(
 
 
 def _strongest(
-    model: Network, batch: MaskedBatch, values: NDArray[np.float32], threshold: float, number: int
+    model: Network, batch: MaskedBatch, values: Array, threshold: float, number: int
 ) -> list[tuple[float, int, ActivatingToken]]:
     """A batch's strongest tokens, behind |activation| and a unique number to sort them by."""
     strongest, fires = [], active(values, threshold)
@@ -221,11 +207,9 @@ def _strongest(
         if not fires[text, token]:
             break
         value, words = float(values[text, token]), _as_read(model, batch, text)
-        at = words[token]
+        at, after = words[token], "".join(words[token + 1 :])
         before = "".join(words[:token]) + at[: len(at) - len(at.lstrip())]
-        activating = ActivatingToken(
-            value, before.lstrip(), at.strip(), "".join(words[token + 1 :])
-        )
+        activating = ActivatingToken(value, before.lstrip(), at.strip(), after)
         strongest.append((abs(value), -number - int(cell), activating))
     return strongest
 
@@ -247,9 +231,7 @@ NO_BIASES = (
 WORD = text_setting("plant", "moon", LONGEST_WORD, url_length=6 * LONGEST_WORD).with_control(
     "A word for the new neuron to say", example="moon"
 )
-STRENGTH = number_setting("strength", 1.5, STRENGTHS[0], STRENGTHS[-1]).with_control(
-    "strength (× the FFN output's norm)", STRENGTHS, lambda stop: f"{stop:g}×"
-)
+STRENGTH = number_slider("strength", 1.5, STRENGTHS, "strength (× the FFN output's norm)", "{:g}×")
 CHOOSINESS = number_setting("choosy", 0.7, CHOOSY[0], CHOOSY[-1]).with_control(
     "similarity threshold", CHOOSY, percent
 )
@@ -293,14 +275,12 @@ def before_and_after(run: Run, planted: Planted) -> Cell:
         f"goes from {percent(was)} to {number(percent(now))} at {quoted(run.labels[run.token])}."
     )
     d_ff = model.sizes.d_ff
-    return guess_cell(
-        run,
-        sentence,
-        "planted",
-        [(f"{d_ff:,} neurons", plain, run.card.colour), (f"{d_ff + 1:,} neurons", after, "muted")],
-        "The ten likeliest words without the inserted neuron and with it.",
-        "planted-words",
-    )
+    guesses = [
+        (f"{d_ff:,} neurons", plain, run.card.colour),
+        (f"{d_ff + 1:,} neurons", after, "muted"),
+    ]
+    alt = "The ten likeliest words without the inserted neuron and with it."
+    return guess_cell(run, sentence, "planted", guesses, alt, "planted-words")
 
 
 def on_this_sentence(run: Run, planted: Planted) -> Cell:
@@ -317,13 +297,10 @@ def on_this_sentence(run: Run, planted: Planted) -> Cell:
         sentence += f" {number(fires)} on the other token here."
     else:
         sentence += f", the only token here, has the activation {number(signed(values[0]))}."
-    return chart_cell(
-        Head(sentence, "planted-here", run.card.colour),
-        figures.values(run.labels, values, run.token, run.card.colour, threshold),
-        "The inserted neuron's activation on each token of the sentence.",
-        height=270,
-        on_choose=ChooseToken,
-    )
+    figure = figures.values(run.labels, values, run.token, run.card.colour, threshold)
+    alt = "The inserted neuron's activation on each token of the sentence."
+    head = Head(sentence, "planted-here", run.card.colour)
+    return chart_cell(head, figure, alt, height=270, on_choose=ChooseToken)
 
 
 def on_other_sentences(
@@ -365,8 +342,6 @@ def spread_cells(run: Run, result: PlantSpread) -> tuple[Cell, Cell]:
         f"In other sentences it activates on {number(percent(result.awake / result.n_tokens))} of "
         f"{result.n_tokens:,} tokens{', most strongly on these.' if result.strongest else '.'}"
     )
-    return text_cell("planted-loss", loss), passages_cell(
-        Head(sentence, "planted-elsewhere", run.card.colour),
-        [Passage(signed(w.value), w.before, w.at, w.after) for w in result.strongest],
-        key="planted-elsewhere",
-    )
+    head = Head(sentence, "planted-elsewhere", run.card.colour)
+    shown = [Passage(signed(w.value), w.before, w.at, w.after) for w in result.strongest]
+    return text_cell("planted-loss", loss), passages_cell(head, shown, "planted-elsewhere")

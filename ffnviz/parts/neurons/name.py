@@ -43,7 +43,7 @@ from ffnviz.parts.neurons.others import credited, what_others_say
 from ffnviz.parts.sheet import Answer, Button, Control, Download, Sheet, Upload, row, set_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Figure, axis, escaped, figure
+from ffnviz.pictures.plot import Array, Figure, axis, bar_trace, escaped, figure
 from ffnviz.pictures.text import Passage, passages_cell, table_cell, text_cell
 from ffnviz.pictures.wording import counted, neuron_name, number, percent, quoted, typed
 from ffnviz.state.actions import OpenNeuron, Set
@@ -92,21 +92,13 @@ class Score:
 
 @dataclass(frozen=True)
 class ProbeInputs:
-    """The FFNs' inputs on a set of sentences, from which any neuron is computed fast.
+    """The FFNs' inputs on a set of sentences, from which any neuron is computed fast."""
 
-    Attributes:
-        inputs: of each block, on all tokens of all sentences, (n_tokens, d_model).
-        words: all words of all sentences.
-        word_of_token: the index of each token's word in `words`, (n_tokens,).
-        tags: of each sentence.
-        sentences: their texts.
-    """
-
-    inputs: tuple[Tensor, ...]
-    words: tuple[Unit, ...]
-    word_of_token: NDArray[np.int64]
-    tags: tuple[tuple[str, ...], ...]
-    sentences: tuple[str, ...]
+    inputs: tuple[Tensor, ...]  # of each block, on all tokens of all sentences, (n_tokens, d_model)
+    words: tuple[Unit, ...]  # all words of all sentences
+    word_of_token: NDArray[np.int64]  # the index of each token's word in `words`, (n_tokens,)
+    tags: tuple[tuple[str, ...], ...]  # of each sentence
+    sentences: tuple[str, ...]  # their texts
 
 
 @torch.no_grad()
@@ -139,9 +131,7 @@ def probe_inputs(model: Network, probes: Sequence[Probe]) -> ProbeInputs:
 
 
 @torch.no_grad()
-def word_values(
-    model: Network, probed: ProbeInputs, block: int, neuron: int
-) -> NDArray[np.float32]:
+def word_values(model: Network, probed: ProbeInputs, block: int, neuron: int) -> Array:
     """A neuron's largest |hidden| on the tokens of each word, (n_words,)."""
     hidden = model.ffn(block).neuron(probed.inputs[block], neuron)
     magnitudes = np.zeros(len(probed.words), np.float32)
@@ -149,9 +139,7 @@ def word_values(
     return magnitudes
 
 
-def score_tag(
-    probed: ProbeInputs, magnitudes: NDArray[np.floating], level: float, tag: str, k: int = 5
-) -> Score:
+def score_tag(probed: ProbeInputs, magnitudes: Array, level: float, tag: str, k: int = 5) -> Score:
     """Score the guess that a neuron fires, beyond `level`, in the sentences with a tag."""
     strongest = np.zeros(len(probed.sentences))
     np.maximum.at(strongest, [word.sentence for word in probed.words], magnitudes)
@@ -161,11 +149,7 @@ def score_tag(
 
 
 def score_words(
-    probed: ProbeInputs,
-    magnitudes: NDArray[np.floating],
-    level: float,
-    words: Collection[str],
-    k: int = 5,
+    probed: ProbeInputs, magnitudes: Array, level: float, words: Collection[str], k: int = 5
 ) -> Score:
     """Score the guess that a neuron fires, beyond `level`, on a list of words."""
     guess = {as_read(word).lower() for word in words}
@@ -194,22 +178,13 @@ def scores(score: Score, twin: str) -> Figure:
         unsaid if value is None else escaped(percent(value))
         for value, unsaid in zip(values, ("none named", "never fires", ""), strict=True)
     ]
+    names = ["precision", "recall", "precision by chance"]
+    shares = [100 * (value or 0.0) for value in values]
+    colours = [f"@{twin}", f"@{twin}/0.55", "@muted"]
+    said = {"text": text, "textposition": "outside", "textfont": {"size": 22}}
+    looks = {"meta": {"labels": []}, "cliponaxis": False, "hoverinfo": "none"}
     return figure(
-        [
-            {
-                "type": "bar",
-                "name": "score",
-                "x": ["precision", "recall", "precision by chance"],
-                "y": np.array([100 * (value or 0.0) for value in values]),
-                "text": text,
-                "meta": {"labels": []},
-                "textposition": "outside",
-                "textfont": {"size": 22},
-                "cliponaxis": False,
-                "hoverinfo": "none",
-                "marker": {"color": [f"@{twin}", f"@{twin}/0.55", "@muted"]},
-            }
-        ],
+        [bar_trace("score", names, np.array(shares), colours, **said, **looks)],
         axis("", showgrid=False),
         axis("%", range=[0, 115], tickvals=[0, 25, 50, 75, 100]),
         margin={"l": 60, "r": 10, "t": 20, "b": 50},
@@ -240,18 +215,17 @@ def name_controls(run: Run, values: Values, name: Name) -> list[Control]:
         Download("Export names", "neuron-names.json", "application/json", to_file(names)),
         Download("Export for Neuronpedia", "explanations.jsonl", "application/jsonl", lines),
     ]
-    return [
-        Button("Keep this name", _add_names(names, [name]) if name.name.strip() else None),
-        *(exports if names else []),
-        Upload(
-            "Import names",
-            ".json,.jsonl",
-            LONGEST_FILE,
-            lambda *file: imported(run, values, *file),
-            "A file of names, as exported here, or of descriptions, as Neuronpedia exports them: "
-            f"up to {LONGEST_FILE:,} characters",
-        ),
-    ]
+    about = (
+        "A file of names, as exported here, or of descriptions, as Neuronpedia exports them: "
+        f"up to {LONGEST_FILE:,} characters"
+    )
+
+    def read(file: str, text: str) -> Answer:
+        return imported(run, values, file, text)
+
+    keep = Button("Keep this name", _add_names(names, [name]) if name.name.strip() else None)
+    upload = Upload("Import names", ".json,.jsonl", LONGEST_FILE, read, about)
+    return [keep, *(exports if names else []), upload]
 
 
 def name_cells(run: Run, values: Values, name: Name) -> list[Cell]:
@@ -272,30 +246,26 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
     neurons = [Neuron(each.twin, each.block - 1, each.neuron) for each in names]
     count = number(counted(len(names), "name"))
     sources = any(each.by or each.score for each in names)
-    rows = [
-        (
-            f"{neuron.network} {neuron}",
-            each.name,
-            each.tag or each.words,
-            *[each.by or "you", each.score] * sources,
-        )
-        for neuron, each in zip(neurons, names, strict=True)
-    ]
-    return table_cell(
-        "names-table",
-        Head(f"{count} kept in this page’s link. Click one to open it.", "", run.card.colour),
-        ("neuron", "name", "guess", *["said by", "score"] * sources),
-        rows,
-        on_choose=lambda row: OpenNeuron(
-            neurons[row], "neurons", "browse", settings={"browse_view": "name"}
-        ),
-    )
+    rows = []
+    for neuron, each in zip(neurons, names, strict=True):
+        source = [each.by or "you", each.score] * sources
+        rows.append((f"{neuron.network} {neuron}", each.name, each.tag or each.words, *source))
+    head = Head(f"{count} kept in this page’s link. Click one to open it.", "", run.card.colour)
+    columns = ("neuron", "name", "guess", *["said by", "score"] * sources)
+
+    def opened(row: int) -> OpenNeuron:
+        return OpenNeuron(neurons[row], "neurons", "browse", settings={"browse_view": "name"})
+
+    return table_cell("names-table", head, columns, rows, opened)
 
 
 def imported(run: Run, values: Values, file: str, text: str) -> Answer:
     """Add the file's legal names, each replacing an older one; a note says what was left out."""
     try:
-        reading = read_either(run, file, text)
+        if file.lower().endswith(".jsonl"):
+            reading = as_names(descriptions_in("It", text), run.networks, run.card.id)
+        else:  # some editors put a byte order mark before the text
+            reading = read_names(text.removeprefix("\ufeff"), run.networks)
         action = _add_names(names_in_link(run, values).names, reading.names)
         if action is None:
             raise NamesError(NO_ROOM)
@@ -306,18 +276,6 @@ def imported(run: Run, values: Values, file: str, text: str) -> Answer:
     done = f"{counted(n, 'name')} imported; {len(reading.left_out):,} left out."
     note = _problems("names-file", done, reading.left_out) if reading.left_out else None
     return Answer(action, note)
-
-
-def read_either(run: Run, file: str, text: str) -> Reading:
-    """The names in one of our files, or in a file of descriptions, as names by others.
-
-    Raises:
-        NamesError, DescriptionsError: if it is neither.
-    """
-    if file.lower().endswith(".jsonl"):
-        return as_names(descriptions_in("It", text), run.networks, run.card.id)
-    # Some editors put a byte order mark before the text.
-    return read_names(text.removeprefix("\ufeff"), run.networks)
 
 
 def _add_names(names: Sequence[Name], more: Sequence[Name]) -> Set | None:
@@ -336,19 +294,16 @@ def _problems(key: str, title: str, reasons: Sequence[str]) -> Cell:
 
 
 MISTAKES = 8
-KIND = choice_setting(
-    "guess", {"tag": "a tag of the sentence", "words": "words of my own"}
-).with_control("It fires on …")
+KINDS = {"tag": "a tag of the sentence", "words": "words of my own"}
+KIND = choice_setting("guess", KINDS).with_control("It fires on …")
 SHARES = {"any": 0.0, "quarter": 0.25, "half": 0.5}  # of how far from zero it goes
 TAG = replace(text_setting("tag", "past", LONGEST_TAG), longest=None)  # chosen from a list
 WORDS = text_setting("says", longest=LONGEST_WORDS).with_control(
     "Words, with commas between them", example="two, three, forty"
 )
 CALLED = text_setting("called", longest=LONGEST_NAME, url_length=9 * LONGEST_NAME)  # in any script
-LEVEL = choice_setting(
-    "level",
-    {"any": "at all", "quarter": "above ¼ of its maximum", "half": "above ½ of its maximum"},
-).with_control("It counts as firing …")
+LEVELS = {"any": "at all", "quarter": "above ¼ of its maximum", "half": "above ½ of its maximum"}
+LEVEL = choice_setting("level", LEVELS).with_control("It counts as firing …")
 OF = text_setting("of", longest=80)  # the neuron that the name and the guess were typed for
 SETTINGS = (KIND, TAG, WORDS, CALLED, LEVEL, OF, NAMES)
 
@@ -382,11 +337,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     score = score_guess(run, values, at_hand.index, read, name)
     others = what_others_say(run, name.neuron, lambda row: set_to(CALLED, row.text[:LONGEST_NAME]))
     result = [*at_hand.notes, how_well(run, score, name), *others, *name_cells(run, values, name)]
-    controls = [
-        *neuron_controls(run),
-        *guess_controls(run, at_hand.index, name),
-        *name_controls(run, values, name),
-    ]
+    guess = guess_controls(run, at_hand.index, name)
+    controls = [*neuron_controls(run), *guess, *name_controls(run, values, name)]
     return Sheet([row(result, its_mistakes(run, read, score, name), widths=(1, 1.2))], controls)
 
 
@@ -402,10 +354,8 @@ def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
 
 def guess_controls(run: Run, index: NeuronIndex, name: Name) -> list[Control]:
     """The controls in which the guess is made."""
-    called = CALLED.with_control(
-        f"Your name for neuron {neuron_name(run.state.block, name.neuron)}",
-        example="for example: words for numbers",
-    )
+    label = f"Your name for neuron {neuron_name(run.state.block, name.neuron)}"
+    called = CALLED.with_control(label, example="for example: words for numbers")
     tags = replace(TAG, label="Tag", options={tag: tag for tag in index.tags})
     return [called, *([KIND] if index.tags else []), LEVEL, tags if name.tag else WORDS]
 
@@ -440,12 +390,9 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
             f"picks (precision {percent(score.precision)}), and finds {score.both} of the "
             f"{score.fired} on which the neuron fires (recall {percent(score.recall)})."
         )
-    return chart_cell(
-        Head(sentence, "named", run.card.colour),
-        scores(score, run.card.colour),
-        "Precision, recall, and the precision of guessing blindly.",
-        height=400,
-    )
+    drawn = scores(score, run.card.colour)
+    alt = "Precision, recall, and the precision of guessing blindly."
+    return chart_cell(Head(sentence, "named", run.card.colour), drawn, alt, height=400)
 
 
 def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:

@@ -44,27 +44,17 @@ def what_others_say(
     sentence = f"{number(counted(n, 'description'))} of this {what} in {plain(where)}."
     if on_choose:
         sentence += " Click one to take it as your name."
-    return [
-        table_cell(
-            "others",
-            Head(sentence, "", run.card.colour),
-            ("description", "said by", "score"),
-            [(row.text, row.who or "not told", scored(row)) for row in descriptions],
-            on_choose=(lambda at: on_choose(descriptions[at])) if on_choose else None,
-        )
-    ]
+    rows = [(row.text, row.who or "not told", scored(row)) for row in descriptions]
+    head, columns = Head(sentence, "", run.card.colour), ("description", "said by", "score")
+    choose = (lambda at: on_choose(descriptions[at])) if on_choose else None
+    return [table_cell("others", head, columns, rows, choose)]
 
 
 def said_of(run: Run, neuron: int, dictionary: str = "") -> tuple[Description, ...]:
-    """The files' descriptions of a neuron of the block shown, or of a feature, the best first.
-
-    Raises:
-        DescriptionsError, OSError: if one of them cannot be read.
-    """
+    """The files' descriptions of a neuron of the block shown, or of a feature, the best first."""
     files = _files(run)
     descriptions = run.subject.per_network(
-        f"descriptions in {files}",
-        lambda: sum(map(read_descriptions, files), Descriptions(())),
+        f"descriptions in {files}", lambda: sum(map(read_descriptions, files), Descriptions(()))
     )
     return descriptions.in_layer(dictionary or str(run.state.block), neuron)
 

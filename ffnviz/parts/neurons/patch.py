@@ -4,31 +4,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.analysis.causal.patch import PatchMap, map_of_traces, patched_logits
 from ffnviz.analysis.measuring import Progress
 from ffnviz.models.token_slice import index_in_full
-from ffnviz.parts.neurons.compare import (
-    OTHER,
-    SentencePair,
-    other_sentence,
-    second_line,
-    sentence_pair,
-)
+from ffnviz.parts.neurons import compare
+from ffnviz.parts.neurons.compare import OTHER, SentencePair, second_line, sentence_pair
 from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, Soon, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    bare_axis,
-    figure,
-    shortened,
-    signed_colours,
-    some_named,
-)
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted, signed
 from ffnviz.state.actions import ShowState
@@ -49,42 +36,33 @@ def restored_map(labels: Sequence[str], shares: Array, chosen: tuple[int, int]) 
     block, token = chosen
     names = [
         name if np.isfinite(column).any() else f"({name})"
-        for name, column in zip(map(shortened, labels), shares.T, strict=True)
+        for name, column in zip(map(plot.shortened, labels), shares.T, strict=True)
     ]
-    return figure(
-        [{
-            "type": "heatmap", "name": "way to the second answer", "z": 100 * shares,
-            "x": np.arange(n_tokens), "y": np.arange(n_blocks),
-            "zmin": -100 * largest, "zmax": 100 * largest, "xgap": 1, "ygap": 1,
-            "customdata": np.arange(shares.size).reshape(shares.shape),
-            **signed_colours("% of the way"),
-            "hovertemplate": "block %{y}, %{x}: %{z:+.1f}% of the way<extra></extra>",
-        }],
-        bare_axis("token", **some_named(names, MOST_NAMES, 16), tickangle=-60),
-        bare_axis("block", tickvals=blocks, ticktext=[str(at + 1) for at in blocks],
-                  range=[n_blocks - 0.5, -0.5]),
-        shapes=[{"type": "rect", "x0": token - 0.5, "x1": token + 0.5, "y0": block - 0.5,
-                 "y1": block + 0.5, "line": {"color": "@text", "width": 2}}],
+    return plot.figure(
+        [plot.heatmap(
+            "way to the second answer", 100 * shares, -100 * largest, 100 * largest,
+            x=np.arange(n_tokens), y=np.arange(n_blocks), xgap=1, ygap=1,
+            customdata=np.arange(shares.size).reshape(shares.shape),
+            hovertemplate="block %{y}, %{x}: %{z:+.1f}% of the way<extra></extra>",
+            **plot.signed_colours("% of the way"),
+        )],
+        plot.bare_axis("token", **plot.some_named(names, MOST_NAMES, 16), tickangle=-60),
+        plot.bare_axis("block", tickvals=blocks, ticktext=[str(at + 1) for at in blocks],
+                       range=[n_blocks - 0.5, -0.5]),
+        shapes=[plot.outline(token, token, block, block)],
         margin={"l": 64, "r": 10, "t": 10, "b": 100},
     )  # fmt: skip
 
 
 NEURONS = 16
-PATCHED = choice_setting(
-    "patched",
-    {
-        "ffn": "the FFN's output",
-        "neurons": f"{NEURONS} neurons",
-        "stream": "the stream",
-        "attention": "attention's output",
-    },
-).with_control("Put in")
-PLACES = {
-    "ffn": ("ffn", None),
-    "neurons": ("hidden", NEURONS),
-    "stream": ("output", None),
-    "attention": ("attention", None),
+PLACES = {  # what can be put in: its name, where it is, and of how many neurons
+    "ffn": ("the FFN's output", "ffn", None),
+    "neurons": (f"{NEURONS} neurons", "hidden", NEURONS),
+    "stream": ("the stream", "output", None),
+    "attention": ("attention's output", "attention", None),
 }
+NAMES = {at: name for at, (name, _, _) in PLACES.items()}
+PATCHED = choice_setting("patched", NAMES).with_control("Put in")
 WORDS = 8
 
 
@@ -115,24 +93,18 @@ def map_cell(run: Run, pair: SentencePair, at: str, patches: PatchMap) -> Cell:
     def choose(cell: int) -> ShowState:
         return ShowState(replace(run.state, block=cell // n, token=cell % n))
 
-    return chart_cell(
-        Head(sentence, "patch-map", run.card.colour, second_line(pair.given), under),
-        restored_map(run.labels, shares, (run.state.block, run.token)),
-        "How far each patch takes the answer towards the second sentence's.",
-        height=560,
-        on_choose=choose,
-    )
+    head = Head(sentence, "patch-map", run.card.colour, second_line(pair.given), under)
+    figure = restored_map(run.labels, shares, (run.state.block, run.token))
+    alt = "How far each patch takes the answer towards the second sentence's."
+    return chart_cell(head, figure, alt, height=560, on_choose=choose)
 
 
-def _furthest(
-    run: Run, pair: SentencePair, at: str, shares: NDArray[np.float64], judged: int | None
-) -> Sentence:
+def _furthest(run: Run, pair: SentencePair, at: str, shares: Array, judged: int | None) -> Sentence:
     """Which patch moves the answer furthest; for the stream, the answer's own token is left out.
 
     Behind the last block that token's stream is the answer, whatever the network.
     """
-    sentence = ""
-    elsewhere = shares.copy()
+    sentence, elsewhere = "", shares.copy()
     if at == "stream" and judged is not None:
         elsewhere[:, judged] = np.nan
     if at == "stream" and np.isfinite(elsewhere).any():
@@ -158,7 +130,7 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
         why = " has no counterpart in the second sentence, so nothing can be put in there. "
         alone = f"{quoted(label)}{why}Choose another token."
         return text_cell("no-counterpart", alone, tone="info")
-    place, neurons = PLACES[at]
+    _, place, neurons = PLACES[at]
     given, into = pair.given.logits_at(pair.judged[0]), pair.into.logits_at(pair.judged[1])
     where = run.state.block, (partner, here), pair.judged[1]
     patched = patched_logits(run.model, pair.given, pair.into, *where, at=place, neurons=neurons)
@@ -176,19 +148,14 @@ def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
         f"{number(way((now - start) / (end - start)))} of the way: {', '.join(moves)}."
     )
     panels = [
-        Bars(title, names, values[ids], colour, marked=frozenset(answers))
-        for title, values, colour in (
-            ("first sentence", shares[0], "muted"),
-            ("patched", shares[1], run.card.colour),
-        )
+        Bars("first sentence", names, shares[0][ids], "muted", marked=frozenset(answers)),
+        Bars("patched", names, shares[1][ids], run.card.colour, marked=frozenset(answers)),
     ]
     likely = [f"{quoted(name)} {share}" for name, share in zip(answers, second, strict=True)]
     under = f"In the second sentence: {', '.join(likely)}."
-    return bars_cell(
-        Head(sentence, "patched", run.card.colour, second_line(pair.given), under),
-        panels,
-        alt="The likeliest words after the first sentence, and after it with the patch.",
-    )
+    head = Head(sentence, "patched", run.card.colour, second_line(pair.given), under)
+    alt = "The likeliest words after the first sentence, and after it with the patch."
+    return bars_cell(head, panels, alt=alt)
 
 
 def way(share: float) -> str:
@@ -206,7 +173,7 @@ LABEL = "Patch"
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The map of all patches, beside what the chosen one does to the answer."""
-    setting, options = other_sentence(run), dict(PATCHED.options)
+    setting, options = compare.other_sentence(run), dict(PATCHED.options)
     if not (run.card.attention_seen or run.card.pre_norm):
         del options["attention"]
     text, at = values[setting], values[PATCHED]
@@ -214,11 +181,8 @@ def sheet(run: Run, values: Values) -> Sheet:
     first, second = (f"{each} [MASK]." if run.card.has_mask else each for each in TO_TRY)
     tried = {**dict(run.state.settings), OTHER.name: second}
     example = replace(run.state, sentence=first, token=None, settings=tuple(sorted(tried.items())))
-    controls = (
-        setting,
-        replace(PATCHED, options=options),
-        Button("Try “a cup of …” and “a book of …”", ShowState(example)),
-    )
+    to_try = Button("Try “a cup of …” and “a book of …”", ShowState(example))
+    controls = (setting, replace(PATCHED, options=options), to_try)
     pair = sentence_pair(run, text)
     if isinstance(pair, str):
         return Sheet([row(text_cell("nothing-to-patch", pair, tone="info"))], controls)
@@ -254,14 +218,10 @@ def the_map(run: Run, text: str, pair: SentencePair, at: str) -> Cell | Measurem
 
 
 def all_patches(run: Run, progress: Progress, text: str, at: str) -> PatchMap:
-    """Patch every block at every token that has a counterpart.
-
-    Raises:
-        ValueError: if the sentences cannot be compared.
-    """
+    """Patch every block at every token that has a counterpart."""
     pair = sentence_pair(run, text)
     if isinstance(pair, str):
         raise ValueError(pair)
-    place, neurons = PLACES[at]
+    _, place, neurons = PLACES[at]
     of_pair = pair.given, pair.into, pair.measure, pair.pairs, pair.judged
     return map_of_traces(run.model, *of_pair, at=place, neurons=neurons, progress=progress)

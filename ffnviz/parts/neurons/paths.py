@@ -73,17 +73,14 @@ def strongest_paths(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Ce
         neuron = Neuron(run.card.id, *divmod(chosen, d_ff))
         return OpenNeuron(neuron, "neurons", "wakes", run.state.token)
 
-    return bars_cell(
-        Head(sentence, "paths", run.card.colour),
-        [
-            Bars("value · key", names, direct, run.card.colour, ids),
-            Bars("the rest", names, rest, "muted", ids),
-        ],
-        alt="What the neuron adds to the pre-activations of later neurons, directly and otherwise.",
-        of="added to the pre-activation; click a bar to open that neuron",
-        named="neuron",
-        on_choose=opened,
-    )
+    head = Head(sentence, "paths", run.card.colour)
+    panels = [
+        Bars("value · key", names, direct, run.card.colour, ids),
+        Bars("the rest", names, rest, "muted", ids),
+    ]
+    alt = "What the neuron adds to the pre-activations of later neurons, directly and otherwise."
+    of = "added to the pre-activation; click a bar to open that neuron"
+    return bars_cell(head, panels, alt=alt, of=of, named="neuron", on_choose=opened)
 
 
 def by_block(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Cell:

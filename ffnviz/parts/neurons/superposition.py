@@ -1,25 +1,34 @@
 """Superposition: five features in two dimensions, if each is rarely active.
 
-x̂ = ReLU(Wᵀ W x + b) with W of 2 × 5, trained to give x back: the toy of Elhage et al. 2022, “Toy
-models of superposition”. A feature is active with probability p, and then uniform between 0 and 1;
-feature i counts 0.9ⁱ in the loss.
+x̂ = ReLU(Wᵀ W x + b) is trained to give x back (Elhage et al. 2022, “Toy models of superposition”).
+W is 2 × 5. A feature is active with probability p, and then uniform between 0 and 1; feature i
+counts 0.9ⁱ in the loss.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.measuring import Progress
-from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.parts.sheet import Measured, Sheet, Soon, measured_row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Figure, axis, bare_axis, figure, line_trace, ring
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    Options,
+    axis,
+    bare_axis,
+    dots,
+    figure,
+    line_trace,
+    ring,
+)
 from ffnviz.pictures.wording import number
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, count_setting, nearest
+from ffnviz.state.settings import Values, count_slider, nearest
 
 FEATURES, DIMENSIONS = 5, 2
 PERCENT = (100, 50, 30, 20, 10, 5, 2)  # how often each feature is active
@@ -30,9 +39,7 @@ CHECKED = 4_000  # rows by which the inits are compared
 SEED = 0
 HELD = 0.5  # ‖wᵢ‖² from which a feature is kept at all
 
-ACTIVE = count_setting("active_percent", 10, PERCENT[-1], PERCENT[0]).with_control(
-    "each is active", PERCENT[::-1], "{}% of the time".format
-)
+ACTIVE = count_slider("active_percent", 10, PERCENT[::-1], "each is active", "{}% of the time")
 SETTINGS = (ACTIVE,)
 
 
@@ -40,7 +47,7 @@ SETTINGS = (ACTIVE,)
 class Packed:
     """The trained toy at each of PERCENT: its weights, (DIMENSIONS, FEATURES)."""
 
-    weights: tuple[NDArray[np.float32], ...]
+    weights: tuple[Array, ...]
 
     def held(self, at: int) -> int:
         """How many features are kept."""
@@ -57,20 +64,15 @@ def sheet(run: Run, values: Values) -> Sheet:
     """The directions of the features, beside how many fit at each rarity."""
     place = nearest(PERCENT, values[ACTIVE])
 
-    def after(measured: Measured[Packed]) -> list[Row]:
+    def cards(measured: Measured[Packed]) -> tuple[Cell, Cell]:
         packed = measured.result
-        return [row(the_directions(run, packed, place), the_counts(run, packed, place))]
+        return the_directions(run, packed, place), the_counts(run, packed, place)
 
-    before = [
-        row(
-            Soon("superposition", "Where each feature points", 500),
-            Soon("superposition-counts", "How many features fit", 500),
-        )
-    ]
-    return Sheet([
-        Measurement("superposition", (), measure, after, (), before, doing="Training seven toys …",
-                    once=True)
-    ])  # fmt: skip
+    points = Soon("superposition", "Where each feature points", 500)
+    fits = Soon("superposition-counts", "How many features fit", 500)
+    soon = (points, fits)
+    words = ("Measure", "Training seven toys …")
+    return Sheet([measured_row("superposition", (), measure, cards, soon, words=words, once=True)])
 
 
 def measure(_: Run, progress: Progress) -> Packed:
@@ -123,44 +125,33 @@ def the_directions(run: Run, packed: Packed, place: int) -> Cell:
         f"A feature leaks into another by up to {packed.leak(place):.2f} of its own size; a bias "
         "below 0 and ReLU cut that off. A toy: it has nothing to do with your sentence."
     )
-    return chart_cell(
-        Head(sentence, "superposition", run.card.colour, under=under),
-        arrows(packed.weights[place], f"@{run.card.colour}"),
-        "The direction of each feature in the plane of the two dimensions.",
-        height=500,
-    )
+    head = Head(sentence, "superposition", run.card.colour, under=under)
+    alt = "The direction of each feature in the plane of the two dimensions."
+    return chart_cell(head, arrows(packed.weights[place], f"@{run.card.colour}"), alt, height=500)
 
 
-def arrows(weight: NDArray[np.float32], colour: str) -> Figure:
+def arrows(weight: Array, colour: str) -> Figure:
     """The columns of W from the origin; those that are not kept are grey."""
     kept = np.square(weight).sum(axis=0) > HELD
     reach = 1.25 * max(1.0, float(np.abs(weight).max()))
-    traces = [
-        line_trace(
-            f"feature {at + 1}",
-            np.array([0, x]),
-            np.array([0, y]),
-            colour if kept[at] else "@muted",
-            4 if kept[at] else 2,
-            showlegend=False,
-            hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>",
+    traces = []
+    for at, (x, y) in enumerate(weight.T):
+        traces.append(
+            line_trace(
+                f"feature {at + 1}",
+                np.array([0, x]),
+                np.array([0, y]),
+                colour if kept[at] else "@muted",
+                4 if kept[at] else 2,
+                showlegend=False,
+                hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>",
+            )
         )
-        for at, (x, y) in enumerate(weight.T)
-    ]
-    ends = {
-        "type": "scatter",
-        "mode": "markers+text",
-        "name": "features",
-        "x": weight[0],
-        "y": weight[1],
-        "text": [f"<b>{at + 1}</b>" for at in range(FEATURES)],
-        "textfont": {"size": 16, "color": "@background"},
-        "showlegend": False,
-        "hoverinfo": "skip",
-        "marker": {"size": 28, "color": [colour if each else "@muted" for each in kept]},
-    }
+    ends = {"size": 28, "color": [colour if each else "@muted" for each in kept]}
+    looks: Options = {"textfont": {"size": 16, "color": "@background"}, "hoverinfo": "skip"}
+    looks |= {"text": [f"<b>{at + 1}</b>" for at in range(FEATURES)], "mode": "markers+text"}
     return figure(
-        [*traces, ends],
+        [*traces, dots("features", weight[0], weight[1], ends, showlegend=False, **looks)],
         bare_axis("first dimension", range=[-reach, reach], constrain="domain"),
         bare_axis("second dimension", range=[-reach, reach], scaleanchor="x", constrain="domain"),
         margin={"l": 60, "r": 12, "t": 12, "b": 52},

@@ -27,33 +27,26 @@ from ffnviz.parts.sheet import Button, Control, Measured, Measurement, Sheet, So
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure
+from ffnviz.pictures.plot import Array, Figure, axis, bar_trace, escaped, figure
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import counted, neuron_name, number, percent, quoted
+from ffnviz.state import settings
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
-from ffnviz.state.settings import (
-    ENCODED,
-    Setting,
-    Values,
-    choice_setting,
-    number_setting,
-    shortened,
-)
+from ffnviz.state.settings import Setting, Values, choice_setting, number_setting
 
 
 def changes(output: Array, stream: Array, twin: str) -> Figure:
     """How far each block's FFN output and the stream behind it moved, as ‖change‖ / ‖plain‖."""
     places = [f"block {number}" for number in range(1, len(output) + 1)]
     largest = max(float(output.max()), float(stream.max()), 1e-3)
-    traces = [
-        {"type": "bar", "orientation": "h", "name": name, "y": places, "x": 100 * values,
-         "meta": {"named": "block", "labels": []},
-         "text": [escaped(percent(float(v))) for v in values], "textposition": "outside",
-         "cliponaxis": False, "hoverinfo": "none", "marker": {"color": colour}}
-        for name, values, colour in (("FFN output", output, f"@{twin}"),
-                                     ("stream after the block", stream, "@muted"))
-    ]  # fmt: skip
+    both = (("FFN output", output, f"@{twin}"), ("stream after the block", stream, "@muted"))
+    looks = {"orientation": "h", "textposition": "outside", "cliponaxis": False}
+    looks |= {"meta": {"named": "block", "labels": []}, "hoverinfo": "none"}
+    traces = []
+    for name, values, colour in both:
+        text = [escaped(percent(float(value))) for value in values]
+        traces.append(bar_trace(name, 100 * values, places, colour, text=text, **looks))
     return figure(
         traces,
         axis("moved by, % of its length", range=[0, 120 * largest], zeroline=False),
@@ -67,18 +60,16 @@ MOST = 10
 LEAST = 6
 LONGEST = 1_000
 LONGEST_PIECE = 20  # that a click may add
-DO = choice_setting(
-    "do", {"zero": "set to zero", "scale": "multiply by", "fix": "fix to"}
-).with_control("What to do with them")
+ACTS = {"zero": "set to zero", "scale": "multiply by", "fix": "fix to"}
+DO = choice_setting("do", ACTS).with_control("What to do with them")
 BY = number_setting("by", 2.0, -20, 20)
-WHERE = choice_setting(
-    "where", {"all": "at every token", "token": "at the chosen token"}
-).with_control("Where")
+TOKENS = {"all": "at every token", "token": "at the chosen token"}
+WHERE = choice_setting("where", TOKENS).with_control("Where")
 
 
 def _whole_pieces(text: str) -> str:
     """A set too long for a link, cut between two of its pieces: 2:1709 must not become 2:17."""
-    cut = shortened(text, LONGEST, ENCODED * LONGEST)
+    cut = settings.shortened(text, LONGEST, settings.ENCODED * LONGEST)
     whole = re.match(r".*[\s,;]", cut, re.DOTALL)
     return cut if len(cut) == len(text) or not whole else whole[0]
 
@@ -132,12 +123,9 @@ def how_far(run: Run, changed: Change) -> Cell:
         f"FFN {block + 1}'s output changes by {number(percent(float(changed.output[block])))}, the "
         f"final stream by {percent(float(changed.stream[-1]))}."
     )
-    return chart_cell(
-        Head(sentence, "changes", run.card.colour),
-        changes(changed.output, changed.stream, run.card.colour),
-        "How far each block's FFN output and the stream after it moved.",
-        height=250,
-    )
+    drawn = changes(changed.output, changed.stream, run.card.colour)
+    alt = "How far each block's FFN output and the stream after it moved."
+    return chart_cell(Head(sentence, "changes", run.card.colour), drawn, alt, height=250)
 
 
 def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
@@ -155,15 +143,16 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
         )
         return [text_cell("probes-loss", sentence)]
 
+    soon = Soon("changes", "How much worse the network then guesses hidden words", 70)
     return Measurement(
         "probes",
         setup,
         loss,
         after,
         (tuple(edits),),
-        [Soon("changes", "How much worse the network then guesses hidden words", 70)],
-        "Try it on 2,000 hidden words",
-        "Guessing hidden words …",
+        [soon],
+        label="Try it on 2,000 hidden words",
+        doing="Guessing hidden words …",
         on_request=True,
     )
 
@@ -188,14 +177,9 @@ def before_and_after(
         f"{percent(float(plain.probabilities[0]))} to {number(percent(then))} at "
         f"{quoted(run.labels[run.token])}."
     )
-    return guess_cell(
-        run,
-        sentence,
-        "switched",
-        [("as it is", plain, run.card.colour), (done, after, "muted")],
-        "The ten likeliest words of the network as it is and with the neurons switched.",
-        "switched-words",
-    )
+    guesses = [("as it is", plain, run.card.colour), (done, after, "muted")]
+    alt = "The ten likeliest words of the network as it is and with the neurons switched."
+    return guess_cell(run, sentence, "switched", guesses, alt, "switched-words")
 
 
 def _done(edit: Edit) -> str:
@@ -214,18 +198,12 @@ def top_neurons(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons
         f"Directly, {number(names[0])} adds most to the logit of {quoted(plain.words[0])}: "
         f"{values[order[0]]:+.2f}. Click a bar to switch its neuron."
     )
-    accent = run.card.colour
-    bars = Bars(
-        "2:17: neuron 17 of block 2; ▸ switched",
-        names,
-        values[places],
-        [accent if value > 0 else "muted" for value in values[places]],
-        places,
-        frozenset(neuron_name(block, n) for block, members in neurons.items() for n in members),
-    )
+    accent, title = run.card.colour, "2:17: neuron 17 of block 2; ▸ switched"
+    colours = [accent if value > 0 else "muted" for value in values[places]]
+    on = frozenset(neuron_name(block, n) for block, members in neurons.items() for n in members)
     picture = bars_cell(
-        Head(sentence, "contributions", run.card.colour),
-        [bars],
+        Head(sentence, "contributions", accent),
+        [Bars(title, names, values[places], colours, places, on)],
         alt="The neurons that add most to the likeliest word's logit, and that take most away.",
         of="added to the logit",
         on_choose=lambda place: toggle(neurons, *divmod(place, d_ff)),

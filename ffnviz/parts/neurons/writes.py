@@ -28,6 +28,7 @@ from ffnviz.parts.neurons.choose import neuron_controls
 from ffnviz.parts.sheet import Sheet, row, token_choice, token_setting
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.text import table_cell, text_cell
 from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quoted, signed
 from ffnviz.state.actions import ChooseNeuron, OpenNeuron
@@ -39,19 +40,12 @@ NEEDS = (Capability.OURS,)
 
 @dataclass(frozen=True, eq=False)
 class Memory:
-    """What one memory writes at one token, entry by entry.
+    """What one memory writes at one token, entry by entry."""
 
-    Attributes:
-        match: q · k / √d_head, or x · k + b, (…).
-        weight: softmax or φ of it; in a gated FFN times the value projection, (…).
-        written: weight times value, (…, d_model).
-        bias: added once, (d_model,).
-    """
-
-    match: Tensor
-    weight: Tensor
-    written: Tensor
-    bias: Tensor
+    match: Tensor  # q · k / √d_head, or x · k + b, (…)
+    weight: Tensor  # softmax or φ of it; in a gated FFN times the value projection, (…)
+    written: Tensor  # weight times value, (…, d_model)
+    bias: Tensor  # added once, (d_model,)
 
     @property
     def output(self) -> Tensor:
@@ -68,11 +62,7 @@ class Memory:
 
 @torch.no_grad()
 def attention_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Memory:
-    """Attention's entries at a token, (n_heads, T); the trace is of all tokens.
-
-    Raises:
-        NotForThisNetwork: if the network is not made of our own modules.
-    """
+    """Attention's entries at a token, (n_heads, T); the trace is of all tokens."""
     module = encoder_of(model).blocks[block].attention
     record = own_attention(trace.blocks[block])
     n_heads, _, d_head = record.keys.shape
@@ -96,11 +86,8 @@ def ffn_memory(model: Network, trace: ForwardPass, block: int, token: int) -> Me
 @torch.no_grad()
 def keys_moved(
     before: ForwardPass, after: ForwardPass, block: int, pairs: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """‖k′ − k‖ / ‖k‖ for attention's keys on pairs of tokens of two sentences, (n, 2) -> (n,).
-
-    The keys of a token are those of all heads, side by side; both traces are of all tokens.
-    """
+) -> Array:
+    """‖k′ − k‖ / ‖k‖ for all heads' keys on pairs of tokens of two sentences, (n, 2) -> (n,)."""
     first, second = (
         own_attention(trace.blocks[block]).keys.transpose(0, 1).flatten(1).cpu().double()[tokens]
         for trace, tokens in zip((before, after), pairs.T, strict=True)
@@ -117,19 +104,13 @@ MEMORIES_SETTINGS = (CHANGED, INSTEAD)
 
 @dataclass(frozen=True)
 class Changed:
-    """The sentence with another word.
+    """The sentence with another word."""
 
-    Attributes:
-        trace: its trace.
-        token: the place of the chosen token in it.
-        pairs: the tokens that correspond, in the sentence and in the changed one, (n, 2).
-        at: the token that was changed, in the sentence.
-    """
-
-    trace: Trace
-    token: int
+    trace: Trace  # its trace
+    token: int  # the place of the chosen token in it
+    # the tokens that correspond, in the sentence and in the changed one, (n, 2)
     pairs: NDArray[np.int64]
-    at: int
+    at: int  # the token that was changed, in the sentence
 
 
 def memories_sheet(run: Run, values: Values) -> Sheet:
@@ -151,11 +132,8 @@ def memories_sheet(run: Run, values: Values) -> Sheet:
 
 def token_to_change(run: Run, values: Values, attention: Memory) -> int | None:
     """The token to change, by default the one attention reads most; None if there is no other."""
-    others = [
-        at
-        for at, token in enumerate(run.whole.tokens)
-        if at != run.place and token.end > token.start
-    ]
+    seen = [at for at, token in enumerate(run.whole.tokens) if token.end > token.start]
+    others = [at for at in seen if at != run.place]
     wanted = values[CHANGED] - 1
     if wanted in others:
         return wanted
@@ -191,21 +169,17 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
             last, length = key[-1], float(vector.norm())
             name = f"“{labels[last]}”, head {key[0] + 1}" if heads else neuron_name(block, last)
             same = (*key[:-1], changed_places.get(last, -1) if heads else last)
-            entries.append(
-                (
-                    length,
-                    [
-                        "attention" if heads else "FFN",
-                        name,
-                        round(float(memory.match[key]), 2),
-                        round(float(memory.weight[key]), 2),
-                        ", ".join(run.model.tokenizer.label(int(word)) for word in ids),
-                        round(length, 2),
-                        "—" if same[-1] < 0 else round(float(then.weight[same]), 2),
-                    ],
-                    None if heads else last,
-                )
-            )
+            words = ", ".join(run.model.tokenizer.label(int(word)) for word in ids)
+            line = [
+                "attention" if heads else "FFN",
+                name,
+                round(float(memory.match[key]), 2),
+                round(float(memory.weight[key]), 2),
+                words,
+                round(length, 2),
+                "—" if same[-1] < 0 else round(float(then.weight[same]), 2),
+            ]
+            entries.append((length, line, None if heads else last))
 
     place = run.model, changed.trace, block, changed.token
     add(attention, attention_memory(*place), True)
@@ -217,13 +191,9 @@ def the_list(run: Run, attention: Memory, ffn: Memory, changed: Changed) -> Cell
         neuron = entries[at][2]
         return None if neuron is None else open_neuron(run, neuron)
 
-    return table_cell(
-        "memories",
-        Head(sentence, "two-memories", run.card.colour),
-        ("memory", "key", "match", "weight", "writes", "length", "weight then"),
-        [each for _, each, _ in entries],
-        opened,
-    )
+    head, table = Head(sentence, "two-memories", run.card.colour), [each for _, each, _ in entries]
+    columns = ("memory", "key", "match", "weight", "writes", "length", "weight then")
+    return table_cell("memories", head, columns, table, opened)
 
 
 def the_keys(run: Run, word: str, changed: Changed) -> Cell:
@@ -281,23 +251,18 @@ def its_words(run: Run, neuron: int) -> Cell:
     """The words whose logits its value raises and lowers most."""
     promoted, suppressed = written_words(run.model, run.state.block, neuron, WORDS)
     norm, larger_than = value_norms(run.model, run.state.block, neuron)
+    longer = f"is longer than {percent(larger_than)} of the block's"
     if larger_than >= LARGEST:
         longer = "is the longest in its block"
     elif percent(larger_than) == percent(1):
         longer = "is among the longest in its block"
-    else:
-        longer = f"is longer than {percent(larger_than)} of the block's"
     likelier, rarer = number(f"“{promoted.words[0]}”"), quoted(suppressed.words[0])
     moves = f"When active, it makes {likelier} likelier and {rarer} less likely"
-    return bars_cell(
-        Head(
-            f"{moves}; its value vector, of length {norm:.2f}, {longer}.", "writes", run.card.colour
-        ),
-        word_panels(run, promoted, suppressed),
-        key="written-words",
-        alt="The words whose logits the neuron raises most, and those it lowers most.",
-        of="added to the logit by a unit of activation",
-    )
+    sentence = f"{moves}; its value vector, of length {norm:.2f}, {longer}."
+    panels = word_panels(run, promoted, suppressed)
+    alt = "The words whose logits the neuron raises most, and those it lowers most."
+    of = "added to the logit by a unit of activation"
+    return bars_cell(Head(sentence, "writes", run.card.colour), panels, "written-words", alt, of=of)
 
 
 def word_panels(run: Run, promoted: RankedWords, suppressed: RankedWords) -> list[Bars]:

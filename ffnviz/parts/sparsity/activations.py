@@ -15,19 +15,10 @@ from ffnviz.models.activations import ACTIVATIONS, Activation
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    Trace,
-    axis,
-    escaped,
-    figure,
-    isolated,
-    line_trace,
-    panel_title,
-)
+from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import table_cell
 from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
 from ffnviz.state.run import Run, TracedModel
@@ -38,18 +29,18 @@ from ffnviz.state.settings import Values, choice_setting
 class BendCurve:
     """An activation function and its derivative."""
 
-    x: NDArray[np.float32]  # (n,)
-    value: NDArray[np.float32]  # φ(x), (n,)
-    slope: NDArray[np.float32]  # φ′(x), (n,), by automatic differentiation
+    x: Array  # (n,)
+    value: Array  # φ(x), (n,)
+    slope: Array  # φ′(x), (n,), by automatic differentiation
 
 
 @dataclass(frozen=True)
 class Landing:
     """A histogram of a block's pre-activations, and the shares that end up near zero."""
 
-    edges: NDArray[np.float64]  # of the bins, (n + 1,)
-    shares: NDArray[np.float64]  # share of the sentence's values in each bin, (n,); they sum to 1
-    token_shares: NDArray[np.float64]  # the same for the chosen token alone, (n,)
+    edges: Array  # of the bins, (n + 1,)
+    shares: Array  # share of the sentence's values in each bin, (n,); they sum to 1
+    token_shares: Array  # the same for the chosen token alone, (n,)
     below_zero: float  # share of the pre-activations below zero, from 0 to 1
     near_zero: float  # share of the hidden values within the threshold of zero
     exactly_zero: float  # share of the hidden values that are 0
@@ -70,9 +61,7 @@ def value_range(trace: ForwardPass, block: int) -> tuple[float, float]:
     return np.floor(float(values.min()) * 2) / 2 - 0.5, np.ceil(float(values.max()) * 2) / 2 + 0.5
 
 
-def landing(
-    trace: ForwardPass, block: int, token: int, edges: NDArray[np.float64], threshold: float
-) -> Landing:
+def landing(trace: ForwardPass, block: int, token: int, edges: Array, threshold: float) -> Landing:
     """A histogram of a block's pre-activations, (T, d_ff), and how many φ leaves near zero.
 
     All pre-activations must lie between the first and the last edge, (n + 1,). A hidden value is
@@ -95,17 +84,19 @@ def landing(
 def bend(
     twin: str,
     label: str,
-    curve: tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]],
-    edges: NDArray[np.float64],  # of the bins, (n + 1,)
-    shares: NDArray[np.float64],  # of the sentence's values in each bin, (n,)
+    curve: tuple[Array, Array, Array],
+    edges: Array,  # of the bins, (n + 1,)
+    shares: Array,  # of the sentence's values in each bin, (n,)
     kept: NDArray[np.bool_],  # which bins φ leaves further from zero than the threshold
-    token: tuple[str, NDArray[np.float64]],  # the chosen one's label, escaped, and its shares
+    token: tuple[str, Array],  # the chosen one's label, escaped, and its shares
 ) -> Figure:
     """One activation function and what it meets."""
     x, value, slope = curve
     middles = (edges[1:] + edges[:-1]) / 2
     reach = [float(edges[0]), float(edges[-1])]
     # Filled steps, not bars: one path each instead of one a bin, which is drawn much quicker.
+    line = {"color": "@text", "width": 2, "shape": "hvh"}
+    steps: plot.Options = {"yaxis": "y2", "line": line}
     histogram = [
         {"type": "scatter", "mode": "lines", "name": name, "x": middles,
          "y": np.where(selected, 100 * shares, 0), "yaxis": "y2", "fill": "tozeroy",
@@ -114,31 +105,23 @@ def bend(
         for name, selected, colour in (("left near zero by φ", ~kept, "@muted/0.45"),
                                        ("kept by φ", kept, f"@{twin}"))
     ]  # fmt: skip
-    return figure(
+    return plot.figure(
         [
-            line_trace(f"φ = {label}", x, value, f"@{twin}", 4),
-            line_trace("slope φ′", x, slope, "@muted", 2.5, "dash"),
+            plot.line_trace(f"φ = {label}", x, value, f"@{twin}", 4),
+            plot.line_trace("slope φ′", x, slope, "@muted", 2.5, "dash"),
             *histogram,
-            {
-                "type": "scatter",
-                "mode": "lines",
-                "name": f"{token[0]} alone",
-                "x": middles,
-                "y": 100 * token[1],
-                "yaxis": "y2",
-                "line": {"color": "@text", "width": 2, "shape": "hvh"},
-            },
+            plot.line_trace(f"{token[0]} alone", middles, 100 * token[1], "@text", 2, **steps),
         ],
-        axis("pre-activation x W₁ + b₁", range=reach, anchor="y2"),
-        axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
-        yaxis2=axis("% of values", domain=[0, 0.36], rangemode="tozero"),
+        plot.axis("pre-activation x W₁ + b₁", range=reach, anchor="y2"),
+        plot.axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
+        yaxis2=plot.axis("% of values", domain=[0, 0.36], rangemode="tozero"),
     )
 
 
 BIN = 0.25
 
 
-def bend_sheet(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def bend_sheet(run: Run, _: Values) -> Sheet:
     """Both networks side by side."""
     return Sheet([row(*(one_network(run, traced) for traced in run.both))])
 
@@ -153,23 +136,14 @@ def one_network(run: Run, traced: TracedModel) -> Cell:
     landed = landing(traced.trace, block, token, edges, threshold)
     phi = curve(card.phi, low, high)
     at_middles = np.interp((edges[1:] + edges[:-1]) / 2, phi.x, phi.value)
-    figure = bend(
-        card.colour,
-        card.phi.label,
-        (phi.x, phi.value, phi.slope),
-        edges,
-        landed.shares,
-        np.abs(at_middles) > threshold,
-        (isolated(escaped(run.labels[run.token])), landed.token_shares),
-    )
-    return chart_cell(
-        Head(_sentence(landed, card.phi.label, block, threshold), "bend", card.colour),
-        figure,
-        f"The curve of {card.phi.label} and its slope, over a histogram of this "
-        "sentence's pre-activations.",
-        key=f"bend-{card.id}",
-        height=640,
-    )
+    label, of_phi = card.phi.label, (phi.x, phi.value, phi.slope)
+    alone = plot.isolated(plot.escaped(run.labels[run.token])), landed.token_shares
+    kept = np.abs(at_middles) > threshold
+    figure = bend(card.colour, label, of_phi, edges, landed.shares, kept, alone)
+    head = Head(_sentence(landed, label, block, threshold), "bend", card.colour)
+    over = "over a histogram of this sentence's pre-activations"
+    alt = f"The curve of {label} and its slope, {over}."
+    return chart_cell(head, figure, alt, key=f"bend-{card.id}", height=640)
 
 
 def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sentence:
@@ -190,45 +164,25 @@ Curve = tuple[str, Array, Array, str, str]
 def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]) -> Figure:
     """φ, and beside it φ′; `minimum` is where GELU is least, and its value."""
     traces: list[Trace] = []
+    right = {"xaxis": "x2", "yaxis": "y2", "showlegend": False}
     for label, value, slope, colour, dash in shown:
-        traces += [
-            line_trace(label, x, value, colour, 3, dash, legendgroup=label),
-            line_trace(
-                f"{label}, slope",
-                x,
-                slope,
-                colour,
-                3,
-                dash,
-                xaxis="x2",
-                yaxis="y2",
-                legendgroup=label,
-                showlegend=False,
-            ),
-        ]
+        traces.append(plot.line_trace(label, x, value, colour, 3, dash, legendgroup=label))
+        of_slope: plot.Options = {"legendgroup": label, **right}
+        traces.append(plot.line_trace(f"{label}, slope", x, slope, colour, 3, dash, **of_slope))
     at, least = minimum
-    return figure(
+    least_at = f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−")
+    arrow = {"ax": -60, "ay": -70, "showarrow": True, "arrowcolor": "@text", "font": {"size": 16}}
+    return plot.figure(
         traces,
-        axis("x", anchor="y", range=[-4, 4], domain=[0, 0.47]),
-        axis("", range=[-1.1, 3.2]),
-        xaxis2=axis("x", anchor="y2", range=[-4, 4], domain=[0.53, 1]),
-        yaxis2=axis("", anchor="x2", range=[-0.25, 1.25]),
+        plot.axis("x", anchor="y", range=[-4, 4], domain=[0, 0.47]),
+        plot.axis("", range=[-1.1, 3.2]),
+        xaxis2=plot.axis("x", anchor="y2", range=[-4, 4], domain=[0.53, 1]),
+        yaxis2=plot.axis("", anchor="x2", range=[-0.25, 1.25]),
         meta={"panels": 2},
         annotations=[
-            panel_title("φ(x)", 0, inside=True),
-            panel_title("its slope, φ′(x)", 0.53, inside=True),
-            {
-                "x": at,
-                "y": least,
-                "xref": "x",
-                "yref": "y",
-                "ax": -60,
-                "ay": -70,
-                "text": f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−"),
-                "showarrow": True,
-                "arrowcolor": "@text",
-                "font": {"size": 16},
-            },
+            plot.panel_title("φ(x)", 0, inside=True),
+            plot.panel_title("its slope, φ′(x)", 0.53, inside=True),
+            {"text": least_at, "x": at, "y": least, "xref": "x", "yref": "y", **arrow},
         ],
         margin={"l": 70, "r": 20, "t": 66, "b": 56},
     )
@@ -238,18 +192,18 @@ def surface_figure(side: Array, values: Array, label: str, points: tuple[Array, 
     """A gate's φ(g)·v, a row a v, on the signed scale, and a token's units as points (g, v)."""
     largest = float(np.abs(values).max())
     reach = [float(side[0]), float(side[-1])]
-    return figure(
+    return plot.figure(
         [
-            {"type": "heatmap", "name": label, "x": side, "y": side, "z": values,
-             "zmin": -largest, "zmax": largest,
-             "colorscale": [[0, "@negative"], [0.25, "@negative_mid"], [0.5, "@background"],
-                            [0.75, "@positive_mid"], [1, "@positive"]],
-             "colorbar": {"title": {"text": "φ(g)·v", "side": "top"}, "thickness": 14},
-             "hovertemplate": "g = %{x:.1f}, v = %{y:.1f}: %{z:.2f}<extra></extra>"},
-            {"type": "scatter", "mode": "markers", "name": "its neurons", "x": points[0],
-             "y": points[1], "marker": {"color": "@text/0.55", "size": 3.5}, "hoverinfo": "skip"},
+            plot.heatmap(label, values, -largest, largest, x=side, y=side,
+                         colorscale=[[0, "@negative"], [0.25, "@negative_mid"],
+                                     [0.5, "@background"], [0.75, "@positive_mid"],
+                                     [1, "@positive"]],
+                         colorbar={"title": {"text": "φ(g)·v", "side": "top"}, "thickness": 14},
+                         hovertemplate="g = %{x:.1f}, v = %{y:.1f}: %{z:.2f}<extra></extra>"),
+            plot.dots("its neurons", points[0], points[1], {"color": "@text/0.55", "size": 3.5},
+                      hoverinfo="skip"),
         ],
-        axis("gate g", range=reach), axis("value v", range=reach),
+        plot.axis("gate g", range=reach), plot.axis("value v", range=reach),
         margin={"l": 64, "r": 10, "t": 16, "b": 56}, showlegend=False,
     )  # fmt: skip
 
@@ -259,7 +213,7 @@ GATES = {name: each.label for name, each in ACTIVATIONS.items() if each.gated}
 GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES}).with_control("Gate")
 
 
-def all_of_them(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def all_of_them(run: Run, _: Values) -> Sheet:
     """The curves of the plain ones over the verdicts on them."""
     zoo = cached_result(run, "zoo", visit_zoo)
     return Sheet([row(all_curves(run, zoo)), row(claims(run, zoo.findings[1:]))])
@@ -287,15 +241,12 @@ def all_curves(run: Run, zoo: Zoo) -> Cell:
     lines = [
         (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line) for c in zoo.curves
     ]
-    return chart_cell(
-        Head(sentence, "lab-curves", run.card.colour),
-        curves_figure(zoo.x, lines, zoo.minimum),
-        "Every plain activation's curve, and its slope beside it.",
-        height=400,
-    )
+    figure = curves_figure(zoo.x, lines, zoo.minimum)
+    alt = "Every plain activation's curve, and its slope beside it."
+    return chart_cell(Head(sentence, "lab-curves", run.card.colour), figure, alt, height=400)
 
 
-def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np.float64]) -> Cell:
+def one_gate(run: Run, gate: str, surface: Array, axis: Array) -> Cell:
     """φ(g)·v as a surface, with the chosen token's own pairs of g and v on it."""
     name = ("gate", gate, run.state.block, run.token)
     result = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
@@ -306,12 +257,8 @@ def one_gate(run: Run, gate: str, surface: NDArray[np.float64], axis: NDArray[np
         f"(exactly 0) at {quoted(run.labels[run.token])}, and {turned} flip the sign of v."
     )
     figure = surface_figure(axis, surface, label, (result.gate, result.value))
-    return chart_cell(
-        Head(sentence, "lab-gate", run.card.colour),
-        figure,
-        f"{label} as a surface over gate and value, with the chosen token's neurons as points.",
-        height=516,
-    )
+    alt = f"{label} as a surface over gate and value, with the chosen token's neurons as points."
+    return chart_cell(Head(sentence, "lab-gate", run.card.colour), figure, alt, height=516)
 
 
 def parameters(run: Run, zoo: Zoo) -> Cell:
@@ -324,6 +271,5 @@ def parameters(run: Run, zoo: Zoo) -> Cell:
         (", ".join(labels), f"{d_ff:,}", f"{count:,}") for (d_ff, count), labels in of_size.items()
     ]
     why = f"A gate needs a third matrix, so at d_model = {d_model:,} its d_ff is cut to 2/3:"
-    return table_cell(
-        "lab-parameters", Head(why, "", run.card.colour), ["FFN", "d_ff", "parameters"], rows
-    )
+    head = Head(why, "", run.card.colour)
+    return table_cell("lab-parameters", head, ["FFN", "d_ff", "parameters"], rows)

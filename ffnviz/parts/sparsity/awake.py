@@ -15,36 +15,21 @@ from ffnviz.analysis.sparsity import (
 )
 from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Sheet, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    Series,
-    Trace,
-    axis,
-    band,
-    escaped,
-    figure,
-    line_trace,
-    panel_title,
-    token_axis,
-    vertical_line,
-)
+from ffnviz.pictures.plot import Array, Figure, Series, Trace
 from ffnviz.pictures.wording import Sentence, number, percent
 from ffnviz.state.actions import ChooseToken
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values, number_setting
+from ffnviz.state.settings import Values, number_slider
 
 
-def reached(trace: ForwardPass, block: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """The share of neurons above zero on any of the first t tokens, and those that never are.
+def reached(trace: ForwardPass, block: int) -> tuple[Array, NDArray[np.int64]]:
+    """The share above zero on any of the first t = 1 … T tokens, (T,), and the neurons on none.
 
-    Above zero means the same for every φ here: φ(x) > 0 exactly where x > 0. For a gated neuron
-    the gate counts, as the sign of its hidden value also depends on what φ is multiplied by.
-
-    Returns:
-        The shares for t = 1 … T, (T,), and the indices of the neurons above zero on no token.
+    For a gated neuron the gate counts, as the sign of its hidden value also depends on what φ is
+    multiplied by.
     """
     above = trace.blocks[block].ffn.above_zero  # (T, d_ff)
     so_far = (above.cumsum(dim=0) > 0).cpu().numpy()
@@ -54,41 +39,23 @@ def reached(trace: ForwardPass, block: int) -> tuple[NDArray[np.float64], NDArra
 def reached_figure(
     shares: Mapping[Series, Array], ceilings: Mapping[Series, float], labels: Sequence[str]
 ) -> Figure:
-    """A rising line a network, and as a dotted line what thousands of book tokens reached.
-
-    Shares are of the neurons above zero on any of the first t tokens; ceilings, on any token of the
-    held-out books.
-    """
-    x = np.arange(len(labels))
-    traces = [
-        {
-            "type": "scatter",
-            "mode": "lines+markers",
-            "name": escaped(series.label),
-            "x": x,
-            "y": 100 * y,
-            "line": {"color": f"@{series.colour}", "width": 4, "shape": "hv"},
-            "marker": {"size": 9},
-            "hovertemplate": "%{y:.1f}% reached<extra>%{fullData.name}</extra>",
-        }
-        for series, y in shares.items()
-    ]
-    lines = [
-        line_trace(
-            f"{escaped(series.label)}, on whole books: {percent(y)}",
-            np.array([-0.6, len(labels) - 0.4]),
-            np.full(2, 100 * y),
-            f"@{series.colour}",
-            2,
-            "dot",
-            hoverinfo="skip",
-        )
-        for series, y in ceilings.items()
-    ]
-    return figure(
+    """Neurons above zero so far, a line a network; dotted, what whole books of tokens reach."""
+    x, ends = np.arange(len(labels)), np.array([-0.6, len(labels) - 0.4])
+    hover = "%{y:.1f}% reached<extra>%{fullData.name}</extra>"
+    looks = {"mode": "lines+markers", "hovertemplate": hover}
+    traces, lines = [], []
+    for series, y in shares.items():
+        line = {"color": f"@{series.colour}", "width": 4, "shape": "hv"}
+        name = plot.escaped(series.label)
+        traces.append(plot.dots(name, x, 100 * y, {"size": 9}, line=line, **looks))
+    for series, share in ceilings.items():
+        name = f"{plot.escaped(series.label)}, on whole books: {percent(share)}"
+        level, colour = np.full(2, 100 * share), f"@{series.colour}"
+        lines.append(plot.line_trace(name, ends, level, colour, 2, "dot", hoverinfo="skip"))
+    return plot.figure(
         [*traces, *lines],
-        token_axis(labels),
-        axis("% of neurons above zero at least once", range=[0, 104]),
+        plot.token_axis(labels),
+        plot.axis("% of neurons above zero at least once", range=[0, 104]),
     )
 
 
@@ -99,8 +66,7 @@ DASHES = ("solid", "dot", "dash", "longdash")
 
 
 def birth(
-    tokens: NDArray[np.integer],
-    panels: Sequence[tuple[str, Mapping[tuple[Series, int], Array]]],
+    tokens: NDArray[np.integer], panels: Sequence[tuple[str, Mapping[tuple[Series, int], Array]]]
 ) -> Figure:
     """Percentages over the tokens seen, from 0, the first and last point marked, in two panels."""
     millions = tokens / 1e6
@@ -109,12 +75,13 @@ def birth(
     for place, (title, curves) in enumerate(panels):
         y = f"y{place + 1}"
         for (series, block), values in curves.items():
-            name, dash = f"{escaped(series.label)}, block {block + 1}", DASHES[block % len(DASHES)]
+            name = f"{plot.escaped(series.label)}, block {block + 1}"
+            dash = DASHES[block % len(DASHES)]
             traces.append(_curve(name, series.colour, millions, values, y, dash, place == 0))
-        axes[f"yaxis{place + 1}"] = axis(
+        axes[f"yaxis{place + 1}"] = plot.axis(
             "%", domain=list(DOMAINS[place]), rangemode="tozero", nticks=4
         )
-        titles.append(panel_title(title, 0, DOMAINS[place][1]))
+        titles.append(plot.panel_title(title, 0, DOMAINS[place][1]))
     # The share falls to a seventh: only a logarithmic axis keeps its end apart from nothing.
     axes["yaxis1"] |= {"type": "log", "tickvals": [3, 6, 12, 25, 50], "range": [0.35, 1.8]}
     reach = [-0.02 * float(millions[-1]), 1.02 * float(millions[-1])]
@@ -127,9 +94,9 @@ def birth(
         {**written, "text": f"{name} {value:g}% (published)", "y": float(np.log10(value))}
         for name, value in PUBLISHED_SHARES.items()
     ]
-    return figure(
+    return plot.figure(
         traces,
-        axis("million tokens seen", range=reach, anchor=f"y{len(panels)}"),
+        plot.axis("million tokens seen", range=reach, anchor=f"y{len(panels)}"),
         axes.pop("yaxis1"),
         **axes,
         shapes=bands,
@@ -143,9 +110,9 @@ def _curve(
     ends = np.zeros(len(x))
     ends[[0, -1]] = 11
     hover = "%{y:.3g} at %{x:.1f} million tokens<extra>%{fullData.name}</extra>"
-    return line_trace(name, x, y, f"@{accent}", 3, dash, mode="lines+markers", yaxis=y_axis,
-                      showlegend=in_legend, marker={"size": ends, "color": f"@{accent}"},
-                      hovertemplate=hover)  # fmt: skip
+    return plot.line_trace(name, x, y, f"@{accent}", 3, dash, mode="lines+markers", yaxis=y_axis,
+                           showlegend=in_legend, marker={"size": ends, "color": f"@{accent}"},
+                           hovertemplate=hover)  # fmt: skip
 
 
 PUBLISHED = (
@@ -156,29 +123,21 @@ PUBLISHED = (
 SHOWN = 40  # neurons by their numbers
 
 
-def record(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def record(run: Run, _: Values) -> Sheet:
     """Both networks' records in one picture."""
     records = {traced.card: record_of(traced.network) for traced in run.both}
     own = records[run.card]
     lines = [(card, block) for card in records for block in range(own.above_zero.shape[1])]
-    panels = [
-        (
-            "activations above zero",
-            {(card, block): 100 * records[card].above_zero[:, block] for card, block in lines},
-        ),
-        (
-            "neurons above zero on none of these tokens",
-            {(card, block): 100 * records[card].never[:, block] for card, block in lines},
-        ),
-    ]
-    chart = chart_cell(
-        Head(_sentence(own, run), "birth", run.card.colour, under=PUBLISHED),
-        birth(own.tokens, panels),
+    above = {(card, block): 100 * records[card].above_zero[:, block] for card, block in lines}
+    never = {(card, block): 100 * records[card].never[:, block] for card, block in lines}
+    of_never = "neurons above zero on none of these tokens"
+    head = Head(_sentence(own, run), "birth", run.card.colour, under=PUBLISHED)
+    figure = birth(own.tokens, [("activations above zero", above), (of_never, never)])
+    alt = (
         "The share of activations above zero, and of neurons that never are, from the first step "
-        "of training to the last, for each network.",
-        height=600,
+        "of training to the last, for each network."
     )
-    return Sheet([row(chart)])
+    return Sheet([row(chart_cell(head, figure, alt, height=600))])
 
 
 def _sentence(record: TrainingRecord, run: Run) -> Sentence:
@@ -196,7 +155,7 @@ def _sentence(record: TrainingRecord, run: Run) -> Sentence:
     return f"{sentence}. Nothing in the loss asks for this."
 
 
-def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
+def dead(run: Run, _: Values) -> Sheet:
     """How many neurons each token adds, and the numbers of those that no book activates."""
     block, here, d_ff = run.state.block, run.card, run.model.sizes.d_ff
     records = {traced.card: record_of(traced.network) for traced in run.both}
@@ -211,30 +170,25 @@ def dead(run: Run, values: Values) -> Sheet:  # noqa: ARG001
             f"{records[card].final_n_tokens:,} tokens of books it did not train on: {shown}{more}. "
         )
     sentence = _dead_sentence(run, len(reach[here][1]), len(never[here]))
-    chart = chart_cell(
-        Head(sentence, "never", here.colour, under=under),
-        reached_figure(
-            {card: shares for card, (shares, _) in reach.items()},
-            {card: 1 - len(units) / d_ff for card, units in never.items()},
-            run.labels,
-        ),
-        "The share of neurons above zero at least once, token after token, for each network.",
-        height=560,
+    figure = reached_figure(
+        {card: shares for card, (shares, _) in reach.items()},
+        {card: 1 - len(units) / d_ff for card, units in never.items()},
+        run.labels,
     )
+    alt = "The share of neurons above zero at least once, token after token, for each network."
+    chart = chart_cell(Head(sentence, "never", here.colour, under=under), figure, alt, height=560)
     return Sheet([row(chart)])
 
 
 def _dead_sentence(run: Run, here: int, in_books: int) -> Sentence:
     d_ff = run.model.sizes.d_ff
     neurons = f"{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})"
+    books = "each rises above zero in some book."
+    if in_books:
+        books = f"on no token of whole books, {in_books:,} ({percent(in_books / d_ff)})."
     return (
         f"In block {run.state.block + 1} of {run.card.label}, {number(neurons)} "
-        f"{'is' if here == 1 else 'are'} above zero on no token of this sentence; "
-        + (
-            f"on no token of whole books, {in_books:,} ({percent(in_books / d_ff)})."
-            if in_books
-            else "each rises above zero in some book."
-        )
+        f"{'is' if here == 1 else 'are'} above zero on no token of this sentence; {books}"
     )
 
 
@@ -258,13 +212,13 @@ def awake_by_token(
     top = 75 if max(float(each.max()) for each in shares.values()) <= 0.75 else 100
     for block in range(n_blocks):
         bottom = 1 - (block + 1) * height
-        axes[f"yaxis{block + 1}"] = axis(
+        axes[f"yaxis{block + 1}"] = plot.axis(
             "% active", domain=[bottom + 0.04, bottom + height - 0.08], range=[0, top], dtick=25
         )
         for (series, trained), by_block in shares.items():
             dash, symbol, width = LOOKS[trained]
-            name = escaped(series.label) + " untrained" * (not trained)
-            traces.append(line_trace(
+            name = plot.escaped(series.label) + " untrained" * (not trained)
+            traces.append(plot.line_trace(
                 name, places, 100 * by_block[block], f"@{series.colour}", width, dash,
                 mode="lines+markers", yaxis=f"y{block + 1}", customdata=places,
                 legendgroup=f"{series.label}{trained}", showlegend=block == 0,
@@ -272,35 +226,30 @@ def awake_by_token(
                 marker={"color": f"@{series.colour}", "symbol": symbol, "size": 9},
                 hovertemplate="%{y:.1f}%<extra>%{fullData.name}</extra>",
             ))  # fmt: skip
-        title = f"block {first + block + 1}{escaped(suffix)}"
-        titles.append(panel_title(title, 0, 1 - block * height - 0.08))
-    return figure(
+        title = f"block {first + block + 1}{plot.escaped(suffix)}"
+        titles.append(plot.panel_title(title, 0, 1 - block * height - 0.08))
+    return plot.figure(
         traces,
-        token_axis(labels, anchor=f"y{n_blocks}"),
+        plot.token_axis(labels, anchor=f"y{n_blocks}"),
         axes.pop("yaxis1"),
         **axes,
-        shapes=[band(token - 0.5, token + 0.5)],
+        shapes=[plot.band(token - 0.5, token + 0.5)],
         annotations=titles,
     )
 
 
 def threshold_figure(curves: Mapping[Series, tuple[Array, Array]], threshold: float) -> Figure:
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
-    return figure(
-        [
-            line_trace(
-                escaped(series.label),
-                x,
-                100 * y,
-                f"@{series.colour}",
-                4,
-                hovertemplate="%{y:.1f}% beyond %{x:.3g}<extra></extra>",
-            )
-            for series, (x, y) in curves.items()
-        ],
-        axis("threshold on |hidden|", type="log", dtick=1),
-        axis("% of values beyond it", range=[0, 102]),
-        shapes=[vertical_line(threshold)],
+    hover = "%{y:.1f}% beyond %{x:.3g}<extra></extra>"
+    traces = []
+    for series, (x, y) in curves.items():
+        name, colour = plot.escaped(series.label), f"@{series.colour}"
+        traces.append(plot.line_trace(name, x, 100 * y, colour, 4, hovertemplate=hover))
+    return plot.figure(
+        traces,
+        plot.axis("threshold on |hidden|", type="log", dtick=1),
+        plot.axis("% of values beyond it", range=[0, 102]),
+        shapes=[plot.vertical_line(threshold)],
     )
 
 
@@ -308,9 +257,7 @@ STOPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.15, 0.2, 0.3,
 CURVE = np.geomspace(0.001, 10, 81)
 MOST_BLOCKS = 4  # of which each has a panel; of more, the chosen one has
 ACTIVE = "neuron is active if it is further from zero than"
-THRESHOLD = number_setting("threshold", 0.1, STOPS[0], STOPS[-1]).with_control(
-    f"A {ACTIVE}", STOPS, "{:g}".format
-)
+THRESHOLD = number_slider("threshold", 0.1, STOPS, f"A {ACTIVE}")
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -354,14 +301,13 @@ def by_token(run: Run, threshold: float) -> Cell:
     if (here, False) in shares:
         before = percent(shares[here, False][at].mean())
         sentence += f"; before training, {before} were"
-    return chart_cell(
-        Head(f"{sentence}.", "awake", here.colour),
-        awake_by_token(shares, run.labels, run.token, d_ff, block - at, beside),
+    figure = awake_by_token(shares, run.labels, run.token, d_ff, block - at, beside)
+    alt = (
         "The share of neurons active on each token, in each block, for each network, trained "
-        "and untrained.",
-        height=690,
-        on_choose=ChooseToken,
+        "and untrained."
     )
+    head = Head(f"{sentence}.", "awake", here.colour)
+    return chart_cell(head, figure, alt, height=690, on_choose=ChooseToken)
 
 
 def against_threshold(run: Run, threshold: float) -> Cell:
@@ -375,10 +321,8 @@ def against_threshold(run: Run, threshold: float) -> Cell:
         told = share if sentence else number(share, traced.card.colour)
         sentence += f"{' and ' if sentence else ''}{told} of {traced.card.label}'s activations"
     sentence += f" are further than {threshold:g} from zero."
+    figure = threshold_figure(curves, threshold)
+    alt = "The share of hidden values beyond a threshold, for thresholds from 0.001 to 10."
     return chart_cell(
-        Head(sentence, "threshold", "text"),
-        threshold_figure(curves, threshold),
-        "The share of hidden values beyond a threshold, for thresholds from 0.001 to 10.",
-        key="against-threshold",
-        height=600,
+        Head(sentence, "threshold", "text"), figure, alt, key="against-threshold", height=600
     )

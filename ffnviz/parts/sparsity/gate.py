@@ -1,7 +1,4 @@
-"""GELU as a stochastic gate: each neuron lets its input through with probability Φ(x).
-
-Hendrycks & Gimpel 2016, section 2: the more an input stands out, the likelier it is let through.
-"""
+"""GELU as a stochastic gate, open with probability Φ(x) (Hendrycks & Gimpel 2016, section 2)."""
 
 from dataclasses import dataclass
 from math import log2
@@ -23,7 +20,7 @@ from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, axis, figure, line_trace, log_axis, ring
 from ffnviz.pictures.wording import counted, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel, token_labels
-from ffnviz.state.settings import Values, count_setting
+from ffnviz.state.settings import Values, count_setting, count_slider
 
 NEEDS = (Capability.PLAIN_FFN,)
 REACH, POINTS = 3.5, 141
@@ -79,9 +76,6 @@ def gated_token(
 
     The expected error is √(Σ_n z_n² Φ(z_n) (1 − Φ(z_n)) ‖value_n‖² / n) / ‖output‖: the gates are
     independent, and each has the mean of GELU.
-
-    Raises:
-        NotForThisNetwork: for a gated FFN.
     """
     require(model, NEEDS)
     ffn = model.ffn(block)
@@ -149,9 +143,7 @@ def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int)
 
 
 SEEDS = 999
-N_DRAWS = count_setting("gate_draws", 4, DRAWS[0], DRAWS[-1]).with_control(
-    "draws in the mean", DRAWS, "{:,}".format
-)
+N_DRAWS = count_slider("gate_draws", 4, DRAWS, "draws in the mean", "{:,}")
 SEED = count_setting("gate_seed", 0, 0, SEEDS)
 SETTINGS = (N_DRAWS, SEED)
 
@@ -174,14 +166,10 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 def with_gelu(run: Run) -> TracedModel:
     """The network with GELU, if there is one: its weights were trained for these gates' mean."""
-    return next(
-        (traced for traced in (run.subject, *run.both) if traced.card.phi.name.startswith("gelu")),
-        run.subject,
-    )
-
-
-def _draws(n: int) -> str:
-    return counted(n, "draw")
+    for traced in (run.subject, *run.both):
+        if traced.card.phi.name.startswith("gelu"):
+            return traced
+    return run.subject
 
 
 def on_a_line(n: int, seed: int) -> Cell:
@@ -190,15 +178,12 @@ def on_a_line(n: int, seed: int) -> Cell:
     within = float((abs(line.mean - line.gelu) <= 2 * line.error + 1e-12).mean())
     sentence = (
         "A gate that lets x through with probability Φ(x) is GELU on average: at "
-        f"{number(percent(within), 'gelu')} of the inputs in the picture the mean of {_draws(n)} "
-        "is within two standard errors of it."
+        f"{number(percent(within), 'gelu')} of the inputs in the picture the mean of "
+        f"{counted(n, 'draw')} is within two standard errors of it."
     )
-    return chart_cell(
-        Head(sentence, "gate", "gelu"),
-        draws(line.x, line.gelu, line.mean, line.error, line.single, n),
-        "Draws of x times a random gate, their mean, and GELU.",
-        height=580,
-    )
+    drawn = draws(line.x, line.gelu, line.mean, line.error, line.single, n)
+    alt = "Draws of x times a random gate, their mean, and GELU."
+    return chart_cell(Head(sentence, "gate", "gelu"), drawn, alt, height=580)
 
 
 def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
@@ -206,21 +191,18 @@ def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -
     sentence = (
         f"One draw of the gates leaves {traced.card.label}'s FFN off by "
         f"{percent(float(gated.errors[0]))} at {quoted(token_labels(traced.trace.tokens)[token])}; "
-        f"the mean of {_draws(DRAWS[place])}, by "
+        f"the mean of {counted(DRAWS[place], 'draw')}, by "
         f"{number(percent(float(gated.errors[place])), 'gelu')}."
     )
-    return chart_cell(
-        Head(sentence, "gate-errors", "gelu"),
-        errors(gated.draws, gated.errors, gated.expected, DRAWS[place]),
-        "How far the FFN's output is from GELU's against the number of draws.",
-        height=290,
-    )
+    drawn = errors(gated.draws, gated.errors, gated.expected, DRAWS[place])
+    alt = "How far the FFN's output is from GELU's against the number of draws."
+    return chart_cell(Head(sentence, "gate-errors", "gelu"), drawn, alt, height=290)
 
 
 def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
     """The likeliest words with GELU and with the gates at the chosen token."""
     network, trace, block = traced.network, traced.trace, run.block_of(traced)
-    mean, predictions = _draws(DRAWS[place]), []
+    mean, predictions = counted(DRAWS[place], "draw"), []
     for output in (gated.exact, gated.outputs[place]):
         written = trace.blocks[block].ffn.output.clone()
         written[token] = output.to(written.device)
@@ -231,11 +213,9 @@ def what_is_said(run: Run, traced: TracedModel, gated: GatedToken, token: int, p
         f"{quoted(random.words[0])}; in the first draw, {percent(gated.open)} of the gates were "
         "open."
     )
-    return bars_cell(
-        Head(sentence, "gate-words", "gelu", under=under_guess(run, traced)),
-        [
-            Bars("GELU", exact.words, exact.probabilities, "gelu"),
-            Bars(mean, random.words, random.probabilities, "muted"),
-        ],
-        alt="The five likeliest words with GELU and with random gates.",
-    )
+    head = Head(sentence, "gate-words", "gelu", under=under_guess(run, traced))
+    panels = [
+        Bars("GELU", exact.words, exact.probabilities, "gelu"),
+        Bars(mean, random.words, random.probabilities, "muted"),
+    ]
+    return bars_cell(head, panels, alt="The five likeliest words with GELU and with random gates.")

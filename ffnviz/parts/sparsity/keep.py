@@ -5,7 +5,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.lab.width import SHARES, Cut, Width, try_width
@@ -20,27 +19,17 @@ from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.experiments import cached_result, experiment_subject, verdicts_of
 from ffnviz.parts.guess import guess_cell
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
+from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    Series,
-    axis,
-    escaped,
-    figure,
-    line_trace,
-    lines,
-    vertical_line,
-)
+from ffnviz.pictures.plot import Array, Figure, Series
 from ffnviz.pictures.text import table_cell
 from ffnviz.pictures.wording import counted, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel
-from ffnviz.state.settings import Values, nearest, number_setting
+from ffnviz.state.settings import Values, nearest, number_slider
 
-LEFT = number_setting("left", 10, 100 * SHARES[-1], 100).with_control(
-    "neurons left in every block", [100 * share for share in SHARES[::-1]], "{:g}%".format
-)
+LEFTS = [100 * share for share in SHARES[::-1]]
+LEFT = number_slider("left", 10, LEFTS, "neurons left in every block", "{:g}%")
 WIDTH_SETTINGS = (LEFT,)
 
 
@@ -55,15 +44,10 @@ def width_sheet(run: Run, values: Values) -> Sheet:
     def after(measured: Measured[Width]) -> list[Row]:
         return cut_to(run, measured.result, share)
 
-    before = [
-        row(
-            Soon("lab-width-curve", "How far the prediction moves with fewer neurons"),
-            Soon("lab-width-words", "What the network predicts then"),
-            widths=(0.8, 1.2),
-        )
-    ]
-    return Sheet([Measurement("width", setup, cut, after, before=before, label="Cut again",
-                              doing=f"{2 * len(SHARES)} passes …")])  # fmt: skip
+    moves = Soon("lab-width-curve", "How far the prediction moves with fewer neurons")
+    says = Soon("lab-width-words", "What the network predicts then")
+    before, doing = [row(moves, says, widths=(0.8, 1.2))], f"{2 * len(SHARES)} passes …"
+    return Sheet([Measurement("width", setup, cut, after, (), before, "Cut again", doing)])
 
 
 def cut_to(run: Run, width: Width, share: float) -> list[Row]:
@@ -95,15 +79,12 @@ def curve(run: Run, width: Width, place: int) -> Cell:
     }
     marks = [int(n) for n in widths[::2]]
     named = [f"{n:,}" for n in marks]
-    left = axis("d_ff left, logarithmic", type="log", tickvals=marks, ticktext=named)
-    moved = axis("divergence, nats", rangemode="tozero")
-    return chart_cell(
-        Head(sentence, "lab-width-curve", run.card.colour),
-        lines(widths, series, left, moved, shapes=[vertical_line(cut.d_ff)]),
-        "How far the prediction moves as neurons are removed, by importance and at random.",
-        key="lab-width",
-        height=560,
-    )
+    left = plot.axis("d_ff left, logarithmic", type="log", tickvals=marks, ticktext=named)
+    moved = plot.axis("divergence, nats", rangemode="tozero")
+    figure = plot.lines(widths, series, left, moved, shapes=[plot.vertical_line(cut.d_ff)])
+    alt = "How far the prediction moves as neurons are removed, by importance and at random."
+    head = Head(sentence, "lab-width-curve", run.card.colour)
+    return chart_cell(head, figure, alt, key="lab-width", height=560)
 
 
 def words(run: Run, width: Width, place: int) -> Cell:
@@ -165,42 +146,27 @@ class KeptPass:
 
 
 def strengths(model: Network, trace: ForwardPass, block: int) -> Tensor:
-    """|hidden| · ‖value‖ of every neuron on every token, (T, d_ff).
-
-    A neuron's value is its row of W2; this is the norm of its term in the sum that makes the
-    FFN's output (Geva et al. 2021, eq. 2).
-    """
+    """|hidden| · ‖value‖: the norm of every term of the output (Geva et al. 2021), (T, d_ff)."""
     return trace.blocks[block].ffn.hidden.abs() * row_norms(model.ffn(block).values)
 
 
 @torch.no_grad()
-def concentration(model: Network, trace: ForwardPass, block: int) -> NDArray[np.float64]:
-    """The share of Σ |hidden| · ‖value‖ that each token's n strongest neurons carry, (d_ff,).
-
-    The entries are for n = 1 … d_ff, and rise to 1.
-    """
+def concentration(model: Network, trace: ForwardPass, block: int) -> Array:
+    """The share of Σ |hidden| · ‖value‖ that each token's n strongest neurons carry, (d_ff,)."""
     ordered = strengths(model, trace, block).sort(dim=-1, descending=True).values  # (T, d_ff)
     by_rank = ordered.sum(dim=0).cpu().double().cumsum(dim=0)
     return (by_rank / by_rank[-1].clamp_min(1e-30)).numpy()
 
 
 def strongest_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptPass:
-    """Set all but the n strongest neurons of each token to zero.
-
-    Raises:
-        ValueError: if n is not from 1 to d_ff.
-    """
+    """Set all but the n strongest neurons of each token to zero."""
     return _pass(model, trace, block, n, strengths(model, trace, block))
 
 
 def random_pass(model: Network, trace: ForwardPass, block: int, n: int) -> KeptPass:
     """Set all but n random active neurons of each token to zero, the same ones every time.
 
-    Where fewer than n are active, the others follow. A draw from all neurons would mostly draw
-    zeros, and say nothing about the strongest.
-
-    Raises:
-        ValueError: if n is not from 1 to d_ff.
+    Where fewer than n are active, the others follow: a draw from all would mostly draw zeros.
     """
     hidden = trace.blocks[block].ffn.hidden
     order = torch.rand(hidden.shape, generator=torch.Generator().manual_seed(RANDOM_SEED))
@@ -236,39 +202,25 @@ PERCENTS = np.geomspace(0.1, 100, 61)
 
 def concentration_figure(curves: Mapping[Series, Array], kept: float) -> Figure:
     """A curve a network: the share that its strongest 1 … d_ff neurons carry; `kept` is marked."""
-    return figure(
-        [
-            line_trace(
-                escaped(series.label),
-                PERCENTS,
-                100 * _at_percents(shares),
-                f"@{series.colour}",
-                4,
-                hovertemplate="strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>",
-            )
-            for series, shares in curves.items()
-        ],
-        axis(
-            "strongest % of each token's neurons",
-            type="log",
-            tickvals=[0.1, 0.5, 1, 5, 10, 50, 100],
-            range=[-1, 2],
-        ),
-        axis("% of what is written", range=[0, 102]),
-        shapes=[vertical_line(100 * kept)],
+    hover = "strongest %{x:.2g}% carry %{y:.0f}%<extra></extra>"
+    traces = []
+    for series, shares in curves.items():
+        carried = np.interp(PERCENTS / 100 * len(shares), np.arange(len(shares) + 1), [0, *shares])
+        name, colour = plot.escaped(series.label), f"@{series.colour}"
+        traces.append(
+            plot.line_trace(name, PERCENTS, 100 * carried, colour, 4, hovertemplate=hover)
+        )
+    title, ticks = "strongest % of each token's neurons", [0.1, 0.5, 1, 5, 10, 50, 100]
+    return plot.figure(
+        traces,
+        plot.axis(title, type="log", tickvals=ticks, range=[-1, 2]),
+        plot.axis("% of what is written", range=[0, 102]),
+        shapes=[plot.vertical_line(100 * kept)],
     )
 
 
-def _at_percents(shares: Array) -> Array:
-    n = len(shares)
-    carried: Array = np.interp(PERCENTS / 100 * n, np.arange(n + 1), [0, *shares])
-    return carried
-
-
 STOPS = (0.5, 0.7, 1, 1.5, 2, 3, 5, 7, 10, 15, 20, 30, 40, 50, 60, 70, 80, 90, 100)
-KEPT = number_setting("keep", 5, STOPS[0], STOPS[-1]).with_control(
-    "Keep the strongest neurons", STOPS, "{:g}%".format
-)
+KEPT = number_slider("keep", 5, STOPS, "Keep the strongest neurons", "{:g}%")
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -288,15 +240,12 @@ def what_they_carry(run: Run, share: float) -> Cell:
         parts.append(f"{told} of what {card.label} writes")
     start = f"Each token's strongest {100 * share:g}% of block {block + 1}'s neurons carry"
     sentence = f"{start} {' and '.join(parts)}."
-    return chart_cell(
-        Head(sentence, "concentration", "text"),
-        concentration_figure(curves, share),
-        "The share of what each network's FFN writes that its strongest neurons carry.",
-        height=600,
-    )
+    figure = concentration_figure(curves, share)
+    alt = "The share of what each network's FFN writes that its strongest neurons carry."
+    return chart_cell(Head(sentence, "concentration", "text"), figure, alt, height=600)
 
 
-def carried_by(traced: TracedModel, block: int) -> NDArray[np.float64]:
+def carried_by(traced: TracedModel, block: int) -> Array:
     """The share that the n strongest neurons carry, for every n, (d_ff,); no token changes it."""
     return traced.per_sentence(
         ("concentration", block), lambda: concentration(traced.network, traced.trace, block)

@@ -7,18 +7,10 @@ from ffnviz.parts.timing import stages
 
 OURS = (Capability.OURS,)
 
-PARTS = (
-    part_of_views(
-        "Stage by stage",
-        "stages",
-        "where the time of a pass goes",
-        "stages_view",
-        {
-            "here": View("on this device", stages.sheet, (REPEATS,)),
-            "devices": View("CPU and GPU", stages.devices_sheet, (REPEATS,), OURS),
-            "products": View(
-                "matrix products", stages.products_sheet, (REPEATS,), OURS, further=True
-            ),
-        },
-    ),
-)
+LINE = "where the time of a pass goes"
+VIEWS = {
+    "here": View("on this device", stages.sheet, (REPEATS,)),
+    "devices": View("CPU and GPU", stages.devices_sheet, (REPEATS,), OURS),
+    "products": View("matrix products", stages.products_sheet, (REPEATS,), OURS, further=True),
+}
+PARTS = (part_of_views("Stage by stage", "stages", LINE, "stages_view", VIEWS),)

@@ -1,7 +1,4 @@
-"""Stage by stage: what each part of the pass takes, their sum, and what the machine allows.
-
-Both limits are those of the roofline model (Williams, Waterman & Patterson 2009, section 3).
-"""
+"""Stage by stage: the time of each part, and the limits of the roofline (Williams et al. 2009)."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -44,13 +41,8 @@ def devices_sheet(run: Run, values: Values) -> Sheet:
     """The comparison, or why there is none."""
     if len(run.devices) < 2:
         reason = f"{run.about_gpu} So only the CPU can be measured: see the view “on this device”."
-        return Sheet(
-            [
-                row(text_cell("no-gpu", reason, tone="info")),
-                row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST)),
-            ],
-            controls=[],
-        )
+        why = row(text_cell("no-gpu", reason, tone="info"))
+        return Sheet([why, row(text_cell("what-a-gpu-changes", EXPLAINED, GAIN_MOST))], [])
     setup = (run.card.id, len(run.labels), values[REPEATS])  # of so many tokens
     title = "What each stage takes on the CPU and on the GPU"
     before = [row([text_cell("about-gpu", run.about_gpu), Soon("devices", title, 660)])]
@@ -110,12 +102,9 @@ def compared(run: Run, results: dict[str, StageTimes], under: Sentence) -> Cell:
         f"{'one core' if best == ONE_CORE else 'all cores'} of the CPU."
     )
     colours = [*("@muted", "@text")[: len(on_cpu)], f"@{run.card.colour}"]
-    return chart_cell(
-        Head(sentence, "devices", run.card.colour, under=under),
-        figures.side_by_side(times, colours),
-        "The median time of each stage on one core of the CPU, on all of them, and on the GPU.",
-        height=660,
-    )
+    head = Head(sentence, "devices", run.card.colour, under=under)
+    alt = "The median time of each stage on one core of the CPU, on all of them, and on the GPU."
+    return chart_cell(head, figures.side_by_side(times, colours), alt, height=660)
 
 
 def products_sheet(run: Run, values: Values) -> Sheet:
@@ -129,11 +118,9 @@ def products_sheet(run: Run, values: Values) -> Sheet:
         )
         return [row(product_bars(run, measured.result, f"{best} {measured_on(measured)}"))]
 
-    title = "How many multiply-adds a second each matrix product reaches"
-    before = [row(Soon("products", title, 660))]
-    return Sheet(
-        [Measurement("products", setup, measure_products, after, (values[REPEATS],), before)]
-    )
+    soon = Soon("products", "How many multiply-adds a second each matrix product reaches", 660)
+    args, before = (values[REPEATS],), [row(soon)]
+    return Sheet([Measurement("products", setup, measure_products, after, args, before)])
 
 
 def measure_products(run: Run, progress: Progress, repeats: int) -> Throughput:
@@ -151,19 +138,13 @@ def product_bars(run: Run, result: Throughput, under: Sentence) -> Cell:
         f"{number(percent(expand.per_second / result.best_per_second))} of what this machine "
         "reaches with two large square matrices."
     )
-    return chart_cell(
-        Head(sentence, "products", run.card.colour, under=under),
-        figures.products(
-            [p.name for p in products],
-            [p.shape for p in products],
-            shares,
-            [f"{p.per_second / 1e9:,.1f} G/s" for p in products],
-            [p.name.startswith(("W₁", "W₂")) for p in products],
-            run.card.colour,
-        ),
-        "The share of the machine's best that each matrix product reaches.",
-        height=660,
-    )
+    names, shapes = [p.name for p in products], [p.shape for p in products]
+    rates = [f"{p.per_second / 1e9:,.1f} G/s" for p in products]
+    of_ffn = [name.startswith(("W₁", "W₂")) for name in names]
+    head = Head(sentence, "products", run.card.colour, under=under)
+    figure = figures.products(names, shapes, shares, rates, of_ffn, run.card.colour)
+    alt = "The share of the machine's best that each matrix product reaches."
+    return chart_cell(head, figure, alt, height=660)
 
 
 def _rate(per_second: float) -> str:
@@ -312,18 +293,14 @@ def against_limits(run: Run, result: Staged) -> Cell:
         f"{best.multiply_adds / 1e9:.0f} billion multiply-adds a second."
     )
     under = "Weights that are still in the cache are read faster than from memory."
-    return chart_cell(
-        Head(sentence, "limits", run.card.colour, under=under),
-        figures.limits(
-            [part.kind for part in result.work],
-            took,
-            [part.reading(best) for part in result.work],
-            [part.multiplying(best) for part in result.work],
-            run.card.colour,
-        ),
-        "What attention, FFNs and the output took, and what they need at this machine's best.",
-        height=660,
-    )
+    parts = result.work
+    reading = [part.reading(best) for part in parts]
+    multiplying = [part.multiplying(best) for part in parts]
+    head = Head(sentence, "limits", run.card.colour, under=under)
+    names = [part.kind for part in parts]
+    figure = figures.limits(names, took, reading, multiplying, run.card.colour)
+    alt = "What attention, FFNs and the output took, and what they need at this machine's best."
+    return chart_cell(head, figure, alt, height=660)
 
 
 def ffn_bars(run: Run, result: StageTimes, under: Sentence) -> Cell:

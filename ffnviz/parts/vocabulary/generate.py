@@ -5,7 +5,6 @@ from dataclasses import replace
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.writing import (
@@ -24,7 +23,16 @@ from ffnviz.parts.vocabulary.softmax import bars_of, controls, strategy
 from ffnviz.pictures.bars import bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, axis, bare_axis, escaped, figure, some_named
+from ffnviz.pictures.plot import (
+    Array,
+    Figure,
+    axis,
+    bar_trace,
+    bare_axis,
+    escaped,
+    figure,
+    some_named,
+)
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.actions import Set, ShowState
@@ -36,22 +44,11 @@ def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) ->
     """A bar a word; the chosen one in the accent."""
     places = np.arange(len(words))
     names = [word.strip() or "␣" for word in words]
+    colours = [f"@{twin}" if place == chosen else "@muted/0.6" for place in places]
+    said = {"text": list(map(escaped, names)), "textposition": "none", "customdata": places}
+    hover = "%{text} %{y:.1f}%<extra></extra>"
     return figure(
-        [
-            {
-                "type": "bar",
-                "name": "written",
-                "x": places,
-                "y": 100 * probabilities,
-                "text": [escaped(name) for name in names],
-                "textposition": "none",
-                "customdata": places,
-                "hovertemplate": "%{text} %{y:.1f}%<extra></extra>",
-                "marker": {
-                    "color": [f"@{twin}" if place == chosen else "@muted/0.6" for place in places]
-                },
-            }
-        ],
+        [bar_trace("written", places, 100 * probabilities, colours, hovertemplate=hover, **said)],
         bare_axis("word", **some_named(names, 40), range=[-0.7, max(len(words), 6) - 0.3]),
         axis("probability, %", range=[0, 102]),
         bargap=0.25,
@@ -93,7 +90,12 @@ def shown(run: Run, values: Values, how: Strategy, written: Generation) -> Row:
     """The text, and the chosen step."""
     n = len(written.steps)
     if not n:
-        return row(_how_it_writes(run))
+        then = "the network predicts the next word, reads it too, and goes on from there."
+        if run.card.has_mask:
+            then = (
+                "the network fills a [MASK] at the end of your sentence, then another, and so on."
+            )
+        return row(text_cell("no-words", f"Press “Write a word”: {then}", tone="info"))
     step = min(values[STEP] or n, n) - 1
     cells = [the_text(run, written, step), one_step(run, written, how, step)]
     if written.full:
@@ -118,7 +120,7 @@ def _texts(run: Run, how: Strategy) -> dict[int, Generation]:
     )
 
 
-def _logits(run: Run, model: Network, writing: Generation, step: int) -> NDArray[np.float32]:
+def _logits(run: Run, model: Network, writing: Generation, step: int) -> Array:
     """As `logits_before`: another temperature or cut often writes some of the same words."""
     return run.subject.per_sentence(
         ("logits behind", writing.ids_before(step)), lambda: logits_before(model, writing, step)
@@ -153,15 +155,6 @@ def _buttons(run: Run, values: Values, written: Generation | None) -> list[Butto
     ]
 
 
-def _how_it_writes(run: Run) -> Cell:
-    how = (
-        "the network fills a [MASK] at the end of your sentence, then another, and so on."
-        if run.card.has_mask
-        else "the network predicts the next word, reads it too, and goes on from there."
-    )
-    return text_cell("no-words", f"Press “Write a word”: {how}", tone="info")
-
-
 def the_text(run: Run, written: Generation, chosen: int) -> Cell:
     """The text, with the probability of each written word as a bar."""
     shares = np.array([step.probability for step in written.steps])
@@ -189,8 +182,6 @@ def one_step(run: Run, written: Generation, how: Strategy, place: int) -> Cell:
         f"{number(percent(step.probability))} and was {ranked}; before the cut, the entropy was "
         f"{step.entropy:.1f} bits."
     )
-    return bars_cell(
-        Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False)),
-        bars_of(run, "softmax", after),
-        alt="The ten likeliest words at this step, before the cut and after it.",
-    )
+    head = Head(sentence, "step", run.card.colour, under=under_guess(run, warn=False))
+    alt = "The ten likeliest words at this step, before the cut and after it."
+    return bars_cell(head, bars_of(run, "softmax", after), alt=alt)

@@ -12,7 +12,7 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell, contributions_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, shortened
+from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, heatmap, shortened
 from ffnviz.pictures.wording import number, percent, quoted, signed
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
@@ -32,13 +32,10 @@ def attribution_sheet(run: Run, values: Values) -> Sheet:
         f"most from {number(logit.parts[most])} ({signed(logit.added[most])}). The parts sum to "
         f"{total:.4f}; the network's logit is {logit.logit:.4f}."
     )
-    chart = bars_cell(
-        Head(sentence, "parts", run.card.colour, under=under_guess(run)),
-        [contributions_to("logit", logit.parts, logit.added, logit.logit, run.card.colour)],
-        alt="What each part of the network added to the logit of the chosen word.",
-        of="added to the logit",
-        named="part",
-    )
+    head, colour = Head(sentence, "parts", run.card.colour, under=under_guess(run)), run.card.colour
+    panels = [contributions_to("logit", logit.parts, logit.added, logit.logit, colour)]
+    alt = "What each part of the network added to the logit of the chosen word."
+    chart = bars_cell(head, panels, alt=alt, of="added to the logit", named="part")
     return Sheet([row(chart)], [replace(WORD, options=dict(enumerate(likeliest.words)))])
 
 
@@ -58,15 +55,14 @@ def early_words_figure(
         for row, ps in zip(words, probabilities, strict=True)
     ]
     return figure(
-        [{
-            "type": "heatmap", "name": "likeliest words", "z": 100 * probabilities, "text": text,
-            "x": np.arange(1, probabilities.shape[1] + 1), "y": list(stages),
-            "meta": {"labels": [list(row) for row in words], "named": "stage"},
-            "texttemplate": "%{text}", "textfont": {"size": 18, "color": "@text"},
-            "showscale": False, "hoverinfo": "none", "xgap": 3, "ygap": 3, "zmin": 0, "zmax": 100,
+        [heatmap(
+            "likeliest words", 100 * probabilities, 0, 100, text=text, texttemplate="%{text}",
+            x=np.arange(1, probabilities.shape[1] + 1), y=list(stages), xgap=3, ygap=3,
+            meta={"labels": [list(row) for row in words], "named": "stage"},
+            textfont={"size": 18, "color": "@text"}, showscale=False, hoverinfo="none",
             # Never so dark that the words on it could not be read.
-            "colorscale": [[0, f"@{twin}/0"], [0.1, f"@{twin}/0.25"], [1, f"@{twin}/0.55"]],
-        }],
+            colorscale=[[0, f"@{twin}/0"], [0.1, f"@{twin}/0.25"], [1, f"@{twin}/0.55"]],
+        )],
         axis("place among the likeliest", dtick=1, showgrid=False),
         axis("", autorange="reversed", showgrid=False),
         margin={"l": 116, "r": 10, "t": 10, "b": 50},
@@ -95,17 +91,13 @@ def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
         f"The stream at {quoted(run.labels[run.token])}, decoded early, first predicts "
         f"{number(f'“{name}”')} after {after}."
     )
-    return chart_cell(
-        Head(sentence, "lens", run.card.colour, under=under_guess(run)),
-        early_words_figure(
-            [reading.stage for reading in shown],
-            [reading.prediction.words for reading in shown],
-            np.array([reading.prediction.probabilities for reading in shown]),
-            run.card.colour,
-        ),
-        "The five likeliest words decoded from the stream after each part of the network.",
-        height=660,
-    )
+    guesses, stages = [each.prediction for each in shown], [each.stage for each in shown]
+    likely = np.array([guess.probabilities for guess in guesses])
+    words = [guess.words for guess in guesses]
+    head = Head(sentence, "lens", run.card.colour, under=under_guess(run))
+    drawn = early_words_figure(stages, words, likely, run.card.colour)
+    alt = "The five likeliest words decoded from the stream after each part of the network."
+    return chart_cell(head, drawn, alt, height=660)
 
 
 def rows_shown(readings: list[Reading]) -> list[Reading]:
@@ -132,9 +124,6 @@ def way_of_the_word(run: Run, readings: list[Reading], name: str) -> Cell:
     )
     ranks = [f"rank {reading.rank:,}" for reading in shown]
     shares = np.array([reading.probability for reading in shown])
-    return bars_cell(
-        Head(sentence, "followed", run.card.colour),
-        [Bars("", [each.stage for each in shown], shares, run.card.colour, said=ranks)],
-        alt="The probability and the rank of the final word after each part of the network.",
-        named="stage",
-    )
+    panels = [Bars("", [each.stage for each in shown], shares, run.card.colour, said=ranks)]
+    alt = "The probability and the rank of the final word after each part of the network."
+    return bars_cell(Head(sentence, "followed", run.card.colour), panels, alt=alt, named="stage")

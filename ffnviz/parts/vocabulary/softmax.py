@@ -15,7 +15,14 @@ from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, escaped, figure, line_trace, vertical_line
 from ffnviz.pictures.wording import counted, number, percent, quoted
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, Values, choice_setting, count_setting, number_setting
+from ffnviz.state.settings import (
+    Setting,
+    Values,
+    choice_setting,
+    count_setting,
+    number_setting,
+    number_slider,
+)
 
 
 def distribution_figure(after: Distribution, words: Sequence[str], twin: str) -> Figure:
@@ -45,18 +52,15 @@ BARS = 10
 TEMPERATURES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.2, 1.4, 1.7, 2.0, 2.5, 3.0)
 TOP_KS = (1, 2, 3, 5, 10, 20, 40, 80, 160, 500, 1000, ALL)
 TOP_PS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99, 1.0)
-TEMPERATURE = number_setting("temperature", 1, TEMPERATURES[0], TEMPERATURES[-1]).with_control(
-    "temperature", TEMPERATURES, lambda stop: f"{stop:g}"
-)
+TEMPERATURE = number_slider("temperature", 1, TEMPERATURES, "temperature")
 TOP_K = count_setting("top_k", ALL, 1, ALL).with_control(
     "top-k: keep the k likeliest", TOP_KS, lambda stop: "all" if stop == ALL else str(stop)
 )
 TOP_P = number_setting("top_p", 1, TOP_PS[0], 1).with_control(
     "top-p: keep until p is reached", TOP_PS, lambda stop: "all" if stop == 1 else f"{stop:g}"
 )
-PICK = choice_setting("pick", {"likeliest": "likeliest", "chance": "by chance"}).with_control(
-    "Pick"
-)
+PICKS = {"likeliest": "likeliest", "chance": "by chance"}
+PICK = choice_setting("pick", PICKS).with_control("Pick")
 SEED = count_setting("seed", 1, 0, 999_999).with_control("Seed")
 CUTS: tuple[Setting[Any], ...] = (TEMPERATURE, TOP_K, TOP_P, PICK, SEED)
 
@@ -108,12 +112,9 @@ def whole_distribution(run: Run, after: Distribution) -> Cell:
         f"{n:,} probabilities sum to {after.softmax.sum():.6f}; their entropy is "
         f"{number(f'{entropy(after.softmax):.2f} bits')} of at most {np.log2(n):.0f}."
     )
-    return chart_cell(
-        Head(sentence, "distribution", run.card.colour),
-        distribution_figure(after, words, run.card.colour),
-        "All probabilities of the vocabulary from the likeliest to the least likely.",
-        height=660,
-    )
+    drawn = distribution_figure(after, words, run.card.colour)
+    alt = "All probabilities of the vocabulary from the likeliest to the least likely."
+    return chart_cell(Head(sentence, "distribution", run.card.colour), drawn, alt, height=660)
 
 
 def first_words(run: Run, after: Distribution, how: Strategy) -> Cell:
