@@ -1,8 +1,6 @@
-"""One neuron of a network on one token, as its eight largest terms and the rest.
+"""Exercises to compute by hand: a small FFN of whole numbers, and one neuron of a network.
 
-A number to fill in, with what each broken rule would give in its place.
-
-A small FFN of whole numbers to compute by hand: y = ReLU(x W₁ + b₁) W₂ + b₂, from a seed.
+Each number to fill in knows what every broken rule would give in its place.
 """
 
 import math
@@ -16,46 +14,30 @@ from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
 MINUS = "\N{MINUS SIGN}"
+Factors = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True)
 class Slip:
-    """The number that one broken rule gives.
+    """The number that one broken rule gives."""
 
-    Attributes:
-        rule: "sign", "bias", "φ", "column" or "terms".
-        value: the wrong number.
-        message: the explanation for whoever typed it.
-    """
-
-    rule: str
-    value: float
-    message: str
+    rule: str  # "sign", "bias", "φ", "column" or "terms"
+    value: float  # the wrong number
+    message: str  # the explanation for whoever typed it
 
 
 @dataclass(frozen=True)
 class Blank:
-    """A number to fill in: φ(plus + Σ weight · an earlier number).
+    """A number to fill in: φ(plus + Σ weight · an earlier number)."""
 
-    Attributes:
-        name: the label before the gap.
-        right: the right number.
-        slips: the wrong numbers that broken rules give.
-        tolerance: how far off still counts as right; 0 where all numbers are whole.
-        reads: indices of earlier blanks, each with its weight in this one.
-        plus: what is added to them.
-        relu: whether ReLU is applied at the end.
-        uses: the table entries it is computed from, to be marked: (table, row, column), None for
-            all.
-    """
-
-    name: str
-    right: float
-    slips: tuple[Slip, ...]
-    tolerance: float = 0.0
-    reads: tuple[tuple[int, float], ...] = ()
-    plus: float = 0.0
-    relu: bool = False
+    name: str  # the label before the gap
+    right: float  # the right number
+    slips: tuple[Slip, ...]  # the wrong numbers that broken rules give
+    tolerance: float = 0.0  # how far off still counts as right; 0 where all numbers are whole
+    reads: tuple[tuple[int, float], ...] = ()  # earlier blanks, each with its weight in this one
+    plus: float = 0.0  # what is added to them
+    relu: bool = False  # whether ReLU is applied at the end
+    # the table entries it is computed from, to be marked: (table, row, column), None for all
     uses: tuple[tuple[int, int | None, int | None], ...] = ()
 
 
@@ -70,24 +52,19 @@ def distinct(blank: Blank) -> Blank:
 
 
 def sum_slips(
-    factors: Sequence[tuple[float, float]],
-    bias: float,
-    bias_name: str,
-    digits: int = 0,
-    rest: float = 0.0,
+    factors: Factors, bias: float, bias_name: str, digits: int = 0, rest: float = 0.0
 ) -> list[Slip]:
     """The slips of a wrong sign or bias in Σ a · b + bias + rest."""
-    right, value = sum(a * b for a, b in factors) + bias + rest, written(bias, digits)
+    right = sum(a * b for a, b in factors) + bias + rest
+    the_bias = f"Bias: the {written(bias, digits)} of {bias_name}"
     return [
         *sign_slips(factors, right, digits),
-        Slip("bias", right - bias, f"Bias: the {value} of {bias_name} is missing."),
-        Slip(
-            "bias", right - 2 * bias, f"Bias: the {value} of {bias_name} is added, not taken away."
-        ),
+        Slip("bias", right - bias, f"{the_bias} is missing."),
+        Slip("bias", right - 2 * bias, f"{the_bias} is added, not taken away."),
     ]
 
 
-def sign_slips(factors: Sequence[tuple[float, float]], right: float, digits: int = 0) -> list[Slip]:
+def sign_slips(factors: Factors, right: float, digits: int = 0) -> list[Slip]:
     """The slips of one product with a wrong sign in a sum that is `right`."""
 
     def signed(a: float, b: float) -> Slip:
@@ -122,21 +99,14 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class SmallFfn:
-    """The numbers of one exercise, and its solution.
+    """The numbers of one exercise, and its solution."""
 
-    Attributes:
-        seed: of its random numbers.
-        x: (d_model,).
-        w1, b1: (d_model, d_ff) and (d_ff,).
-        w2, b2: (d_ff, d_model) and (d_model,).
-    """
-
-    seed: int
-    x: Ints
-    w1: Ints
-    b1: Ints
-    w2: Ints
-    b2: Ints
+    seed: int  # of its random numbers
+    x: Ints  # (d_model,)
+    w1: Ints  # (d_model, d_ff)
+    b1: Ints  # (d_ff,)
+    w2: Ints  # (d_ff, d_model)
+    b2: Ints  # (d_model,)
 
     @property
     def z(self) -> Ints:
@@ -155,10 +125,7 @@ class SmallFfn:
 
 
 def small_ffn(seed: int) -> SmallFfn:
-    """The exercise of a seed: the first of its random draws that tells all broken rules apart.
-
-    Every given number is between −3 and 3 and none is 0; one z is below zero and two are above.
-    """
+    """A seed's first draw, of ±1 to ±3, that tells all broken rules apart; one z is below zero."""
     rng = np.random.default_rng(seed)
     while True:
         ffn = SmallFfn(seed, *(_draw(rng, shape) for shape in SHAPES))
@@ -272,10 +239,8 @@ def worked(ffn: SmallFfn) -> list[tuple[str, str]]:
     sums = [line(ffn.x, ffn.w1[:, j], int(ffn.b1[j])) for j in range(D_FF)]
     sums += [f"ReLU({written(int(z))})" for z in ffn.z]
     sums += [line(ffn.h, ffn.w2[:, k], int(ffn.b2[k])) for k in range(D_MODEL)]
-    return [
-        (blank.name, f"{expression} = {written(blank.right)}")
-        for blank, expression in zip(blanks(ffn), sums, strict=True)
-    ]
+    solved = zip(blanks(ffn), sums, strict=True)
+    return [(blank.name, f"{term} = {written(blank.right)}") for blank, term in solved]
 
 
 TERMS = 8
@@ -285,33 +250,20 @@ LOOSE = 6  # half units of the last digit, of nine rounded terms and a bias
 
 @dataclass(frozen=True, eq=False)
 class RealNeuron:
-    """z = Σ xᵢ kᵢ + rest + b, h = φ(z), and h · v, what it writes into one entry of the stream.
+    """z = Σ xᵢ kᵢ + rest + b, h = φ(z), and h · v, what it writes into one entry of the stream."""
 
-    Attributes:
-        phi: the label of its activation function.
-        entries: the entries of x with the largest products, the largest first, (8,).
-        x, key: x and the key at these entries, (8,) each.
-        rest: the sum of all other products.
-        bias: b; 0 if there is none.
-        z, h: as the network computed them.
-        gate: what φ(z) is multiplied by; 1 if the FFN is not gated.
-        entry: the entry of the output with the largest |v|.
-        value: v there.
-        others: what all other neurons and b₂ write there.
-    """
-
-    phi: str
-    entries: NDArray[np.int64]
-    x: NDArray[np.float64]
-    key: NDArray[np.float64]
-    rest: float
-    bias: float
-    z: float
-    h: float
-    gate: float
-    entry: int
-    value: float
-    others: float
+    phi: str  # the label of its activation function
+    entries: NDArray[np.int64]  # the entries of x with the largest products, largest first, (8,)
+    x: NDArray[np.float64]  # at these entries, (8,)
+    key: NDArray[np.float64]  # likewise
+    rest: float  # the sum of all other products
+    bias: float  # b; 0 if there is none
+    z: float  # as the network computed it
+    h: float  # likewise
+    gate: float  # what φ(z) is multiplied by; 1 if the FFN is not gated
+    entry: int  # the entry of the output with the largest |v|
+    value: float  # v there
+    others: float  # what all other neurons and b₂ write there
 
     @property
     def products(self) -> NDArray[np.float64]:

@@ -1,7 +1,4 @@
-"""The shapes of well-known Transformers, with sources.
-
-What the parts of a Transformer cost in parameters, multiply-adds and memory, by its shape.
-"""
+"""What the parts of a Transformer cost, by its shape; and the shapes of well-known ones."""
 
 from dataclasses import dataclass, replace
 
@@ -60,11 +57,7 @@ def shape_of(config: EncoderConfig, n_tokens: int | None = None) -> Shape:
 
 
 def parameters(shape: Shape) -> dict[str, int]:
-    """The parameters of each of PARTS.
-
-    One attention: four d_model × d_model matrices; one FFN: two (gated: three) of d_model × d_ff
-    (Vaswani et al. 2017, sections 3.2 and 3.3).
-    """
+    """The parameters of each of PARTS (Vaswani et al. 2017, sections 3.2 and 3.3)."""
     d = shape.d_model
     attention = 4 * d * d + (4 * d if shape.biases else 0)
     ffn = shape.ffn_matrices * d * shape.d_ff
@@ -111,10 +104,7 @@ def ffn_share(shape: Shape, n_tokens: float) -> float:
 
 
 def overtaking_length(shape: Shape) -> float:
-    """The sequence length at which attention takes as many multiply-adds as the FFNs.
-
-    It is zero or less if attention takes more at any length.
-    """
+    """The length at which attention takes as many multiply-adds as the FFNs; may be below 0."""
     ffn = shape.n_blocks * shape.ffn_matrices * shape.d_ff / shape.n_attentions
     return (ffn - 4 * shape.d_model) / 2
 
@@ -124,10 +114,9 @@ class Preset:
     """A published network by its shape."""
 
     name: str
+    phi: str  # the name of its activation function
     shape: Shape  # n_tokens is a length to compare at
     source: str  # of the sizes, and what is counted
-    phi: str  # the name of its activation function
-    phi_source: str  # where φ is published
 
 
 T5 = Shape(
@@ -137,52 +126,44 @@ T5 = Shape(
 
 PRESETS = {
     "twins": Preset(
-        "ffnviz's networks", Shape(), "this repository, assets/models/*/training.json",
-        "relu", "the ReLU network; the other has GELU",
+        "ffnviz's networks", "relu", Shape(), "this repository, assets/models/*/training.json",
     ),
     "base": Preset(
-        "Transformer base",
+        "Transformer base", "relu",
         Shape(n_tokens=512, vocab_size=37_000, n_blocks=12, n_cross=6, extra_norms=0, extra_rows=0),
         "Vaswani et al. 2017, table 3: 65 million; encoder and decoder, one shared embedding",
-        "relu", "Vaswani et al. 2017, eq. 2",
     ),
     "big": Preset(
-        "Transformer big",
+        "Transformer big", "relu",
         Shape(d_model=1_024, d_ff=4_096, n_heads=16, n_tokens=512, vocab_size=37_000, n_blocks=12,
               n_cross=6, extra_norms=0, extra_rows=0),
         "Vaswani et al. 2017, table 3: 213 million; encoder and decoder, one shared embedding",
-        "relu", "Vaswani et al. 2017, eq. 2",
     ),
     "bert": Preset(
-        "BERT-base",
+        "BERT-base", "gelu",
         Shape(d_model=768, d_ff=3_072, n_heads=12, n_tokens=512, vocab_size=30_522, n_blocks=12,
               extra_rows=512 + 2),
         "Devlin et al. 2019, section 3: 110 million, with a last layer that is not counted here",
-        "gelu", "Devlin et al. 2019, section A.2",
     ),
     "gpt2": Preset(
-        "GPT-2 small",
+        "GPT-2 small", "gelu_tanh",
         Shape(d_model=768, d_ff=3_072, n_heads=12, n_tokens=1_024, vocab_size=50_257, n_blocks=12,
               extra_rows=1_024),
         "Radford et al. 2019, table 2; 124,439,808 in the released weights, which also give d_ff",
-        "gelu_tanh", "the released code",
     ),
     "t5": Preset(
-        "T5-base", T5,
+        "T5-base", "relu", T5,
         "Raffel et al. 2020, section 3.1.1; 222,903,552 in the released weights, encoder and "
         "decoder",
-        "relu", "Raffel et al. 2020, section 3.1.1",
     ),
     "t5v11": Preset(
-        "T5 v1.1 base (GEGLU)", replace(T5, d_ff=2_048, gated=True, tied=False),
+        "T5 v1.1 base (GEGLU)", "geglu", replace(T5, d_ff=2_048, gated=True, tied=False),
         "its configuration; 247,577,856 in the released weights, encoder and decoder",
-        "geglu", "the notes of its release; Shazeer 2020",
     ),
     "llama": Preset(
-        "Llama 2 7B (SwiGLU)",
+        "Llama 2 7B (SwiGLU)", "swiglu",
         Shape(d_model=4_096, d_ff=11_008, n_heads=32, n_tokens=4_096, vocab_size=32_000, gated=True,
               n_blocks=32, biases=False, norm_vectors=1, extra_rows=0, tied=False),
         "Touvron et al. 2023, table 1; 6,738,415,616 in the released weights, which also give d_ff",
-        "swiglu", "Touvron et al. 2023, section 2.2",
     ),
 }  # fmt: skip

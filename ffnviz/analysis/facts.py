@@ -51,12 +51,7 @@ class Fact:
 
 
 def read_facts(path: Path = FACTS) -> list[Fact]:
-    """The facts of a file.
-
-    Raises:
-        FactsError: if it is no such file.
-        OSError: if it cannot be read.
-    """
+    """The facts of a file."""
     try:
         values = tomllib.loads(read_text(path))
         frames = cycle(values["frames"])
@@ -68,10 +63,8 @@ def read_facts(path: Path = FACTS) -> list[Fact]:
 def _facts(kind: dict[str, Any], frames: Iterator[str]) -> Iterator[Fact]:
     for entry in filter(None, map(str.strip, kind["facts"].split(";"))):
         asked, answer = map(str.strip, " ".join(entry.split()).split(":"))
-        wordings, held_out = (
-            [_worded(each, asked, answer) for each in kind[part]]
-            for part in ("wordings", "held_out")
-        )
+        parts = kind["wordings"], kind["held_out"]
+        wordings, held_out = ([_worded(each, asked, answer) for each in part] for part in parts)
         framed = [next(frames).format(each) for each in wordings for _ in range(FRAMED)]
         yield Fact(kind["name"], asked, answer, (*wordings, *framed), tuple(held_out))
 

@@ -1,11 +1,4 @@
-"""What a dictionary misses, by the network's answer with x̂ in the place of x.
-
-A dictionary's features on a text: their activations, and what they miss of x.
-
-The texts in which each feature is most active.
-
-The words that a feature writes: its direction, read like a neuron's value.
-"""
+"""A dictionary's features on a text: what they miss, where they are strongest, what they write."""
 
 import warnings
 from collections.abc import Callable, Iterable
@@ -22,7 +15,7 @@ from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.neurons.memory import RankedWords, words_of
 from ffnviz.analysis.prediction import divergence
-from ffnviz.models.arguments import at_least, kept_numbers, place_of, places_of, texts_of
+from ffnviz.models.arguments import Which, at_least, kept_numbers, place_of, places_of, texts_of
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network, check_network, network_of
 from ffnviz.models.sae import Sae, SaeError
@@ -42,8 +35,7 @@ class Features(Comparable):
             their own, as that token, or the one in its place, has a vector like no other; else 0.
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> trace = model.trace("How [MASK] they know?")
+        >>> trace = ffnviz.load("relu").trace("How [MASK] they know?")
         >>> found = ffnviz.sae_features(trace, sae)
         >>> found.values.shape, found.active.shape, found.unexplained
         (torch.Size([5, 2048]), torch.Size([5]), 0.0)
@@ -135,12 +127,7 @@ def features_of(network: Network, trace: ForwardPass, sae: Sae) -> Features:
 
 
 def check_fit(network: Network, sae: Sae) -> None:
-    """Check that a network has the activations that a dictionary takes apart.
-
-    Raises:
-        TypeError: if one of them is something else.
-        SaeError: naming what does not fit.
-    """
+    """Check that a network has the activations that a dictionary takes apart."""
     check_network(network)
     if not isinstance(sae, Sae):
         raise TypeError(f"sae = {shorten(sae)}: give a dictionary, as ffnviz.read_sae reads it.")
@@ -278,8 +265,7 @@ def sae_words(
         NotForThisNetwork: without a plain word head.
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> promoted, suppressed = ffnviz.sae_words(model, sae, feature=1709, k=3)
+        >>> promoted, suppressed = ffnviz.sae_words(ffnviz.load("relu"), sae, feature=1709, k=3)
         >>> promoted.scores.shape, bool(promoted.scores[0] > 0 > suppressed.scores[0])
         (torch.Size([3]), True)
     """
@@ -350,8 +336,7 @@ def sae_error(
             and this one does not.
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> result = ffnviz.sae_error(model, "She opened the [MASK].", sae)
+        >>> result = ffnviz.sae_error(ffnviz.load("relu"), "She opened the [MASK].", sae)
         >>> result.unexplained, round(result.kept, 3)
         (0.0, 1.0)
     """
@@ -364,11 +349,7 @@ def sae_error(
 
 @torch.no_grad()
 def replaced(
-    network: Network,
-    plain: Trace,
-    sae: Sae,
-    place: int,
-    tokens: Iterable[SupportsIndex] | None = None,
+    network: Network, plain: Trace, sae: Sae, place: int, tokens: Which = None
 ) -> Replaced:
     """The same, given the pass over all tokens of the text, judged at the token `place`."""
     features, tokens = features_of(network, plain, sae), kept_numbers("tokens", tokens)
@@ -378,11 +359,5 @@ def replaced(
     trace = network.trace(plain.text, [Edit(sae.block, value=put, tokens=tokens, at=sae.at)])
     none = network.run(plain.ids, [Edit(sae.block, scale=0.0, tokens=tokens, at=sae.at)])
     logits = plain.logits_at(place)
-    return Replaced(
-        plain,
-        trace,
-        features.unexplained,
-        place,
-        divergence(logits, trace.logits_at(place)),
-        divergence(logits, none.logits_at(place)),
-    )
+    apart, without = (divergence(logits, each.logits_at(place)) for each in (trace, none))
+    return Replaced(plain, trace, features.unexplained, place, apart, without)

@@ -1,7 +1,4 @@
-"""How steeply each output of a map depends on each input, found a few outputs at a time.
-
-A vector times the Jacobian of a map.
-"""
+"""A vector times a map's Jacobian, and how steeply each output of a map depends on each input."""
 
 from collections.abc import Callable, Sequence
 
@@ -40,15 +37,10 @@ Map = Callable[[Tensor], Tensor]
 
 
 def input_slopes(f: Map, x: Tensor, progress: Progress) -> NDArray[np.float64]:
-    """‖∂ f(x)_i / ∂ x_j‖, (n, n), a row for each output i.
+    """‖∂ f(x)_i / ∂ x_j‖, (n, n), a row for each output i, of f from (B, n, d) to (B, n, d).
 
     The Frobenius norm is estimated from DIRECTIONS random directions (Hutchinson 1989): a
     derivative that is exactly zero stays so.
-
-    Args:
-        f: maps (B, n, d) to (B, n, d), each of the B by itself.
-        x: where it is differentiated, (n, d).
-        progress: told the share that is done; an exception raised there stops the computation.
     """
     n, d = x.shape
     generator = torch.Generator().manual_seed(SEED)

@@ -1,11 +1,4 @@
-"""One token's way through one FFN, as vectors.
-
-Sentences whose hidden word is predicted with the last FFN, and another word without it.
-
-Hiding a word: the characters of the sentence that a [MASK] replaces.
-
-Orders of the neurons that make structure visible.
-"""
+"""One token's way through one FFN, which words it decides, and orders of its neurons."""
 
 import re
 from bisect import bisect_right
@@ -58,14 +51,7 @@ def find_flips(
 ) -> list[Flip]:
     """The hidden words that the last block's FFN decides in all networks, the surest first.
 
-    Args:
-        networks: with a mask and a word head.
-        sentences: each is tried with every word of it hidden.
-        least: the hidden word must have at least this probability, from 0 to 1.
-        progress: told the share of the sentences that are done.
-
-    Raises:
-        NotForThisNetwork: if one has no mask or no word head.
+    Every word is hidden in turn; with the FFN it must have at least the probability `least`.
     """
     for network in networks:
         require(network, FLIP_NEEDS)
@@ -98,7 +84,6 @@ def _flip_of(networks: Sequence[Network], masked: str, word: str, least: float) 
     return Flip(masked, word, tuple(with_ffn), tuple(without_ffn))
 
 
-HIDING_NEEDS = (Capability.MASK,)
 # A mask, a word with its apostrophes, or a single punctuation mark.
 _WITHIN = f"'{SINGLE_QUOTES}{UNSEEN}"
 _PIECES = re.compile(rf"(?P<mask>{re.escape(MASK)})|\w+(?:[{_WITHIN}]+\w+)*|[^\w\s]", re.IGNORECASE)
@@ -115,10 +100,7 @@ class Word:
 
 
 def words_of(sentence: str, tokens: Sequence[Token]) -> list[Word | None]:
-    """For each token the whole word, of one or more tokens, that it is part of.
-
-    None where there is nothing to hide: at a mask, or at a space.
-    """
+    """For each token the whole word that it is part of; None at a mask or a space."""
     pieces = list(_PIECES.finditer(sentence))
     starts, ends = [piece.start() for piece in pieces], [token.end for token in tokens]
     words: list[Word | None] = []
@@ -139,19 +121,10 @@ ORDERS = ("token", "strength", "index")
 
 
 def neuron_order(hidden: NDArray[np.floating], by: str) -> NDArray[np.int64]:
-    """A permutation of the neurons.
+    """A permutation of the neurons of hidden, (T, d_ff): the one to draw at each place, (d_ff,).
 
-    Args:
-        hidden: (T, d_ff).
-        by: "token": by the token on which a neuron is strongest, the strongest first, and those
-            that are zero everywhere last; "strength": by the largest |hidden|; "index": as they
-            are numbered in the weights.
-
-    Returns:
-        (d_ff,): the neuron to draw at each place.
-
-    Raises:
-        ValueError: on any other `by`.
+    "token": by the token on which a neuron is strongest, the strongest first, and those that are
+    zero everywhere last; "strength": by the largest |hidden|; "index": as they are numbered.
     """
     if by == "index":
         return np.arange(hidden.shape[1])

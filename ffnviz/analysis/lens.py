@@ -30,15 +30,7 @@ class Reading:
 
 @torch.no_grad()
 def read_early(model: Network, trace: ForwardPass, token: int, word: int, k: int) -> list[Reading]:
-    """The logit lens (nostalgebraist 2020): the stream at every stage through the last LayerNorm.
-
-    Args:
-        model: its final LayerNorm and output matrix read the stream.
-        trace: of the sentence.
-        token: where to read.
-        word: the entry to follow through the stages.
-        k: likeliest words at each stage.
-    """
+    """The logit lens (nostalgebraist 2020): the stream at each stage through the last LayerNorm."""
     readings = []
     for stage, stream in _stages(trace, token, model.card.also_adds):
         logits = model.logits(stream)
@@ -88,12 +80,8 @@ class Contributions:
 def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> Contributions:
     """The logit of a word at a token as a sum over the parts that were added to the stream.
 
-    The last LayerNorm divides by the standard deviation of the whole stream, which is held as it
-    was; all else is linear: logit = Σ E_w · (g ⊙ (part − mean(part))) / σ + E_w · b (Elhage et al.
-    2021, "direct path").
-
-    Raises:
-        NotForThisNetwork: for a post-LN network, or without a plain word head.
+    Σ E_w · (g ⊙ (part − mean(part))) / σ + E_w · b, with σ of the whole stream held as it was
+    (Elhage et al. 2021, "direct path").
     """
     require(model, PARTS_NEEDS)
     head, words = word_head(model)
@@ -101,9 +89,8 @@ def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> 
     # In float64, which some GPUs do not have: on the CPU.
     for number, block in enumerate(trace.blocks, start=1):
         # What a part wrote is what the stream moved by: nothing need be computed again.
-        before, middle, after = (
-            stream[token].cpu().double() for stream in (block.input, block.middle, block.output)
-        )
+        streams = block.input, block.middle, block.output
+        before, middle, after = (stream[token].cpu().double() for stream in streams)
         written[f"attention {number}"] = middle - before
         written[f"FFN {number}"] = after - middle
     vector = direction = words.vectors[word].cpu().double()

@@ -1,7 +1,4 @@
-"""Repeated measurements: tasks run in turn, and the spread of their times.
-
-How long a trace takes, and how long its FFNs.
-"""
+"""How long work takes: a trace and its FFNs once, or tasks in turn, with the spread of times."""
 
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -19,10 +16,7 @@ NEEDS: tuple[Capability, ...] = ()
 
 
 def timed_trace(model: Network, text: str) -> tuple[Trace, float, float]:
-    """A text's trace, and the milliseconds that it and its FFNs took, each measured once.
-
-    The trace is timed from the text to the last block or, with a word head, to the usual logits.
-    """
+    """A text's trace up to its usual logits, and the milliseconds that it and its FFNs took."""
     traces: list[Trace] = []
 
     def whole() -> None:
@@ -48,10 +42,7 @@ def ffn_milliseconds(model: Network, trace: ForwardPass) -> float:
 
 
 def milliseconds(work: Callable[[], object], device: torch.device) -> float:
-    """How long some work takes, until the device has really finished it.
-
-    On CUDA by the GPU's own clock, with events recorded before and after the work.
-    """
+    """How long some work takes, until the device has finished it; on CUDA by the GPU's clock."""
     if device.type == "cuda":
         return _gpu_milliseconds(work, device)
     _wait_for(device)
@@ -120,15 +111,8 @@ def in_turn(
 ) -> dict[str, Spread]:
     """Milliseconds of each task, run one after the other, round after round.
 
-    A busy moment of the machine then affects all of them. Every second round is in reverse order,
-    so that each task follows another as often as it precedes it.
-
-    Args:
-        tasks: what to run, by name.
-        repeats: rounds that count.
-        warm_up: rounds before them that do not count.
-        device: waited for before and after each task.
-        progress: told the share of all rounds that are done, from 0 to 1.
+    A busy moment then affects all of them. Every second round is in reverse order, so that each
+    task follows another as often as it precedes it. The first `warm_up` rounds do not count.
     """
     samples: dict[str, list[float]] = {name: [] for name in tasks}
     order = list(tasks.items())

@@ -51,13 +51,7 @@ class Capability(Enum):
 def missing(
     card: Card, needs: Iterable[Capability], partner: bool = False
 ) -> tuple[Capability, ...]:
-    """The needs that a network does not meet, by its card alone.
-
-    Args:
-        card: the network's.
-        needs: an analysis' or a part's.
-        partner: whether there is a second network.
-    """
+    """The needs that a network with this card does not meet."""
     met = capabilities(card, partner)
     return tuple(need for need in needs if need not in met)
 
@@ -85,12 +79,7 @@ def capabilities(card: Card, partner: bool = False) -> frozenset[Capability]:
 
 
 def require(network: Network, needs: Iterable[Capability]) -> None:
-    """Check that a network meets all needs that one network alone can meet.
-
-    Raises:
-        TypeError: if it is not a network.
-        NotForThisNetwork: with the sentence of the first unmet need.
-    """
+    """Check that a network meets all needs that one network alone can meet."""
     check_network(network)
     lacking = missing(network.card, needs, partner=True)
     if lacking:
@@ -98,11 +87,7 @@ def require(network: Network, needs: Iterable[Capability]) -> None:
 
 
 def word_head(network: Network) -> tuple[WordHead, WordVectors]:
-    """The word head and the words' output vectors.
-
-    Raises:
-        NotForThisNetwork: if there is none, or if it is more than one product with these vectors.
-    """
+    """The word head and the words' output vectors."""
     require(network, (Capability.WORD_HEAD, Capability.WORD_VECTORS))
     head = network.head
     if head is None or head.words is None:
@@ -111,11 +96,7 @@ def word_head(network: Network) -> tuple[WordHead, WordVectors]:
 
 
 def masked_id(network: Network) -> int:
-    """The id of the token that stands for a word to fill in.
-
-    Raises:
-        NotForThisNetwork: if there is none.
-    """
+    """The id of the token that stands for a word to fill in."""
     mask_id = network.tokenizer.mask_id
     if not network.card.has_mask or mask_id is None:
         raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.MASK.value}")
@@ -123,22 +104,14 @@ def masked_id(network: Network) -> int:
 
 
 def ours(network: Network) -> Model:
-    """The network as a `Model`.
-
-    Raises:
-        NotForThisNetwork: if it is not made of our own modules.
-    """
+    """The network as a `Model`."""
     if not isinstance(network, Model):
         raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.OURS.value}")
     return network
 
 
 def own_attention(block: BlockStages) -> AttentionRecord:
-    """The attention's stages in a block of ours.
-
-    Raises:
-        NotForThisNetwork: if the block is not made of our own modules.
-    """
+    """The attention's stages in a block of ours."""
     record = block.attention
     if not isinstance(record, AttentionRecord):
         raise NotForThisNetwork(Capability.OURS.value)
@@ -146,9 +119,5 @@ def own_attention(block: BlockStages) -> AttentionRecord:
 
 
 def encoder_of(network: Network) -> Encoder:
-    """The network's encoder.
-
-    Raises:
-        NotForThisNetwork: if it is not made of our own modules.
-    """
+    """The network's encoder."""
     return ours(network).encoder

@@ -23,7 +23,6 @@ from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.trace import ForwardPass
 
 ARTICLES = "encyclopedia-articles"  # the one training text that is not a book
-RECORD_NEEDS = (Capability.RECORD,)
 
 
 @dataclass(frozen=True)
@@ -45,11 +44,7 @@ class TrainingRecord:
 
 
 def record_of(network: Network) -> TrainingRecord:
-    """The training record of a network.
-
-    Raises:
-        NotForThisNetwork: if there is none, or it cannot be read.
-    """
+    """The training record of a network."""
     provenance = network.card.provenance
     if provenance is None or provenance.record is None:
         raise NotForThisNetwork(f"Not for {network.card.label}: {Capability.RECORD.value}")
@@ -98,12 +93,7 @@ OTHER_NEEDS = (Capability.OURS, Capability.PLAIN_FFN)
 
 
 def with_activation(model: Model, activation: str) -> Model:
-    """A model with the same weights, shared and not copied, and another plain φ.
-
-    Raises:
-        ConfigError: if there is no such activation.
-        NotForThisNetwork: if either is gated: a gated FFN has one more matrix.
-    """
+    """A model with the same weights, shared and not copied, and another plain φ."""
     config = replace(encoder_of(model).config, activation=activation)
     other = ACTIVATIONS[activation]
     require(model, OTHER_NEEDS)

@@ -1,13 +1,9 @@
-"""Two variants compared seed by seed: the effect, its interval, and the paired t-test.
+"""The study's trainings: its design, its log with one finished run a line, and the paired t-test.
 
-The log of small trainings, one finished run a line.
-
-The design of the study: which runs it has, in which order, and at which learning rate.
-
-It was fixed before the first run. Each variant is trained once at each of five learning rates; of
-these, and of further ones as long as the best is the lowest or the highest tried, the one with the
-lowest loss on the validation sentences is the variant's own. At that rate it is trained from each
-seed, and measured on other sentences, the held-out ones. The seed of the search is none of these.
+The design was fixed before the first run. Each variant is trained once at each of five learning
+rates, and at further ones as long as the best is the lowest or the highest tried; the one with the
+lowest loss on the validation sentences is its own. At that rate it is trained from each seed, and
+measured on the held-out sentences. The seed of the search is none of these.
 """
 
 import csv
@@ -67,12 +63,7 @@ def trainings() -> tuple[Row, ...]:
 
 
 def read_table(path: Path) -> list[Row]:
-    """The rows of a log, without repetitions.
-
-    Raises:
-        StudyError: if the file is no such log.
-        OSError: if it cannot be read.
-    """
+    """The rows of a log, without repetitions."""
     types: dict[Any, Any] = {field.name: field.type for field in fields(Row)}
     try:
         table = csv.DictReader(io.StringIO(read_text(path)))
@@ -175,11 +166,7 @@ class Run:
 
 
 def next_run(rows: Sequence[Row], design: Design) -> Run | None:
-    """The run that a log lacks first; None if it has all.
-
-    A family's rates come first, then seed by seed all its variants, so that a log which breaks off
-    has as many pairs of each as it can.
-    """
+    """The run that a log lacks first: a family's rates, then its variants seed by seed; or None."""
     done = {row.run for row in rows}
     for family in design.families:
         found = {name: search(rows, name, design.steps) for name in family}
@@ -204,7 +191,6 @@ class Pairs:
     losses: NDArray[np.float64]  # of the one variant and of the other, in nats, (2, n)
     rates: tuple[float, float]  # the learning rate of each
     parameters: tuple[int, int]  # how many each trains
-    steps: int  # of each training
 
     @property
     def n(self) -> int:
@@ -242,38 +228,27 @@ class Pairs:
         return 2 * (1 - t_below(abs(self.effect) / self.error, self.n - 1))
 
     def interval(self, missed: float) -> tuple[float, float]:
-        """The confidence interval of the mean difference by the same test, level 1 − missed.
-
-        One pair gives no bounds.
-        """
+        """The confidence interval of the mean difference, level 1 − missed; none of one pair."""
         if self.n < 2:
             return -math.inf, math.inf
         reach = t_quantile(1 - missed / 2, self.n - 1) * self.error
         return self.effect - reach, self.effect + reach
 
 
-def pairs(rows: Sequence[Row], one: str, other: str, steps: int = STEPS) -> Pairs | None:
-    """The final trainings of two variants from the same seeds; None if there are none.
-
-    Trainings that diverged are left out.
-    """
-    trained = {
-        (row.variant, row.seed): row
-        for row in rows
-        if (row.phase, row.steps) == (FINAL, steps) and math.isfinite(row.loss)
-    }
-    seeds = tuple(
-        sorted(seed for variant, seed in trained if variant == one and (other, seed) in trained)
-    )
-    if not seeds:
+def pairs(rows: Sequence[Row], one: str, other: str) -> Pairs | None:
+    """The final trainings of two variants from the same seeds, but those that diverged; or None."""
+    final = [row for row in rows if (row.phase, row.steps) == (FINAL, STEPS)]
+    trained = {(row.variant, row.seed): row for row in final if math.isfinite(row.loss)}
+    found = [seed for variant, seed in trained if variant == one and (other, seed) in trained]
+    if not found:
         return None
+    seeds = tuple(sorted(found))
     both = [[trained[name, seed] for seed in seeds] for name in (one, other)]
     return Pairs(
         seeds,
         np.array([[row.loss for row in each] for each in both]),
         (both[0][0].learning_rate, both[1][0].learning_rate),
         (both[0][0].parameters, both[1][0].parameters),
-        steps,
     )
 
 

@@ -22,11 +22,7 @@ SMALLEST_TEMPERATURE = 0.05
 
 @dataclass(frozen=True)
 class Strategy:
-    """How a word is chosen.
-
-    Raises:
-        ValueError: on a value outside what is allowed.
-    """
+    """How a word is chosen; a ValueError says which value is not allowed."""
 
     temperature: float = 1.0  # the logits are divided by it, above 0
     top_k: int = 0  # only the k likeliest entries stay; 0 keeps all
@@ -64,14 +60,9 @@ class Distribution:
 def distribution(
     logits: NDArray[np.floating], strategy: Strategy, never: NDArray[np.bool_] | None = None
 ) -> Distribution:
-    """softmax(logits / temperature), cut to the top k and then to the top p.
+    """softmax(logits / temperature), cut to the top k, then to the top p; 0 for those in `never`.
 
     Vaswani et al. 2017, section 3.4; top-k: Fan et al. 2018; top-p: Holtzman et al. 2020, eq. 3.
-
-    Args:
-        logits: one score an entry, (vocab_size,).
-        strategy: what to divide by and where to cut.
-        never: entries that may not be chosen; their probability is 0.
     """
     scaled = logits.astype(np.float64) / strategy.temperature
     if never is not None:
@@ -253,17 +244,7 @@ def write_word(
     """The text with one more word or piece of one, or unchanged if there is no room.
 
     Never chosen are [MASK] and single bytes of a character, which are not text by themselves.
-
-    Args:
-        model: which writes.
-        writing: the text so far.
-        strategy: how a word is chosen.
-        logits_of: as `logits_before`, for a caller that keeps some.
-        edits: made in the pass.
-
-    Raises:
-        NotForThisNetwork: without a word head; with neither a mask nor a reading direction; or
-            without a mask, if there is no word to go on from.
+    `logits_of` is as `logits_before`, for a caller that keeps some.
     """
     require(model, NEEDS)
     if writing.full:
@@ -292,21 +273,15 @@ def logits_before(
 
     A text does not hold them: they would take a hundred times its memory.
     """
-    return _logits(model, writing.ids_before(step), writing.ends, edits)
+    prompt = _prompt(model, writing.ids_before(step))
+    behind = writing.ends if model.card.has_mask else ()
+    run = model.run(torch.tensor([*prompt, *behind], device=model.device), edits)
+    logits: NDArray[np.float32] = run.logits_at(len(prompt) - 1).float().cpu().numpy()
+    return logits
 
 
 def _is_full(model: Network, ids: Sequence[int], ends: Sequence[int]) -> bool:
     return len(ids) + (len(ends) if model.card.has_mask else 0) >= model.sizes.max_tokens
-
-
-def _logits(
-    model: Network, ids: tuple[int, ...], ends: tuple[int, ...], edits: Edits
-) -> NDArray[np.float32]:
-    prompt = _prompt(model, ids)
-    behind = ends if model.card.has_mask else ()
-    run = model.run(torch.tensor([*prompt, *behind], device=model.device), edits)
-    logits: NDArray[np.float32] = run.logits_at(len(prompt) - 1).float().cpu().numpy()
-    return logits
 
 
 def _prompt(model: Network, ids: tuple[int, ...]) -> list[int]:

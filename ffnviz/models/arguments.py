@@ -10,7 +10,7 @@ from numbers import Real
 from os import PathLike
 from pathlib import Path
 from reprlib import repr as shorten
-from typing import Any, TypeVar
+from typing import Any, SupportsIndex, TypeVar
 
 import torch
 from torch import Tensor
@@ -22,9 +22,6 @@ def at_most(n: int) -> Callable[[C], C]:
     """A function, or a class, whose parameters behind the first n are given by their names.
 
     Who still gives them by their place is warned, and answered.
-
-    Args:
-        n: how many are given by place; of a class, `self` not counted.
     """
 
     def decorate(decorated: C) -> C:
@@ -64,43 +61,32 @@ def _named(function: Callable[..., Any], n: int, name: str) -> Callable[..., Any
     return called
 
 
+# Which tokens, neurons or heads: their numbers from 0, or a mask; None for all.
+Which = Iterable[SupportsIndex] | None
 # What a pass keeps: "ffn", "attention", "all", or the blocks whose FFN's stages are kept.
 Hold = str | int | Iterable[int] | None
 _UNSIGNED = (torch.uint8, torch.uint16, torch.uint32, torch.uint64)
 WHOLE = (torch.int64, torch.int32, torch.int16, torch.int8, *_UNSIGNED)
 
 
-def check_text(text: object) -> None:
-    """Check that a text is a str.
-
-    Raises:
-        TypeError: if it is not.
-    """
+def check_text(text: object) -> str:
+    """The text, once it is seen to be a str."""
     if not isinstance(text, str):
         raise TypeError(
             f"A text is a str, and this is of type {type(text).__name__}. "
             "For several texts, use `traces`."
         )
+    return str(text)
 
 
 def most_tokens(text: object, given: Any) -> int | None:
-    """How many tokens of a text are read at most; None for all.
-
-    Raises:
-        TypeError: if the text is not a str.
-        ValueError: if the number is not a whole number, or below 0.
-    """
+    """How many tokens of a text are read at most; None for all."""
     check_text(text)
     return None if given is None else at_least("max_tokens", given, 0)
 
 
 def checked_ids(ids: object, vocab_size: int) -> Tensor:
-    """Ids as int64, all of them entries of a vocabulary.
-
-    Raises:
-        TypeError: if they are not a tensor of whole numbers.
-        ValueError: if there is no text, or naming one that is not in the vocabulary.
-    """
+    """Ids as int64, all of them entries of a vocabulary."""
     if not isinstance(ids, Tensor) or not ids.ndim or ids.dtype not in WHOLE:
         raise TypeError("ids must be a tensor of whole numbers, (*batch, T): torch.tensor([…]).")
     check_has_values("ids", ids)
@@ -108,50 +94,37 @@ def checked_ids(ids: object, vocab_size: int) -> Tensor:
         raise ValueError(f"ids has the shape {tuple(ids.shape)}: there is no text in it.")
     ids = ids.long()
     if ids.numel() and not 0 <= ids.min() <= ids.max() < vocab_size:
-        wrong = ids[(ids < 0) | (ids >= vocab_size)][0]
-        raise ValueError(
-            f"There is no entry {int(wrong)} in the vocabulary: entries are numbered from "
-            f"0 to {vocab_size - 1:,}."
-        )
+        check_entry(int(ids[(ids < 0) | (ids >= vocab_size)][0]), vocab_size)
     return ids
 
 
-def texts_of(name: str, given: object) -> Iterator[str]:
-    """Texts one by one, each checked when it is asked for; given as a list or by a generator.
+def check_entry(entry: int, vocab_size: int) -> None:
+    """Check that a vocabulary has an entry."""
+    if not 0 <= entry < vocab_size:
+        raise ValueError(
+            f"There is no entry {entry} in the vocabulary: entries are numbered from 0 to "
+            f"{vocab_size - 1:,}."
+        )
 
-    Raises:
-        TypeError: if one text is given, whose letters would be taken for texts, or no texts.
-    """
+
+def texts_of(name: str, given: object) -> Iterator[str]:
+    """Texts one by one, each checked when it is asked for; given as a list or by a generator."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise TypeError(
             f"{name} = {shorten(given)}: give texts in a list, even a single one: ['…']. "
             "For one text, use `trace`."
         )
-    return map(_checked_text, given)
-
-
-def _checked_text(text: object) -> str:
-    check_text(text)
-    return str(text)
+    return map(check_text, given)
 
 
 def check_has_values(name: str, given: Any) -> None:
-    """Check that a tensor is not on the device "meta", where it has a shape alone.
-
-    Raises:
-        ValueError: if it is.
-    """
+    """Check that a tensor is not on the device "meta", where it has a shape alone."""
     if getattr(given, "is_meta", False):
         raise ValueError(f"{name} is on the device meta, where a tensor has no values.")
 
 
 def rows_of_width(rows: object, width: int, name: str = "rows") -> Tensor:
-    """Rows that something of this width reads, (…, width).
-
-    Raises:
-        TypeError: if they are not a tensor of floating-point numbers.
-        ValueError: if they have another width, or no values.
-    """
+    """Rows that something of this width reads, (…, width)."""
     if not isinstance(rows, Tensor) or not rows.is_floating_point():
         raise TypeError(f"{name} must be a tensor of floating-point numbers, (…, {width}).")
     if not rows.ndim or rows.shape[-1] != width:
@@ -162,22 +135,15 @@ def rows_of_width(rows: object, width: int, name: str = "rows") -> Tensor:
 
 
 def rows_like(rows: object, like: Tensor, name: str = "rows") -> Tensor:
-    """The same as wide as weights, (…, width), in their precision and on their device.
-
-    Raises:
-        TypeError, ValueError: as rows_of_width.
-    """
+    """The same as wide as weights, (…, width), in their precision and on their device."""
     return rows_of_width(rows, like.shape[-1], name).to(like)
 
 
 def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int:
     """The place from 0 of a block, a token, a neuron …; the one rule for all that has a number.
 
-    As in Python, a negative one counts from the end, −1 being the last: of blocks and tokens,
-    which have an order. Neurons, heads, features and words have none, so theirs are refused.
-
-    Raises:
-        ValueError: if it is not a whole number, or there is none of that number.
+    As in Python, a negative one counts from the end, −1 being the last: of blocks and tokens, which
+    have an order. Neurons, heads, features and words have none, so theirs are refused.
     """
     number = plain(given)
     if type(number) is not int:
@@ -190,11 +156,7 @@ def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int
 
 
 def places_of(what: str, given: Any, count: int, *, from_end: bool = True) -> list[int]:
-    """The places from 0 of several, or of a mask where it is True; see place_of.
-
-    Raises:
-        ValueError: naming what does not exist, or a mask of another length.
-    """
+    """The places from 0 of several, or of a mask where it is True; see place_of."""
     values = whole_numbers(f"{what}s", given)
     if values and type(values[0]) is bool:
         if len(values) != count:
@@ -206,11 +168,7 @@ def places_of(what: str, given: Any, count: int, *, from_end: bool = True) -> li
 
 
 def at_least(name: str, given: Any, least: int = 1) -> int:
-    """How many are wanted, such as the `k` strongest.
-
-    Raises:
-        ValueError: if it is not a whole number, or fewer.
-    """
+    """How many are wanted, such as the `k` strongest."""
     number = plain(given)
     if type(number) is not int or number < least:
         raise ValueError(f"{name} = {given!r}: give a whole number, {least} or more.")
@@ -218,11 +176,7 @@ def at_least(name: str, given: Any, least: int = 1) -> int:
 
 
 def blocks_of(given: Any, n_blocks: int) -> list[int]:
-    """The places from 0 of blocks, of one as of several.
-
-    Raises:
-        ValueError: naming what does not exist.
-    """
+    """The places from 0 of blocks, of one as of several."""
     several = given if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     return places_of("block", list(several), n_blocks)
 
@@ -231,13 +185,7 @@ TO_HOLD = "give 'ffn', 'attention', 'all', or blocks"
 
 
 def what_to_hold(given: Any, n_blocks: int) -> tuple[frozenset[int], bool]:
-    """The blocks whose FFN's stages a pass keeps, and whether it keeps the attention's.
-
-    `given` is "ffn", "attention", "all", the blocks, one or several, or None for nothing.
-
-    Raises:
-        ValueError: if it is anything else.
-    """
+    """The blocks whose FFN's stages a pass keeps, and whether it keeps the attention's."""
     if given is None:
         return frozenset(), False
     if isinstance(given, str):
@@ -257,11 +205,7 @@ def plain(value: Any) -> Any:
 
 
 def whole_numbers(name: str, given: Any) -> tuple[Any, ...]:
-    """A copy of whole numbers, or of a mask.
-
-    Raises:
-        ValueError: naming the argument and what is wrong with it.
-    """
+    """A copy of whole numbers, or of a mask."""
     check_has_values(name, given)
     if hasattr(given, "ndim"):
         if given.ndim != 1:
@@ -283,20 +227,12 @@ def whole_numbers(name: str, given: Any) -> tuple[Any, ...]:
 
 
 def kept_numbers(name: str, given: Any) -> tuple[Any, ...] | None:
-    """The same for what is iterated more than once, such as a generator is not; None stays.
-
-    Raises:
-        ValueError: as whole_numbers.
-    """
+    """The same for what is iterated more than once, such as a generator is not; None stays."""
     return None if given is None else whole_numbers(name, given)
 
 
 def finite_number(name: str, given: Any) -> float:
-    """One finite number.
-
-    Raises:
-        ValueError: if it is anything else.
-    """
+    """One finite number."""
     value = plain(given)
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise ValueError(f"{name} = {shorten(given)}: give one finite number.")
@@ -304,12 +240,7 @@ def finite_number(name: str, given: Any) -> float:
 
 
 def rows_for(output: object, ids: Tensor, width: int) -> Tensor:
-    """Rows of the stream for each token of a pass, (*batch, T, width).
-
-    Raises:
-        TypeError: as rows_of_width.
-        ValueError: as that, or if there are not as many.
-    """
+    """Rows of the stream for each token of a pass, (*batch, T, width)."""
     rows = rows_of_width(output, width, "output")
     if rows.shape[:-1] != ids.shape:
         raise ValueError(
@@ -320,22 +251,14 @@ def rows_for(output: object, ids: Tensor, width: int) -> Tensor:
 
 
 def path_of(given: Any) -> Path:
-    """A file's or a folder's path.
-
-    Raises:
-        TypeError: if it is empty, or anything else.
-    """
+    """A file's or a folder's path."""
     if not isinstance(given, str | PathLike) or given == "":
         raise TypeError(f"path = {shorten(given)}: give the name of a file.")
     return Path(given)
 
 
 def yes_or_no(name: str, given: Any) -> bool:
-    """True or False, and nothing that Python takes for one of them, such as "no".
-
-    Raises:
-        ValueError: if it is anything else.
-    """
+    """True or False, and nothing that Python takes for one of them, such as "no"."""
     value = plain(given)
     if not isinstance(value, bool):
         raise ValueError(f"{name} = {shorten(given)}: give True or False.")
@@ -343,11 +266,7 @@ def yes_or_no(name: str, given: Any) -> bool:
 
 
 def number_or_tensor(name: str, given: Any) -> float | Tensor:
-    """One finite number, or a copy of a tensor of such.
-
-    Raises:
-        ValueError: if it is neither.
-    """
+    """One finite number, or a copy of a tensor of such."""
     check_has_values(name, given)
     if isinstance(given, list | tuple):
         raise ValueError(f"{name} = {shorten(given)}: give one number, or torch.tensor([…]).")
@@ -360,11 +279,7 @@ def number_or_tensor(name: str, given: Any) -> float | Tensor:
 
 
 def check_within(name: str, given: float | Tensor, dtype: torch.dtype) -> None:
-    """Check that finite numbers stay finite in a network's precision: float16 ends at 65,504.
-
-    Raises:
-        ValueError: if one does not.
-    """
+    """Check that finite numbers stay finite in a network's precision: float16 ends at 65,504."""
     if isinstance(given, Tensor):
         if given.dtype == dtype:
             return

@@ -24,7 +24,7 @@ from ffnviz.models.trace import StreamTrace, Trace, trace_of
 MOST_HIDDEN = 2**26  # hidden values of one block in a batch; more texts take several batches
 
 
-class _Passes(Network, Protocol):
+class _Runs(Network, Protocol):
     """A network's passes, once all that was asked for is checked."""
 
     def _checked(self) -> int:
@@ -50,12 +50,7 @@ class ReadsTexts:
 
     @torch.no_grad()
     def trace(
-        self: _Passes,
-        text: str,
-        edits: Edits = (),
-        look_at: int | None = None,
-        *,
-        hold: Hold = (),
+        self: _Runs, text: str, edits: Edits = (), look_at: int | None = None, *, hold: Hold = ()
     ) -> Trace:
         """Everything the network computes for a text of at most max_tokens tokens.
 
@@ -68,8 +63,7 @@ class ReadsTexts:
             edits: changes to hidden values, made in the pass: one Edit, or several.
             look_at: the former name of `hold`.
             hold: what is kept from the pass, and so not computed again when it is asked for:
-                "ffn" (the stages of all FFNs), "attention", "all", or the blocks, one or several,
-                whose FFN's stages are kept.
+                "ffn" (all FFNs' stages), "attention", "all", or blocks whose FFN's stages are kept.
 
         Raises:
             TypeError: if the text is not a str, or an edit no Edit.
@@ -86,12 +80,7 @@ class ReadsTexts:
 
     @torch.no_grad()
     def run(
-        self: _Passes,
-        ids: Tensor,
-        edits: Edits = (),
-        hold: Hold = (),
-        *,
-        look_at: int | None = None,
+        self: _Runs, ids: Tensor, edits: Edits = (), hold: Hold = (), *, look_at: int | None = None
     ) -> StreamTrace:
         """What the network computes for ids, (*batch, T); see trace.
 
@@ -106,7 +95,7 @@ class ReadsTexts:
         return self._pass(ids, edits, ffns, heads, state)
 
     def traces(
-        self: _Passes, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
+        self: _Runs, texts: Iterable[str], edits: Edits = (), batch: int = BATCH
     ) -> Iterator[Trace]:
         """The traces of many texts, in their order, `batch` of them read at a time.
 
@@ -125,8 +114,7 @@ class ReadsTexts:
 
         Raises:
             TypeError: if a text is not a str.
-            ValueError: naming the text that is empty, or in which an edit changes what does not
-                exist.
+            ValueError: naming the text that is empty, or where an edit changes what is not there.
         """
         self._checked()
         texts, edits, batch = texts_of("texts", texts), all_of(edits), at_least("batch", batch)
@@ -140,7 +128,7 @@ class ReadsTexts:
 
 
 def _batch_traces(
-    network: _Passes, encodings: list[Encoding], edits: Sequence[Edit]
+    network: _Runs, encodings: list[Encoding], edits: Sequence[Edit]
 ) -> Iterator[Trace]:
     lengths = torch.tensor([len(encoding.tokens) for encoding in encodings])
     n = int(lengths.max())

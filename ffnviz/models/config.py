@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, requires
 from os import environ
 from pathlib import Path
@@ -18,13 +19,10 @@ ASSETS = TOP / "assets"
 
 
 def install(extra: str) -> str:
-    """The command that installs what an extra needs, wherever ffnviz itself came from.
+    """The command that installs what an extra of pyproject.toml needs.
 
     It names the packages and not `ffnviz[extra]`: pip would look for that in an index, but ffnviz
     may have come from a folder.
-
-    Args:
-        extra: "hf", "ray", "redis", "xarray" or "pandas", as pyproject.toml has them.
     """
     try:
         requirements = [line.partition(";") for line in requires("ffnviz") or ()]
@@ -35,9 +33,13 @@ def install(extra: str) -> str:
     return "pip install " + " ".join(f"'{name}'" for name in names or [f"{TOP}[{extra}]"])
 
 
-def lacking(what: str, extra: str) -> ImportError:
-    """The error where a package is missing that an extra of the same name installs."""
-    return ImportError(f"{what} needs the package {extra}. Install it: {install(extra)}")
+def optional(package: str, what: str) -> Any:
+    """A package that `what` needs and an extra of its name installs; ImportError in a sentence."""
+    try:
+        return import_module(package)
+    except ImportError as error:
+        advice = f"{what} needs the package {package}. Install it: {install(package)}"
+        raise ImportError(advice) from error
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,7 @@ import torch
 
 
 def usable_device(name: str | torch.device) -> torch.device:
-    """The device of a name, after a first computation on it.
-
-    Raises:
-        RuntimeError: in a sentence, if there is no such device, or it cannot compute.
-    """
+    """The device of a name, after a first computation on it."""
     try:
         number = torch.zeros(1, device=name)
         number.item()  # the meta device, which knows shapes alone, has none

@@ -31,6 +31,7 @@ PLACES = {
     "middle": "the stream between attention and FFN, d_model wide",
     "output": "the stream after it, d_model wide",
 }
+Rows = Float[Tensor, "*batch tokens width"]
 HeadShape = Callable[[int], tuple[int, int]]  # of a block's attention: n_heads, d_head
 
 
@@ -59,10 +60,9 @@ class Edit:
             the block, a neuron, a head or a token is not a whole number; for another place.
 
     Examples:
-        >>> model = ffnviz.load("relu")
         >>> off = ffnviz.Edit(block=1, neurons=[1709], scale=0.0)
         >>> bent = ffnviz.Edit(0, add=torch.ones(512), tokens=[1], at="output")
-        >>> trace = model.trace("It was late.", edits=[off, bent])
+        >>> trace = ffnviz.load("relu").trace("It was late.", edits=[off, bent])
         >>> float(trace.blocks[1].ffn.hidden[:, 1709].abs().max())
         0.0
     """
@@ -118,28 +118,24 @@ class Edit:
         return hash(self._key)
 
     @cached_property
-    def _neurons(self) -> Tensor:
-        return _indices(self.neurons or ())
+    def _neuron_indices(self) -> Tensor:
+        return torch.tensor(self.neuron_places, dtype=torch.long)
 
     @cached_property
-    def _tokens(self) -> Tensor:
-        return _indices(self.tokens or ())
+    def _token_indices(self) -> Tensor:
+        return torch.tensor(self.token_places, dtype=torch.long)
 
     @property
     def neuron_places(self) -> list[int]:
         """Which neurons, as numbers, also of a mask; empty where all are meant."""
-        places: list[int] = self._neurons.tolist()
-        return places
+        return _places(self.neurons)
 
     @property
     def token_places(self) -> list[int]:
         """Which tokens, as numbers, also of a mask; empty where all are meant."""
-        places: list[int] = self._tokens.tolist()
-        return places
+        return _places(self.tokens)
 
-    def apply(
-        self, values: Float[Tensor, "*batch tokens width"]
-    ) -> Float[Tensor, "*batch tokens width"]:
+    def apply(self, values: Rows) -> Rows:
         """The values with this edit made, in a tensor of their own: (*batch, T, width).
 
         Raises:
@@ -149,8 +145,8 @@ class Edit:
         kept = [
             (axis, indices.to(values.device))
             for axis, given, indices in (
-                (-2, self.tokens, self._tokens),
-                (-1, self.neurons, self._neurons),
+                (-2, self.tokens, self._token_indices),
+                (-1, self.neurons, self._neuron_indices),
             )
             if given is not None
         ]
@@ -218,11 +214,7 @@ Edits = Edit | Iterable[Edit] | None
 
 
 def all_of(edits: Edits) -> tuple[Edit, ...]:
-    """The edits of a call in a tuple, however they were given: in a list, from a generator, one.
-
-    Raises:
-        TypeError: if there is something else among them.
-    """
+    """The edits of a call in a tuple, however they were given: in a list, from a generator, one."""
     given: Any = () if edits is None else (edits,) if isinstance(edits, Edit) else edits
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
         raise TypeError(f"edits = {edits!r}: give ffnviz.Edit, or several in a list.")
@@ -238,16 +230,14 @@ def _mask_length(values: Any) -> int | None:
     return len(values) if values and type(values[0]) is bool else None
 
 
-def _indices(values: Any) -> Tensor:
+def _places(values: Any) -> list[int]:
     """The numbers themselves; of a mask, where it is True."""
     if _mask_length(values) is None:
-        return torch.tensor(values, dtype=torch.long)
-    return torch.tensor(values).nonzero().flatten()
+        return list(values or ())
+    return [place for place, value in enumerate(values) if value]
 
 
-def edited(
-    values: Float[Tensor, "*batch tokens width"], edits: Sequence[Edit], at: str = "hidden"
-) -> Float[Tensor, "*batch tokens width"]:
+def edited(values: Rows, edits: Sequence[Edit], at: str = "hidden") -> Rows:
     """The values with all edits of that place made in their order; without any, the same tensor."""
     for edit in edits:
         if edit.at == at:

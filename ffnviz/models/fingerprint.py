@@ -22,13 +22,9 @@ WHOLE = 2**16  # values of a tensor that is small enough to be taken whole
 def fingerprint(sizes: Sizes, tensors: Iterable[Tensor]) -> str:
     """16 hexadecimal digits, from a network's sizes and every one of its tensors.
 
-    Of a large tensor every 61st value counts, which is some of each row and column: 1 GB of
-    float32 takes some 0.2 s on one core. All are rounded to bfloat16, so that the same weights
-    have the same fingerprint in either precision, on any device.
-
-    Args:
-        sizes: the network's.
-        tensors: all its weights, in their order.
+    Of a large tensor every 61st value counts, which is some of each row and column: 1 GB of float32
+    takes some 0.2 s on one core. All are rounded to bfloat16, so that the same weights have the
+    same fingerprint in either precision, on any device.
     """
     digest = hashlib.sha256(_sizes_bytes(sizes))
     for tensor in tensors:
@@ -83,12 +79,7 @@ def is_of(path: Path, network: Fingerprinted) -> bool:
 
 
 def index_for(network: Fingerprinted, usual: Sequence[Path] = ()) -> Path | None:
-    """The index of a network: the last of those in the configuration, or else a usual one.
-
-    Args:
-        network: its fingerprint is computed only if there is an index to compare it with.
-        usual: shown unless the configuration has another.
-    """
+    """The index of a network: the last that fits of the configuration's, or else a usual one."""
     candidates = [*usual, *config().indexes]
     return next((path for path in reversed(candidates) if is_of(path, network)), None)
 

@@ -32,12 +32,7 @@ def is_learned(folder: Path) -> bool:
 
 
 def keep_learned(zipped: bytes) -> list[str]:
-    """Keep the model folders in a ZIP file that this server has made, and return their ids.
-
-    Raises:
-        NoRoomError: if the server keeps too many already.
-        RuntimeError: if it keeps none.
-    """
+    """Keep the model folders in a ZIP file that this server has made, and return their ids."""
     parent = config().learned
     if parent is None:
         raise RuntimeError("Networks are kept only by a server that `ffnviz app` started.")
@@ -45,10 +40,8 @@ def keep_learned(zipped: bytes) -> list[str]:
     with tempfile.TemporaryDirectory(dir=parent, prefix=".") as unpacked:
         with ZipFile(io.BytesIO(zipped)) as file:
             file.extractall(unpacked)
-        folders = {
-            f"{folder.name.partition('-seed-')[0]}-{digest}": folder
-            for folder in sorted(Path(unpacked).iterdir())
-        }
+        found = sorted(Path(unpacked).iterdir())
+        folders = {f"{each.name.partition('-seed-')[0]}-{digest}": each for each in found}
         new = [name for name in folders if learned_folder(name) is None]
         if len(list(parent.glob("learned-*"))) + len(new) > MOST:
             raise NoRoomError(

@@ -30,11 +30,7 @@ class NotForThisNetwork(ValueError):  # noqa: N818, as nobody made an error
 
 
 def check_network(given: object) -> None:
-    """Check that a network was given, and not, say, a trace of one.
-
-    Raises:
-        TypeError: if it was not.
-    """
+    """Check that a network was given, and not, say, a trace of one."""
     if not all(callable(getattr(given, name, None)) for name in ("trace", "run", "ffn")):
         raise TypeError(
             f"network = {shorten(given)}: give a network, as ffnviz.load or ffnviz.from_module "
@@ -43,12 +39,7 @@ def check_network(given: object) -> None:
 
 
 def network_of(trace: object) -> "Network":
-    """The network that made a trace.
-
-    Raises:
-        TypeError: if it is not a trace of one text.
-        ValueError: if it was saved or pickled, which leaves its network out.
-    """
+    """The network that made a trace."""
     if not isinstance(trace, Trace):
         raise TypeError(
             f"trace = {shorten(trace)}: give the trace of one text, as network.trace(text) makes "
@@ -90,11 +81,7 @@ class TokenizerLike(Protocol):
         """Entries that are not text: masks, beginnings and ends."""
 
     def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
-        """The tokens of any text, each with its span in it.
-
-        Raises:
-            UnreadableTextError: if the network has no vector for one of them.
-        """
+        """The tokens of any text, each with its span in it."""
 
     def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
         """The ids alone of many texts."""

@@ -44,11 +44,7 @@ _ONE_AT_A_TIME = threading.Lock()
 
 
 def open_network(name: str, device: str, say: Say = lambda _: None) -> Model | ExternalNetwork:
-    """A network by its id; one that was asked for with --model is opened once and kept.
-
-    Raises:
-        ModelFolderError: if it cannot be opened; the message says why.
-    """
+    """A network by its id; one that was asked for with --model is opened once and kept."""
     request = available_networks().get(name)
     if request is None:
         return load_ours(learned_folder(name) or name, device)
@@ -73,9 +69,8 @@ def _opened(name: str, request: NetworkRequest, device: str, say: Say) -> Model 
     with _ONE_AT_A_TIME:
         key = (name, device)
         if key not in _OPENED and is_ours(request.name):
-            _OPENED[key] = replace(
-                load_ours(request.name, device), name=name, label=label, colour=colour
-            )
+            own = load_ours(request.name, device)
+            _OPENED[key] = replace(own, name=name, label=label, colour=colour)
             say(f"{label}: {OURS}")
         if key not in _OPENED:
             wanted = load_request(request, device)

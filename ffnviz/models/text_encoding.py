@@ -23,21 +23,12 @@ def encoding_of(start: bytes) -> str:
 
 
 def decoded(content: bytes) -> str:
-    """The text that a file's bytes are.
-
-    Raises:
-        UnicodeDecodeError: if they are none.
-    """
+    """The text that a file's bytes are."""
     return content.decode(encoding_of(content))
 
 
 def read_text(path: Path) -> str:
-    """The text of a file.
-
-    Raises:
-        OSError: if it cannot be read.
-        UnicodeDecodeError: if it holds no text.
-    """
+    """The text of a file."""
     return decoded(path.read_bytes())
 
 

@@ -17,14 +17,10 @@ class TraceSlice(Trace):
     """Neighbouring tokens of a trace: no pass of its own, but rows of one; nothing is copied.
 
     A block's attention is that of all tokens, as a token may attend to one that is left out here.
-
-    Attributes:
-        whole: the trace of all tokens.
-        first: the place of the first of these tokens in it.
     """
 
-    whole: Trace = field(repr=False)
-    first: int
+    whole: Trace = field(repr=False)  # the trace of all tokens
+    first: int  # the place of the first of these tokens in it
 
     def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
         """See Trace."""
@@ -32,11 +28,7 @@ class TraceSlice(Trace):
 
 
 def token_slice(trace: Trace, tokens: range) -> Trace:
-    """A trace of these neighbouring tokens alone; the same trace if these are all.
-
-    Raises:
-        ValueError: if there is none of them.
-    """
+    """A trace of these neighbouring tokens alone; the same trace if these are all."""
     if tokens == range(len(trace.tokens)):
         return trace
     if not tokens or tokens.step != 1 or tokens[0] < 0 or tokens[-1] >= len(trace.tokens):
@@ -85,10 +77,7 @@ def _rows(stages: LazyValue[FeedForwardRecord], kept: slice) -> FeedForwardRecor
 
 
 def words_among(tokens: Sequence[Token]) -> range:
-    """The places from the first word to the last: without special tokens at both ends.
-
-    All places, if there are none but special tokens.
-    """
+    """The places from the first word to the last, without special tokens at both ends; or all."""
     typed = [place for place, token in enumerate(tokens) if not token.special]
     return range(typed[0], typed[-1] + 1) if typed else range(len(tokens))
 

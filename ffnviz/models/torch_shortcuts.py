@@ -1,13 +1,8 @@
-"""New layers draw their weights from a generator of our own, or draw nothing.
+"""PyTorch's initial weights by a generator of our own, and its Adams without the compiler.
 
-PyTorch's layers draw from a random state that the whole process shares: to seed that for a moment
-changes the numbers of every other thread that draws meanwhile.
-
-PyTorch's Adam and AdamW, without the compiler that theirs import.
-
-Methods of PyTorch's optimizers are wrapped so that torch.compile leaves them alone; to say so the
-wrappers import all of it, which takes 1.6 s and 70 MB in every process that trains. Nothing is
-compiled here: these are the same methods without their wrappers.
+PyTorch's layers draw from a state that the whole process shares: to seed it for a moment changes
+the numbers of every other thread. And its optimizers' methods are wrapped so that torch.compile
+leaves them alone; to say so the wrappers import all of it, which takes 1.6 s and 70 MB.
 """
 
 import inspect
@@ -70,11 +65,7 @@ class _Initial(TorchFunctionMode):
 
 
 def draws_from(generator: torch.Generator) -> TorchFunctionMode:
-    """A context: layers made in it draw their weights from this generator.
-
-    They draw in the order and from the distributions of PyTorch, so their weights are those that
-    torch.manual_seed with the same seed would have given.
-    """
+    """A context: layers made in it draw as after torch.manual_seed, but from this generator."""
 
     def init_from_generator(init: Function, arguments: dict[str, Any]) -> Any:
         if init.__name__ in DRAWS:

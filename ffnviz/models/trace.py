@@ -96,11 +96,7 @@ class LazyValue(Generic[T]):
 
 
 def network_is_gone(*_: object) -> Any:
-    """Stands for the network in a trace that was pickled or saved.
-
-    Raises:
-        RuntimeError: always.
-    """
+    """Stands for the network in a trace that was pickled or saved."""
     raise RuntimeError(
         "This trace was saved or pickled without its network, and what you ask for had not been "
         "computed. Compute it before you save, or trace the text again."
@@ -141,8 +137,7 @@ class BlockTrace:
             once more, as with Gemma 4's per-layer inputs; None if that is `output`.
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> trace = model.trace("How [MASK] they know?")
+        >>> trace = ffnviz.load("relu").trace("How [MASK] they know?")
         >>> block = trace.blocks[1]
         >>> torch.equal(block.input, trace.blocks[0].output)
         True
@@ -203,8 +198,7 @@ class StreamTrace:
         unembed: the output matrix: rows of `final`, (…, d_model), to logits, (…, vocab_size).
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> run = model.run(torch.tensor([[5, 6, 7], [8, 9, 10]]))  # (B, T)
+        >>> run = ffnviz.load("relu").run(torch.tensor([[5, 6, 7], [8, 9, 10]]))  # (B, T)
         >>> run.blocks[0].output.shape, run.logits.shape
         (torch.Size([2, 3, 512]), torch.Size([2, 3, 8192]))
     """
@@ -278,11 +272,7 @@ class StreamTrace:
 
 
 def token_place(token: int, n_tokens: int) -> int:
-    """A token's place from 0; −1 is the last.
-
-    Raises:
-        IndexError: if there is no such token.
-    """
+    """A token's place from 0; −1 is the last."""
     try:
         return place_of("token", token, n_tokens)
     except ValueError as error:

@@ -47,6 +47,7 @@ def save_trace(trace: Trace, path: str | Path) -> None:
         if isinstance(value := getattr(edit, name), Tensor)
     }
     network = whole.network
+    attention = [block.attention_stages.held for block in whole.blocks]
     header = {
         "format": FORMAT,
         "text": whole.text,
@@ -55,11 +56,7 @@ def save_trace(trace: Trace, path: str | Path) -> None:
         "network": None if network is None else network.card.label,
         "fingerprint": vars(whole).get(MADE_BY) if network is None else network.fingerprint,
         "edits": [_edit_values(edit) for edit in whole.edits],
-        "causal": [
-            block.attention_stages.held.causal
-            for block in whole.blocks
-            if block.attention_stages.held is not None
-        ],
+        "causal": [each.causal for each in attention if each is not None],
     }
     # Clones, as safetensors takes no two tensors that share a storage.
     clones = {name: value.clone() for name, value in tensors.items()}

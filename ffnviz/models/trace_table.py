@@ -11,13 +11,13 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.models.config import lacking
+from ffnviz.models.config import optional
 from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, LazyValue, StreamTrace, Trace
-from ffnviz.models.trace_file import MADE_BY
+from ffnviz.models.trace_file import MADE_BY, STREAMS
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -34,8 +34,7 @@ class JoinedTrace(StreamTrace):
         places: for each token, its place in its text, (T,).
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> row = ffnviz.Trace.cat(model.traces(["It was late.", "It rained."]))
+        >>> row = ffnviz.Trace.cat(ffnviz.load("relu").traces(["It was late.", "It rained."]))
         >>> row.blocks[0].ffn.hidden.shape, row.texts.tolist(), row.tokens[4].text
         (torch.Size([8, 2048]), [0, 0, 0, 0, 1, 1, 1, 1], 'It')
     """
@@ -57,9 +56,8 @@ class JoinedTrace(StreamTrace):
     def to_xarray(self, logits: bool = False) -> Any:
         """See Trace.to_xarray; `text` and `place` are further coordinates of each token."""
         table = dataset(self, self.tokens, logits)
-        return table.assign_coords(
-            text=("token", self.texts.numpy()), place=("token", self.places.numpy())
-        )
+        text, place = ("token", self.texts.numpy()), ("token", self.places.numpy())
+        return table.assign_coords(text=text, place=place)
 
     def to_pandas(self) -> Any:
         """See Trace.to_pandas; `text` and `place` are further columns."""
@@ -88,26 +86,28 @@ def joined(traces: Iterable[Trace]) -> JoinedTrace:
             "of one network."
         )
     lengths = [len(trace.tokens) for trace in parts]
-    blocks = tuple(
-        BlockTrace(
-            torch.cat([trace.blocks[number].input for trace in parts]),
-            torch.cat([trace.blocks[number].middle for trace in parts]),
-            torch.cat([trace.blocks[number].output for trace in parts]),
-            LazyValue[AttentionStages](_no_attention),
-            LazyValue[FeedForwardRecord](partial(_joined_ffn_stages, parts, number)),
-            _joined_behind_ffn([trace.blocks[number].behind_ffn for trace in parts]),
-        )
-        for number in range(len(parts[0].blocks))
-    )
     return JoinedTrace(
         torch.cat([trace.ids for trace in parts]),
         torch.cat([trace.embedding for trace in parts]),
-        blocks,
+        tuple(_joined_block(parts, number) for number in range(len(parts[0].blocks))),
         torch.cat([trace.final for trace in parts]),
         parts[0].unembed,
         traces=parts,
         texts=torch.repeat_interleave(torch.arange(len(parts)), torch.tensor(lengths)),
         places=torch.cat([torch.arange(n) for n in lengths]),
+    )
+
+
+def _joined_block(traces: tuple[Trace, ...], number: int) -> BlockTrace:
+    blocks = [trace.blocks[number] for trace in traces]
+    behind = [block.behind_ffn for block in blocks if block.behind_ffn is not None]
+    return BlockTrace(
+        torch.cat([block.input for block in blocks]),
+        torch.cat([block.middle for block in blocks]),
+        torch.cat([block.output for block in blocks]),
+        LazyValue[AttentionStages](_no_attention),
+        LazyValue[FeedForwardRecord](partial(_joined_ffn_stages, traces, number)),
+        torch.cat(behind) if behind else None,
     )
 
 
@@ -124,29 +124,17 @@ def _joined_ffn_stages(traces: tuple[Trace, ...], number: int) -> FeedForwardRec
     return kind(**{name: torch.cat([getattr(s, name) for s in stages]) for name in vars(stages[0])})
 
 
-def _joined_behind_ffn(streams: list[Tensor | None]) -> Tensor | None:
-    there = [stream for stream in streams if stream is not None]
-    return torch.cat(there) if there else None
-
-
 def _no_attention() -> AttentionStages:
     raise NotForThisNetwork("Attention is within a text: see the blocks of `traces`.")
 
 
 def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
-    """The streams and the FFNs' stages of a trace without a batch dimension; see Trace.to_xarray.
-
-    Raises:
-        ImportError: in a sentence, without xarray.
-    """
-    try:
-        import xarray
-    except ImportError as error:
-        raise lacking("to_xarray", "xarray") from error
+    """The streams and FFNs' stages of a trace without a batch dimension; see Trace.to_xarray."""
+    xarray = optional("xarray", "to_xarray")
     streams = ("block", "token", "component")
     columns: dict[str, Any] = {
         name: (streams, _stacked([getattr(block, name) for block in trace.blocks]))
-        for name in ("input", "middle", "output")
+        for name in STREAMS
     }
     if any(block.behind_ffn is not None for block in trace.blocks):
         behind = [b.output if b.behind_ffn is None else b.behind_ffn for b in trace.blocks]
@@ -160,23 +148,13 @@ def dataset(trace: StreamTrace, tokens: Iterable[Any], logits: bool) -> Any:
     columns["final"] = (streams[1:], trace.final.cpu().numpy())
     if logits:
         columns["logits"] = (("token", "word"), trace.logits.float().cpu().numpy())
-    coordinates = {
-        "word_typed": ("token", _words(tokens)),
-        "id": ("token", trace.ids.cpu().numpy()),
-    }
-    return xarray.Dataset(columns, coordinates)
+    ids = ("token", trace.ids.cpu().numpy())
+    return xarray.Dataset(columns, {"word_typed": ("token", _words(tokens)), "id": ids})
 
 
 def frame(trace: StreamTrace, tokens: Iterable[Any]) -> Any:
-    """The FFNs' neurons of a trace without a batch dimension; see Trace.to_pandas.
-
-    Raises:
-        ImportError: in a sentence, without pandas.
-    """
-    try:
-        import pandas  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise lacking("to_pandas", "pandas") from error
+    """The FFNs' neurons of a trace without a batch dimension; see Trace.to_pandas."""
+    pandas = optional("pandas", "to_pandas")
     columns = _neuron_values([block.ffn for block in trace.blocks])
     shape = columns["hidden"].shape
     places = pandas.MultiIndex.from_product(map(range, shape), names=["block", "token", "neuron"])

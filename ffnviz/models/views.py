@@ -22,8 +22,7 @@ class WordVectors:
         vectors: (vocab_size, d_model).
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> words = model.input_words
+        >>> words = ffnviz.load("relu").input_words
         >>> words.vectors.shape, words.variance.shape
         (torch.Size([8192, 512]), torch.Size([8192]))
     """

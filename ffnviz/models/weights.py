@@ -66,11 +66,11 @@ class AsThen(Generic[T]):
     def __init__(self, watch: WeightsWatch, state: int, compute: Callable[..., T]) -> None:
         self._watch, self._state, self._compute = watch, state, compute
 
-    def check(self) -> None:
-        """Check that the network is as it was.
+    def __call__(self, *arguments: Any) -> T:
+        """What is computed, once the weights were checked.
 
         Raises:
-            WeightsChangedError: if it is not.
+            WeightsChangedError: if they changed.
         """
         if self._watch.state() != self._state:
             raise WeightsChangedError(
@@ -78,8 +78,4 @@ class AsThen(Generic[T]):
                 "training mode), and this was not computed before. Trace the text again; "
                 'with hold="all" a trace keeps everything from the start.'
             )
-
-    def __call__(self, *arguments: Any) -> T:
-        """What is computed, once the weights were checked."""
-        self.check()
         return self._compute(*arguments)

@@ -1,6 +1,5 @@
 """Ablation: a part of a block is taken away, and the word's logit is measured again."""
 
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import SupportsIndex
@@ -10,6 +9,7 @@ from jaxtyping import Float64
 from torch import Tensor
 
 from ffnviz.analysis.causal.measure import Measure, at_once, judged_at, measured, place_at, rows_of
+from ffnviz.analysis.causal.patch import standard_error
 from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.prediction import divergence
@@ -32,9 +32,8 @@ class Ablation(Comparable):
 
     Examples:
         >>> model = ffnviz.load("relu")
-        >>> trace = model.trace("How [MASK] they know?")
         >>> do = ffnviz.logit_difference(model, "do", "does")
-        >>> lost = ffnviz.ablate(model, trace.text, do, block=1, at="ffn")
+        >>> lost = ffnviz.ablate(model, "How [MASK] they know?", do, block=1, at="ffn")
         >>> lost.values.shape, lost.effect < 0 < lost.divergence, lost.error
         (torch.Size([1]), True, 0.0)
     """
@@ -56,8 +55,7 @@ class Ablation(Comparable):
     @property
     def error(self) -> float:
         """The standard error of that mean: s / √draws; 0 for a single pass."""
-        n = len(self.values)
-        return float(self.values.std()) / math.sqrt(n) if n > 1 else 0.0
+        return float(standard_error(self.values))
 
 
 @torch.no_grad()
@@ -124,12 +122,14 @@ def ablate(
     else:
         rows = rows_of(network, reference, changed.block, at)
         rows = rows if changed.neurons is None else rows[:, changed.neuron_places]
-        n = len(plain.tokens) if tokens is None else len(changed.token_places)
-        batch_size = at_once(network, len(plain.tokens))
-        edits = [
-            replace(changed, value=value)
-            for value in _replacements(rows, how, n, draws, seed, batch_size)
-        ]
+        if how == "mean":
+            new = [rows.mean(dim=0)]  # (width,)
+        else:  # batches of drawn rows, (passes, n, width)
+            n = len(plain.tokens) if tokens is None else len(changed.token_places)
+            generator = torch.Generator().manual_seed(seed)
+            drawn = torch.randint(len(rows), (draws, n), generator=generator).to(rows.device)
+            new = [rows[each] for each in torch.split(drawn, at_once(network, len(plain.tokens)))]
+        edits = [replace(changed, value=value) for value in new]
     values, divergences = list[Tensor](), list[float]()
     for edit in edits:
         n = len(edit.value) if isinstance(edit.value, Tensor) and edit.value.ndim == 3 else 1
@@ -137,14 +137,3 @@ def ablate(
         values.append(measure(logits).cpu().double())
         divergences += [divergence(plain.logits_at(place), each) for each in logits]
     return Ablation(before, torch.cat(values), sum(divergences) / len(divergences))
-
-
-def _replacements(
-    rows: Tensor, how: str, n: int, draws: int, seed: int, batch_size: int
-) -> list[Tensor]:
-    """The mean row, (width,), or batches of drawn rows, (passes, n, width) each."""
-    if how == "mean":
-        return [rows.mean(dim=0)]
-    generator = torch.Generator().manual_seed(seed)
-    indices = torch.randint(len(rows), (draws, n), generator=generator).to(rows.device)
-    return [rows[batch] for batch in torch.split(indices, batch_size)]

@@ -67,10 +67,8 @@ class GradientAttribution(Comparable):
         """
         activation = rows_like(activation, self.activation, "activation")
         if activation.shape != self.activation.shape:
-            own = tuple(self.activation.shape)
-            raise ValueError(
-                f"activation has the shape {tuple(activation.shape)} instead of {own}."
-            )
+            given, own = tuple(activation.shape), tuple(self.activation.shape)
+            raise ValueError(f"activation has the shape {given} instead of {own}.")
         return self.gradient * (activation - self.activation)
 
 
@@ -144,8 +142,7 @@ def loss_gradient(
         NotForThisNetwork: without a word head; as `patch`.
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> found = ffnviz.loss_gradient(model, "How [MASK] they know?", words=["do"])
+        >>> found = ffnviz.loss_gradient(ffnviz.load("relu"), "How [MASK] they know?", words=["do"])
         >>> found.gradient.shape, found.value < 2  # nats
         (torch.Size([2, 5, 2048]), True)
     """
@@ -251,12 +248,7 @@ class LogitAttribution(Comparable):
 
 
 def check_taken_apart(measure: object, network: Network) -> None:
-    """Check that a measure is a sum over words' logits, which alone can be taken apart.
-
-    Raises:
-        TypeError: if it is not.
-        ValueError: if a word is not in the network's vocabulary.
-    """
+    """Check that a measure is a sum over words' logits, which alone can be taken apart."""
     if not isinstance(measure, LogitDifference):
         raise TypeError(
             f"measure = {measure!r}: only a logit, or a difference of two, is a sum of parts. Give "
@@ -270,8 +262,8 @@ def direction_of(
 ) -> tuple[Tensor, float]:
     """What the last stream at a token is multiplied by to make the measure, and what is added.
 
-    (γ ⊙ (E_w − mean)) / σ, σ of that stream, (d_model,), in float64 on the CPU, as some GPUs have
-    none; and the final norm's and the word head's bias.
+    (γ ⊙ (E_w − mean)) / σ, (d_model,), in float64 on the CPU, as some GPUs have none; and the final
+    norm's and the word head's bias.
     """
     head, words = word_head(network)
     entries = [word for word, _ in measure.terms]

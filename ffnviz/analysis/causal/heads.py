@@ -181,17 +181,12 @@ def head_map(
     values = torch.full((len(shapes), max(h for h, _ in shapes), to.draws), torch.nan).double()
     for number, block in enumerate(given.blocks):
         new = activations(network, block, "heads")
-        puts = [
-            _put(new, places, components_of(network, number, "heads", [head], n))
-            for head in range(shapes[number][0])
-        ]
+        heads = range(shapes[number][0])
+        own = [components_of(network, number, "heads", [head], n) for head in heads]
+        puts = [_put(new, places, components) for components in own]
         values[number, : len(puts)] = to.after(number, "heads", to.plain(number, "heads"), puts)
-    return HeadMap(
-        values.mean(-1),
-        float(to.values.mean()),
-        measured(network, measure, given.logits_at(place)),
-        standard_error(values),
-    )
+    of_source = measured(network, measure, given.logits_at(place))
+    return HeadMap(values.mean(-1), float(to.values.mean()), of_source, standard_error(values))
 
 
 def _put(new: Tensor, places: list[int], components: list[int] | slice) -> Put:

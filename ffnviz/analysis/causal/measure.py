@@ -2,14 +2,14 @@
 
 import warnings
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from reprlib import repr as shorten
 
 import torch
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, require
-from ffnviz.models.arguments import place_of, plain, texts_of
+from ffnviz.models.arguments import check_entry, place_of, plain, texts_of
 from ffnviz.models.edit import PLACES
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.token_slice import TraceSlice, usual_token
@@ -24,13 +24,7 @@ def in_whole(trace: Trace, place: int) -> tuple[Trace, int]:
 
 
 def activations(network: Network, block: BlockStages, at: str) -> Tensor:
-    """What `Edit(…, at=at)` would change: (*batch, T, d_ff) of "hidden", else (…, d_model).
-
-    Raises:
-        ValueError: for an unknown place.
-        NotForThisNetwork: for attention that is neither recorded nor simply added to the stream,
-            and for heads that are not seen.
-    """
+    """What `Edit(…, at=at)` would change: (*batch, T, d_ff) of "hidden", else (…, d_model)."""
     if at not in PLACES:
         raise ValueError(f"at = {at!r} must be one of {', '.join(PLACES)}.")
     if at == "hidden":
@@ -58,12 +52,7 @@ def place_at(at: str | None, heads: object, otherwise: str) -> str:
 
 @torch.no_grad()
 def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tensor:
-    """The activations there of all typed tokens of many texts, (n, width).
-
-    Raises:
-        TypeError: if one text is given instead of several.
-        ValueError: if there are no texts, or no tokens in them.
-    """
+    """The activations there of all typed tokens of many texts, (n, width)."""
     rows, n_texts = [], 0
     for n_texts, text in enumerate(texts_of("reference", texts), start=1):  # noqa: B007
         trace = network.trace(text)
@@ -129,9 +118,8 @@ class LogitDifference:
         Raises:
             ValueError: naming the entry that is not.
         """
-        for entry in (self.word, self.instead):
-            if entry is not None:
-                _check_entry(entry, vocab_size)
+        for entry, _ in self.terms:
+            check_entry(entry, vocab_size)
 
     def __call__(self, logits: Tensor) -> Tensor:
         """The number of logits, (…, vocab_size) -> (…)."""
@@ -161,18 +149,14 @@ def logit_difference(
         True
     """
     require(network, (Capability.WORD_HEAD,))
-    first = word_id(network, word)
-    second = None if instead is None else word_id(network, instead)
-    words = (entry for entry in (first, second) if entry is not None)
-    return LogitDifference(first, second, tuple(map(network.tokenizer.word, words)))
+    made = LogitDifference(
+        word_id(network, word), None if instead is None else word_id(network, instead)
+    )
+    return replace(made, read_as=tuple(network.tokenizer.word(entry) for entry, _ in made.terms))
 
 
 def check_words(measure: LogitDifference, network: Network) -> None:
-    """Check that a measure's words are those of a network's vocabulary.
-
-    Raises:
-        ValueError: if an entry is not in it, or is another word there.
-    """
+    """Check that a measure's words are those of a network's vocabulary."""
     measure.check(network.sizes.vocab_size)
     here = tuple(network.tokenizer.word(entry) for entry, _ in measure.terms)
     if measure.read_as and here != measure.read_as:
@@ -184,13 +168,7 @@ def check_words(measure: LogitDifference, network: Network) -> None:
 
 
 def measured(network: Network, measure: Measure, logits: Tensor) -> float:
-    """A measure of the logits at one token, (vocab_size,), once it is seen to treat rows alone.
-
-    Raises:
-        TypeError: if it is not a function, or makes no tensor of one number a row.
-        ValueError: if what it makes of one row depends on the others, or it is of a word that is
-            not in the network's vocabulary.
-    """
+    """A measure of the logits at one token, (vocab_size,), once it is seen to treat rows alone."""
     if not callable(measure):
         raise TypeError(
             f"measure = {measure!r}: give a function of logits, like ffnviz.logit_difference's."
@@ -220,12 +198,7 @@ def measured(network: Network, measure: Measure, logits: Tensor) -> float:
 def telling_words(logits: Tensor, against: Tensor) -> LogitDifference | None:
     """The word that one answer raises most over another, against the one that it lowers most.
 
-    argmax(p − q) and argmin(p − q) of the two softmaxes p and q, so that their difference is
-    larger in the first answer than in the second; None if both say the same.
-
-    Args:
-        logits: of the first answer, (vocab_size,).
-        against: of the other, (vocab_size,).
+    argmax(p − q) and argmin(p − q) of the two softmaxes; None if both say the same.
     """
     gain = logits.double().softmax(-1) - against.double().softmax(-1)
     word, instead = int(gain.argmax()), int(gain.argmin())
@@ -233,18 +206,10 @@ def telling_words(logits: Tensor, against: Tensor) -> LogitDifference | None:
 
 
 def word_id(network: Network, word: str | int) -> int:
-    """The entry of the vocabulary that a word is.
-
-    Raises:
-        TypeError: if it is neither a text nor a whole number.
-        ValueError: if there is no such entry, or the word is not a single token.
-
-    Warns:
-        UserWarning: if the vocabulary has the word behind a space, too, and it is given without.
-    """
+    """The entry of the vocabulary that a word is; warns if it has the word behind a space, too."""
     word = plain(word)
     if type(word) is int:
-        _check_entry(word, network.sizes.vocab_size)
+        check_entry(word, network.sizes.vocab_size)
         return word
     if not isinstance(word, str):
         raise TypeError(f"word = {word!r}: give a word's text, or its entry in the vocabulary.")
@@ -263,23 +228,8 @@ def word_id(network: Network, word: str | int) -> int:
     return id_
 
 
-def _check_entry(entry: int, vocab_size: int) -> None:
-    if not 0 <= entry < vocab_size:
-        raise ValueError(
-            f"There is no entry {entry} in the vocabulary: entries are numbered from 0 to "
-            f"{vocab_size - 1:,}."
-        )
-
-
 def judged_at(network: Network, trace: Trace, token: int | None) -> int:
-    """The token whose logits are measured: the one asked for, or else the usual one.
-
-    Raises:
-        ValueError: if there is no such token.
-
-    Warns:
-        UserWarning: where the usual one is not sure: the text is cut, or has no mask, or several.
-    """
+    """The token whose logits are measured: the one asked for, or the usual one; warns in doubt."""
     if token is None:
         place = usual_place(network, trace)
         if doubt := _doubt(network, trace):

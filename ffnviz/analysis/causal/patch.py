@@ -23,6 +23,7 @@ from ffnviz.analysis.comparable import Comparable
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import (
+    Which,
     at_least,
     finite_number,
     kept_numbers,
@@ -165,12 +166,7 @@ def patch(
     return network.trace(target, [replace(edit, value=values)])
 
 
-def _source_places(
-    given: Trace,
-    into: Trace,
-    tokens: Iterable[SupportsIndex] | None,
-    from_tokens: Iterable[SupportsIndex] | None,
-) -> list[int]:
+def _source_places(given: Trace, into: Trace, tokens: Which, from_tokens: Which) -> list[int]:
     if tokens is None and from_tokens is None:
         check_as_long(given, into)
     n, n_source = len(into.tokens), len(given.tokens)
@@ -192,11 +188,7 @@ def _source_places(
 
 
 def check_as_long(given: Trace, into: Trace) -> None:
-    """Check that two texts have as many tokens.
-
-    Raises:
-        ValueError: if they have not.
-    """
+    """Check that two texts have as many tokens."""
     if len(given.tokens) != len(into.tokens):
         raise ValueError(
             f"The source has {len(given.tokens)} tokens and the target {len(into.tokens)}: give "
@@ -291,11 +283,11 @@ def patch_map(
     """
     require(network, NEEDS)
     given = network.trace(source)
+    noise = target if isinstance(target, Noise) else None
     into = given if isinstance(target, Noise) else network.trace(target)
     check_as_long(given, into)
     places = _source_places(given, into, tokens, None)
     place = judged_at(network, into, token)
-    noise = target if isinstance(target, Noise) else None
     pairs = np.array([places, places]).T.reshape(-1, 2)
     return map_of_traces(
         network, given, into, measure, pairs, (place, place), at=at, heads=heads, noise=noise
@@ -313,24 +305,14 @@ def map_of_traces(
     *,
     at: str = "output",
     neurons: int | None = None,
-    heads: Iterable[SupportsIndex] | None = None,
+    heads: Which = None,
     noise: Noise | None = None,
     progress: Progress = lambda _: None,
 ) -> PatchMap:
-    """The map of two traces, which may differ in length.
+    """The map of two traces, which may differ in length; see `patch_map`.
 
-    Args:
-        network: any with a word head.
-        given: the trace of the source.
-        into: the trace of the target.
-        measure: of the logits.
-        pairs: a token of `given` and the token of `into` that it is put to, (n, 2).
-        judged: where it is measured in `given`, and in `into`.
-        at: the place in the block, as Edit has them.
-        neurons: at each token, how many of those that differ most are put in; None takes all.
-        heads: at="heads", which are put in; None takes all.
-        noise: that corrupts the target.
-        progress: told the share of all patches that are done.
+    `pairs`, (n, 2): a token of `given` and the one of `into` that it is put to. `judged`: where it
+    is measured in each. `neurons`: how many of those that differ most are put in.
     """
     require(network, NEEDS)
     heads = kept_numbers("heads", heads)
@@ -367,21 +349,17 @@ def map_of_traces(
 
 
 class Target:
-    """The pass into which is patched: of a text, or of a text many times, each with its own noise.
-
-    Attributes:
-        draws: how many passes it is: 1, or as many as are drawn.
-        values: the measure of each, (draws,).
-    """
+    """The pass into which is patched: of a text, or of a text many times, each with its noise."""
 
     def __init__(
         self, network: Network, trace: Trace, place: int, measure: Measure, noise: Noise | None
     ) -> None:
-        self.draws = 1 if noise is None else noise.draws
+        self.draws = 1 if noise is None else noise.draws  # passes
         self._network, self._trace, self._place, self._measure = network, trace, place, measure
         plain = measured(network, measure, trace.logits_at(place))
         self._noise: Edit | None = None
         self._run: ForwardPass = trace
+        # the measure of each pass, (draws,)
         self.values = torch.tensor([plain], dtype=torch.float64)
         if noise is not None:
             self._noise = noise.edit(network, len(trace.tokens))
@@ -429,11 +407,7 @@ def standard_error(values: Tensor) -> Tensor:
 
 
 def components_of(
-    network: Network,
-    block: int,
-    at: str,
-    heads: Iterable[SupportsIndex] | None,
-    n_tokens: int,
+    network: Network, block: int, at: str, heads: Which, n_tokens: int
 ) -> list[int] | slice:
     """The components of some heads in their row, or all."""
     if heads is None:
@@ -462,10 +436,7 @@ def patched_logits(
     at: str = "output",
     neurons: int | None = None,
 ) -> Tensor:
-    """The logits at a token of `into` after one patch of such a map, (vocab_size,).
-
-    The arguments are those of `map_of_traces`, with one pair and one token to measure at.
-    """
+    """The logits at a token of `into`, (vocab_size,), after one patch; see `map_of_traces`."""
     source, plain = (activations(network, trace.blocks[block], at) for trace in (given, into))
     new = _strongest_changes(source[[pair[0]]], plain[[pair[1]]], neurons)
     run = network.run(into.ids, [Edit(block, value=new, tokens=[pair[1]], at=at)])

@@ -30,8 +30,7 @@ class NeuronPaths(Comparable):
         strongest: the neurons with the largest |direct|, the largest first, (k,).
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> trace = model.trace("How [MASK] they know?")
+        >>> trace = ffnviz.load("relu").trace("How [MASK] they know?")
         >>> paths = ffnviz.neuron_paths(trace, 0, 7, to_block=1, k=3)
         >>> paths.direct.shape, paths.total.shape, paths.rest.shape, paths.strongest.shape
         (torch.Size([2048]), torch.Size([2048]), torch.Size([2048]), torch.Size([3]))
@@ -88,12 +87,7 @@ def neuron_paths(
 def paths_to_later(
     trace: Trace, block: int, neuron: int, token: int | None = None, k: int = 10
 ) -> tuple[NeuronPaths, ...]:
-    """The same for every later block, by one pass without the neuron; none for the last block.
-
-    Raises:
-        ValueError: if there is no such neuron.
-        NotForThisNetwork: as `neuron_paths`.
-    """
+    """The same for every later block, by one pass without the neuron; none for the last block."""
     return _paths(trace, block, neuron, range(block + 1, len(trace.blocks)), token, k)
 
 

@@ -30,9 +30,8 @@ class Contrast(Comparable):
         network: in which it was found; None if it was pickled.
 
     Examples:
-        >>> model = ffnviz.load("relu")
         >>> good, bad = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
-        >>> found = ffnviz.contrast(model, good, bad, block=0)
+        >>> found = ffnviz.contrast(ffnviz.load("relu"), good, bad, block=0)
         >>> found.direction.shape, found.error.shape, found.block, found.at
         (torch.Size([512]), torch.Size([512]), 0, 'output')
     """
@@ -73,9 +72,8 @@ def contrast(
         ValueError: for fewer than two texts of a kind, which have no standard error.
 
     Examples:
-        >>> model = ffnviz.load("relu")
         >>> good, bad = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
-        >>> ffnviz.contrast(model, good, bad, block=0).direction.shape
+        >>> ffnviz.contrast(ffnviz.load("relu"), good, bad, block=0).direction.shape
         torch.Size([512])
     """
     check_network(network)
@@ -144,9 +142,8 @@ def steer(
     if block is None:
         raise TypeError("block: a direction that is a tensor needs the block to which it is added.")
     added = finite_number("strength", strength) * direction
-    return network.trace(
-        text, [Edit(block, add=added, tokens=tokens, at="output" if at is None else at)]
-    )
+    at = "output" if at is None else at
+    return network.trace(text, [Edit(block, add=added, tokens=tokens, at=at)])
 
 
 def _check_found_in(found: Contrast, network: Network) -> None:

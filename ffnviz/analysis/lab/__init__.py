@@ -1,7 +1,4 @@
-"""The Lab: what textbooks say, tested on the loaded network.
-
-A new experiment is a file here and a line below.
-"""
+"""The Lab: what textbooks say, tested on the network. An experiment is a file and a line here."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject, with_claims
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
 from ffnviz.analysis.lab.tolerances import product_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, divergence, likeliest
@@ -41,17 +41,14 @@ class WithoutPhi(Result):
 class Folded:
     """What depends on the weights alone."""
 
-    # matrix, bias: W₁W₂, (d_model, d_model), and b₁W₂ + b₂, (d_model,), in float64
-    matrix: Tensor
-    bias: Tensor
+    matrix: Tensor  # W₁W₂, (d_model, d_model), in float64
+    bias: Tensor  # b₁W₂ + b₂, (d_model,), likewise
     singular: NDArray[np.float64]  # the matrix' singular values, the largest first, (d_model,)
     rank: int  # how many of these are more than rounding
-    # flat, bent: the ranks of the hidden vectors of n_flat random inputs without φ, and of n_bent
-    # with it
-    n_flat: int
-    flat: int
-    n_bent: int
-    bent: int
+    n_flat: int  # random inputs without φ
+    flat: int  # the rank of their hidden vectors
+    n_bent: int  # random inputs with it
+    bent: int  # likewise
 
 
 @dataclass(frozen=True)
@@ -60,8 +57,7 @@ class PassesWithout:
 
     difference: float  # ‖W₁W₂ folded − one after the other‖
     allowed: float  # of it, what rounding may cause
-    # what the output matrix reads: as it is, and with each taken away, (T, d_model)
-    final: Mapping[str, Tensor]
+    final: Mapping[str, Tensor]  # the last streams, by what is taken away, (T, d_model)
     stacked: float  # ‖all FFNs without φ, one after the other − one matrix‖
     stack_allowed: float  # of it, what rounding may cause
 
@@ -77,7 +73,6 @@ def fold(ffn: FeedForward) -> Folded:
     return Folded(matrix, bias, singular.numpy(), rank, *_hidden_ranks(ffn))
 
 
-@with_claims
 @torch.no_grad()
 def remove_phi(
     subject: Subject,

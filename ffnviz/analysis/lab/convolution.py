@@ -5,9 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
-from ffnviz.analysis.lab.experiment import Finding, Result, Subject, with_claims, within_rounding
+from ffnviz.analysis.lab.experiment import Finding, Result, Subject, within_rounding
 from ffnviz.analysis.lab.tolerances import ffn_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.timing.growth import convolution_of
@@ -24,13 +23,9 @@ class AsConvolution(Result):
     refused: str  # PyTorch's error without the transposes
 
 
-@with_claims
 @torch.no_grad()
 def try_convolution(subject: Subject) -> AsConvolution:
-    """Linear on (B, L, d) against Conv1d(kernel 1) on (B, d, L), with the same weights.
-
-    Vaswani et al. 2017, section 3.3.
-    """
+    """Linear on (B, L, d) against Conv1d(kernel 1) on (B, d, L) (Vaswani et al. 2017, 3.3)."""
     ffn, x = subject.ffn, subject.ffn_input
     first, second = convolution_of(ffn.expand), convolution_of(ffn.compress)
     turned = x[None].mT  # (B, L, d_model) -> (B, d_model, L)
@@ -39,30 +34,22 @@ def try_convolution(subject: Subject) -> AsConvolution:
     linear = ffn(x).output
     difference = (output.mT[0] - linear).abs()
     allowed = ffn_bound(ffn, x)
-    refused = _refusal(first, x)
+    largest = float(linear.abs().max())
+    refused = ""
+    try:
+        first(x[None])
+    except RuntimeError as error:
+        refused = str(error).split("Given ")[-1].splitlines()[0][:160]
     findings = (
         Finding(
             "The FFN is two convolutions with kernel 1.",
             "equal outputs, up to rounding",
             f"largest difference {short(float(difference.max()))}, where rounding may cause "
-            f"{short(float(allowed.max()))} and outputs reach {short(float(linear.abs().max()))}",
+            f"{short(float(allowed.max()))} and outputs reach {short(largest)}",
             within_rounding(difference, allowed),
         ).by_construction("a kernel of width 1 is W₁ at each position"),
     )
-    shapes = (tuple(turned.shape), tuple(hidden.shape), tuple(output.shape))
+    shapes = tuple(tuple(stage.shape) for stage in (turned, hidden, output))
     return AsConvolution(
-        difference.numpy(),
-        allowed.numpy(),
-        float(linear.abs().max()),
-        shapes,
-        refused,
-        findings=findings,
+        difference.numpy(), allowed.numpy(), largest, shapes, refused, findings=findings
     )
-
-
-def _refusal(layer: nn.Conv1d, x: torch.Tensor) -> str:
-    try:
-        layer(x[None])
-    except RuntimeError as error:
-        return str(error).split("Given ")[-1].splitlines()[0][:160]
-    return ""

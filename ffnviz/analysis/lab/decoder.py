@@ -1,7 +1,4 @@
-"""A decoder block: self-attention, cross-attention to an encoded sentence, and the FFN.
-
-The encoders have none; it is for comparison.
-"""
+"""A decoder block, to compare with: causal attention, attention to another sentence, the FFN."""
 
 from dataclasses import dataclass
 
@@ -9,23 +6,30 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention, attention_weights
+from ffnviz.models.encoder.attention import (
+    AttentionRecord,
+    Heads,
+    SelfAttention,
+    Sources,
+    attention_weights,
+)
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
+
+Stream = Float[Tensor, "*batch tokens d_model"]
+Memory = Float[Tensor, "*batch sources d_model"]
 
 
 @dataclass(frozen=True)
 class CrossAttentionRecord:
     """Every stage of one pass through cross-attention."""
 
-    input: Float[Tensor, "*batch tokens d_model"]  # x, (*batch, T, d_model)
-    memory: Float[Tensor, "*batch sources d_model"]  # (*batch, S, d_model)
-    queries: Float[Tensor, "*batch heads tokens d_head"]  # (*batch, n_heads, T, d_head)
-    # keys, values: (*batch, n_heads, S, d_head)
-    keys: Float[Tensor, "*batch heads sources d_head"]
-    values: Float[Tensor, "*batch heads sources d_head"]
-    # (*batch, T, d_model), before the residual is added
-    output: Float[Tensor, "*batch tokens d_model"]
+    input: Stream  # x, (*batch, T, d_model)
+    memory: Memory  # (*batch, S, d_model)
+    queries: Heads  # (*batch, n_heads, T, d_head)
+    keys: Sources  # (*batch, n_heads, S, d_head)
+    values: Sources  # likewise
+    output: Stream  # before the residual is added, (*batch, T, d_model)
 
     @property
     def weights(self) -> Float[Tensor, "*batch heads tokens sources"]:
@@ -34,10 +38,7 @@ class CrossAttentionRecord:
 
 
 class CrossAttention(nn.Module):
-    """Attention whose queries come from one sequence, keys and values from another.
-
-    Vaswani et al. 2017, section 3.2.3, "encoder-decoder attention".
-    """
+    """Queries from one sequence, keys and values from another (Vaswani et al. 2017, 3.2.3)."""
 
     def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
         super().__init__()
@@ -47,11 +48,7 @@ class CrossAttention(nn.Module):
         self.project_memory = nn.Linear(d_model, 2 * d_model, bias)  # W_K, W_V side by side
         self.project_out = nn.Linear(d_model, d_model, bias)  # W_O
 
-    def forward(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        memory: Float[Tensor, "*batch sources d_model"],
-    ) -> CrossAttentionRecord:
+    def forward(self, x: Stream, memory: Memory) -> CrossAttentionRecord:
         """One pass: x, (*batch, T, d_model), attends to memory, (*batch, S, d_model)."""
         queries = self.project_query(x).unflatten(-1, (self.n_heads, -1)).transpose(-3, -2)
         split = self.project_memory(memory).unflatten(-1, (2, self.n_heads, -1))
@@ -68,13 +65,11 @@ class CrossAttention(nn.Module):
 class DecoderBlockRecord:
     """Every stage of one pass through a decoder block."""
 
-    # the stream before the block, (*batch, T, d_model)
-    input: Float[Tensor, "*batch tokens d_model"]
+    input: Stream  # before the block, (*batch, T, d_model)
     attention: AttentionRecord  # of the causal self-attention
     cross: CrossAttentionRecord
     ffn: FeedForwardRecord
-    # the stream after the block, (*batch, T, d_model)
-    output: Float[Tensor, "*batch tokens d_model"]
+    output: Stream  # after the block, (*batch, T, d_model)
 
 
 class DecoderBlock(nn.Module):
@@ -94,15 +89,8 @@ class DecoderBlock(nn.Module):
         self.ffn = feed_forward(d_model, config.d_ff, config.activation, config.dropout, bias)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        memory: Float[Tensor, "*batch sources d_model"],
-    ) -> DecoderBlockRecord:
-        """One pass over the stream x, (*batch, T, d_model), with memory, (*batch, S, d_model).
-
-        The memory is an encoder's last stream.
-        """
+    def forward(self, x: Stream, memory: Memory) -> DecoderBlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with memory, (*batch, S, d_model)."""
         attention = self.attention(self.attention_norm(x))
         m = x + self.dropout(attention.output)
         cross = self.cross(self.cross_norm(m), memory)

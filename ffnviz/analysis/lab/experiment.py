@@ -26,10 +26,7 @@ from ffnviz.models.views import FfnView
 
 @torch.inference_mode(mode=False)
 def ffn_in_double(view: FfnView) -> FeedForward:
-    """φ(x W1 + b1) W2 + b2 with the weights of a view that is not gated.
-
-    Where it has only one of the two biases, the other is zero.
-    """
+    """φ(x W1 + b1) W2 + b2 with the weights of a plain view; if one bias is missing, it is zero."""
     d_ff, d_model = view.keys.shape
     biased = view.key_bias is not None or view.output_bias is not None
     with torch.device("meta"), no_draws():  # the weights follow
@@ -90,8 +87,7 @@ class Check:
     relation: str  # "≤" or ">"
     tolerance: float  # the limit, which the experiment explains
     unit: str = ""  # of both
-    # the text if it passes and if not, where numbers would say less
-    words: tuple[str, str] | None = None
+    words: tuple[str, str] | None = None  # the text if it passes and if not, if numbers say less
 
     @property
     def passed(self) -> bool:
@@ -204,20 +200,12 @@ class Subject:
 
     @property
     def ours(self) -> Model:
-        """The model, for claims about more than its FFNs.
-
-        Raises:
-            NotForThisNetwork: if it is not made of our own modules.
-        """
+        """The model, for claims about more than its FFNs."""
         return ours(self.model)
 
     @cached_property
     def own(self) -> Encoder:
-        """The encoder in float64 on the CPU.
-
-        Raises:
-            NotForThisNetwork: if the network is not made of our own modules.
-        """
+        """The encoder in float64 on the CPU."""
         return in_double(self.ours.encoder)
 
     @property
@@ -232,11 +220,7 @@ class Subject:
 
     @cached_property
     def ffn(self) -> FeedForward:
-        """The block's FFN in float64 on the CPU, of any network.
-
-        Raises:
-            NotForThisNetwork: if it is gated.
-        """
+        """The block's FFN in float64 on the CPU, of any network."""
         require(self.model, FFN_NEEDS)
         if self.model.card.ours:
             return self.plain.ffn
@@ -244,11 +228,7 @@ class Subject:
 
     @property
     def plain(self) -> Block:
-        """The block in float64 on the CPU, for claims about a plain FFN.
-
-        Raises:
-            NotForThisNetwork: if the FFN is gated.
-        """
+        """The block in float64 on the CPU, for claims about a plain FFN."""
         require(self.model, NEEDS)
         return self.double
 

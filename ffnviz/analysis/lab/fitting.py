@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, with_claims
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.tolerances import trend_by_chance
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
@@ -29,10 +29,9 @@ SQUARE = Activation("square", "x²", "x^2", torch.square, source="a polynomial")
 class Fit:
     """One network: Σ_k out_k φ(weight_k x + bias_k) + offset."""
 
-    # weight, bias, out: of its units, (n,)
-    weight: NDArray[np.float64]
-    bias: NDArray[np.float64]
-    out: NDArray[np.float64]
+    weight: NDArray[np.float64]  # of its units, (n,)
+    bias: NDArray[np.float64]  # likewise
+    out: NDArray[np.float64]  # likewise
     offset: float
     fitted: NDArray[np.float64]  # its values between the points of the fit
     error: float  # the root mean squared difference there
@@ -134,9 +133,8 @@ class Approximation(Result):
     """A function and its fits."""
 
     activation: str  # φ, by its name
-    # x, y: the function half way between the points of the fit, (POINTS − 1,)
-    x: NDArray[np.float64]
-    y: NDArray[np.float64]
+    x: NDArray[np.float64]  # half way between the points of the fit, (POINTS − 1,)
+    y: NDArray[np.float64]  # the function there, likewise
     widths: tuple[int, ...]  # the numbers of units
     fits: tuple[Fit, ...]  # one a width
     bounds: tuple[float, ...]  # the error that n ReLU units need not exceed, one a width
@@ -153,7 +151,6 @@ def piecewise_linear(knots: Sequence[float]) -> Callable[[Tensor], Tensor]:
     return function
 
 
-@with_claims
 def approximate(
     function: Callable[[Tensor], Tensor],
     activation: str,
@@ -203,12 +200,7 @@ def approximate(
 
 
 def _universal(
-    activation: str,
-    n: int,
-    fit: Fit,
-    allowed: tuple[float, float],
-    line: float,
-    jumps: Sequence[float],
+    phi: str, n: int, fit: Fit, allowed: tuple[float, float], line: float, jumps: Sequence[float]
 ) -> Finding:
     """The widest network against straight pieces: everywhere, or on average where it jumps."""
     on_average = Check(fit.error, "≤", max(allowed[0], LEAST))
@@ -216,7 +208,7 @@ def _universal(
     everywhere = Check(fit.largest, "≤", max(allowed[1], LEAST), words=words)
     good = everywhere.passed or (bool(jumps) and on_average.passed)
     return Finding(
-        f"One hidden layer of {phi_of(activation).label} fits this function if it is wide enough.",
+        f"One hidden layer of {phi_of(phi).label} fits this function if it is wide enough.",
         f"nowhere further off than {n} straight pieces between points of the curve",
         f"{n} neurons, between the points of the fit: off by {short(fit.error)} (root mean "
         f"square) and by {short(fit.largest)} at most; the best straight line by {short(line)}",
@@ -224,7 +216,7 @@ def _universal(
         "a small error on average is enough: the function jumps, and there a sum of continuous "
         "neurons is off by half the jump or more",
         on_average if jumps else None,
-        untestable="" if good or activation in POLYNOMIALS else NOT_FOUND,
+        untestable="" if good or phi in POLYNOMIALS else NOT_FOUND,
     ).cited("Goodfellow, Bengio & Courville 2016, section 6.4.1")
 
 
@@ -238,21 +230,17 @@ def _wider(errors: Sequence[float], widths: Sequence[int], line: float) -> Findi
     fell = sum(wide < narrow - STRAIGHT for narrow, wide in pairs)
     rose = sum(wide > narrow + STRAIGHT for narrow, wide in pairs)
     limit = trend_by_chance(len(errors))
+    few = f"{len(errors)} widths are too few for a trend" if limit >= len(pairs) else ""
     return Finding(
         "A wider layer fits better.",
         "an error that falls as n grows, if not at every step",
         f"of {len(pairs)} pairs of widths the wider one is better in {fell} and worse in {rose}: "
         f"error {short(errors[0])} with {widths[0]} neuron, {short(errors[-1])} with {widths[-1]}",
         Check(fell - rose, ">", limit, "pairs"),
-        untestable="a straight line is all there is to fit"
-        if line < STRAIGHT
-        else f"{len(errors)} widths are too few for a trend"
-        if limit >= len(pairs)
-        else "",
+        untestable="a straight line is all there is to fit" if line < STRAIGHT else few,
     ).cited("Barron 1993")
 
 
-@with_claims
 def three_phis(subject: Subject, progress: Progress = lambda _: None) -> Result:
     """The wave fitted with this network's φ at some widths, with x² and identity at the widest."""
     phi = subject.model.card.phi

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.gradients import DIRECTIONS, Map, input_slopes, shares, vector_jacobian
 from ffnviz.analysis.lab.decoder import DecoderBlock
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject, with_claims
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Subject
 from ffnviz.analysis.lab.tolerances import agreed
 from ffnviz.analysis.measuring import Progress, subprogress
 from ffnviz.analysis.number_format import short
@@ -49,10 +49,7 @@ class Fading:
 
 
 def fade(x: Tensor, gain: float = GAIN) -> tuple[Fading, ...]:
-    """RNN, LSTM, and the RNN with its recurrent weights times `gain`; inputs x, (n, d).
-
-    Weights as PyTorch draws them. A Frobenius norm is estimated as in `input_slopes`.
-    """
+    """RNN, LSTM, and the RNN with its recurrent weights times `gain`, on inputs x, (n, d)."""
     x, d = x.double(), x.shape[-1]
     slopes: dict[str, list[NDArray[np.float64]]] = {RNN: [], LSTM: [], LOUD: []}
     for seed in SEEDS:
@@ -181,13 +178,11 @@ class Influence(Result):
 
     maps: tuple[InfluenceMap, ...]  # one a layer
     fading: tuple[Fading, ...]  # recurrent networks of one layer
-    # the shares of the sentence that was read in the decoder block's outputs, (n, n)
-    memory: NDArray[np.float64]
+    memory: NDArray[np.float64]  # the shares of the sentence read in the decoder's outputs, (n, n)
     depth: int  # how often each layer is stacked
     gain: float  # what the recurrent weights of the louder RNN are multiplied by
 
 
-@with_claims
 def input_influence(
     subject: Subject,
     length: int = LENGTH,
@@ -195,11 +190,10 @@ def input_influence(
     progress: Progress = lambda _: None,
     gain: float = GAIN,
 ) -> Influence:
-    """‖∂ output_i / ∂ input_j‖ of each layer, stacked `depth` times, on the first tokens.
+    """‖∂ output_i / ∂ input_j‖ of each layer, stacked `depth` times, on the first `length` tokens.
 
-    The inputs are the block's on this sentence, at most `length` tokens. Attention and FFN stand
-    behind their LayerNorm, which mixes no tokens, and so keep the scale they were trained on. The
-    Frobenius norm is estimated, see `input_slopes`.
+    Attention and FFN stand behind their LayerNorm, which mixes no tokens, and so keep the scale
+    they were trained on. The Frobenius norm is estimated, see `input_slopes`.
     """
     # Cloned, as tensors made in inference mode take no part in differentiation.
     x = subject.trace.blocks[subject.block].input[:length].to("cpu", torch.float32).clone()
@@ -211,12 +205,9 @@ def input_influence(
         slope = input_slopes(layer.make(), x, subprogress(progress, place, len(layers) + 1))
         maps.append(InfluenceMap(layer.name, layer.trained, slope, layer.steps))
     decoder = _decoder(subject, depth)
+    told = subprogress(progress, len(layers), len(layers) + 1)
     memory = shares(
-        input_slopes(
-            lambda copies: decoder(x.expand(len(copies), -1, -1), copies),
-            read,
-            subprogress(progress, len(layers), len(layers) + 1),
-        )
+        input_slopes(lambda copies: decoder(x.expand(len(copies), -1, -1), copies), read, told)
     )
     by_name = {each.name: each for each in maps}
     fading = fade(x, gain)
@@ -243,16 +234,16 @@ def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Lay
     blocks = [encoder.blocks[(subject.block + k) % len(encoder.blocks)] for k in range(depth)]
     generator = torch.Generator().manual_seed(SEED)
 
-    def behind_norms(layers: Sequence[nn.Module], norms: Sequence[nn.Module]) -> Map:
-        return _stacked([nn.Sequential(*pair) for pair in zip(norms, layers, strict=True)])
+    def feeding() -> Map:
+        return _stacked([nn.Sequential(block.ffn_norm, block.ffn) for block in blocks])
 
     def attention(kind: Callable[[SelfAttention], SelfAttention]) -> Map:
-        layers = [kind(block.attention) for block in blocks]
-        return behind_norms(layers, [block.attention_norm for block in blocks])
+        pairs = [(block.attention_norm, kind(block.attention)) for block in blocks]
+        return _stacked([nn.Sequential(*pair) for pair in pairs])
 
-    def convolution() -> nn.Conv1d:
+    def convolving(n_layers: int = depth) -> Map:
         with draws_from(generator):
-            return nn.Conv1d(d, d, 3, padding=1)
+            return _convolutions([nn.Conv1d(d, d, 3, padding=1) for _ in range(n_layers)])
 
     def recurrent(kind: type[nn.RNN] | type[nn.LSTM]) -> Map:
         with draws_from(generator):
@@ -264,23 +255,13 @@ def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Lay
         return lambda v: decoder(v, read.expand(len(v), -1, -1))
 
     return (
-        _Layer(
-            "FFN",
-            True,
-            depth,
-            lambda: behind_norms([b.ffn for b in blocks], [b.ffn_norm for b in blocks]),
-        ),
+        _Layer("FFN", True, depth, feeding),
         _Layer("attention", True, depth, lambda: attention(lambda layer: layer)),
         _Layer("causal attention", True, depth, lambda: attention(_causal)),
         _Layer("encoder block", True, depth, lambda: _stacked(blocks)),
         _Layer("decoder block", False, depth, decoding),
-        _Layer("convolution, width 3", False, 1, lambda: _convolutions([convolution()])),
-        _Layer(
-            f"{depth} convolution{'s' * (depth > 1)}",
-            False,
-            depth,
-            lambda: _convolutions([convolution() for _ in range(depth)]),
-        ),
+        _Layer("convolution, width 3", False, 1, lambda: convolving(1)),
+        _Layer(f"{depth} convolution{'s' * (depth > 1)}", False, depth, convolving),
         _Layer("RNN", False, n + depth - 1, lambda: recurrent(nn.RNN)),
         _Layer("LSTM", False, n + depth - 1, lambda: recurrent(nn.LSTM)),
     )

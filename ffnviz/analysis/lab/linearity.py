@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject, with_claims
+from ffnviz.analysis.lab.experiment import Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.tolerances import gamma
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.attention import SelfAttention
@@ -56,7 +56,6 @@ class Linearity(Result):
     additivity: Mapping[str, Additivity]  # one a map, by its name, for a test with another factor
 
 
-@with_claims
 @torch.no_grad()
 def try_linearity(
     subject: Subject, factor: float = FACTOR, additivity: Mapping[str, Additivity] | None = None
@@ -152,9 +151,8 @@ def try_map(name: str, additivity: Additivity, factor: float, inner: int) -> Tri
     off = (at_multiple - additivity.at_zero - factor * of_x).norm()
     scaling = float(off / (abs(factor) * of_x.norm()))
     largest = max(additivity.largest, float(at_multiple.norm()))
-    return Tried(
-        name, additivity.off, scaling, _rounding(largest / additivity.size, inner, of_x.dtype)
-    )
+    allowed = _rounding(largest / additivity.size, inner, of_x.dtype)
+    return Tried(name, additivity.off, scaling, allowed)
 
 
 def try_additivity(f: Map, x: Tensor) -> Additivity:

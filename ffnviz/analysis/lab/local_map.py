@@ -28,22 +28,14 @@ class Terms:
 
     Plain, there is a term a neuron, and c = φ′(z): J = W₁ diag(φ′(z)) W₂. Gated, a neuron has two:
     φ′(z) v along its key, and φ(z) along its value projection.
-
-    Attributes:
-        reads: (n_terms, d_model).
-        writes: (n_terms, d_model).
-        biases: added to x · reads, (n_terms,).
-        output_bias: (d_model,).
-        phi: φ.
-        d_ff: the number of neurons.
     """
 
-    reads: Tensor
-    writes: Tensor
-    biases: Tensor
-    output_bias: Tensor
-    phi: Activation
-    d_ff: int
+    reads: Tensor  # (n_terms, d_model)
+    writes: Tensor  # (n_terms, d_model)
+    biases: Tensor  # added to x · reads, (n_terms,)
+    output_bias: Tensor  # (d_model,)
+    phi: Activation  # φ
+    d_ff: int  # the number of neurons
 
     @property
     def gated(self) -> bool:
@@ -105,34 +97,23 @@ def terms_of(view: FfnView) -> Terms:
 
 @dataclass(frozen=True)
 class Way:
-    """How J changes on a straight line from one FFN input, x₀, to another.
+    """How J changes on a straight line from one FFN input, x₀, to another."""
 
-    Attributes:
-        shares: of the way, (STOPS,).
-        distance: ‖J − J₀‖ / ‖J₀‖ there, with Frobenius norms, (STOPS,).
-        active: neurons whose pre-activation is above zero there, (STOPS,).
-        switched: neurons whose pre-activation has another sign at the end; on a straight line none
-            changes its sign twice.
-        neurons: those whose φ′ changes J most, at most SEEN: first those that switch off, in the
-            order in which they do, then those that switch on, the last first.
-        slopes: their φ′, (SEEN, STOPS).
-    """
-
-    shares: Array
-    distance: Array
-    active: NDArray[np.int64]
+    shares: Array  # of the way, (STOPS,)
+    distance: Array  # ‖J − J₀‖ / ‖J₀‖ there, with Frobenius norms, (STOPS,)
+    active: NDArray[np.int64]  # neurons whose pre-activation is above zero there, (STOPS,)
+    # neurons whose pre-activation has another sign at the end; on a straight line none changes its
+    # sign twice
     switched: int
+    # those whose φ′ changes J most, at most SEEN: first those that switch off, in the order in
+    # which they do, then those that switch on, the last first
     neurons: NDArray[np.int64]
-    slopes: Array
+    slopes: Array  # their φ′, (SEEN, STOPS)
 
 
 @torch.no_grad()
 def way(terms: Terms, start: Tensor, end: Tensor) -> Way:
-    """The way from one FFN input to another, (d_model,) each.
-
-    Raises:
-        NotForThisNetwork: if there are more than MOST terms.
-    """
+    """The way from one FFN input to another, (d_model,) each."""
     if len(terms.reads) > MOST:
         raise NotForThisNetwork(
             f"This network's FFN has {terms.d_ff:,} neurons; the change of its matrix is computed "
@@ -173,24 +154,15 @@ def _distances(terms: Terms, coefficients: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class Place:
-    """One place on the way, looked at closely.
+    """One place on the way, looked at closely."""
 
-    Attributes:
-        singular: J's singular values there, falling, (d_model,).
-        rank: how many of these are more than rounding.
-        active: neurons whose terms in J are not 0 there.
-        shares: of the way, around the place, (n,).
-        off: ‖FFN(x) − FFN(x₁) − (x − x₁) J(x₁)‖ / ‖FFN(x₁)‖ at these shares, with x₁ at the place,
-            (n,).
-        piece: the shares between which no neuron switches.
-    """
-
-    singular: Array
-    rank: int
-    active: int
-    shares: Array
+    singular: Array  # J's singular values there, falling, (d_model,)
+    rank: int  # how many of these are more than rounding
+    active: int  # neurons whose terms in J are not 0 there
+    shares: Array  # of the way, around the place, (n,)
+    # ‖FFN(x) − FFN(x₁) − (x − x₁) J(x₁)‖ / ‖FFN(x₁)‖ at these shares, with x₁ at the place, (n,)
     off: Array
-    piece: tuple[float, float]
+    piece: tuple[float, float]  # the shares between which no neuron switches
 
 
 @torch.no_grad()

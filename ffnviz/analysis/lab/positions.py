@@ -7,7 +7,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, Subject, with_claims
+from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.tolerances import ffn_bound, product_bound
 from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.attention import SelfAttention
@@ -24,16 +24,14 @@ class Sharing(Result):
 
     places: tuple[int, ...]  # the tokens at which the chosen word stands
     alone: bool  # whether, standing once, it is compared with a sentence of nothing but that word
-    # inputs, outputs: the relative distance of each further place from the first
-    inputs: tuple[float, ...]
-    outputs: tuple[float, ...]
+    inputs: tuple[float, ...]  # the relative distance of each further place from the first
+    outputs: tuple[float, ...]  # likewise
     matrices: tuple[str, ...]  # "W₁", "b₁", … without missing biases
     blocks: tuple[float, ...]  # the relative distance of each between the two blocks compared
     cosines: tuple[float, ...]  # likewise
     other: int | None  # the block compared with; None if there is only one
 
 
-@with_claims
 @torch.no_grad()
 def try_sharing(subject: Subject) -> Sharing:
     """Equal inputs at all positions; one word in two contexts; the weights of two blocks.
@@ -124,16 +122,12 @@ def _contexts(subject: Subject) -> tuple[tuple[int, ...], bool, Tensor]:
     inputs = trace.blocks[block].ffn.input[places].cpu().double()
     if len(places) > 1:
         return tuple(places), False, inputs
-    # Only the tokenizer's special tokens stay around it. If the word is alone already, it is read
-    # twice.
+    # Only the special tokens stay around it. If the word is alone already, it is read twice.
     whole = subject.whole.tokens
     words = words_among(whole)
     word = [chosen.id] * (2 if len(words) == 1 else 1)
-    ids = [
-        *(token.id for token in whole[: words.start]),
-        *word,
-        *(token.id for token in whole[words.stop :]),
-    ]
+    before, after = whole[: words.start], whole[words.stop :]
+    ids = [*(token.id for token in before), *word, *(token.id for token in after)]
     run = subject.model.run(torch.tensor(ids, device=subject.model.device))
     second = run.blocks[block].ffn.input[words.start + len(word) - 1].cpu().double()
     return tuple(places), True, torch.stack([inputs[0], second])
@@ -196,7 +190,6 @@ class Positions(Result):
     attention: NDArray[np.float64] | None
 
 
-@with_claims
 @torch.no_grad()
 def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     """Change, delete or shuffle the tokens at the FFN's input, and at the attention's.
@@ -204,15 +197,15 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
     "Separately and identically" (Vaswani et al. 2017, section 3.3). A changed token gets a random
     vector of its own length. Outputs of the same shape are compared exactly; where rows are deleted
     or moved, a matrix product may be summed in another order, and rounding is allowed for.
-
-    Raises:
-        ValueError: for a way that is not in WAYS.
     """
     if way not in WAYS:
         raise ValueError(f"{way} is none of {', '.join(WAYS)}.")
     ffn, x = subject.ffn, subject.ffn_input
     at_ffn = _moved(ffn, x, way)
-    allowed = 0.0 if way == "change" else _relative(ffn_bound(ffn, x), ffn(x).output)
+    allowed = 0.0
+    if way != "change":
+        size = ffn(x).output.norm(dim=-1).clamp_min(1e-300)
+        allowed = float((ffn_bound(ffn, x).norm(dim=-1) / size).max())
     alone = "there is one token only" if len(x) < 2 else ""
     kept = Finding(
         CLAIMS[way][0],
@@ -225,15 +218,14 @@ def try_positions(subject: Subject, way: str = WAYS[0]) -> Positions:
         return Positions(at_ffn.numpy(), None, findings=(kept,))
     attention, y = subject.plain.attention, subject.attention_input
     at_attention = _moved(attention, y, way)
+    relation = "≤" if way == "shuffle" else ">"
     mixed = Finding(
         CLAIMS[way][1],
         "changes that rounding cannot explain"
         if way != "shuffle"
         else "no change: attention ignores order; positions are added to the embedding",
         f"largest change: {short(_off(at_attention))} of an output's length",
-        Check(
-            _off(at_attention), "≤" if way == "shuffle" else ">", _attention_rounding(attention, y)
-        ),
+        Check(_off(at_attention), relation, _attention_rounding(attention, y)),
         untestable=alone,
     ).cited("Vaswani et al. 2017, section 3.2")
     return Positions(at_ffn.numpy(), at_attention.numpy(), findings=(kept, mixed))
@@ -250,20 +242,16 @@ def _moved(layer: Layer, x: Tensor, way: str) -> Tensor:
     rows = []
     for token in range(n):
         if way == "change":
-            rows.append(_change(layer(_with_random(x, token, generator)).output, before))
+            vector = torch.randn(x.shape[-1], generator=generator, dtype=x.dtype)
+            changed = x.clone()
+            changed[token] = vector * (x[token].norm() / vector.norm())
+            rows.append(_change(layer(changed).output, before))
             continue
         stay = torch.arange(n) != token
         row = torch.full((n,), torch.nan, dtype=x.dtype)
         row[stay] = _change(layer(x[stay]).output, before[stay]) if n > 1 else torch.nan
         rows.append(row)
     return torch.stack(rows)
-
-
-def _with_random(x: Tensor, token: int, generator: torch.Generator) -> Tensor:
-    vector = torch.randn(x.shape[-1], generator=generator, dtype=x.dtype)
-    changed = x.clone()
-    changed[token] = vector * (x[token].norm() / vector.norm())
-    return changed
 
 
 def _change(after: Tensor, before: Tensor) -> Tensor:
@@ -276,10 +264,6 @@ def _off(moved: Tensor) -> float:
     if len(moved) > 1:
         moved = moved[~torch.eye(len(moved), dtype=torch.bool)]
     return float(moved[~moved.isnan()].max()) if (~moved.isnan()).any() else 0.0
-
-
-def _relative(bound: Tensor, output: Tensor) -> float:
-    return float((bound.norm(dim=-1) / output.norm(dim=-1).clamp_min(1e-300)).max())
 
 
 def _attention_rounding(attention: SelfAttention, x: Tensor) -> float:

@@ -20,7 +20,6 @@ from ffnviz.analysis.lab.experiment import (
     Result,
     Said,
     Subject,
-    with_claims,
     within_rounding,
 )
 from ffnviz.analysis.lab.tolerances import agreed, gamma, strays
@@ -36,6 +35,7 @@ P = 0.1
 SEED = 19
 MOST_PASSES, FEWEST_PASSES, ROWS = 400, 50, 3_200
 AT_ONCE = 4  # passes: the system clears every large array before a program gets it
+SHOWN = 6  # components
 ENUMERATED = 12  # neurons whose 2¹² masks are all tried
 
 
@@ -64,23 +64,14 @@ class Passes:
     linear: Tensor
 
 
-@with_claims
 @torch.no_grad()
 def try_dropout(
-    subject: Subject,
-    p: float = P,
-    seed: int = SEED,
-    shown: int = 6,
-    judged: Passes | None = None,
+    subject: Subject, p: float = P, seed: int = SEED, judged: Passes | None = None
 ) -> Dropout:
     """Drop each hidden value with probability p and divide the others by 1 − p, pass after pass.
 
-    Srivastava et al. 2014; the division while training is "inverted dropout". The verdicts do not
-    depend on `seed`: the first is exact, the second has passes of its own, always the same: those
-    are `judged`, if they were computed before.
-
-    Raises:
-        ValueError: unless 0 ≤ p < 1.
+    Srivastava et al. 2014, "inverted dropout". The verdicts do not depend on `seed`: the first is
+    exact, the second has passes of its own, always the same: `judged`, if they are there already.
     """
     trace, token = subject.trace, subject.token
     judged = judged or passes(subject, p)
@@ -90,7 +81,7 @@ def try_dropout(
     plain = trace.blocks[subject.block].ffn.output[token].cpu().double()
     means = outputs.cumsum(dim=0) / torch.arange(1, n + 1)[:, None]
     running = (means - plain).norm(dim=-1) / plain.norm()
-    components = outputs.std(dim=0).topk(min(shown, len(plain))).indices
+    components = outputs.std(dim=0).topk(min(SHOWN, len(plain))).indices
     findings = (
         _unbiased(subject, p, n, float(running[0]), float(running[-1])),
         _prediction(judged, probability, p),
@@ -117,11 +108,7 @@ def _likeliest(subject: Subject) -> tuple[int, float]:
 
 @torch.no_grad()
 def passes(subject: Subject, p: float, seed: int = SEED) -> Passes:
-    """Passes with dropout on the block's hidden values, fewer for a longer sentence.
-
-    Raises:
-        ValueError: unless 0 ≤ p < 1.
-    """
+    """Passes with dropout on the block's hidden values, fewer for a longer sentence."""
     if not 0 <= p < 1:
         raise ValueError(f"p = {p} is not allowed: it must be from 0 up to but not including 1.")
     trace, token, encoder = subject.trace, subject.token, subject.ours.encoder
@@ -262,7 +249,6 @@ def stacks(subject: Subject, depth: int, progress: Progress = lambda _: None) ->
     return {name: np.stack(slopes) for name, slopes in rows.items()}
 
 
-@with_claims
 def try_residual(
     subject: Subject,
     depth: int = DEPTH,
@@ -280,9 +266,7 @@ def try_residual(
 
 
 @torch.no_grad()
-def added_to_stream(
-    subject: Subject,
-) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.float64]]:
+def added_to_stream(subject: Subject) -> tuple[Stacks, NDArray[np.float64]]:
     """What each attention and FFN adds, over the stream's length there, (T,) each; and cosines."""
     added, cosines = {}, []
     for number, block in enumerate(subject.trace.blocks, start=1):
@@ -297,8 +281,7 @@ def added_to_stream(
 def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np.float64]:
     """‖∂ loss / ∂ W₂‖ of each layer before any training (Xiong et al. 2020, section 3.3).
 
-    The loss is the cross-entropy of all of this sentence's tokens with none hidden, where training
-    hides some and predicts these alone. Weights start by Glorot's rule, as in the paper.
+    The loss is the cross-entropy of all of this sentence's tokens, with none hidden.
     """
     own = subject.ours.encoder.config
     config = EncoderConfig(
@@ -323,10 +306,7 @@ def _gradients(subject: Subject, norm: str, depth: int, seed: int) -> NDArray[np
 
 
 def draw_by_glorot(network: nn.Module, generator: torch.Generator) -> None:
-    """Draw the weights of new layers by Glorot's rule (2010), as PyTorch's Transformer does.
-
-    Embeddings, which that has none of, get a variance of 1 / d_model.
-    """
+    """Draw new layers' weights by Glorot's rule (2010), embeddings with variance 1 / d_model."""
     for module in network.modules():
         if isinstance(module, nn.LayerNorm):
             module.reset_parameters()
@@ -342,10 +322,8 @@ def draw_by_glorot(network: nn.Module, generator: torch.Generator) -> None:
 def _only_added(subject: Subject) -> Finding:
     """The last stream against the sum of the embedding and all that was written."""
     blocks = subject.trace.blocks
-    parts = [blocks[0].input] + [
-        part for block in blocks for part in (block.attention.output, block.ffn.output)
-    ]
-    terms = torch.stack([part.cpu().double() for part in parts])  # (1 + 2 n_blocks, T, d_model)
+    written = [part for block in blocks for part in (block.attention.output, block.ffn.output)]
+    terms = torch.stack([part.cpu().double() for part in (blocks[0].input, *written)])
     end = blocks[-1].output
     off = (end.cpu().double() - terms.sum(dim=0)).abs()
     allowed = gamma(len(terms), end.dtype) * terms.abs().sum(dim=0)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab.local_map import derivative
-from ffnviz.models.activations import ACTIVATIONS, Activation
+from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.feed_forward import FeedForward
 
 AT_ONCE = 2**14  # weights: 128 kB
@@ -29,13 +29,7 @@ def gamma(n: int, dtype: torch.dtype) -> float:
 
 
 def linear_bound(layer: nn.Linear, x: Tensor, error: Tensor | None = None) -> Tensor:
-    """How far a layer's outputs may be off, (…, d_in) -> (…, d_out).
-
-    Args:
-        layer: W and b.
-        x: its input, (…, d_in).
-        error: how far that may be off already.
-    """
+    """How far a layer's outputs may be off, (…, d_in) -> (…, d_out), for an x off by `error`."""
     share = gamma(layer.in_features + 1, x.dtype)
     rows = share * x.abs() if error is None else share * x.abs() + error
     # A copy of all weights would be 8 MB, which a server gets anew, and cleared, at every click.
@@ -53,18 +47,12 @@ def ffn_bound(ffn: FeedForward, x: Tensor) -> Tensor:
     pre_activation = ffn.expand(x)
     hidden = ffn.activation.function(pre_activation)
     size = torch.maximum(pre_activation.abs(), hidden.abs())  # a sigmoid is ½ at 0
-    after = (
-        _steepest(ffn.activation, pre_activation) * before
-        + PHI_ROUNDINGS * gamma(1, x.dtype) * size
-    )
+    phi = ffn.activation
+    steepest = phi.steepest
+    if phi.name not in ACTIVATIONS:  # not ours: twice the largest slope at these values
+        steepest = max(steepest, 2 * float(derivative(phi, pre_activation).abs().max()))
+    after = steepest * before + PHI_ROUNDINGS * gamma(1, x.dtype) * size
     return 2 * linear_bound(ffn.compress, hidden, after)
-
-
-def _steepest(phi: Activation, pre_activation: Tensor) -> float:
-    """The largest slope of φ; of one that is not ours, twice the largest at these values."""
-    if phi.name in ACTIVATIONS:
-        return phi.steepest
-    return max(phi.steepest, 2 * float(derivative(phi, pre_activation).abs().max()))
 
 
 def product_bound(factors: list[Tensor]) -> float:

@@ -1,8 +1,7 @@
 """What a network needs: small ones trained with and without it, in pairs of one seed.
 
 Stated before the first run: two variants differ if the paired t-test over eight seeds says so at
-α = 0.01, after Holm's correction over the comparisons of their family. Until a comparison has all
-its seeds nothing is decided: its p counts as 1.
+α = 0.01, after Holm's correction over their family's comparisons; until then p counts as 1.
 """
 
 from collections.abc import Sequence
@@ -20,26 +19,16 @@ ALIKE = 0.01  # the largest relative difference of parameter counts that is not 
 
 @dataclass(frozen=True)
 class Question:
-    """One difference between two kinds of trainings.
+    """One difference between two kinds of trainings."""
 
-    Attributes:
-        name: of the variant, on an axis.
-        variant, base: their names in the log.
-        claim: about the variant; empty if there is none.
-        better: whether the claim is that it is better than the base, and not worse.
-        published: what others found.
-        said: who makes the claim.
-        source: where one reads it, if textbooks or papers make it.
-    """
-
-    name: str
-    variant: str
-    base: str = "relu"
-    claim: str = ""
-    better: bool = False
-    published: str = ""
-    said: Said = Said.TEXTBOOKS
-    source: str = ""
+    name: str  # of the variant, on an axis
+    variant: str  # its name in the log
+    base: str = "relu"  # that of the other kind
+    claim: str = ""  # about the variant; empty if there is none
+    better: bool = False  # whether the claim is that it is better than the base, and not worse
+    published: str = ""  # what others found
+    said: Said = Said.TEXTBOOKS  # who makes the claim
+    source: str = ""  # where one reads it, if textbooks or papers make it
 
 
 QUESTIONS = (
@@ -123,10 +112,7 @@ class Trained(Result):
 
 
 def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = None) -> Trained:
-    """All questions answered by the package's trainings, or others; the sentence is not used.
-
-    A claim that no trainings are about yet is not among the findings.
-    """
+    """All questions answered by the package's trainings, or others; the sentence is not used."""
     table = trainings() if rows is None else rows
     answered = [each for family in FAMILIES for each in _answered(table, family)]
     answered.sort(key=lambda each: QUESTIONS.index(each.question))

@@ -16,7 +16,6 @@ from ffnviz.analysis.lab.experiment import (
     Result,
     Said,
     Subject,
-    with_claims,
     within_rounding,
 )
 from ffnviz.analysis.lab.tolerances import ffn_bound
@@ -40,7 +39,6 @@ class Cut:
     d_ff: int  # neurons left in each block
     divergence: float  # KL(uncut ‖ cut) at the chosen token, in nats
     prediction: Prediction  # the likeliest words
-    kept_best: bool  # whether the likeliest word is the uncut network's
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,6 @@ class Width(Result):
     order: NDArray[np.int64]  # neurons of each block, the most important first, (n_blocks, d_ff)
 
 
-@with_claims
 @torch.no_grad()
 def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8) -> Width:
     """Keep the neurons of every block that write most: Σ over the tokens of |hidden| · ‖value‖.
@@ -72,13 +69,9 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
     random = tuple(_cut(subject, shuffled, n, words) for n in widths)
     d = config.d_model
     n = np.array(widths, dtype=np.int64)
-    findings = (
-        _removal(subject, order[subject.block]),
-        _magnitudes(config.d_ff / d),
-    )
-    return Width(
-        important, random, 2 * n * d + biased * (n + d), 2 * n * d, order.numpy(), findings=findings
-    )
+    findings = (_removal(subject, order[subject.block]), _magnitudes(config.d_ff / d))
+    products, biases = 2 * n * d, biased * (n + d)
+    return Width(important, random, products + biases, products, order.numpy(), findings=findings)
 
 
 def importance(subject: Subject) -> Tensor:
@@ -95,10 +88,7 @@ def _cut(subject: Subject, order: Tensor, n: int, words: int) -> Cut:
     edits = [Edit(block, row[n:].tolist(), scale=0.0) for block, row in enumerate(order)]
     logits = subject.model.run(subject.whole.ids, edits).logits_at(subject.place)
     plain = subject.trace.logits_at(subject.token)
-    prediction = likeliest(subject.model, logits, words)
-    return Cut(
-        n, divergence(plain, logits), prediction, int(prediction.ids[0]) == int(plain.argmax())
-    )
+    return Cut(n, divergence(plain, logits), likeliest(subject.model, logits, words))
 
 
 def _removal(subject: Subject, order: Tensor) -> Finding:
@@ -137,28 +127,17 @@ def _magnitudes(ratio: float) -> Finding:
     ratios = [preset.shape.d_ff / preset.shape.d_model for preset in PRESETS.values()]
     usual = [ratio, *ratios]
 
-    def outside(values: Sequence[float], least: float, most: float) -> int:
-        return sum(not least <= value <= most for value in values)
+    def within(values: Sequence[float], least: float, most: float, words: tuple[str, str]) -> Check:
+        outside = sum(not least <= value <= most for value in values)
+        return Check(outside, "≤", 0.0, "networks", words=words)
 
     return Finding(
         "d_ff is two to eight magnitudes larger than d_model.",
         "100 to 100,000,000 times",
         f"{short(ratio)} times here, {short(min(ratios))} to {short(max(ratios))} times in the "
         f"{len(ratios)} networks of “Cost”, {T5_11B:g} times in T5-11B",
-        Check(
-            outside((*usual, T5_11B), 1e2, 1e8),
-            "≤",
-            0.0,
-            "networks",
-            words=("100 times or more", "not 100 times"),
-        ),
+        within((*usual, T5_11B), 1e2, 1e8, ("100 times or more", "not 100 times")),
         f"“magnitudes” means “times”, and T5-11B with its {T5_11B:g} times is left out",
-        Check(
-            outside(usual, 2, 8),
-            "≤",
-            0.0,
-            "networks",
-            words=("two to eight times", "not two to eight times"),
-        ),
+        within(usual, 2, 8, ("two to eight times", "not two to eight times")),
         said=Said.PEOPLE,
     )

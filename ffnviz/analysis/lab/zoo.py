@@ -85,8 +85,7 @@ class Zoo(Result):
     axis: NDArray[np.float64]  # the values of g and of v, (n,)
     minimum: tuple[float, float]  # where GELU is least, and its value there
     apart: tuple[float, float]  # the largest difference between GELU exact and tanh, and where
-    # an activation's name → d_ff and parameters at this network's d_model
-    parameters: dict[str, tuple[int, int]]
+    parameters: dict[str, tuple[int, int]]  # a φ's name → d_ff and parameters at this d_model
 
 
 @with_claims
@@ -100,11 +99,8 @@ def visit_zoo(subject: Subject) -> Zoo:
         if not phi.gated
     )
     axis = torch.linspace(-REACH, REACH, 81, dtype=torch.float64)
-    gated = {
-        phi.name: (phi.function(axis)[None] * axis[:, None]).numpy()
-        for phi in ACTIVATIONS.values()
-        if phi.gated
-    }
+    gates = [phi for phi in ACTIVATIONS.values() if phi.gated]
+    gated = {phi.name: (phi.function(axis)[None] * axis[:, None]).numpy() for phi in gates}
     parameters = _parameters(subject, gated)
     return Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), _apart(), parameters)
 
@@ -166,21 +162,12 @@ def _who_uses_gelu(_: Subject, __: Zoo) -> Finding:
         without = sum(each.phi not in ("gelu", "gelu_tanh", "geglu") for each in networks)
         return Check(without, "≤", 0.0, words=("all of them do", "not all of them do"))
 
-    def has(name: str, network: Preset) -> str:
-        return f"{name} {ACTIVATIONS[network.phi].label}"
-
+    named = {"BERT has": bert, "GPT-2": gpt, "the first T5": first, "T5 v1.1": later}
+    found = [f"{name} {ACTIVATIONS[each.phi].label}" for name, each in named.items()]
     return Finding(
         "BERT, GPT and T5 use GELU.",
         "GELU as the φ of all three",
-        "looked up, not measured: "
-        + ", ".join(
-            (
-                has("BERT has", bert),
-                has("GPT-2", gpt),
-                has("the first T5", first),
-                has("T5 v1.1", later),
-            )
-        ),
+        f"looked up, not measured: {', '.join(found)}",
         all_use_gelu(bert, gpt, first),
         "T5 v1.1 is meant, where GELU is the gate of a gated FFN",
         all_use_gelu(bert, gpt, later),

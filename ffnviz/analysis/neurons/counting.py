@@ -1,14 +1,8 @@
-"""Counting batch by batch in place, which moves far less memory than merging parts.
+"""Counts on some of the texts: parts that can be added up in any order, with the same bits.
 
-All counts are whole numbers that a float32 or float64 holds exactly, so a tally gives the same
-part, to the bit, as merging one for each batch.
-
-Counts on some of the texts: parts that can be added up in any order, with the same bits.
-
-All sums are of whole numbers: each value is rounded once to a multiple of 2⁻¹⁰, each square to one
-of 2⁻⁶, and the order of their sums makes no difference.
-
-Sums and strongest examples of one batch's hidden values, on which an index spends its time.
+All sums are of whole numbers that a float32 or float64 holds exactly: each value is rounded once to
+a multiple of 2⁻¹⁰, each square to one of 2⁻⁶. A tally counts batch by batch in place, which moves
+far less memory than merging a part for each.
 """
 
 from collections import Counter
@@ -49,8 +43,7 @@ class Batch:
 class BlockPart:
     """Counts of one block's neurons."""
 
-    # tokens at each position on which a neuron fired, (n_positions, d_ff)
-    by_position: NDArray[np.int64]
+    by_position: NDArray[np.int64]  # tokens at each position on which it fired, (n_positions, d_ff)
     by_class: NDArray[np.int64]  # tokens of each class on which it fired, (n_classes, d_ff)
     texts: NDArray[np.int64]  # texts in which it fired above zero, (d_ff,)
     by_tag: NDArray[np.int64]  # of these, those with each tag, (n_tags, d_ff)
@@ -304,9 +297,8 @@ class BlockTally:
     sums: tuple[Tensor, ...]  # the attributes that SUMS names
     histogram: Tensor  # (d_ff, BINS)
     sketch: Sketching
-    # high, low: the examples above zero, and those below
-    high: Strongest
-    low: Strongest
+    high: Strongest  # the examples above zero
+    low: Strongest  # and those below
 
     def add(self, hidden: Tensor, batch: PreparedBatch, scratch: Tensor) -> None:
         """Count a batch's (B, T, d_ff) values; scratch has as many, and at least two per token."""

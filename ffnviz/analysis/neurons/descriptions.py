@@ -179,11 +179,7 @@ def read_descriptions(path: Path | str) -> Descriptions:
 
 
 def descriptions_in(name: str, text: str) -> Descriptions:
-    """As `read_descriptions`, for the text of a file.
-
-    Raises:
-        DescriptionsError: if there is no description in it.
-    """
+    """As `read_descriptions`, for the text of a file."""
     return _gathered(name, _values(io.StringIO(text.removeprefix("\ufeff"))))
 
 
@@ -385,10 +381,8 @@ def as_names(
             continue
         rows = descriptions.of(row.block, row.index)
         best = next(each for each in rows if network_of(each) == network)
-        name = credit(
-            Name(network, row.block + 1, row.index, cut(best.text, LONGEST["name"])), best
-        )
-        names.setdefault(name.of, name)
+        name = Name(network, row.block + 1, row.index, cut(best.text, LONGEST["name"]))
+        names.setdefault(name.of, credit(name, best))
     return Reading(tuple(names.values()), tuple(left_out))
 
 

@@ -8,7 +8,6 @@ from itertools import islice
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability
@@ -33,6 +32,9 @@ class TextBatch:
     ids: Tensor  # (B, T)
 
 
+Piece = tuple[Probe, list[int]]  # a text, or a part of one, with its ids
+
+
 def batches(
     texts: Iterable[Probe],
     tokenizer: TokenizerLike,
@@ -41,8 +43,8 @@ def batches(
 ) -> Iterator[TextBatch]:
     """Batches of texts of one length, so that no padding is needed.
 
-    Longer texts are cut between words into pieces of at most max_tokens. At most
-    batch_tokens of each length wait for a full batch, however many texts there are.
+    Longer texts are cut between words into pieces of at most max_tokens. At most batch_tokens of
+    each length wait for a full batch, however many texts there are.
     """
     waiting: dict[int, list[tuple[int, Probe, list[int]]]] = defaultdict(list)
     for number, (probe, ids) in enumerate(_pieces(texts, tokenizer, max_tokens)):
@@ -59,9 +61,7 @@ def _batch(texts: list[tuple[int, Probe, list[int]]]) -> TextBatch:
     return TextBatch(probes, numbers, torch.tensor(ids))
 
 
-def _pieces(
-    texts: Iterable[Probe], tokenizer: TokenizerLike, max_tokens: int
-) -> Iterator[tuple[Probe, list[int]]]:
+def _pieces(texts: Iterable[Probe], tokenizer: TokenizerLike, max_tokens: int) -> Iterator[Piece]:
     stream = iter(texts)
     while chunk := list(islice(stream, TEXTS_AT_ONCE)):
         for probe, ids in zip(chunk, tokenizer.encode_many([p.text for p in chunk]), strict=True):
@@ -71,9 +71,7 @@ def _pieces(
                 yield from _cut(probe, tokenizer, max_tokens)
 
 
-def _cut(
-    probe: Probe, tokenizer: TokenizerLike, max_tokens: int
-) -> Iterator[tuple[Probe, list[int]]]:
+def _cut(probe: Probe, tokenizer: TokenizerLike, max_tokens: int) -> Iterator[Piece]:
     text, at = probe.text, 0
     while at < len(text):
         end = at + _length(text, at, tokenizer, max_tokens)
@@ -142,11 +140,6 @@ class TokenClass(IntEnum):
 LABELS = ("starts of words", "ends of words", "numbers", "signs", "other")
 
 
-def token_classes(tokenizer: TokenizerLike) -> NDArray[np.int64]:
-    """The class of every entry of the vocabulary, (vocab_size,)."""
-    return np.array([_class_of(tokenizer.word(id_)) for id_ in range(tokenizer.vocab_size)])
-
-
 def _class_of(word: str) -> TokenClass:
     bare = word.strip()
     if not bare or "\ufffd" in bare or (bare.startswith("[") and bare.endswith("]")):
@@ -164,13 +157,7 @@ BATCH_VALUES = 2**24  # hidden values of a batch: 64 MiB as float32
 
 
 class Gatherer:
-    """Counts on texts when the neurons of a network fire.
-
-    Attributes:
-        threshold: a neuron fires where |hidden| is above it.
-        blocks: the blocks that are counted, from 0.
-        network: the network's fingerprint.
-    """
+    """Counts on texts when the neurons of a network fire."""
 
     def __init__(
         self,
@@ -182,11 +169,12 @@ class Gatherer:
         """Count in these blocks, or in all, on texts of at most `longest` tokens."""
         self._model = model
         self._column_of = {tag: column for column, tag in enumerate(tags)}
-        self._classes = torch.from_numpy(token_classes(model.tokenizer))
+        words = map(model.tokenizer.word, range(model.tokenizer.vocab_size))
+        self._classes = torch.tensor(list(map(_class_of, words)))  # of each entry, (vocab_size,)
         self._max_tokens = min(longest, model.sizes.max_tokens)
-        self.threshold = threshold_for(model.card.phi)
-        self._signed = model.card.signed
+        self.threshold = threshold_for(model.card.phi)  # a neuron fires where |hidden| is above
         self.network = model.fingerprint
+        # those that are counted, from 0
         self.blocks = tuple(range(model.sizes.n_blocks) if blocks is None else sorted(set(blocks)))
 
     def empty(self) -> IndexPart:
@@ -197,15 +185,12 @@ class Gatherer:
             self._max_tokens,
             len(TokenClass),
             len(self._column_of),
-            signed=self._signed,
+            signed=self._model.card.signed,
         )
 
     @torch.no_grad()
     def gather(
-        self,
-        texts: Iterable[Probe],
-        first: int,
-        progress: Callable[[int], None] = lambda _tokens: None,
+        self, texts: Iterable[Probe], first: int, progress: Callable[[int], None] = lambda _: None
     ) -> IndexPart:
         """Count on texts, which are read once and in their order.
 

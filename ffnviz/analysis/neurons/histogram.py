@@ -27,13 +27,9 @@ def edges() -> NDArray[np.float64]:
 
 
 def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True) -> None:
-    """Count more values.
+    """Count more values, (n, d_ff), in counts, (d_ff, BINS); scratch has two int32 a row or more.
 
-    Args:
-        counts: (d_ff, BINS), added to in place.
-        hidden: the values, (n, d_ff).
-        scratch: as many int32 values, at least two per row, to be overwritten.
-        signed: whether any value may be below zero; False is faster.
+    Without values below zero, `signed` may be False, which is faster.
     """
     n, d_ff = hidden.shape
     bits = hidden.float().contiguous().view(torch.int32)
@@ -67,17 +63,9 @@ def _add_to(counts: Tensor, bits: Tensor, places: Tensor, signs: Tensor | None) 
 
 
 def quantile(counts: NDArray[np.integer], share: float) -> float:
-    """The value that this share of one neuron's values does not exceed, to within its bin.
+    """The value that this share of one neuron's values does not exceed, of counts, (BINS,).
 
-    Values count as evenly spread within their bin, those near zero as 0, and those beyond the last
-    edge as that edge.
-
-    Args:
-        counts: of one neuron, (BINS,).
-        share: from 0 to 1.
-
-    Raises:
-        ValueError: if nothing was counted.
+    Values count as evenly spread within their bin, near zero as 0, beyond the last edge as it.
     """
     below = np.cumsum(counts)
     if not below[-1]:

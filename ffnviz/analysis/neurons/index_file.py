@@ -3,7 +3,8 @@
 import io
 import json
 import zipfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
@@ -41,30 +42,33 @@ class IndexFileError(ValueError):
 
 
 def write_index(index: NeuronIndex, path: Path) -> None:
-    """Write an index; its values are kept in half precision.
-
-    Raises:
-        OSError: if it cannot be written; what was there before is there still.
-    """
+    """Write an index; its values are kept in half precision."""
     about = {"version": VERSION} | {name: getattr(index, name) for name in ABOUT}
-    arrays: dict[str, Any] = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
-    arrays |= {name: getattr(index, name) for name in COUNTS}
+    arrays = {name: getattr(index, name) for name in COUNTS}
     for number, block in index.by_number.items():
         arrays |= {f"{number}.{name}": _small(values) for name, values in asdict(block).items()}
+    _write(path, about, arrays, np.savez_compressed)
+
+
+def _write(path: Path, about: object, arrays: Mapping[str, Any], save: Callable[..., Any]) -> None:
     content = io.BytesIO()
-    np.savez_compressed(content, **arrays)
+    save(content, about=np.frombuffer(json.dumps(about).encode(), np.uint8), **arrays)
     replace_file(path, content.getbuffer())
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[dict[str, Any], Mapping[str, NDArray[Any]]]]:
+    """What a file says about itself, and its arrays."""
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+        yield json.loads(arrays["about"].tobytes()), arrays
 
 
 def _small(values: NDArray[Any]) -> NDArray[Any]:
     """The same in fewer bytes: float32 for float64, half precision for float32, small integers."""
     if values.dtype.kind == "f":
         return values.astype(np.float32 if values.dtype == np.float64 else np.float16)
-    return values.astype(
-        np.result_type(
-            np.min_scalar_type(values.max(initial=0)), np.min_scalar_type(values.min(initial=0))
-        )
-    )
+    ends = values.max(initial=0), values.min(initial=0)
+    return values.astype(np.result_type(*map(np.min_scalar_type, ends)))
 
 
 def _check(index: NeuronIndex) -> None:
@@ -74,6 +78,7 @@ def _check(index: NeuronIndex) -> None:
         raise ValueError("it does not say which blocks it has")
     if list(numbers) != sorted(set(numbers)):
         raise ValueError("its blocks are not in order")
+    low = EXAMPLES if index.both_sides else 0
     wanted: dict[str, tuple[int, ...]] = {
         "by_position": (len(index.at_position),),
         "by_class": (len(TokenClass),),
@@ -87,7 +92,6 @@ def _check(index: NeuronIndex) -> None:
         "partners": (SHOWN,),
         "alike": (SHOWN,),
     }
-    low = EXAMPLES if index.both_sides else 0
     wanted |= dict.fromkeys(("low_values", "low_examples", "low_tokens"), (low,))
     wanted |= {"low_texts": (), "both_texts": (), "low_by_tag": (n_tags if low else 0,)}
     for block in index.blocks:
@@ -142,8 +146,7 @@ def read_index(
     if not path.is_file():
         raise IndexFileError(f"{path} is not an index of neurons: there is no such file.")
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            about = json.loads(arrays["about"].tobytes())
+        with _opened(path) as (about, arrays):
             blocks = tuple(
                 BlockIndex(**{f.name: _array(arrays, number, f.name) for f in fields(BlockIndex)})
                 for number in about["numbers"]
@@ -199,11 +202,7 @@ def in_words(numbers: Sequence[int]) -> str:
 
 
 def write_part(part: IndexPart, done: Collection[int], run: str, path: Path) -> None:
-    """Write the counts of the pieces `done` of the run that a text describes.
-
-    Raises:
-        OSError: if it cannot be written; what was there before is there still.
-    """
+    """Write the counts of the pieces `done` of the run that a text describes."""
     about = {
         "of": run,
         "done": sorted(done),
@@ -212,20 +211,16 @@ def write_part(part: IndexPart, done: Collection[int], run: str, path: Path) -> 
         "texts": [[place, text] for place, text in part.texts.items()],
         "n_blocks": len(part.blocks),
     }
-    arrays: dict[str, Any] = {"about": np.frombuffer(json.dumps(about).encode(), np.uint8)}
-    arrays |= {name: getattr(part, name) for name in COUNTS}
+    arrays = {name: getattr(part, name) for name in COUNTS}
     for number, block in enumerate(part.blocks):
         arrays |= {f"{number}.{name}": values for name, values in asdict(block).items()}
-    content = io.BytesIO()
-    np.savez(content, **arrays)
-    replace_file(path, content.getbuffer())
+    _write(path, about, arrays, np.savez)
 
 
 def read_part(path: Path, run: str) -> tuple[IndexPart, set[int]] | None:
     """A part and the pieces it counts; None if the file holds none, or that of another run."""
     try:
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            about = json.loads(arrays["about"].tobytes())
+        with _opened(path) as (about, arrays):
             if about["of"] != run:
                 return None
             blocks = tuple(

@@ -27,9 +27,8 @@ SEED = 0
 class ProbeLoss:
     """The loss of the plain and of the edited network at the same masked tokens."""
 
-    # plain, edited: cross-entropy at each masked token, in nats, (n_masked,)
-    plain: NDArray[np.float64]
-    edited: NDArray[np.float64]
+    plain: NDArray[np.float64]  # cross-entropy at each masked token, in nats, (n_masked,)
+    edited: NDArray[np.float64]  # likewise
 
     @property
     def worse(self) -> float:
@@ -59,11 +58,7 @@ class MaskedBatch:
 
 
 def masked_batches(model: Network, probes: Sequence[Probe]) -> Iterator[MaskedBatch]:
-    """The probe sentences with a fifth of the tokens of each masked, always the same, at least one.
-
-    Raises:
-        NotForThisNetwork: without a mask token.
-    """
+    """The probe sentences with a fifth of the tokens of each masked, always the same ones."""
     mask = masked_id(model)
     generator = torch.Generator().manual_seed(SEED)
     done = 0
@@ -78,9 +73,8 @@ def masked_batches(model: Network, probes: Sequence[Probe]) -> Iterator[MaskedBa
 
 def losses_of(logits: Tensor, targets: Tensor) -> NDArray[np.float64]:
     """Cross-entropy of each target, (B, k), by its logits, (B, k, vocab_size), in nats, (B·k,)."""
-    losses = F.cross_entropy(
-        logits.flatten(0, 1), targets.flatten().to(logits.device), reduction="none"
-    )
+    words, wanted = logits.flatten(0, 1), targets.flatten().to(logits.device)
+    losses = F.cross_entropy(words, wanted, reduction="none")
     return losses.cpu().double().numpy()
 
 
@@ -91,13 +85,9 @@ def masked_loss(
     edits: Sequence[Edit] = (),
     progress: Progress = lambda _: None,
 ) -> NDArray[np.float64]:
-    """Cross-entropy at every masked token, in nats, (n_masked,).
+    """Cross-entropy at the tokens of `masked_batches`, in nats, (n_masked,).
 
-    The tokens are those of `masked_batches`. Edits are made at every token, whatever tokens they
-    name.
-
-    Raises:
-        NotForThisNetwork: without a mask token or a word head.
+    Edits are made at every token, whatever tokens they name.
     """
     require(model, LOSS_NEEDS)
     everywhere = [replace(edit, tokens=None) for edit in edits]
@@ -134,8 +124,7 @@ DIRECT_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NO
 class Change:
     """How far an edited trace is from the plain one, at one token."""
 
-    # ‖edited − plain‖ / ‖plain‖ of each block's FFN output, (n_blocks,)
-    output: NDArray[np.float64]
+    output: NDArray[np.float64]  # ‖edited − plain‖ / ‖plain‖ of each FFN's output, (n_blocks,)
     stream: NDArray[np.float64]  # the same for the residual stream after each block, (n_blocks,)
     divergence: float  # KL(plain ‖ edited) between the softmaxes, in nats
 
@@ -144,11 +133,10 @@ class Change:
 def change(plain: ForwardPass, edited: ForwardPass, token: int) -> Change:
     """Compare an edited pass over the same tokens with the plain one."""
     pairs = list(zip(plain.blocks, edited.blocks, strict=True))
-    return Change(
-        np.array([_distance(a.ffn.output[token], b.ffn.output[token]) for a, b in pairs]),
-        np.array([_distance(a.output[token], b.output[token]) for a, b in pairs]),
-        divergence(plain.logits_at(token), edited.logits_at(token)),
-    )
+    output = [_distance(a.ffn.output[token], b.ffn.output[token]) for a, b in pairs]
+    stream = [_distance(a.output[token], b.output[token]) for a, b in pairs]
+    apart = divergence(plain.logits_at(token), edited.logits_at(token))
+    return Change(np.array(output), np.array(stream), apart)
 
 
 def _distance(plain: Tensor, edited: Tensor) -> float:
@@ -164,17 +152,12 @@ def direct_contributions(
     hidden · E_w · (γ ⊙ (value − mean(value))) / σ, with σ of the whole stream held fixed; effects
     through later blocks are not counted (Elhage et al. 2021, "direct path"; Geva et al. 2022,
     eq. 5). With a `block` those of its neurons alone, (1, d_ff).
-
-    Raises:
-        NotForThisNetwork: for a post-LN network, or without a plain word head.
     """
     require(model, DIRECT_NEEDS)
     head, words = word_head(model)
     along = words.vectors[word]  # (d_model,)
     if head.norm is not None:
         along = head.norm.undivided_along(along) / head.norm.scale(trace.blocks[-1].output[token])
-    added = [
-        trace.blocks[number].ffn.hidden[token] * (model.ffn(number).values @ along)
-        for number in (range(len(trace.blocks)) if block is None else [block])
-    ]
+    numbers = range(len(trace.blocks)) if block is None else [block]
+    added = [trace.blocks[n].ffn.hidden[token] * (model.ffn(n).values @ along) for n in numbers]
     return torch.stack(added).float().cpu().numpy()

@@ -28,8 +28,7 @@ class RankedWords(Comparable):
     """Entries of the vocabulary, the highest score first.
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> promoted, _ = ffnviz.sae_words(model, sae, feature=1709, k=3)
+        >>> promoted, _ = ffnviz.sae_words(ffnviz.load("relu"), sae, feature=1709, k=3)
         >>> len(promoted.words), promoted.ids.shape, bool(promoted.scores[0] > promoted.scores[2])
         (3, torch.Size([3]), True)
     """
@@ -51,9 +50,8 @@ class Similar:
 def key_matches(model: Network, block: int, neuron: int, k: int = 10) -> RankedWords:
     """The words whose embeddings, alone in the stream, would activate a neuron most.
 
-    The score is the pre-activation: LN(E_w) · key + b, with the LayerNorm before this FFN. Only
-    words that stood at least OFTEN_ENOUGH times in the training text are ranked; where this is not
-    known, all but special tokens.
+    The score is the pre-activation: LN(E_w) · key + b, with the LayerNorm before this FFN. Only the
+    words of `can_be_ranked` are ranked.
     """
     ffn, words = model.ffn(block), model.input_words
     key, norm = ffn.keys[neuron], ffn.word_norm
@@ -67,14 +65,7 @@ def key_matches(model: Network, block: int, neuron: int, k: int = 10) -> RankedW
 def written_words(
     model: Network, block: int, neuron: int, k: int = 10
 ) -> tuple[RankedWords, RankedWords]:
-    """The words that one unit of a neuron's activation promotes and suppresses most.
-
-    Its value is read through the final LayerNorm's centring and gain and the output matrix, without
-    the division by the stream's standard deviation.
-
-    Raises:
-        NotForThisNetwork: without a plain word head.
-    """
+    """The words that a neuron's activation of 1 promotes and suppresses most; see `words_of`."""
     return words_of(model, model.ffn(block).values[neuron], k)
 
 
@@ -86,8 +77,8 @@ def whole_first(words: Sequence[str]) -> list[str]:
 def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, RankedWords]:
     """The words that a vector written into the stream, (d_model,), promotes and suppresses most.
 
-    Raises:
-        NotForThisNetwork: without a plain word head.
+    It is read through the final LayerNorm's centring and gain and the output matrix, without the
+    division by the stream's standard deviation.
     """
     head, words = word_head(model)
     if head.norm is not None:
@@ -105,10 +96,7 @@ def value_norms(model: Network, block: int, neuron: int) -> tuple[float, float]:
 
 
 def row_norms(vectors: Tensor) -> Tensor:
-    """The norms of a block's keys or values, (d_ff, d_model) -> (d_ff,).
-
-    Values are a transposed view, on which this is ten times quicker than vectors.norm(dim=-1).
-    """
+    """The norms of rows, (n, d_model) -> (n,); on a transposed view ten times as fast as .norm."""
     norms: Tensor = vectors.square().sum(dim=-1).sqrt()
     return norms
 
@@ -157,29 +145,17 @@ AT_ONCE = 2**25  # scores in memory
 def written_ids(
     network: Network, block: int, neurons: NDArray[np.integer], k: int
 ) -> NDArray[np.int64]:
-    """The k words that each neuron promotes most, as memory.written_words for one, (n,) -> (n, k).
-
-    They are rows in the vocabulary, the highest score first; fewer than k if fewer words stood
-    often enough in the training text.
-
-    Raises:
-        NotForThisNetwork: without a plain word head.
-    """
+    """The k words that each neuron promotes most, their rows in the vocabulary, (n,) -> (n, k)."""
     values = network.ffn(block).values
     chosen = torch.from_numpy(neurons.astype(np.int64)).to(values.device)
     rows = max(1, AT_ONCE // len(word_head(network)[1].vectors))
-    return np.concatenate(
-        [promoted_ids(network, values[chunk], k) for chunk in torch.split(chosen, rows)]
-    )
+    best = [promoted_ids(network, values[chunk], k) for chunk in torch.split(chosen, rows)]
+    return np.concatenate(best)
 
 
 @torch.no_grad()
 def promoted_ids(network: Network, written: Tensor, k: int) -> NDArray[np.int64]:
-    """The words that each vector promotes most, (n, d_model) -> (n, k).
-
-    Raises:
-        NotForThisNetwork: without a plain word head.
-    """
+    """The words that each vector promotes most, (n, d_model) -> (n, k)."""
     head, words = word_head(network)
     vectors = words.vectors
     rows = can_be_ranked(network, len(vectors), vectors.device).nonzero().flatten()

@@ -17,16 +17,10 @@ class NeuronSetError(ValueError):
 
 
 def read_set(text: str, n_blocks: int, d_ff: int, block: int) -> dict[int, tuple[int, ...]]:
-    """The neurons that a text names, by block.
+    """The neurons that a text names, sorted, by the number of their block, from 0.
 
-    Commas, semicolons or spaces separate pieces: "17" is a neuron of the given block, "2:17" one
-    of the second, "2:40-49" ten of them. Blocks count from 1, neurons from 0, as on the page.
-
-    Returns:
-        The neurons, sorted, by the number of their block, from 0.
-
-    Raises:
-        NeuronSetError: naming the piece that is invalid.
+    Commas, semicolons or spaces separate pieces: "17" is a neuron of the given block, "2:17" one of
+    the second, "2:40-49" ten of them. Blocks count from 1, neurons from 0, as on the page.
     """
     by_block: dict[int, set[int]] = {}
     for piece in re.split(r"[\s,;]+", text.strip()):
@@ -143,11 +137,7 @@ def to_line(names: Sequence[Name]) -> str:
 
 
 def read_names(text: str, networks: Mapping[str, NetworkSize]) -> Reading:
-    """Read what `to_file` or `to_line`, or anybody, wrote; names for other networks are left out.
-
-    Raises:
-        NamesError: if it is not a list of names.
-    """
+    """Read what `to_file`, `to_line` or anybody wrote; names for other networks are left out."""
     if len(text) > LONGEST_FILE:
         raise NamesError(f"It is longer than {LONGEST_FILE:,} characters.")
     if not text.strip():

@@ -1,9 +1,4 @@
-"""The index of neurons: what activates each of them on a set of texts.
-
-Neurons that mean something to people: rare, active on one tag, and on few words.
-
-All neurons of a block as rows of a table, and as descriptions of our own.
-"""
+"""The index of neurons: what activates each on a set of texts, and which people can interpret."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -22,7 +17,7 @@ from ffnviz.analysis.neurons.descriptions import Description, Score
 from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.partners import partners
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.models.config import lacking
+from ffnviz.models.config import optional
 from ffnviz.models.network import Network
 
 
@@ -53,8 +48,7 @@ class BlockIndex:
         ((2048,), True)
     """
 
-    # tokens at each position on which a neuron fired, (n_positions, d_ff)
-    by_position: NDArray[np.integer]
+    by_position: NDArray[np.integer]  # tokens at each place on which it fired, (n_positions, d_ff)
     by_class: NDArray[np.integer]  # tokens of each class on which it fired, (n_classes, d_ff)
     texts: NDArray[np.integer]  # texts in which it fired above zero at least once, (d_ff,)
     by_tag: NDArray[np.integer]  # of these, those with each tag, (n_tags, d_ff)
@@ -66,8 +60,7 @@ class BlockIndex:
     values: NDArray[np.float32]
     examples: NDArray[np.int32]  # these texts, as indices in NeuronIndex.texts, (k, d_ff)
     tokens: NDArray[np.int32]  # the token of that value in its text, (k, d_ff)
-    # the neurons that fire most like it, (SHOWN, d_ff); −1 where there are no more
-    partners: NDArray[np.int32]
+    partners: NDArray[np.int32]  # those that fire most like it, (SHOWN, d_ff); −1: no more
     alike: NDArray[np.float32]  # the estimated cosine between its firing and theirs, (SHOWN, d_ff)
     # low_values, low_examples, low_tokens: the same for its lowest values, the lowest first; ∞
     # where it fired below zero in fewer texts, (0, d_ff) where that was not counted
@@ -206,11 +199,7 @@ class NeuronIndex:
 
 
 def finish(part: IndexPart, source: str, tags: tuple[str, ...], gatherer: Gatherer) -> NeuronIndex:
-    """Make an index of the counts on all texts.
-
-    Raises:
-        ValueError: if there were no texts.
-    """
+    """Make an index of the counts on all texts."""
     if not part.n_texts:
         raise ValueError("There are no texts to make an index of.")
     row_of = {place: row for row, place in enumerate(part.texts)}
@@ -257,13 +246,10 @@ def build_index(
     progress: Callable[[int], None] = lambda _tokens: None,
     blocks: Sequence[int] | None = None,
 ) -> NeuronIndex:
-    """Run a network over any number of texts, read once, in this process.
+    """Run a network over any number of texts, read once, in this process; long ones are cut.
 
-    Long texts are cut into pieces. `progress` is called after each batch with the number of tokens
-    done. `blocks` are counted from 0; by default all are indexed.
-
-    Raises:
-        ValueError: if there are no texts, or one has a tag that is not in `tags`.
+    `progress` is called after each batch with the number of tokens done. `blocks` are counted from
+    0; by default all are indexed.
     """
     gatherer = Gatherer(model, tags, blocks)
     return finish(gatherer.gather(texts, 0, progress), source, tags, gatherer)
@@ -291,10 +277,9 @@ class InterpretableNeuron:
 def interpretable_neurons(
     index: NeuronIndex, block: int, word_at: WordAt, most: int = 4
 ) -> tuple[InterpretableNeuron, ...]:
-    """The neurons of a block that people can interpret best, at most `most`, each of another tag.
+    """The neurons of a block that people can interpret best, each of another tag.
 
-    The score is the F1 between "it fires in this text" and "the text has this tag", times the share
-    of its strongest examples at its commonest words.
+    By the F1 between firing and tag, times the share of its examples at its commonest words.
     """
     counts = index.by_number.get(block)
     if counts is None or not index.tags:
@@ -323,10 +308,7 @@ def tag_f1(index: NeuronIndex, counts: BlockIndex, side: int) -> NDArray[np.floa
 
 
 def best_tags(index: NeuronIndex, counts: BlockIndex) -> tuple[list[str], NDArray[np.float64]]:
-    """Each neuron's tag with the highest F1 on either side of zero, and that F1, (d_ff,).
-
-    Without tags in the index, these are "" and 0.
-    """
+    """Each neuron's tag with the highest F1 on either side, or "", and that F1, (d_ff,), or 0."""
     f1 = np.max([tag_f1(index, counts, side) for side in counts.sides], axis=0)  # (n_tags, d_ff)
     best = f1.argmax(axis=0) if index.tags else []
     tags = [index.tags[row] for row in best] or [""] * f1.shape[1]
@@ -336,10 +318,7 @@ def best_tags(index: NeuronIndex, counts: BlockIndex) -> tuple[list[str], NDArra
 def common_words(
     index: NeuronIndex, counts: BlockIndex, neuron: int, word_at: WordAt, side: int | None = None
 ) -> list[tuple[str, int]]:
-    """The words at a neuron's strongest examples with their counts, the commonest first.
-
-    The examples are of both sides of zero, unless one is given.
-    """
+    """The words at a neuron's examples, of both sides or one, with counts, the commonest first."""
     strongest = counts.strongest(neuron) if side is None else counts.examples_of(neuron, side)
     words = (word_at(index.texts[each.text], each.token) for each in strongest)
     return Counter(word for word in words if word.isalpha()).most_common()
@@ -422,7 +401,7 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r")  # as `pictures/static` has them
 
 def neurons_table(index: NeuronIndex) -> Any:
     """One row per neuron; see NeuronIndex.to_pandas."""
-    pandas = _pandas()
+    pandas = optional("pandas", "A table")
     tables = []
     for number, block in index.by_number.items():
         neurons = range(block.values.shape[1])
@@ -449,7 +428,7 @@ def neurons_table(index: NeuronIndex) -> Any:
 
 def examples_table(index: NeuronIndex) -> Any:
     """One row per example; see NeuronIndex.to_pandas."""
-    pandas = _pandas()
+    pandas = optional("pandas", "A table")
     rows = [
         (number, neuron, side, rank, example.value, example.token, index.texts[example.text])
         for number, block in index.by_number.items()
@@ -462,15 +441,10 @@ def examples_table(index: NeuronIndex) -> Any:
 
 
 def check_format(path: Path) -> None:
-    """Check that a table can be written to this path.
-
-    Raises:
-        ValueError: if it ends in neither .csv nor .parquet.
-        ImportError: in a sentence, without pandas.
-    """
+    """Check that a table can be written to this path."""
     if path.suffix.lower() not in FORMATS:
         raise ValueError(f"{path}: give a name that ends in {' or '.join(FORMATS)}.")
-    _pandas()
+    optional("pandas", "A table")
 
 
 def write_table(table: Any, path: Path) -> None:
@@ -487,11 +461,3 @@ def write_table(table: Any, path: Path) -> None:
 def _as_text(value: Any) -> Any:
     """A cell that no spreadsheet takes for a formula: those begin with one of these signs."""
     return f"“{value}”" if isinstance(value, str) and value.startswith(FORMULA) else value
-
-
-def _pandas() -> Any:
-    try:
-        import pandas  # type: ignore[import-untyped]
-    except ImportError as error:
-        raise lacking("A table", "pandas") from error
-    return pandas

@@ -1,15 +1,13 @@
 """Which neurons fire together, from a sketch whose size does not depend on the number of pairs.
 
 Every sampled token gets M signs of its own. A neuron's sketch is the sum of the signs of the tokens
-on which it fires; the product of two sketches is, on average, M times the number of tokens on which
-both fire (Alon, Matias & Szegedy 1996, "The space complexity of approximating the frequency
-moments"). All are whole numbers, so sketches can be added in any order.
+on which it fires; the product of two is, on average, M times the number of tokens on which both
+fire (Alon, Matias & Szegedy 1996, "The space complexity of approximating the frequency moments").
 
 For the product, a token's signs are ones and zeros, packed three to a float32 with weights 1, 2⁸
-and 2¹⁶. Few enough rows are multiplied at a time that each of the three sums stays below 2⁸, and
-all together below 2²⁴: a float32 holds them exactly, and the product has a third of the columns.
-Where a processor or a GPU multiplies so fast that unpacking would cost more, signs are multiplied
-unpacked; a bfloat16 holds whole numbers up to 2⁸, and the sketch is the same to the bit.
+and 2¹⁶. Few enough rows are multiplied at a time that each sum stays below 2⁸, and all below 2²⁴,
+so that it is exact. Where a processor or a GPU multiplies so fast that unpacking would cost more,
+signs are not packed; a bfloat16 holds whole numbers up to 2⁸, and the sketch is the same.
 """
 
 from dataclasses import dataclass
@@ -54,15 +52,11 @@ def signs(places: NDArray[np.uint64]) -> tuple[NDArray[np.bool_], NDArray[np.int
 def partners(
     sketches: NDArray[np.int64], fired: NDArray[np.int64]
 ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
-    """Each neuron's strongest partners, and how alike they fire.
+    """Each neuron's strongest partners, and how alike they fire, (SHOWN, d_ff) each.
 
-    Args:
-        sketches: (d_ff, M), or (0, M) for more than MOST neurons.
-        fired: the sampled tokens on which each fired, (d_ff,).
-
-    Returns:
-        The partners, (SHOWN, d_ff), −1 where there are no more that are surely partners, and the
-        estimated cosine between the two, both / √(one · other), from 0 to 1, (SHOWN, d_ff).
+    `sketches` is (d_ff, M), or (0, M) for more than MOST neurons; `fired`, (d_ff,), the number of
+    sampled tokens on which each fired. −1 stands where there are no more that are surely partners;
+    the estimated cosine is both / √(one · other), from 0 to 1.
     """
     d_ff, m = len(fired), sketches.shape[1]
     neurons = np.full((SHOWN, d_ff), -1, dtype=np.int32)

@@ -24,11 +24,7 @@ class ProbesError(ValueError):
 
 
 def read_probes(path: Path = PROBES) -> tuple[Probe, ...]:
-    """Read a table: a header, then on each line a sentence, a tab, and tags between commas.
-
-    Raises:
-        ProbesError: naming the line that is invalid.
-    """
+    """Read a table: a header, then on each line a sentence, a tab, and tags between commas."""
     try:
         header, *lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, ValueError) as error:

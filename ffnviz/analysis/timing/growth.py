@@ -16,18 +16,11 @@ from ffnviz.models.torch_shortcuts import draws_from
 from ffnviz.models.trace import Trace
 
 
-def convolution_of(layer: nn.Linear, groups: int = 1) -> nn.Conv1d:
-    """The same weights as Conv1d(kernel 1), (B, d_in, L) -> (B, d_out, L).
-
-    In one group the weights are shared, not copied (Vaswani et al. 2017, section 3.3: "two
-    convolutions with kernel size 1"); in more, only the blocks on the matrix's diagonal are kept.
-    """
+def convolution_of(layer: nn.Linear) -> nn.Conv1d:
+    """Conv1d(kernel 1) with a layer's weights, not copied: (B, d_in, L) -> (B, d_out, L)."""
     d_in, d_out, bias = layer.in_features, layer.out_features, layer.bias is not None
-    convolution = nn.Conv1d(d_in, d_out, 1, groups=groups, bias=bias, device="meta")
-    blocks = torch.unflatten(torch.unflatten(layer.weight, 0, (groups, -1)), -1, (groups, -1))
-    # (groups, d_out / groups, groups, d_in / groups): those where both groups are the same.
-    kernel = blocks.diagonal(dim1=0, dim2=2).movedim(-1, 0).reshape(d_out, d_in // groups, 1)
-    convolution.weight = nn.Parameter(kernel, requires_grad=False)
+    convolution = nn.Conv1d(d_in, d_out, 1, bias=bias, device="meta")
+    convolution.weight = nn.Parameter(layer.weight[..., None], requires_grad=False)
     if layer.bias is not None:
         convolution.bias = nn.Parameter(layer.bias, requires_grad=False)
     return convolution
@@ -47,8 +40,7 @@ class Growth:
     """Times for growing sizes."""
 
     sizes: tuple[int, ...]  # what grows, (n,)
-    # "FFN, batch 1" … → a spread for each size, in milliseconds
-    times: dict[str, tuple[Spread, ...]]
+    times: dict[str, tuple[Spread, ...]]  # "FFN, batch 1" … → a spread a size, in milliseconds
 
 
 @torch.no_grad()
@@ -94,9 +86,8 @@ def _grow(
     named = {f"{name} {size}": task for (name, size), task in tasks.items()}
     spreads = in_turn(named, repeats, warm_up=1, device=device, progress=progress)
     series = dict.fromkeys(name for name, _ in tasks)
-    return Growth(
-        sizes, {name: tuple(spreads[f"{name} {size}"] for size in sizes) for name in series}
-    )
+    times = {name: tuple(spreads[f"{name} {size}"] for size in sizes) for name in series}
+    return Growth(sizes, times)
 
 
 @dataclass(frozen=True)
@@ -113,14 +104,7 @@ class Convolution:
 def as_convolution(
     model: Model, trace: Trace, block: int, repeats: int, progress: Progress = lambda _: None
 ) -> Convolution:
-    """One block's plain FFN on a sentence, against Conv1d(kernel 1) with the same weights.
-
-    Linear works on (B, T, d), a convolution on (B, d, T): two transposes lie between them
-    (Vaswani et al. 2017, section 3.3: "two convolutions with kernel size 1").
-
-    Raises:
-        NotForThisNetwork: for a gated FFN, or a network that is not ours.
-    """
+    """One block's plain FFN on a sentence, against Conv1d(kernel 1) with the same weights."""
     require(model, CONVOLUTION_NEEDS)
     ffn = encoder_of(model).blocks[block].ffn
     first, second = (convolution_of(layer) for layer in (ffn.expand, ffn.compress))

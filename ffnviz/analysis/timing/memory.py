@@ -101,11 +101,9 @@ class Memory:
 
     n_tokens: int  # T
     chunks: tuple[int, ...]  # tokens at a time, the most first; the first is T
-    # bytes of all tensors at the worst moment, the output's included, one a chunk size
-    peaks: tuple[int, ...]
+    peaks: tuple[int, ...]  # bytes of all tensors at the worst moment, one a chunk size
     expected: tuple[int, ...]  # the same by arithmetic: 4 bytes a number
-    # milliseconds, one a chunk size; none while they are measured
-    times: tuple[Spread, ...]
+    times: tuple[Spread, ...]  # milliseconds, one a chunk size; none while they are measured
     difference: float  # the largest between the outputs of the whole and of the smallest chunks
     kept: int  # bytes that a training step keeps for the gradients, without chunks
     weights: int  # bytes of W₁, b₁, W₂, b₂
@@ -146,11 +144,7 @@ def chunk_sizes(n_tokens: int) -> tuple[int, ...]:
 def memory(
     model: Model, block: int, n_tokens: int, repeats: int, progress: Progress = lambda _: None
 ) -> Iterator[Memory]:
-    """Measure one block's FFN on random inputs of the right shape: first the bytes, then the times.
-
-    Raises:
-        NotForThisNetwork: for a gated FFN, or a network that is not ours.
-    """
+    """Measure one block's FFN on random inputs of the right shape: first bytes, then times."""
     require(model, NEEDS)
     ffn, sizes = encoder_of(model).blocks[block].ffn, model.sizes
     generator = torch.Generator().manual_seed(SEED)

@@ -67,10 +67,8 @@ def _block_stages(name: str, block: Block, record: BlockStages) -> list[Stage]:
     if isinstance(ffn, GatedFeedForward):
         value = partial(ffn.gated_value, record.ffn.input)
         activated = ffn.activation.function(record.ffn.pre_activation)
-        gate = [
-            Stage(f"{name} value", "FFN", value),
-            Stage(f"{name} gate", "FFN", partial(torch.mul, activated, value())),
-        ]
+        multiply = partial(torch.mul, activated, value())
+        gate = [Stage(f"{name} value", "FFN", value), Stage(f"{name} gate", "FFN", multiply)]
     return [
         Stage(f"{name} norm 1", "norm", partial(block.attention_norm, to_norm_1)),
         Stage(f"{name} attention", "attention", partial(block.attention, record.attention.input)),

@@ -56,29 +56,21 @@ def throughput(
     """All matrix products of one block and the output on a sentence, in turn with a large one."""
     encoder, record = encoder_of(model), trace.blocks[block]
     module, attention = encoder.blocks[block], own_attention(record)
+    heads, n_words = module.attention, encoder.config.vocab_size
     n, d_model, d_ff = len(trace.tokens), encoder.config.d_model, encoder.config.d_ff
-    mixing = partial(
-        F.scaled_dot_product_attention, attention.queries, attention.keys, attention.values
-    )
+    qkv = attention.queries, attention.keys, attention.values
+    mixing = partial(F.scaled_dot_product_attention, *qkv)
     mixed = mixing().transpose(-3, -2).flatten(-2)
     generator = torch.Generator().manual_seed(SEED)
     large = torch.randn(BEST_SIZE, BEST_SIZE, generator=generator).to(model.device)
     # By name: how many products, of which (rows, inner, columns), and what computes them.
     products: dict[str, tuple[int, tuple[int, int, int], Callable[[], object]]] = {
-        "W_Q, W_K, W_V": (
-            1,
-            (n, d_model, 3 * d_model),
-            partial(module.attention.project_in, attention.input),
-        ),
+        "W_Q, W_K, W_V": (1, (n, d_model, 3 * d_model), partial(heads.project_in, attention.input)),
         "scores and mixing": (2, (n, n, d_model), partial(mixing, is_causal=attention.causal)),
-        "W_O": (1, (n, d_model, d_model), partial(module.attention.project_out, mixed)),
+        "W_O": (1, (n, d_model, d_model), partial(heads.project_out, mixed)),
         "W₁ (expand)": (1, (n, d_model, d_ff), partial(module.ffn.expand, record.ffn.input)),
         "W₂ (compress)": (1, (n, d_ff, d_model), partial(module.ffn.compress, record.ffn.hidden)),
-        "output": (
-            1,
-            (n, d_model, encoder.config.vocab_size),
-            partial(encoder.unembed, trace.final),
-        ),
+        "output": (1, (n, d_model, n_words), partial(encoder.unembed, trace.final)),
         BEST: (1, (BEST_SIZE, BEST_SIZE, BEST_SIZE), partial(linear, large, large)),
     }
     if isinstance(module.ffn, GatedFeedForward):

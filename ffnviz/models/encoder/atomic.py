@@ -30,11 +30,7 @@ def is_draft(path: Path) -> bool:
 
 @contextmanager
 def draft(place: Path, *, folder: bool) -> Iterator[Path]:
-    """An empty file or folder beside `place`; gone at the end of the block unless renamed.
-
-    Raises:
-        OSError: if none can be made there.
-    """
+    """An empty file or folder beside `place`; gone at the end of the block unless renamed."""
     path = place.with_name(f"{HIDDEN}{secrets.token_hex(8)}.draft")
     with ExitStack() as ends:
         ends.callback(_remove_draft, path)
@@ -71,11 +67,7 @@ def locked(path: Path) -> Iterator[None]:
 
 
 def lock(path: Path, *, wait: bool) -> int:
-    """The descriptor that holds the lock.
-
-    Raises:
-        OSError: if another process has it and `wait` is False, or if there are no such locks.
-    """
+    """The descriptor that holds the lock."""
     if sys.platform == "win32":
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK), str(path))
     descriptor = os.open(path, os.O_RDONLY)
@@ -88,11 +80,7 @@ def lock(path: Path, *, wait: bool) -> int:
 
 
 def replace_file(path: Path, content: bytes | memoryview) -> None:
-    """Write a file; an existing one stays until the new one is complete.
-
-    Raises:
-        OSError: naming the file. What was there before is still there.
-    """
+    """Write a file; an existing one stays until the new one is complete."""
     path = real(path)
     with _named(path), _parents(path.parent), draft(path, folder=False) as new:
         if path.exists():
@@ -105,13 +93,10 @@ def replace_file(path: Path, content: bytes | memoryview) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill, which replaces `path` at the end of the block.
+    """A folder to fill, which replaces `path` at the end of the block; else all stays as it was.
 
     Between two renames there is no `path`. A process that is killed just then leaves
     `set_aside(path)`, which the next write puts back first.
-
-    Raises:
-        OSError: naming the folder. What was there before is still there.
     """
     path = real(path)
     with _named(path), _parents(path.parent):
@@ -128,9 +113,8 @@ def new_folder(path: Path) -> Iterator[Path]:
 
 def write_file(path: Path, content: bytes | memoryview) -> None:
     """Write a file in place, and wait until it is on the disk."""
-    descriptor = os.open(
-        path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o666
-    )
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(path, flags, 0o666)
     try:
         left = memoryview(content)
         while left:
@@ -141,11 +125,7 @@ def write_file(path: Path, content: bytes | memoryview) -> None:
 
 
 def check_writable(folder: Path) -> None:
-    """Try to write in a folder, which need not exist yet; nothing of it stays.
-
-    Raises:
-        OSError: naming the folder, if not.
-    """
+    """Try to write in a folder, which need not exist yet; nothing of it stays."""
     folder = real(folder)
     missing = _missing(folder)
     try:
@@ -156,11 +136,7 @@ def check_writable(folder: Path) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Try to write a file in an existing folder; nothing of it stays.
-
-    Raises:
-        OSError: naming the folder or the file, if not.
-    """
+    """Try to write a file in an existing folder; nothing of it stays."""
     path = real(path)
     if not path.parent.is_dir():
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path.parent))
@@ -220,10 +196,7 @@ def _check_replaceable(path: Path) -> None:
 
 
 def _sync(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk, where the system offers that.
-
-    Without it, a power cut may bring back what was there before.
-    """
+    """Wait until a folder's names are on the disk, lest a power cut bring the former ones back."""
     with suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)
         try:

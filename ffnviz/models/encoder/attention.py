@@ -13,6 +13,10 @@ from torch.nn import functional as F
 from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.linear import Linear
 
+Stream = Float[Tensor, "*batch tokens d_model"]
+Heads = Float[Tensor, "*batch heads tokens d_head"]
+Sources = Float[Tensor, "*batch heads sources d_head"]
+
 
 @dataclass(frozen=True)
 class AttentionRecord:
@@ -26,8 +30,7 @@ class AttentionRecord:
         edits: those that were made in z.
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> trace = model.trace("How [MASK] they know?")
+        >>> trace = ffnviz.load("relu").trace("How [MASK] they know?")
         >>> attention = trace.blocks[0].attention
         >>> attention.weights.shape, attention.z.shape, attention.output.shape
         (torch.Size([8, 5, 5]), torch.Size([8, 5, 64]), torch.Size([5, 512]))
@@ -92,11 +95,7 @@ class AttentionPatterns:
     if not TYPE_CHECKING:  # a type checker knows what there is
 
         def __getattr__(self, name: str) -> Any:
-            """Say why there are no queries and keys.
-
-            Raises:
-                AttributeError: always.
-            """
+            """Say why there are no queries and keys."""
             if name in ("queries", "keys"):
                 raise AttributeError(
                     f"There are no {name} here: a network may rotate, cap or shift its scores, so "
@@ -108,9 +107,7 @@ class AttentionPatterns:
 AttentionStages = AttentionRecord | AttentionPatterns
 
 
-def gathered(
-    z: Float[Tensor, "*batch heads tokens d_head"], edits: tuple[Edit, ...]
-) -> Float[Tensor, "*batch heads tokens d_head"]:
+def gathered(z: Heads, edits: tuple[Edit, ...]) -> Heads:
     """z with edits made, (*batch, n_heads, T, d_head); they name components of the heads' row."""
     if not edits:
         return z
@@ -119,9 +116,7 @@ def gathered(
 
 
 def attention_weights(
-    queries: Float[Tensor, "*batch heads tokens d_head"],
-    keys: Float[Tensor, "*batch heads sources d_head"],
-    causal: bool,
+    queries: Heads, keys: Sources, causal: bool
 ) -> Float[Tensor, "*batch heads tokens sources"]:
     """softmax(Q Kᵀ / √d_head), each row summing to 1; causal, without later tokens."""
     scores = queries @ keys.mT / math.sqrt(queries.shape[-1])
@@ -146,17 +141,14 @@ class SelfAttention(nn.Module):
 
     def forward(
         self,
-        x: Float[Tensor, "*batch tokens d_model"],
+        x: Stream,
         attention_mask: Bool[Tensor, "*batch tokens"] | None = None,
         edits: Sequence[Edit] = (),
     ) -> AttentionRecord:
-        """One pass over x, (*batch, T, d_model), with all stages recorded.
+        """One pass over x, (*batch, T, d_model); edits are made of whatever block they name.
 
-        Args:
-            x: what it reads.
-            attention_mask: False at padding, (*batch, T), to which no token attends. Causal
-                attention does without it, as padding comes last.
-            edits: those of its heads and its output are made, whatever block they name.
+        `attention_mask`, (*batch, T), is False at padding, to which no token attends; causal
+        attention does without it, as padding comes last.
         """
         attn_mask = None
         if attention_mask is not None and not self.causal:

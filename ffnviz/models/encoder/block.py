@@ -13,24 +13,19 @@ from ffnviz.models.encoder.attention import AttentionRecord, SelfAttention
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
 
+Stream = Float[Tensor, "*batch tokens d_model"]
+Mask = Bool[Tensor, "*batch tokens"]
+
 
 @dataclass(frozen=True)
 class BlockRecord:
-    """Every stage of one pass through a block.
+    """Every stage of one pass through a block."""
 
-    Attributes:
-        input: the residual stream before the block, (*batch, T, d_model).
-        attention: the attention's stages.
-        middle: the stream between attention and FFN, (*batch, T, d_model).
-        ffn: the FFN's stages.
-        output: the stream after the block, (*batch, T, d_model).
-    """
-
-    input: Float[Tensor, "*batch tokens d_model"]
-    attention: AttentionRecord
-    middle: Float[Tensor, "*batch tokens d_model"]
-    ffn: FeedForwardRecord
-    output: Float[Tensor, "*batch tokens d_model"]
+    input: Stream  # before the block, (*batch, T, d_model)
+    attention: AttentionRecord  # the attention's stages
+    middle: Stream  # the stream between attention and FFN, (*batch, T, d_model)
+    ffn: FeedForwardRecord  # the FFN's stages
+    output: Stream  # the stream after the block, (*batch, T, d_model)
     behind_ffn: ClassVar[None] = None  # as of a BlockTrace: nothing changes `output` once more
 
 
@@ -50,15 +45,8 @@ class Block(nn.Module):
         self.ffn = feed_forward(d_model, config.d_ff, config.activation, config.dropout, bias)
         self.dropout = nn.Dropout(config.dropout)
 
-    def forward(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        edits: Sequence[Edit] = (),
-    ) -> BlockRecord:
-        """One pass over the stream x, (*batch, T, d_model), with all stages recorded.
-
-        Edits are made on the way.
-        """
+    def forward(self, x: Stream, edits: Sequence[Edit] = ()) -> BlockRecord:
+        """One pass over the stream x, (*batch, T, d_model), with edits; all stages are recorded."""
         x = edited(x, edits, "input")
         attention = self.attend(x, edits)
         middle = edited(self.add_attention(x, attention.output), edits, "middle")
@@ -67,10 +55,7 @@ class Block(nn.Module):
         return BlockRecord(x, attention, middle, ffn, output)
 
     def stream(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        edits: Sequence[Edit] = (),
-        attention_mask: Bool[Tensor, "*batch tokens"] | None = None,
+        self, x: Stream, edits: Sequence[Edit] = (), attention_mask: Mask | None = None
     ) -> tuple[Tensor, Tensor, Tensor]:
         """The stream before, in and after the block alone, (*batch, T, d_model) each.
 
@@ -87,52 +72,35 @@ class Block(nn.Module):
         return x, middle, edited(self.add_ffn(middle, written), edits, "output")
 
     def attend(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        edits: Sequence[Edit] = (),
-        attention_mask: Bool[Tensor, "*batch tokens"] | None = None,
+        self, x: Stream, edits: Sequence[Edit] = (), attention_mask: Mask | None = None
     ) -> AttentionRecord:
         """The attention's stages on the block's input, (*batch, T, d_model), with edits made."""
         read = self.attention_norm(x) if self.norm_first else x
         record: AttentionRecord = self.attention(read, attention_mask, edits)
         return record
 
-    def feed(
-        self, middle: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
-    ) -> FeedForwardRecord:
+    def feed(self, middle: Stream, edits: Sequence[Edit] = ()) -> FeedForwardRecord:
         """The FFN's stages on the stream before it, (*batch, T, d_model), with edits made."""
         record: FeedForwardRecord = self.ffn(self.ffn_reads(middle), edits)
         return record
 
-    def hidden(
-        self, x: Float[Tensor, "*batch tokens d_model"]
-    ) -> Float[Tensor, "*batch tokens d_ff"]:
+    def hidden(self, x: Stream) -> Float[Tensor, "*batch tokens d_ff"]:
         """The FFN's hidden values alone, for the stream x, (*batch, T, d_model)."""
         middle = self.add_attention(x, self.attend(x).output)
         hidden: Tensor = self.ffn.hidden(self.ffn_reads(middle))
         return hidden
 
-    def ffn_reads(
-        self, middle: Float[Tensor, "*batch tokens d_model"]
-    ) -> Float[Tensor, "*batch tokens d_model"]:
+    def ffn_reads(self, middle: Stream) -> Stream:
         """The FFN's input for the stream before it: pre-LN, its LayerNorm; post-LN, the stream."""
         read: Tensor = self.ffn_norm(middle) if self.norm_first else middle
         return read
 
-    def add_attention(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],
-        output: Float[Tensor, "*batch tokens d_model"],
-    ) -> Float[Tensor, "*batch tokens d_model"]:
+    def add_attention(self, x: Stream, output: Stream) -> Stream:
         """The stream between both: the block's input with the attention's output added."""
         stream: Tensor = x + self.dropout(output)
         return stream if self.norm_first else self.attention_norm(stream)
 
-    def add_ffn(
-        self,
-        middle: Float[Tensor, "*batch tokens d_model"],
-        output: Float[Tensor, "*batch tokens d_model"],
-    ) -> Float[Tensor, "*batch tokens d_model"]:
+    def add_ffn(self, middle: Stream, output: Stream) -> Stream:
         """The stream after the block: the stream before the FFN with its output added."""
         stream: Tensor = middle + self.dropout(output)
         return stream if self.norm_first else self.ffn_norm(stream)

@@ -20,30 +20,19 @@ INIT_STD = 0.02
 
 @dataclass(frozen=True)
 class StreamRecord:
-    """The residual stream from the embedding to the final LayerNorm, with all stages.
+    """The residual stream from the embedding to the final LayerNorm, with all stages."""
 
-    Attributes:
-        ids: the token ids, (*batch, T).
-        embedding: token embedding + position, (*batch, T, d_model).
-        blocks: one record a block, in order.
-        final: what the output matrix reads, (*batch, T, d_model).
-    """
-
-    ids: Int[Tensor, "*batch tokens"]
-    embedding: Float[Tensor, "*batch tokens d_model"]
-    blocks: tuple[BlockRecord, ...]
-    final: Float[Tensor, "*batch tokens d_model"]
+    ids: Int[Tensor, "*batch tokens"]  # the token ids, (*batch, T)
+    embedding: Float[Tensor, "*batch tokens d_model"]  # token embedding + position
+    blocks: tuple[BlockRecord, ...]  # one record a block, in order
+    final: Float[Tensor, "*batch tokens d_model"]  # what the output matrix reads
 
 
 @dataclass(frozen=True)
 class EncoderTrace(StreamRecord):
-    """A whole forward pass.
+    """A whole forward pass."""
 
-    Attributes:
-        logits: one score a vocabulary entry, (*batch, T, vocab_size).
-    """
-
-    logits: Float[Tensor, "*batch tokens vocab_size"]
+    logits: Float[Tensor, "*batch tokens vocab_size"]  # one score a vocabulary entry
 
     def logits_at(self, token: int) -> Float[Tensor, "*batch vocab_size"]:
         """The logits at one token, (*batch, vocab_size)."""
@@ -62,22 +51,14 @@ class Encoder(nn.Module):
         self.token_embedding = nn.Embedding(config.vocab_size, config.d_model)
         self.position_embedding = nn.Embedding(config.max_tokens, config.d_model)
         # To a type checker a ModuleList holds modules of any type: say that these are blocks.
-        self.blocks = cast(
-            "Sequence[Block]", nn.ModuleList(Block(config) for _ in range(config.n_blocks))
-        )
-        self.final_norm: nn.Module = (
-            nn.LayerNorm(config.d_model, config.layer_norm_eps, bias=config.bias)
-            if config.norm == "pre"
-            else nn.Identity()  # a post-LN block ends with a LayerNorm of its own
-        )
+        blocks = nn.ModuleList(Block(config) for _ in range(config.n_blocks))
+        self.blocks = cast("Sequence[Block]", blocks)
+        self.final_norm: nn.Module = nn.Identity()  # a post-LN block ends with its own LayerNorm
+        if config.norm == "pre":
+            self.final_norm = nn.LayerNorm(config.d_model, config.layer_norm_eps, bias=config.bias)
 
     def forward(self, ids: Int[Tensor, "*batch tokens"], edits: Edits = ()) -> EncoderTrace:
-        """A whole pass over ids, (*batch, T) with 1 ≤ T ≤ max_tokens, with edits made on the way.
-
-        Raises:
-            ValueError: if there are no tokens, or more than max_tokens; if an edit changes what
-                does not exist.
-        """
+        """A whole pass over ids, (*batch, T) with 1 ≤ T ≤ max_tokens, with edits made on it."""
         record = self.stream(ids, edits)
         return EncoderTrace(**vars(record), logits=self.unembed(record.final))
 
@@ -115,11 +96,7 @@ class Encoder(nn.Module):
             yield record
 
     def settled(self, edits: Edits, n_tokens: int) -> tuple[Edit, ...]:
-        """The edits of a pass over so many tokens, checked; see Edit.settled.
-
-        Raises:
-            ValueError: if an edit changes what does not exist.
-        """
+        """The edits of a pass over so many tokens, checked; see Edit.settled."""
         c = self.config
         sizes = Sizes(c.d_model, c.d_ff, c.n_blocks, c.vocab_size, c.max_tokens)
         shape = c.n_heads, c.d_model // c.n_heads

@@ -10,6 +10,9 @@ from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.linear import Linear
 
+Stream = Float[Tensor, "*batch tokens d_model"]
+Hidden = Float[Tensor, "*batch tokens d_ff"]
+
 
 @dataclass(frozen=True)
 class FeedForwardRecord:
@@ -22,8 +25,7 @@ class FeedForwardRecord:
         output: hidden W2 + b2, (*batch, T, d_model).
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> trace = model.trace("How [MASK] they know?")
+        >>> trace = ffnviz.load("relu").trace("How [MASK] they know?")
         >>> ffn = trace.blocks[0].ffn
         >>> ffn.input.shape, ffn.hidden.shape, ffn.output.shape
         (torch.Size([5, 512]), torch.Size([5, 2048]), torch.Size([5, 512]))
@@ -82,22 +84,17 @@ class FeedForward(nn.Module):
         self.compress = Linear(d_ff, d_model, bias)
         self.dropout = nn.Dropout(dropout)
 
-    def forward(
-        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
-    ) -> FeedForwardRecord:
-        """One pass for every token of x, (*batch, T, d_model), with all stages recorded.
-
-        Edits are made in their order, whatever block they name.
-        """
+    def forward(self, x: Stream, edits: Sequence[Edit] = ()) -> FeedForwardRecord:
+        """All stages for each token of x, (*batch, T, d_model), with edits of whatever block."""
         pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
         hidden = edited(self.activation.function(pre_activation), edits)
-        written = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
-        output = edited(written, edits, "ffn")
-        return FeedForwardRecord(x, pre_activation, hidden, output)
+        return FeedForwardRecord(x, pre_activation, hidden, self.write(hidden, edits))
 
-    def hidden(
-        self, x: Float[Tensor, "*batch tokens d_model"]
-    ) -> Float[Tensor, "*batch tokens d_ff"]:
+    def write(self, hidden: Hidden, edits: Sequence[Edit]) -> Stream:
+        """hidden W2 + b2, (*batch, T, d_ff) -> (*batch, T, d_model), with edits made."""
+        return edited(self.compress(self.dropout(hidden)), edits, "ffn")
+
+    def hidden(self, x: Stream) -> Hidden:
         """Hidden alone for x, (*batch, T, d_model), to the bit as in a whole pass."""
         return self.activation.function(self.expand(x))
 
@@ -111,23 +108,15 @@ class GatedFeedForward(FeedForward):
         super().__init__(d_model, d_ff, activation, dropout, bias)
         self.gated_value = Linear(d_model, d_ff, bias)
 
-    def forward(
-        self, x: Float[Tensor, "*batch tokens d_model"], edits: Sequence[Edit] = ()
-    ) -> GatedFeedForwardRecord:
-        """One pass for every token of x, (*batch, T, d_model), with all stages recorded.
-
-        Edits are made in their order, whatever block they name.
-        """
+    def forward(self, x: Stream, edits: Sequence[Edit] = ()) -> GatedFeedForwardRecord:
+        """All stages for each token of x, (*batch, T, d_model), with edits of whatever block."""
         pre_activation = self.expand(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
         value = self.gated_value(x)  # (*batch, T, d_model) -> (*batch, T, d_ff)
         hidden = edited(self.activation.function(pre_activation) * value, edits)
-        written = self.compress(self.dropout(hidden))  # (*batch, T, d_ff) -> (*batch, T, d_model)
-        output = edited(written, edits, "ffn")
+        output = self.write(hidden, edits)
         return GatedFeedForwardRecord(x, pre_activation, hidden, output, value)
 
-    def hidden(
-        self, x: Float[Tensor, "*batch tokens d_model"]
-    ) -> Float[Tensor, "*batch tokens d_ff"]:
+    def hidden(self, x: Stream) -> Hidden:
         """Hidden alone for x, (*batch, T, d_model), to the bit as in a whole pass."""
         value: Tensor = self.gated_value(x)
         return super().hidden(x) * value

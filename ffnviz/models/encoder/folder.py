@@ -1,10 +1,8 @@
 """A model as a folder: config.json, tokenizer.json, token_counts.json, weights.safetensors.
 
 A trained model has training.json and MODEL_CARD.md too. config.json ends with the SHA-256 of each
-other file but the card, so that files of two models are never taken for one.
-
-The process that starts the others names a folder in the environment; the first that reads a network
-writes the file. Model folders hold float16, which each process would convert for itself.
+other file but the card, so that files of two models are never taken for one. The processes of a
+server share the float32 weights by a mapped file.
 """
 
 import hashlib
@@ -45,15 +43,7 @@ def shared_file(name: str) -> Path | None:
 
 
 def mapped(weights: Mapping[str, Tensor], file: Path) -> dict[str, Tensor]:
-    """The same float32 tensors, read from a mapped file, which is written if it is not there.
-
-    Args:
-        weights: the file's name must tell them from all others.
-        file: from `shared_file`.
-
-    Raises:
-        OSError: if it cannot be written.
-    """
+    """The same float32 tensors from a mapped file for them alone, written if it is not there."""
     tensors = [(name, weights[name]) for name in sorted(weights)]  # safetensors has no order
     lengths = [tensor.numel() + -tensor.numel() % ALIGNED for _, tensor in tensors]
     if not file.exists():
@@ -111,16 +101,8 @@ def write_folder(
 ) -> None:
     """Write a model, its weights as float16. An existing model stays until all is written.
 
-    Args:
-        folder: made if it does not exist.
-        encoder: config and weights.
-        tokenizer: of the same vocabulary size.
-        counts: how often each entry of the vocabulary occurred in the training text.
-        describe: makes training.json and MODEL_CARD.md, by name, of the encoder as it will be read.
-
-    Raises:
-        ModelFolderError: if the folder holds what is not part of a model.
-        OSError: if it cannot be written; what was there before is still there.
+    `counts`: how often each entry occurred in the training text. `describe` makes training.json and
+    MODEL_CARD.md, by name, of the encoder as it will be read.
     """
     check_place(folder)
     weights = {name: t.half().contiguous().cpu() for name, t in encoder.state_dict().items()}
@@ -141,12 +123,7 @@ def write_folder(
 
 
 def check_place(folder: Path) -> None:
-    """Check that a model can be written here, before there is one.
-
-    Raises:
-        ModelFolderError: if the folder holds what is not part of a model, and would be lost.
-        OSError: if files cannot be written here.
-    """
+    """Check that a model can be written here, before there is one."""
     folder = real(folder)
     if folder.is_dir():
         known = {CONFIG, TOKENIZER, COUNTS, WEIGHTS, TRAINING, CARD}
@@ -166,11 +143,7 @@ def check_place(folder: Path) -> None:
 
 
 def read_folder(folder: Path) -> tuple[Encoder, Tokenizer, Tensor]:
-    """The encoder (float32, ready for inference), the tokenizer and the token counts.
-
-    Raises:
-        ModelFolderError: if a file is missing, unreadable, damaged, or does not fit the others.
-    """
+    """The encoder (float32, ready for inference), the tokenizer and the token counts."""
     _check_there(folder)
     config, sums = _read_config(folder / CONFIG)
     tokenizer = _read_tokenizer(folder / TOKENIZER, config, sums)

@@ -56,10 +56,7 @@ def onednn_is_quicker() -> bool:
 
 
 def take_onednn(decided: bool) -> None:
-    """Decide as another process did, so that both compute the same to the bit.
-
-    oneDNN is not used where it is missing.
-    """
+    """Decide as another process did, so that both compute the same to the bit, if oneDNN works."""
     _decided[:] = [decided and _is_right()]
 
 

@@ -18,7 +18,6 @@ from ffnviz.models.device import usable_device
 from ffnviz.models.edit import Edit, Edits, edits_of
 from ffnviz.models.encoder.attention import AttentionStages
 from ffnviz.models.encoder.block import Block, BlockRecord
-from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, EncoderTrace
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForward
 from ffnviz.models.encoder.folder import TRAINING, read_folder
@@ -29,44 +28,6 @@ from ffnviz.models.learned import is_learned
 from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 from ffnviz.models.weights import AsThen, WeightsWatch
-
-
-def model_card(
-    name: str,
-    label: str,
-    colour: str,
-    config: EncoderConfig,
-    folder: Path | None,
-    provenance: Provenance,
-) -> Card:
-    """The card; its usual label is φ's, its colour that of its kind, or if a visitor trained it."""
-    phi = ACTIVATIONS[config.activation]
-    learned = folder is not None and is_learned(folder)
-    colours = ("learned", "learned_other") if learned else ("relu", "gelu")
-    return Card(
-        id=name,
-        label=label or phi.label,
-        phi=phi,
-        colour=colour or colours[not phi.exact_zeros],
-        gated=phi.gated,
-        causal=config.causal,
-        has_mask=True,
-        has_word_head=True,
-        has_word_vectors=True,
-        pre_norm=config.norm == "pre",
-        attention_seen=True,
-        in_order=True,
-        ours=True,
-        provenance=provenance,
-    )
-
-
-def provenance_of(folder: Path | None, token_counts: Tensor, index: Path | None) -> Provenance:
-    """Where the weights come from, with the training record if the folder has one."""
-    record = folder and folder / TRAINING
-    if record is None or not record.is_file():
-        return Provenance(token_counts=token_counts, index=index)
-    return Provenance(record, seed_in(record), token_counts, index)
 
 
 def ffn_view(block: Block) -> FfnView:
@@ -90,13 +51,6 @@ def ffn_view(block: Block) -> FfnView:
     )
 
 
-def attention_view(block: Block) -> AttentionView:
-    """A block's heads: the weights themselves, not copies."""
-    out = block.attention.project_out
-    outputs = torch.unflatten(out.weight.mT, 0, (block.attention.n_heads, -1))
-    return AttentionView(outputs, out.bias)
-
-
 def norm_view(module: nn.LayerNorm) -> Norm:
     """A LayerNorm as the equation has it."""
     return Norm(module.weight, module.bias, module.eps)
@@ -110,16 +64,7 @@ def block_trace(
     ffn_stages: FeedForwardRecord | None = None,
     attention_stages: AttentionStages | None = None,
 ) -> BlockTrace:
-    """A block's part of a trace.
-
-    Args:
-        block: computes the stages when they are asked for.
-        stream: before, in and after it.
-        edits: of this block.
-        guard: makes sure that the weights are those of the pass.
-        ffn_stages: the FFN's stages, if they are kept from the pass.
-        attention_stages: the attention's, likewise.
-    """
+    """A block's part of a trace, of the streams before, in and after it; `guard` checks weights."""
     attend, feed = partial(block.attend, stream[0], edits), partial(block.feed, stream[1], edits)
     attention = LazyValue[AttentionStages](guard(attend), attention_stages)
     return BlockTrace(*stream, attention, LazyValue(guard(feed), ffn_stages))
@@ -167,13 +112,30 @@ class Model(ReadsTexts):
     @cached_property
     def card(self) -> Card:
         """What it is, and where its weights come from."""
-        usual = (
-            [ASSETS / "index" / f"{self.folder.name}.npz"] if self.folder and self._is_twin else []
+        folder, config = self.folder, self.encoder.config
+        usual = [ASSETS / "index" / f"{folder.name}.npz"] if folder and self._is_twin else []
+        # the training record, if the folder has one
+        record = folder / TRAINING if folder and (folder / TRAINING).is_file() else None
+        seed = None if record is None else seed_in(record)
+        phi = ACTIVATIONS[config.activation]
+        learned = folder is not None and is_learned(folder)
+        colours = ("learned", "learned_other") if learned else ("relu", "gelu")
+        return Card(
+            id=self.name,
+            label=self.label or (phi.label if self._is_twin else self.name) or phi.label,
+            phi=phi,
+            colour=self.colour or colours[not phi.exact_zeros],
+            gated=phi.gated,
+            causal=config.causal,
+            has_mask=True,
+            has_word_head=True,
+            has_word_vectors=True,
+            pre_norm=config.norm == "pre",
+            attention_seen=True,
+            in_order=True,
+            ours=True,
+            provenance=Provenance(record, seed, self.token_counts, index_for(self, usual)),
         )
-        provenance = provenance_of(self.folder, self.token_counts, index_for(self, usual))
-        label = self.label or ("" if self._is_twin else self.name)
-        config = self.encoder.config
-        return model_card(self.name, label, self.colour, config, self.folder, provenance)
 
     @property
     def _is_twin(self) -> bool:
@@ -313,7 +275,11 @@ class Model(ReadsTexts):
         Raises:
             ValueError: if there is no such block.
         """
-        return attention_view(self.encoder.blocks[place_of("block", block, self.sizes.n_blocks)])
+        number = place_of("block", block, self.sizes.n_blocks)
+        attention = self.encoder.blocks[number].attention
+        out = attention.project_out
+        outputs = torch.unflatten(out.weight.mT, 0, (attention.n_heads, -1))
+        return AttentionView(outputs, out.bias)
 
     def head_shape(self, block: int) -> tuple[int, int]:
         """How many heads a block has, and how wide each is: the same in all of them."""
@@ -331,10 +297,8 @@ class Model(ReadsTexts):
     def embedding_parts(self, trace: ForwardPass, token: int) -> dict[str, Tensor]:
         """The word's vector and the position's, (d_model,) each."""
         encoder, token = self.encoder, place_of("token", token, trace.ids.shape[-1])
-        return {
-            "word": encoder.token_embedding.weight[trace.ids[token]],
-            "position": encoder.position_embedding.weight[token],
-        }
+        word = encoder.token_embedding.weight[trace.ids[token]]
+        return {"word": word, "position": encoder.position_embedding.weight[token]}
 
     @torch.no_grad()
     def stream_with(self, trace: ForwardPass, block: int, output: Tensor) -> Tensor:
@@ -348,12 +312,7 @@ class Model(ReadsTexts):
 
 
 def load(name: str | Path, device: str | torch.device = "cpu") -> Model:
-    """A model by the name of a twin ("relu", "gelu") or by its folder.
-
-    Raises:
-        ModelFolderError: if the folder is not a model; the message says which file and why.
-        RuntimeError: in a sentence, if the device cannot be used.
-    """
+    """A model by the name of a twin ("relu", "gelu") or by its folder."""
     usable = usable_device(device)
     folder = MODELS / name if name in TWINS else Path(name)
     encoder, tokenizer, token_counts = read_folder(folder)

@@ -42,8 +42,7 @@ class Token:
         special: the name of a token that the tokenizer added, such as [CLS]; else "".
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> trace = model.trace("How [MASK] they know?")
+        >>> trace = ffnviz.load("relu").trace("How [MASK] they know?")
         >>> token = trace.tokens[1]
         >>> token.text, token.start, token.end, trace.text[token.start : token.end]
         (' [MASK]', 3, 10, ' [MASK]')
@@ -66,8 +65,7 @@ class Encoding:
         n_left_out: how many tokens were beyond that.
 
     Examples:
-        >>> model = ffnviz.load("relu")
-        >>> encoding = model.tokenizer.encode("It was late.", max_tokens=3)
+        >>> encoding = ffnviz.load("relu").tokenizer.encode("It was late.", max_tokens=3)
         >>> len(encoding.ids), encoding.n_left_out, encoding.left_out
         (3, 1, '.')
     """

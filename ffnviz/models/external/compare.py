@@ -6,12 +6,7 @@ import torch
 from torch import Tensor
 
 # The largest error that an equation may have, as a share of the largest value.
-TOLERANCE = {
-    torch.float64: 1e-9,
-    torch.float32: 2e-5,
-    torch.float16: 4e-3,
-    torch.bfloat16: 2e-2,
-}
+TOLERANCE = {torch.float64: 1e-9, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 2e-2}
 
 
 def rows(values: Tensor) -> Tensor:

@@ -34,16 +34,13 @@ from ffnviz.models.external.watch import (
 class RecordedBlock:
     """What was recorded of one block; what was not is None."""
 
-    # read: the stream before it and any edit. input, middle, output: the stream before it, before
-    # its FFN, and after it, (B, T, d_model)
-    read: Tensor
-    input: Tensor
-    middle: Tensor | None = None
-    output: Tensor | None = None
+    read: Tensor  # the stream before it and any edit, (B, T, d_model)
+    input: Tensor  # the stream before it
+    middle: Tensor | None = None  # and before its FFN
+    output: Tensor | None = None  # and after it
     ffn_input: Tensor | None = None  # (B, T, d_model)
-    # up, gate: what the first linear layers wrote, (B, T, d_ff) or twice that
-    up: Tensor | None = None
-    gate: Tensor | None = None
+    up: Tensor | None = None  # what a first linear layer wrote, (B, T, d_ff) or twice that
+    gate: Tensor | None = None  # likewise
     hidden: Tensor | None = None  # after any edits, (B, T, d_ff)
     written: Tensor | None = None  # by the FFN's last layer, (B, T, d_model)
     attention: Tensor | None = None  # parallel, what attention wrote, (B, T, d_model)
@@ -104,11 +101,6 @@ class Recording:
     def records_heads(self) -> bool:
         """Whether the running block's heads are recorded."""
         return self.number in self.heads
-
-    @property
-    def ends_with_heads(self) -> bool:
-        """Whether the running block's heads are the last that is wanted."""
-        return self.heads_alone and self.number == max(self.heads)
 
     def batched(self, values: Tensor) -> Tensor:
         """The values as (B, T, width), in whatever shape the network has them."""
@@ -177,11 +169,7 @@ def row_of(blocks: Sequence[RecordedBlock], row: int, n: int) -> list[RecordedBl
 
 
 def recorded(values: Tensor | None) -> Tensor:
-    """The values that a hook recorded.
-
-    Raises:
-        RuntimeError: if it recorded none: the network ran another way than when it was proved.
-    """
+    """The values that a hook recorded."""
     if values is None:
         raise RuntimeError("a module that the equations were checked on did not run")
     return values
@@ -222,9 +210,8 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
     n_blocks = len(proof.blocks)
     ffn, stream, attention = proved.ffn, proved.stream, proved.attention
 
-    def end_block(_: nn.Module, _args: Any, returned: Any) -> Any:
-        recording = _in_a_block()
-        if recording is None or recording.show:
+    def end_block(recording: Recording, returned: Any) -> Any:
+        if recording.show:
             return None
         returned = _edited(recording, returned, "output")
         recording.block.output = recording.keep_batched(stream_out(returned))
@@ -232,12 +219,12 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
             raise PassEnded
         return returned
 
-    yield "begin", proved.block, _before(_begin_block)
+    yield "begin", proved.block, _before(_begin_block, begins=True)
     yield "end", proved.block, _after(end_block)
     if stream.norm_before is not None and stream.kind != PARALLEL:
         yield "middle", stream.norm_before.module, _before(_input_recorder("middle"))
     if stream.middle_norm is not None and proved.edits_middle_norm:
-        yield "edit middle", stream.middle_norm.module, _after(_edit_middle)
+        yield "edit middle", stream.middle_norm.module, _after(partial(_edited, at="middle"))
     yield "ffn input", ffn.up.module, _before(_input_recorder("ffn_input"))
     yield "up", ffn.up.module, _after(_output_recorder("up", lambda r: r.holds))
     if ffn.gate is not None:
@@ -259,20 +246,28 @@ def _hooks_of(proof: Proof, proved: ProvedBlock) -> Iterator[tuple[str, nn.Modul
         yield "attention", stream.attention.module, _after(_output_recorder("attention"))
 
 
-def _before(hook: Any) -> Register:
-    setattr(hook, OURS, True)
-    return lambda module: module.register_forward_pre_hook(hook, with_kwargs=True)
+def _before(hook: Callable[[Recording, Any, Any], Any], begins: bool = False) -> Register:
+    """Registers what is called with the active recording, once its first block has begun."""
+
+    def called(_: nn.Module, args: Any, kwargs: Any) -> Any:
+        recording = ACTIVE.get()
+        if recording is None or not (begins or recording.blocks):
+            return None
+        return hook(recording, args, kwargs)
+
+    setattr(called, OURS, True)
+    return lambda module: module.register_forward_pre_hook(called, with_kwargs=True)
 
 
-def _after(hook: Any) -> Register:
-    setattr(hook, OURS, True)
-    return lambda module: module.register_forward_hook(hook)
+def _after(hook: Callable[[Recording, Any], Any]) -> Register:
+    """The same with what the module returned."""
 
+    def called(_: nn.Module, _args: Any, returned: Any) -> Any:
+        recording = ACTIVE.get()
+        return None if recording is None or not recording.blocks else hook(recording, returned)
 
-def _in_a_block() -> Recording | None:
-    """The active recording once its first block has begun."""
-    recording = ACTIVE.get()
-    return recording if recording is not None and recording.blocks else None
+    setattr(called, OURS, True)
+    return lambda module: module.register_forward_hook(called)
 
 
 def _edited(recording: Recording, returned: Any, at: str) -> Any:
@@ -284,9 +279,9 @@ def _edited(recording: Recording, returned: Any, at: str) -> Any:
     return with_stream(returned, edited(recording.batched(values), edits, at).reshape(values.shape))
 
 
-def _begin_block(_: nn.Module, args: Any, kwargs: Any) -> Any:
-    recording, stream = ACTIVE.get(), stream_in(args, kwargs)
-    if recording is None or stream is None:
+def _begin_block(recording: Recording, args: Any, kwargs: Any) -> Any:
+    stream = stream_in(args, kwargs)
+    if stream is None:
         return None
     edits = edits_of(recording.edits, len(recording.blocks), "input")
     chained = recording.chained and recording.blocks and not edits
@@ -299,14 +294,11 @@ def _begin_block(_: nn.Module, args: Any, kwargs: Any) -> Any:
     return with_stream_in(args, kwargs, recording.block.input.reshape(stream.shape))
 
 
-def _edit_attention(proof: Proof, _: nn.Module, _args: Any, returned: Any) -> Any:
-    recording = _in_a_block()
-    if recording is None:
-        return None
+def _edit_attention(proof: Proof, recording: Recording, returned: Any) -> Any:
     returned = _edited(recording, returned, "attention")
     if recording.records_heads:
         recording.block.heads_wrote = recording.keep_batched(stream_out(returned))
-        if recording.ends_with_heads:
+        if recording.heads_alone and recording.number == max(recording.heads):
             raise PassEnded
     proved = proof.blocks[recording.number]
     middle = edits_of(recording.edits, recording.number, "middle")
@@ -319,15 +311,9 @@ def _edit_attention(proof: Proof, _: nn.Module, _args: Any, returned: Any) -> An
     return with_stream(returned, a + change.reshape(a.shape))
 
 
-def _edit_middle(_: nn.Module, _args: Any, returned: Any) -> Any:
-    recording = _in_a_block()
-    return None if recording is None else _edited(recording, returned, "middle")
-
-
-def _edit_heads(_: nn.Module, args: Any, kwargs: Any) -> Any:
-    recording = _in_a_block()
-    edits = () if recording is None else edits_of(recording.edits, recording.number, "heads")
-    if recording is None or not edits:
+def _edit_heads(recording: Recording, args: Any, kwargs: Any) -> Any:
+    edits = edits_of(recording.edits, recording.number, "heads")
+    if not edits:
         return None
     z = args[0]
     changed = edited(recording.batched(z), edits, "heads").reshape(z.shape)
@@ -335,27 +321,23 @@ def _edit_heads(_: nn.Module, args: Any, kwargs: Any) -> Any:
 
 
 def _input_recorder(name: str, condition: Condition = lambda r: not r.show) -> Any:
-    def record(_: nn.Module, args: Any, kwargs: Any) -> None:
-        recording, stream = _in_a_block(), stream_in(args, kwargs)
-        if recording is not None and condition(recording) and stream is not None:
+    def record(recording: Recording, args: Any, kwargs: Any) -> None:
+        stream = stream_in(args, kwargs)
+        if condition(recording) and stream is not None:
             setattr(recording.block, name, recording.keep_batched(stream))
 
     return record
 
 
 def _output_recorder(name: str, condition: Condition = lambda r: not r.show) -> Any:
-    def record(_: nn.Module, _args: Any, returned: Any) -> None:
-        recording = _in_a_block()
-        if recording is not None and condition(recording):
+    def record(recording: Recording, returned: Any) -> None:
+        if condition(recording):
             setattr(recording.block, name, recording.keep_batched(stream_out(returned)))
 
     return record
 
 
-def _edit_hidden(_: nn.Module, args: Any, kwargs: Any) -> Any:
-    recording = _in_a_block()
-    if recording is None:
-        return None
+def _edit_hidden(recording: Recording, args: Any, kwargs: Any) -> Any:
     edits, hidden = edits_of(recording.edits, recording.number, "hidden"), args[0]
     if recording.show:
         _show(recording, hidden)
@@ -374,10 +356,7 @@ def _show(recording: Recording, hidden: Tensor) -> None:
         raise PassEnded
 
 
-def _edit_written(_: nn.Module, _args: Any, returned: Any) -> Any:
-    recording = _in_a_block()
-    if recording is None:
-        return None
+def _edit_written(recording: Recording, returned: Any) -> Any:
     replacement = recording.write.get(recording.number)
     if replacement is not None:
         returned = replacement.to(returned).reshape(returned.shape)

@@ -14,61 +14,41 @@ from torch import Tensor, nn
 from ffnviz.models.external.compare import TOLERANCE
 from ffnviz.models.external.memory import Footprint, dtype_name, gigabytes
 from ffnviz.models.external.proof import result_of
-from ffnviz.models.external.refusal import CannotOpenError, in_short
+from ffnviz.models.external.refusal import Refused, in_short
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.external.watch import text_config
 
 
-def check_mode(in_training: bool, name: str) -> None:
-    """Check that each pass is like the one before.
-
-    Raises:
-        CannotOpenError: in training mode.
-    """
+def check_mode(in_training: bool) -> None:
+    """Check that each pass is like the one before."""
     if in_training:
-        raise CannotOpenError(
-            name,
+        raise Refused(
             "it is in training mode, in which dropout makes each pass different. Call "
-            "model.eval() first",
+            "model.eval() first"
         )
 
 
-def check_weights(model: nn.Module, name: str) -> None:
-    """Check that all weights are on one device, and of a kind that equations are tested in.
-
-    Raises:
-        CannotOpenError: if they are not.
-    """
+def check_weights(model: nn.Module) -> None:
+    """Check that all weights are on one device, and of a kind that equations are tested in."""
     kinds = {weight.dtype for weight in model.parameters() if weight.is_floating_point()}
     where = {weight.device for weight in model.parameters()}
     if where == {torch.device("meta")}:
-        raise CannotOpenError(
-            name, "its weights are on the device meta, where they have no values. Load them"
-        )
+        raise Refused("its weights are on the device meta, where they have no values. Load them")
     if torch.device("meta") in where or len(where) != 1:
-        raise CannotOpenError(
-            name, "its weights are not all on one device. Load it without a device map"
-        )
+        raise Refused("its weights are not all on one device. Load it without a device map")
     if not kinds or not kinds <= set(TOLERANCE):
         names = ", ".join(sorted(map(dtype_name, kinds))) or "no floating-point weights"
-        raise CannotOpenError(
-            name, f"the equations are not tested with weights of this kind ({names})"
-        )
+        raise Refused(f"the equations are not tested with weights of this kind ({names})")
 
 
 @torch.no_grad()
-def check_numbers(model: nn.Module, name: str) -> None:
-    """Check that all weights are numbers.
-
-    Raises:
-        CannotOpenError: naming the first that is not.
-    """
+def check_numbers(model: nn.Module) -> None:
+    """Check that all weights are numbers."""
     for weight_name, weight in model.named_parameters():
         if not torch.isfinite(weight.sum(dtype=torch.float32)) and not weight.isfinite().all():
-            raise CannotOpenError(
-                name,
+            raise Refused(
                 f"its weight {weight_name} has values that are NaN or infinite. Training that "
-                "diverged or a damaged file can cause this: open an earlier checkpoint",
+                "diverged or a damaged file can cause this: open an earlier checkpoint"
             )
 
 
@@ -96,12 +76,8 @@ class Loaded(NamedTuple):
     unused: frozenset[str]  # the names of weights that a file had and nothing reads
 
 
-def library_config(transformers: Any, folder: Path, name: str) -> Any:
-    """The configuration as the library reads it.
-
-    Raises:
-        CannotOpenError: if it knows no such type, or the fields contradict each other.
-    """
+def library_config(transformers: Any, folder: Path) -> Any:
+    """The configuration as the library reads it."""
     try:
         config = transformers.AutoConfig.from_pretrained(str(folder), trust_remote_code=False)
     except Exception as error:  # the library checks each type's fields in its own way
@@ -112,7 +88,7 @@ def library_config(transformers: Any, folder: Path, name: str) -> Any:
             )
         else:
             why = f"its config.json makes no sense to transformers ({in_short(error)})"
-        raise CannotOpenError(name, why) from error
+        raise Refused(why) from error
     config.use_cache = False  # each pass reads its whole text
     return config
 
@@ -171,30 +147,21 @@ def unread_head(found: Loaded, folder: Path) -> str:
     return ""
 
 
-def shown_part(model: Any, name: str) -> Any:
-    """The network; of one with an encoder and a decoder, the encoder, which reads the text.
-
-    Raises:
-        CannotOpenError: if the encoder is not a network of its own.
-    """
+def shown_part(model: Any) -> Any:
+    """The network; of one with an encoder and a decoder, the encoder, which reads the text."""
     if not model.config.is_encoder_decoder:
         return model
     encoder = model.get_encoder()
     if not hasattr(encoder, "config"):
-        raise CannotOpenError(
-            name,
+        raise Refused(
             "it has an encoder and a decoder, and of such networks the encoder alone is "
-            f"shown. In transformers this one's ({type(encoder).__name__}) cannot be run by itself",
+            f"shown. In transformers this one's ({type(encoder).__name__}) cannot be run by itself"
         )
     return encoder
 
 
 def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Footprint) -> Loaded:
-    """What is shown of the network, ready for inference.
-
-    Raises:
-        CannotOpenError: if it cannot be loaded.
-    """
+    """What is shown of the network, ready for inference."""
     try:
         whole, info = kind.from_pretrained(
             str(folder),
@@ -205,15 +172,14 @@ def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Foot
             output_loading_info=True,
         )
         weights = dict(whole.named_parameters(remove_duplicate=False))
-        shown = shown_part(whole, wanted.name)
+        shown = shown_part(whole)
         model: nn.Module = shown.eval().requires_grad_(False).to(wanted.device)
     except (MemoryError, torch.OutOfMemoryError) as error:
-        raise CannotOpenError(
-            wanted.name,
+        raise Refused(
             f"memory ran out while loading {gigabytes(size.n_bytes)}. Close other "
-            "programs, or give --dtype bfloat16",
+            "programs, or give --dtype bfloat16"
         ) from error
-    except CannotOpenError:
+    except Refused:
         raise
     except Exception as error:  # the library raises many kinds
         if "mismatch" in str(error):
@@ -223,8 +189,8 @@ def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Foot
             )
         else:
             why = f"transformers could not load it ({in_short(error)})"
-        raise CannotOpenError(wanted.name, why) from error
-    check_numbers(model, wanted.name)
+        raise Refused(why) from error
+    check_numbers(model)
     own = {id(weight) for weight in model.parameters()}
     missing = {name: weights[name] for name in sorted(info["missing_keys"]) if name in weights}
     shown_missing = {name: weight for name, weight in missing.items() if id(weight) in own}
@@ -232,19 +198,11 @@ def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Foot
 
 
 @torch.no_grad()
-def without_chance(
-    loaded: Loaded,
-    probe: Tensor,
-    load_base: Callable[[], Loaded],
-    name: str,
-) -> nn.Module:
+def without_chance(loaded: Loaded, probe: Tensor, load_base: Callable[[], Loaded]) -> nn.Module:
     """The network if its result depends on no missing weight, else without its word head.
 
     The library fills missing weights with random numbers and goes on. Here they become NaN, which
     spreads to all that depends on them. `load_base` loads the network without a head.
-
-    Raises:
-        CannotOpenError: if the result depends on a missing weight without the head, too.
     """
     model, missing, unused = loaded
     if not missing or not _depends_on(model, missing, probe):
@@ -254,17 +212,15 @@ def without_chance(
         return base
     if prefix := _prefix(missing, unused):
         by = f", as {WRAPPERS[prefix]} writes them" if prefix in WRAPPERS else ""
-        raise CannotOpenError(
-            name,
+        raise Refused(
             f"the names of its weights begin with “{prefix}”{by}, and transformers looks for "
             f"{next(iter(missing))} and the like. Save the network that is inside the wrapper, or "
-            "take that beginning off all names",
+            "take that beginning off all names"
         )
     missing = missing_in_base or missing
-    raise CannotOpenError(
-        name,
+    raise Refused(
         f"{len(missing)} of its weights are missing, first {next(iter(missing))}. Without "
-        "them it would compute with random numbers",
+        "them it would compute with random numbers"
     )
 
 
@@ -287,63 +243,46 @@ def _depends_on(model: nn.Module, missing: dict[str, Tensor], probe: Tensor) -> 
     return not bool(torch.isfinite(result).all())
 
 
-def tokenizer_of(transformers: Any, folder: Path, name: str, model: Any) -> ExternalTokenizer:
-    """The tokenizer in a folder, for that network.
-
-    Raises:
-        CannotOpenError: if there is none, or none that fits; see `checked_tokenizer`.
-    """
+def tokenizer_of(transformers: Any, folder: Path, model: Any) -> ExternalTokenizer:
+    """The tokenizer in a folder, for that network."""
     try:
         fast = transformers.AutoTokenizer.from_pretrained(str(folder), trust_remote_code=False)
     except Exception as error:  # of many kinds, also where a package is missing
-        raise CannotOpenError(
-            name,
+        raise Refused(
             f"its tokenizer cannot be loaded ({in_short(error)}). It needs a tokenizer.json "
-            "in its folder",
+            "in its folder"
         ) from error
-    return checked_tokenizer(fast, name, model)
+    return checked_tokenizer(fast, model)
 
 
-def checked_tokenizer(fast: Any, name: str, model: Any) -> ExternalTokenizer:
-    """A tokenizer of transformers, wrapped for that network.
-
-    Raises:
-        CannotOpenError: if it does not tell which characters a token stands for, or has more
-            entries of its own than the network has word vectors.
-    """
+def checked_tokenizer(fast: Any, model: Any) -> ExternalTokenizer:
+    """A tokenizer of transformers, wrapped for that network."""
     if not getattr(fast, "is_fast", False):
-        raise CannotOpenError(
-            name,
+        raise Refused(
             "its tokenizer does not say which characters a token stands for. A “fast” "
-            "tokenizer (one with a tokenizer.json) does: put one into its folder",
+            "tokenizer (one with a tokenizer.json) does: put one into its folder"
         )
-    n_rows = _n_words(model, name)
+    n_rows = _n_words(model)
     # Added entries may lie behind the vectors: a text that has one is refused when it comes.
     last = max(fast.backend_tokenizer.get_vocab(with_added_tokens=False).values(), default=-1)
     if last >= n_rows:
-        raise CannotOpenError(
-            name,
+        raise Refused(
             f"its tokenizer has {last + 1:,} entries and the network only {n_rows:,} word "
-            "vectors. The two are of different networks",
+            "vectors. The two are of different networks"
         )
     return ExternalTokenizer(fast, n_rows)
 
 
-def _n_words(model: Any, name: str) -> int:
-    """How many word vectors a network has.
-
-    Raises:
-        CannotOpenError: if it has none: it reads pictures, sound or characters.
-    """
+def _n_words(model: Any) -> int:
+    """How many word vectors a network has."""
     try:
         weight = getattr(model.get_input_embeddings(), "weight", None)
     except (AttributeError, NotImplementedError):  # the library's, where there is no table
         weight = None
     if not isinstance(weight, Tensor) or weight.dim() != 2:
-        raise CannotOpenError(
-            name,
+        raise Refused(
             f"transformers finds no table of word vectors in a {type(model).__name__}, so this "
             "network reads something other than text, or more than text. Only networks that read "
-            "text alone are shown",
+            "text alone are shown"
         )
     return len(weight)

@@ -1,7 +1,4 @@
-"""How much memory a network takes, known before it is loaded, and how much is free.
-
-Settings of glibc for freed memory; with another C library, nothing is changed.
-"""
+"""How much memory a network takes before it is loaded, how much is free, and what glibc keeps."""
 
 import ctypes
 import os
@@ -37,10 +34,8 @@ class Footprint:
     @property
     def in_words(self) -> str:
         """Its size, for people."""
-        return (
-            f"{weights(self.n_parameters)} parameters, {gigabytes(self.n_bytes)} in "
-            f"{dtype_name(self.dtype)}"
-        )
+        size, kind = gigabytes(self.n_bytes), dtype_name(self.dtype)
+        return f"{weights(self.n_parameters)} parameters, {size} in {kind}"
 
 
 def dtype_name(dtype: torch.dtype) -> str:
@@ -85,26 +80,18 @@ def free_bytes(device: torch.device) -> int:
         free = meminfo["MemAvailable"]
     except (OSError, KeyError, ValueError, IndexError):
         free = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min(free, _allowed_by_container())
-
-
-def _allowed_by_container() -> int:
-    """Bytes that the control groups of this process leave; many, without a limit."""
     try:
         listed = Path("/proc/self/cgroup").read_text(encoding="utf-8")
     except OSError:
         listed = ""
-    return min(left_by_groups(Path("/sys/fs/cgroup"), listed), default=2**63)
+    return min([free, *left_by_groups(Path("/sys/fs/cgroup"), listed)])
 
 
 def left_by_groups(root: Path, listed: str) -> Iterator[int]:
     """Bytes that each control group of a process leaves, its own and all above it.
 
-    What a group's files take in the cache counts as free: the kernel gives it back.
-
-    Args:
-        root: where the groups are mounted, /sys/fs/cgroup.
-        listed: the lines of /proc/self/cgroup; a container may not see the paths in them.
+    Files in a group's cache count as free: the kernel gives them back. `listed` is what
+    /proc/self/cgroup says; a container may not see the paths in it.
     """
     for line in listed.splitlines() or ["0::/"]:
         _, controllers, path = line.split(":", 2)
@@ -118,21 +105,15 @@ def left_by_groups(root: Path, listed: str) -> Iterator[int]:
         inside = Path(path.strip("/"))
         for group in (inside, *inside.parents):
             with suppress(OSError, ValueError, KeyError):  # no such group, or one without a limit
-                most, now, stat = (
-                    (mount / group / name).read_text(encoding="ascii")
-                    for name in (limit, used, "memory.stat")
-                )
+                files = (mount / group / name for name in (limit, used, "memory.stat"))
+                most, now, stat = (file.read_text(encoding="ascii") for file in files)
                 counts = dict(each.split() for each in stat.splitlines())
                 cached = (int(counts[f"{prefix}{kind}_file"]) for kind in ("inactive", "active"))
                 yield int(most) - int(now) + sum(cached)
 
 
 def check_memory(sizes: Sizes, n_tokens: int, device: torch.device) -> None:
-    """See that the streams of so many tokens fit into memory, before they are computed.
-
-    Raises:
-        MemoryError: in a sentence, if they do not.
-    """
+    """See that the streams of so many tokens fit into memory, before they are computed."""
     needed = sizes.trace_nbytes(n_tokens)
     if needed >= RESERVED_BYTES and needed + RESERVED_BYTES > (free := free_bytes(device)):
         raise MemoryError(
@@ -158,9 +139,8 @@ def too_large(needs: Footprint, device: torch.device, free: int) -> str | None:
         if half.n_bytes + RESERVED_BYTES <= on_cpu:
             return f"{said} It fits in this computer's own memory: --device cpu"
     most = max(0, free - RESERVED_BYTES) // torch.bfloat16.itemsize
-    return (
-        f"{said} In bfloat16, {weights(most)} parameters would fit here; choose a smaller network"
-    )
+    advice = f"In bfloat16, {weights(most)} parameters would fit here; choose a smaller network"
+    return f"{said} {advice}"
 
 
 _TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt

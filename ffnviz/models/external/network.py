@@ -21,33 +21,15 @@ from ffnviz.models.arguments import (
 from ffnviz.models.batches import ReadsTexts
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, Edits, all_of, edits_of
-from ffnviz.models.external import views
+from ffnviz.models.external import hooks, tracing, views
 from ffnviz.models.external.compare import error
 from ffnviz.models.external.compare import rows as as_rows
-from ffnviz.models.external.hooks import (
-    RecordedBlock,
-    Recording,
-    install,
-    record,
-    recorded,
-    remove_copied,
-    row_of,
-    unrecorded,
-)
 from ffnviz.models.external.loading import check_mode, check_weights
 from ffnviz.models.external.memory import check_memory
 from ffnviz.models.external.proof import AT_ONCE, Proof, prove, result_of, tail
-from ffnviz.models.external.refusal import CannotOpenError, NotProvedError
+from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, refused_as
 from ffnviz.models.external.roles import PARALLEL, POST, PRE
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from ffnviz.models.external.tracing import (
-    UNSEEN,
-    SeenHeads,
-    attention_of,
-    block_trace,
-    in_shape,
-    seen_heads,
-)
 from ffnviz.models.fingerprint import fingerprint, index_for
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import TraceSlice
@@ -78,8 +60,7 @@ class ExternalNetwork(ReadsTexts):
     name: str  # what a link calls it
     label: str  # what a page calls it
     colour: str  # on pages
-    # the network itself, unmodified but for hooks
-    model: nn.Module = field(repr=False)
+    model: nn.Module = field(repr=False)  # the network itself, unmodified but for hooks
     tokenizer: ExternalTokenizer  # text to ids and spans, and back
     proof: Proof = field(repr=False)
     probe: Tensor = field(repr=False)  # the ids it was proved on, (B, T)
@@ -87,25 +68,22 @@ class ExternalNetwork(ReadsTexts):
     about: str = ""  # in a line, where it comes from and how it was loaded
 
     def __post_init__(self) -> None:
-        install(self.proof)
+        hooks.install(self.proof)
         watch = WeightsWatch(self.model)
         vars(self).update(_watch=watch, _state=watch.state())
 
     def __deepcopy__(self, memo: dict[int, Any]) -> "ExternalNetwork":
         model = copy.deepcopy(self.model, memo)
-        remove_copied(model)
+        hooks.remove_copied(model)
         proof, probe = copy.deepcopy(self.proof, memo), copy.deepcopy(self.probe, memo)
         return replace(self, model=model, proof=proof, probe=probe)
 
     def _checked(self) -> int:
-        """The state of its weights; if they changed since it was proved, it is proved anew.
-
-        Raises:
-            CannotOpenError: in training mode, or if its equations hold no more.
-        """
+        """The state of its weights; if they changed since it was proved, it is proved anew."""
         state: int
         watch: WeightsWatch = vars(self)["_watch"]
-        check_mode(watch.in_training, self.label)
+        with refused_as(self.label):
+            check_mode(watch.in_training)
         if (state := watch.state()) == vars(self)["_state"]:
             return state
         with _PROVING:
@@ -115,7 +93,8 @@ class ExternalNetwork(ReadsTexts):
         return state
 
     def _prove_again(self) -> None:
-        check_weights(self.model, self.label)
+        with refused_as(self.label):
+            check_weights(self.model)
         probe = self.probe.to(next(self.model.parameters()).device)
         apart = (probe[0] != probe[1]).nonzero()
         try:
@@ -125,7 +104,7 @@ class ExternalNetwork(ReadsTexts):
                 self.label,
                 f"it has changed since it was opened, and can no longer be watched. {error}",
             ) from error
-        install(proof)
+        hooks.install(proof)
         for name in OF_WEIGHTS:
             vars(self).pop(name, None)
         watch = WeightsWatch(self.model)
@@ -197,15 +176,15 @@ class ExternalNetwork(ReadsTexts):
         Raises:
             NotForThisNetwork: if their width is not the stream's.
         """
-        words: WordVectors | None = self._of_weights("input_words", self._input_words)
+        words: WordVectors | None = self._of_weights(
+            "input_words",
+            lambda: views.input_words(self.model, self.proof, self.probe, self.sizes.d_model),
+        )
         if words is None:
             raise NotForThisNetwork(
                 f"Not for {self.label}: its word vectors and its stream differ in width."
             )
         return words
-
-    def _input_words(self) -> WordVectors | None:
-        return views.input_words(self.model, self.proof, self.probe, self.sizes.d_model)
 
     @property
     def head(self) -> WordHead | None:
@@ -214,7 +193,7 @@ class ExternalNetwork(ReadsTexts):
         return found
 
     def _word_head(self) -> WordHead | None:
-        with unrecorded():
+        with hooks.unrecorded():
             return views.word_head(self.model, self.proof)
 
     def ffn(self, block: int) -> FfnView:
@@ -242,7 +221,7 @@ class ExternalNetwork(ReadsTexts):
         self._checked()
         attention = self.proof.blocks[place_of("block", block, self.sizes.n_blocks)].attention
         if attention is None or attention.heads is None:
-            raise NotForThisNetwork(f"Not for {self.label}: {UNSEEN}")
+            raise NotForThisNetwork(f"Not for {self.label}: {tracing.UNSEEN}")
         return views.attention_view(attention.heads, attention.multiplier)
 
     @cached_property
@@ -252,10 +231,10 @@ class ExternalNetwork(ReadsTexts):
         mask = torch.ones_like(self.probe, dtype=torch.bool)
         mask[1, n:] = False
         try:
-            padded = recorded(self._recorded(self.probe, attention_mask=mask)[-1].output)
+            padded = hooks.recorded(self._recorded(self.probe, mask=mask)[-1].output)
         except Exception:  # each network's code raises what it likes
             return False
-        alone = recorded(self._recorded(self.probe[1:, :n])[-1].output)
+        alone = hooks.recorded(self._recorded(self.probe[1:, :n])[-1].output)
         return error(padded[1:, :n], alone) <= self.proof.tolerance
 
     @torch.no_grad()
@@ -264,10 +243,10 @@ class ExternalNetwork(ReadsTexts):
     ) -> Iterator[StreamTrace]:
         state = self._checked()
         check_memory(self.sizes, ids.numel(), self.device)
-        blocks = self._recorded(ids, edits, attention_mask=mask)
+        blocks = self._recorded(ids, edits, mask)
         mask = torch.ones_like(ids) if mask is None else mask
         for row, n in enumerate(mask.sum(1).tolist()):
-            yield self._traced(ids[row, :n], row_of(blocks, row, n), edits, state)
+            yield self._traced(ids[row, :n], hooks.row_of(blocks, row, n), edits, state)
 
     def _pass(
         self, ids: Tensor, edits: Edits, ffns: Set[int], heads: bool, state: int
@@ -294,7 +273,7 @@ class ExternalNetwork(ReadsTexts):
     def _traced(
         self,
         ids: Tensor,
-        recorded_blocks: list[RecordedBlock],
+        recorded_blocks: list[hooks.RecordedBlock],
         edits: Sequence[Edit],
         state: int,
         heads: bool = False,
@@ -303,24 +282,24 @@ class ExternalNetwork(ReadsTexts):
         guard = partial(AsThen, watch, state)
         source = SharedValues(
             guard(partial(self._heads_again, ids, edits)),
-            seen_heads(self.proof, recorded_blocks) if heads else (),
+            tracing.seen_heads(self.proof, recorded_blocks) if heads else (),
         )
-        attention = attention_of(self.proof, self.label, source, ids.shape, edits)
+        attention = tracing.attention_of(self.proof, self.label, source, ids.shape, edits)
         blocks, edits = list[BlockTrace](), self._as_written(edits)
         for number, block in enumerate(recorded_blocks):
             # What one block writes the next one reads: it is kept once.
             same = blocks and block.input is recorded_blocks[number - 1].output
-            before = blocks[-1].output if same else in_shape(block.input, ids.shape)
+            before = blocks[-1].output if same else tracing.in_shape(block.input, ids.shape)
             proved, own = self.proof.blocks[number], edits_of(edits, number)
-            blocks.append(block_trace(proved, block, own, before, attention[number], guard))
-        embedding = in_shape(recorded_blocks[0].read, ids.shape)
+            blocks.append(tracing.block_trace(proved, block, own, before, attention[number], guard))
+        embedding = tracing.in_shape(recorded_blocks[0].read, ids.shape)
         unembed = guard(self.logits)
         return StreamTrace(ids, embedding, tuple(blocks), blocks[-1].output, unembed)
 
-    def _heads_again(self, ids: Tensor, edits: Sequence[Edit]) -> list[SeenHeads | None]:
+    def _heads_again(self, ids: Tensor, edits: Sequence[Edit]) -> list[tracing.SeenHeads | None]:
         """All blocks' heads, from a second pass with the same edits."""
         blocks = self._recorded(ids, edits, heads=self._seen_heads, heads_alone=True)
-        return seen_heads(self.proof, blocks)
+        return tracing.seen_heads(self.proof, blocks)
 
     def _as_written(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         """The edits in units of what the modules write, which may be multiplied afterwards."""
@@ -349,26 +328,27 @@ class ExternalNetwork(ReadsTexts):
         self,
         ids: Tensor,
         edits: Sequence[Edit] = (),
+        mask: Tensor | None = None,
         hold: Collection[int] = (),
         write: Mapping[int, Tensor] | None = None,
-        attention_mask: Tensor | None = None,
         heads: Collection[int] = (),
         heads_alone: bool = False,
-    ) -> list[RecordedBlock]:
-        def passed(copies: bool) -> Recording:
-            batch, chained = self._batched(ids), self.proof.errors["E4"] == 0
-            recording = Recording(
-                batch,
+    ) -> list[hooks.RecordedBlock]:
+        """What was recorded of a pass; a Recording says what can be asked for."""
+
+        def passed(copies: bool) -> hooks.Recording:
+            recording = hooks.Recording(
+                self._batched(ids),
                 self._as_written(edits),
                 hold,
                 write or {},
-                chained=chained,
+                chained=self.proof.errors["E4"] == 0,
                 heads=heads,
                 heads_alone=heads_alone,
                 copies=copies,
             )
             with torch.no_grad():
-                record(self.model, recording, attention_mask)
+                hooks.record(self.model, recording, mask)
             return recording
 
         recording = passed(copies=self._overwrites)
@@ -382,16 +362,16 @@ class ExternalNetwork(ReadsTexts):
         """Whether it writes over what it computed before, in the same pass or in the next."""
         blocks, heads = range(len(self.proof.blocks)), self._seen_heads
 
-        def passed(ids: Tensor, copies: bool) -> list[RecordedBlock]:
-            recording = Recording(ids, hold=blocks, heads=heads, copies=copies)
+        def passed(ids: Tensor, copies: bool) -> list[hooks.RecordedBlock]:
+            recording = hooks.Recording(ids, hold=blocks, heads=heads, copies=copies)
             with torch.no_grad():
-                record(self.model, recording)
+                hooks.record(self.model, recording)
             return recording.blocks
 
         first, last = self.probe[:1, :SOME], self.probe[1:, -SOME:]
         copied, kept = passed(first, copies=True), passed(first, copies=False)
         passed(last, copies=False)
-        return not all(map(RecordedBlock.equals, copied, kept))
+        return not all(map(hooks.RecordedBlock.equals, copied, kept))
 
     def _batched(self, ids: Tensor) -> Tensor:
         n_tokens = ids.shape[-1]
@@ -411,8 +391,8 @@ class ExternalNetwork(ReadsTexts):
         settled = self._settled(edits, ids)
         with torch.inference_mode(False), torch.enable_grad():
             batch = self._batched(ids.clone())
-            recording = Recording(batch, self._as_written(settled), to_the_end=True)
-            logits = result_of(record(self.model, recording))
+            recording = hooks.Recording(batch, self._as_written(settled), to_the_end=True)
+            logits = result_of(hooks.record(self.model, recording))
             return views.plain(logits).reshape(*ids.shape, -1)
 
     def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
@@ -440,10 +420,10 @@ class ExternalNetwork(ReadsTexts):
 
         def show(number: int, hidden: Tensor) -> None:
             remaining.remove(number)
-            see(in_shape(hidden, ids.shape))
+            see(tracing.in_shape(hidden, ids.shape))
 
         shown = {number: partial(show, number) for number in blocks}
-        record(self.model, Recording(self._batched(ids), show=shown))
+        hooks.record(self.model, hooks.Recording(self._batched(ids), show=shown))
         if remaining:
             raise RuntimeError("a tested module did not run")
 
@@ -461,7 +441,7 @@ class ExternalNetwork(ReadsTexts):
         rows = rows_of_width(rows, self.sizes.d_model)
         stream = as_rows(rows).to(self.proof.last.dtype)
         parts = torch.split(stream, max(1, AT_ONCE // self.sizes.vocab_size))
-        with unrecorded():
+        with hooks.unrecorded():
             made = [views.plain(tail(self.model, part)) for part in parts]
         logits = made[0] if len(made) == 1 else torch.cat(made)  # a copy of them would take long
         return logits.reshape(*rows.shape[:-1], -1)
@@ -494,4 +474,4 @@ class ExternalNetwork(ReadsTexts):
         self._checked()
         written = output / self.proof.blocks[block].ffn_multiplier
         last = self._recorded(trace.ids, write={block: written})[-1].output
-        return views.plain(recorded(last)).reshape(output.shape)
+        return views.plain(hooks.recorded(last)).reshape(output.shape)

@@ -1,7 +1,4 @@
-"""An external network from its folder or name: sized, loaded and proved, or refused in words.
-
-transformers is imported when the first one is opened.
-"""
+"""An external network from its folder or name: sized, loaded and proved, or refused in words."""
 
 import copy
 import json
@@ -43,7 +40,13 @@ from ffnviz.models.external.memory import (
 )
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.proof import find_probe, longest_text, prove
-from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, in_short
+from ffnviz.models.external.refusal import (
+    CannotOpenError,
+    NotProvedError,
+    Refused,
+    in_short,
+    refused_as,
+)
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 
 SMALL = ["*.json", "*.txt", "*.model", "*.spm"]
@@ -51,11 +54,7 @@ WEIGHTS = ["*.safetensors"]
 
 
 def fetch(name: str, revision: str | None, patterns: list[str]) -> Path:
-    """The folder in the cache that holds a repository's top-level files of those patterns.
-
-    Raises:
-        CannotOpenError: in plain words, if there is no such repository or it cannot be fetched.
-    """
+    """The folder in the cache that holds a repository's top-level files of those patterns."""
     from huggingface_hub import errors, snapshot_download
 
     at = f" at revision “{revision}”" if revision else ""
@@ -66,37 +65,32 @@ def fetch(name: str, revision: str | None, patterns: list[str]) -> Path:
             )
         )
     except errors.HFValidationError as error:
-        why = (
+        raise Refused(
             "it is neither a folder nor a name on the Hugging Face Hub. A name reads like "
             "“gpt2” or “google/gemma-2-2b”"
-        )
-        raise CannotOpenError(name, why) from error
+        ) from error
     except errors.GatedRepoError as error:
-        why = (
+        raise Refused(
             "its owner asks you to accept terms first. Do so on its page on the Hugging Face "
             "Hub, and log in with “hf auth login”"
-        )
-        raise CannotOpenError(name, why) from error
+        ) from error
     except errors.RevisionNotFoundError as error:
-        raise CannotOpenError(name, f"there is no such revision: “{revision}”") from error
+        raise Refused(f"there is no such revision: “{revision}”") from error
     except errors.RepositoryNotFoundError as error:
-        why = (
+        raise Refused(
             "no folder and no public network on the Hugging Face Hub has that name. "
             "Check the spelling; for a private one, log in with “hf auth login”"
-        )
-        raise CannotOpenError(name, why) from error
+        ) from error
     except (errors.LocalEntryNotFoundError, errors.OfflineModeIsEnabled) as error:
-        why = (
+        raise Refused(
             f"it is not on this computer{at}, and the Hugging Face Hub cannot be reached. "
             "Connect once to download it, or give a folder"
-        )
-        raise CannotOpenError(name, why) from error
+        ) from error
     except (errors.HTTPError, OSError) as error:  # of the server, the network, or the disk
-        why = (
+        raise Refused(
             f"it could not be fetched from the Hugging Face Hub{at} "
             f"({type(error).__name__}). Try again later"
-        )
-        raise CannotOpenError(name, why) from error
+        ) from error
 
 
 CONFIG = "config.json"
@@ -106,41 +100,35 @@ _OF_SENTENCEPIECE = ("spiece.model", "sentencepiece.bpe.model", "source.spm", "s
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", *_OF_SENTENCEPIECE)
 
 
-def read_config(folder: Path, name: str) -> dict[str, Any]:
-    """The contents of config.json, if they describe a network that can be loaded.
-
-    Raises:
-        CannotOpenError: if they do not, or if it is quantised or needs code of its own.
-    """
+def read_config(folder: Path) -> dict[str, Any]:
+    """The contents of config.json, if they describe a network that can be loaded."""
     if not folder.exists():
-        raise CannotOpenError(name, "there is no such folder. Check the spelling")
+        raise Refused("there is no such folder. Check the spelling")
     if not folder.is_dir():
         if folder.suffix == ".gguf":
-            raise CannotOpenError(name, _GGUF)
-        raise CannotOpenError(name, "it is a file. Give the folder that config.json lies in")
+            raise Refused(_GGUF)
+        raise Refused("it is a file. Give the folder that config.json lies in")
     path = folder / CONFIG
     if not path.is_file():
-        raise CannotOpenError(name, _without_config(folder))
+        raise Refused(_without_config(folder))
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CannotOpenError(name, "its config.json cannot be read. Download it again") from error
+        raise Refused("its config.json cannot be read. Download it again") from error
     if not isinstance(config, dict):
-        raise CannotOpenError(name, "its config.json does not hold a configuration")
+        raise Refused("its config.json does not hold a configuration")
     if "auto_map" in config:
-        raise CannotOpenError(
-            name,
+        raise Refused(
             "it brings program code of its own, which is never run here. Only networks that "
-            "transformers itself can build are shown",
+            "transformers itself can build are shown"
         )
     if config.get("quantization_config"):
-        raise CannotOpenError(
-            name,
+        raise Refused(
             "its weights are quantised, so its equations hold only roughly. Take the "
-            "network that it was made from",
+            "network that it was made from"
         )
     if not isinstance(config.get("model_type"), str):
-        raise CannotOpenError(name, "its config.json does not say what type of network it is")
+        raise Refused("its config.json does not say what type of network it is")
     return config
 
 
@@ -161,65 +149,51 @@ def _without_config(folder: Path) -> str:
     return "there is no config.json in it, so transformers has not saved this network"
 
 
-def check_weight_files(folder: Path, name: str) -> None:
-    """See that the weights are complete, undamaged and safetensors.
-
-    Raises:
-        CannotOpenError: if they are not; the message says which file and why.
-    """
+def check_weight_files(folder: Path) -> None:
+    """See that the weights are complete, undamaged and safetensors."""
     files = sorted(folder.glob("*.safetensors"))
     if (folder / INDEX).is_file():
         try:
             shards = set(json.loads((folder / INDEX).read_text())["weight_map"].values())
         except (OSError, ValueError, KeyError, AttributeError) as error:
-            raise CannotOpenError(name, f"its {INDEX} cannot be read") from error
+            raise Refused(f"its {INDEX} cannot be read") from error
         missing = sorted(str(shard) for shard in shards if not (folder / str(shard)).is_file())
         if missing:
-            raise CannotOpenError(
-                name,
+            raise Refused(
                 f"{len(missing)} of its {len(shards)} weight files are missing, first "
-                f"{missing[0]}. Download it again",
+                f"{missing[0]}. Download it again"
             )
     if not files:
         if any(file.suffix in (".bin", ".pt", ".pth") for file in folder.iterdir()):
-            raise CannotOpenError(
-                name,
+            raise Refused(
                 "its weights are a pickle (.bin), which could run any code. Only safetensors "
-                "are read: save it again with save_pretrained",
+                "are read: save it again with save_pretrained"
             )
-        raise CannotOpenError(name, "there are no weights (.safetensors) in it")
+        raise Refused("there are no weights (.safetensors) in it")
     for file in files:
-        _check_file(file, name)
+        _check_file(file)
 
 
-def _check_file(file: Path, name: str) -> None:
+def _check_file(file: Path) -> None:
     try:
         with file.open("rb") as opened:
             if opened.read(len(LFS)) == LFS:
-                raise CannotOpenError(
-                    name,
+                raise Refused(
                     f"{file.name} is not the weights but a Git LFS pointer to them. Run "
-                    "“git lfs pull” in that folder",
+                    "“git lfs pull” in that folder"
                 )
         with safe_open(str(file), "pt"):
             pass
     except (SafetensorError, OSError) as error:
-        raise CannotOpenError(
-            name, f"{file.name} is cut off or damaged. Download it again"
-        ) from error
+        raise Refused(f"{file.name} is cut off or damaged. Download it again") from error
 
 
-def check_tokenizer(folder: Path, name: str) -> None:
-    """See that there is a tokenizer: without its files transformers makes an empty one.
-
-    Raises:
-        CannotOpenError: if there is none.
-    """
+def check_tokenizer(folder: Path) -> None:
+    """See that there is a tokenizer: without its files transformers makes an empty one."""
     if not any((folder / file).is_file() for file in TOKENIZERS):
-        raise CannotOpenError(
-            name,
+        raise Refused(
             "there is no tokenizer in it (tokenizer.json), so no text could be read. Save "
-            "the tokenizer into the same folder",
+            "the tokenizer into the same folder"
         )
 
 
@@ -238,68 +212,61 @@ def open_external(
     label: str = "",
     longest: int | None = None,
 ) -> ExternalNetwork:
-    """The requested network, loaded and proved.
+    """The requested network, loaded and proved; a CannotOpenError says in plain words why not.
 
-    Args:
-        wanted: which network, and how it is to be loaded.
-        name: what links call it; None makes one of its folder's name.
-        colour: on pages.
-        say: called with lines of text: how large it is before it is loaded, then what was proved.
-        label: what pages call it; empty makes one of its folder's name.
-        longest: the most tokens it is to read; None takes as many as it can.
-
-    Raises:
-        CannotOpenError: a sentence in plain words says what was wrong and what to do.
+    `name`, in links, and `label`, on pages, are made of its folder's name if they are not given.
+    `say` is told how large it is before it is loaded, then what was proved. `longest`: the most
+    tokens it is to read; None takes as many as it can.
     """
-    transformers = _transformers(wanted.name)
-    here = Path(wanted.name).expanduser()
-    local = here.exists() or _looks_like_a_path(wanted.name)
-    folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
-    settings = read_config(folder, wanted.name)
-    _check_depth(settings, wanted.name)
-    config = library_config(transformers, folder, wanted.name)
-    kind, part = kind_of(transformers, config, settings), ""
-    if config.is_encoder_decoder:
-        part = "; its encoder, which reads the text, is shown without its decoder"
-        # The class for encoders alone accepts no other configuration.
-        config.is_encoder_decoder = kind is not transformers.AutoModelForTextEncoding
-    size = _sized(kind, config, wanted)
-    in_words = size.in_words + part
-    say(f"{wanted.name}: {in_words}")
-    if not local:
-        folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
-    check_weight_files(folder, wanted.name)
-    check_tokenizer(folder, wanted.name)
-    load = partial(loaded, config=config, folder=folder, wanted=wanted, size=size)
-    found = load(kind)
-    headed = headed_kind(transformers, config)
-    if kind is transformers.AutoModel and headed and unread_head(found, folder):
-        size = _sized(headed, config, wanted)
-        load, in_words = partial(load, size=size), size.in_words
-        found = load(headed)
-    model = found.model
-    tokenizer = tokenizer_of(transformers, folder, wanted.name, model)
-    probe, changed = find_probe(model, tokenizer, wanted.name, wanted.device)
-    load_base = partial(load, transformers.AutoModel)
-    model = without_chance(found, probe, load_base, wanted.name)
-    label = label or default_label(wanted.name)
-    name, about = name or slug(label), f"{label}: {in_words}"
-    if size.dtype != torch.float32:
-        label = f"{label} ({dtype_name(size.dtype)})"
-    network = proved_network(
-        model, tokenizer, probe, changed, wanted.name, name, label, colour, about, longest
-    )
-    unread = "" if network.head or part else unread_head(found, folder)
-    if unread:
-        raise CannotOpenError(
-            wanted.name,
-            f"{unread} in its weights looks like a word head, and no class of "
-            f"transformers for the type {config.model_type} reads it. Save the network without "
-            "it to see its FFNs alone",
+    with refused_as(wanted.name):
+        transformers = _transformers()
+        here = Path(wanted.name).expanduser()
+        local = here.exists() or _looks_like_a_path(wanted.name)
+        folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
+        settings = read_config(folder)
+        _check_depth(settings)
+        config = library_config(transformers, folder)
+        kind, part = kind_of(transformers, config, settings), ""
+        if config.is_encoder_decoder:
+            part = "; its encoder, which reads the text, is shown without its decoder"
+            # The class for encoders alone accepts no other configuration.
+            config.is_encoder_decoder = kind is not transformers.AutoModelForTextEncoding
+        size = _sized(kind, config, wanted)
+        in_words = size.in_words + part
+        say(f"{wanted.name}: {in_words}")
+        if not local:
+            folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
+        check_weight_files(folder)
+        check_tokenizer(folder)
+        load = partial(loaded, config=config, folder=folder, wanted=wanted, size=size)
+        found = load(kind)
+        headed = headed_kind(transformers, config)
+        if kind is transformers.AutoModel and headed and unread_head(found, folder):
+            size = _sized(headed, config, wanted)
+            load, in_words = partial(load, size=size), size.in_words
+            found = load(headed)
+        model = found.model
+        tokenizer = tokenizer_of(transformers, folder, model)
+        probe, changed = find_probe(model, tokenizer, wanted.device)
+        load_base = partial(load, transformers.AutoModel)
+        model = without_chance(found, probe, load_base)
+        label = label or default_label(wanted.name)
+        name, about = name or slug(label), f"{label}: {in_words}"
+        if size.dtype != torch.float32:
+            label = f"{label} ({dtype_name(size.dtype)})"
+        network = proved_network(
+            model, tokenizer, probe, changed, wanted.name, name, label, colour, about, longest
         )
-    for line in network.proof.in_words:
-        say(line)
-    return network
+        unread = "" if network.head or part else unread_head(found, folder)
+        if unread:
+            raise Refused(
+                f"{unread} in its weights looks like a word head, and no class of "
+                f"transformers for the type {config.model_type} reads it. Save the network without "
+                "it to see its FFNs alone"
+            )
+        for line in network.proof.in_words:
+            say(line)
+        return network
 
 
 def proved_network(
@@ -314,11 +281,7 @@ def proved_network(
     about: str = "",
     longest: int | None = None,
 ) -> ExternalNetwork:
-    """A network in memory, proved on a probe; `prove` explains `probe` and `changed`.
-
-    Raises:
-        CannotOpenError: if an equation does not hold.
-    """
+    """A network in memory, proved on a probe; `prove` explains `probe` and `changed`."""
     remove_copied(model)
     try:
         proof = prove(model, probe, changed)
@@ -358,43 +321,35 @@ def _looks_like_a_path(name: str) -> bool:
     return name.startswith((".", "~", "/", "\\")) or name.count("/") > 1 or name.endswith("/")
 
 
-def _transformers(name: str) -> Any:
+def _transformers() -> Any:
     os.environ.setdefault("DISABLE_SAFETENSORS_CONVERSION", "1")
     try:
         import transformers
     except ImportError as error:
-        raise CannotOpenError(
-            name,
+        raise Refused(
             "other people's networks need the package transformers, which is missing. "
-            f"Install it: {install('hf')}. Our own two are called relu and gelu",
+            f"Install it: {install('hf')}. Our own two are called relu and gelu"
         ) from error
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return transformers
 
 
-def _check_depth(settings: dict[str, Any], name: str) -> None:
-    """See that building the network, even without weights, does not take minutes.
-
-    Raises:
-        CannotOpenError: if config.json announces more blocks than any network has.
-    """
+def _check_depth(settings: dict[str, Any]) -> None:
+    """See that building the network, even without weights, does not take minutes."""
     for key, number in settings.items():
         if isinstance(number, dict):
-            _check_depth(number, name)
+            _check_depth(number)
         elif DEPTH.search(key) and isinstance(number, int) and number > DEEPEST:
-            raise CannotOpenError(
-                name,
+            raise Refused(
                 f"its config.json announces {number:,} blocks ({key}). No more than "
-                f"{DEEPEST:,} are built. Check that number",
+                f"{DEEPEST:,} are built. Check that number"
             )
 
 
 def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
     if wanted.device.type == "cuda" and not torch.cuda.is_available():
-        raise CannotOpenError(
-            wanted.name, "there is no GPU here that PyTorch can use. Give --device cpu"
-        )
+        raise Refused("there is no GPU here that PyTorch can use. Give --device cpu")
     try:
         size = footprint(
             lambda: kind.from_config(copy.deepcopy(config)), wanted.device, wanted.dtype
@@ -407,10 +362,10 @@ def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
             )
         else:
             why = f"its config.json describes no network that can be built ({in_short(error)})"
-        raise CannotOpenError(wanted.name, why) from error
+        raise Refused(why) from error
     too_much = too_large(size, wanted.device, free_bytes(wanted.device))
     if too_much:
-        raise CannotOpenError(wanted.name, too_much)
+        raise Refused(too_much)
     return size
 
 
@@ -443,23 +398,22 @@ def from_module(
     if not isinstance(label, str):
         raise TypeError(f"label = {label!r}: give a text: its name on pages and in messages.")
     name = label or type(model).__name__
-    _check(model, name)
-    seen = shown_part(model, name)
-    words = checked_tokenizer(copy.deepcopy(tokenizer), name, seen)
-    weight = next(seen.parameters())
-    probe, changed = find_probe(seen, words, name, weight.device)
-    n = sum(parameter.numel() for parameter in seen.parameters())
-    about = f"{name}: {Footprint(n, weight.dtype).in_words}, from memory"
-    return proved_network(
-        seen, words, probe, changed, name, slug(name), name, COLOURS[0], about, longest
-    )
-
-
-def _check(model: object, name: str) -> None:
-    if not isinstance(model, nn.Module) or not hasattr(model, "config"):
-        raise CannotOpenError(
-            name, "it is not a transformers network. A folder is opened by ffnviz.load"
+    with refused_as(name):
+        _check(model)
+        seen = shown_part(model)
+        words = checked_tokenizer(copy.deepcopy(tokenizer), seen)
+        weight = next(seen.parameters())
+        probe, changed = find_probe(seen, words, weight.device)
+        n = sum(parameter.numel() for parameter in seen.parameters())
+        about = f"{name}: {Footprint(n, weight.dtype).in_words}, from memory"
+        return proved_network(
+            seen, words, probe, changed, name, slug(name), name, COLOURS[0], about, longest
         )
-    check_mode(any(module.training for module in model.modules()), name)
-    check_weights(model, name)
-    check_numbers(model, name)
+
+
+def _check(model: object) -> None:
+    if not isinstance(model, nn.Module) or not hasattr(model, "config"):
+        raise Refused("it is not a transformers network. A folder is opened by ffnviz.load")
+    check_mode(any(module.training for module in model.modules()))
+    check_weights(model)
+    check_numbers(model)

@@ -22,7 +22,7 @@ from ffnviz.models.arguments import at_least
 from ffnviz.models.encoder.config import LARGEST
 from ffnviz.models.external.compare import TOLERANCE, error, rows
 from ffnviz.models.external.phi import same
-from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, in_short
+from ffnviz.models.external.refusal import NotProvedError, Refused, in_short
 from ffnviz.models.external.roles import (
     AttentionRoles,
     FfnRoles,
@@ -79,10 +79,9 @@ def make_skippable(block: nn.Module, raw: Any) -> None:
 
 @torch.no_grad()
 def tail(model: nn.Module, stream: Tensor) -> Tensor:
-    """What a network with skippable blocks makes of rows of its last stream.
+    """What a network makes of rows of its last stream, (n, d_model) -> (n, vocab_size).
 
-    Each row is a text of one token, so nothing but the stream can decide the result:
-    (n, d_model) -> (n, vocab_size).
+    Each row is a text of one token, so nothing but the stream can decide the result.
     """
     token = GIVEN.set(stream[:, None])
     try:
@@ -101,13 +100,9 @@ PROBED = 24  # tokens of it at most
 
 @torch.no_grad()
 def find_probe(
-    model: Any, tokenizer: ExternalTokenizer, name: str, device: torch.device
+    model: Any, tokenizer: ExternalTokenizer, device: torch.device
 ) -> tuple[Tensor, int]:
-    """The longest of `probe_ids` that the network runs on.
-
-    Raises:
-        CannotOpenError: if it runs on none; with its own code's error.
-    """
+    """The longest of `probe_ids` that the network runs on."""
     failures: list[Exception] = []
     most = min(PROBED, positions(model) or PROBED)
     # Shorter ones, too: the last entries of an offset table of positions are missing.
@@ -115,7 +110,7 @@ def find_probe(
         try:
             ids, changed = probe_ids(tokenizer, device, length)
         except UnreadableTextError as error:  # about a token that is put before every text
-            raise CannotOpenError(name, f"no text can be read. {error}") from error
+            raise Refused(f"no text can be read. {error}") from error
         if not changed:
             break
         try:
@@ -125,23 +120,20 @@ def find_probe(
             continue
         result: Any = result_of(returned)  # a network may return anything
         if not isinstance(result, Tensor) or result.shape[:-1] != ids.shape:
-            raise CannotOpenError(
-                name,
+            raise Refused(
                 "it does not return one vector or one row of scores for each token, so it "
-                "cannot be followed token by token",
+                "cannot be followed token by token"
             )
         return ids, changed
     if not failures:
-        raise CannotOpenError(
-            name,
+        raise Refused(
             "it reads too few tokens at once for a text of two words. Look at "
-            "max_position_embeddings in its config.json",
+            "max_position_embeddings in its config.json"
         )
-    raise CannotOpenError(
-        name,
+    raise Refused(
         "transformers builds it, but its code fails on a sentence "
         f"({in_short(failures[0])}). Only networks that read text and nothing else are shown; if "
-        "this is one, its config.json does not fit it",
+        "this is one, its config.json does not fit it"
     ) from failures[0]
 
 
@@ -171,10 +163,7 @@ def positions(model: Any) -> int | None:
 
 @torch.no_grad()
 def longest_text(model: Any, probe: Tensor, longest: int | None = None) -> int:
-    """The most tokens it reads, at most `longest`: tried as far as the end of the first block.
-
-    The last entries of an offset table of positions are missing, whatever the configuration says.
-    """
+    """The most tokens it reads, at most `longest`: tried as far as the end of the first block."""
     limit = positions(model)
     most = min(LARGEST if longest is None else at_least("longest", longest), limit or UNSAID)
     if most > TRIED or (limit or LARGEST) >= 2 * most:
@@ -255,13 +244,11 @@ class Proof:
     """
 
     blocks: tuple[ProvedBlock, ...]  # one for each pass through a block, in their order
-    # the largest error of each equation by its name, as a share of the largest value
-    errors: dict[str, float]
+    errors: dict[str, float]  # the largest of each equation, as a share of the largest value
     tolerance: float  # the largest error that was allowed
     embedding: Tensor  # the first stream on the probe, (B, T, d_model)
     last: Tensor  # the last stream on it, (B, T, d_model)
-    # the network's own logits on it, (B, T, vocab_size); without a head, what it returns
-    result: Tensor
+    result: Tensor  # its own logits on it, (B, T, vocab_size); without a head, what it returns
     causal: bool  # whether no token depends on later ones
 
     @property
@@ -300,13 +287,8 @@ def _off(largest: float) -> str:
 def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
     """See that all five equations hold on a probe, for every block.
 
-    Args:
-        model: as transformers made it, in evaluation mode.
-        ids: (2, T), two texts that differ at one place alone.
-        changed: that place: in a causal network, no earlier token depends on it.
-
-    Raises:
-        NotProvedError: naming the first equation that does not hold, and its block.
+    `ids`, (2, T), are two texts that differ at `changed` alone: in a causal network, no earlier
+    token depends on it. A NotProvedError names the equation that does not hold.
     """
     returned, passes = watch(model, find_blocks(model), ids)
     if not passes:
@@ -350,7 +332,7 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
             "its result does not follow from the last stream alone, or the stream ends "
             f"elsewhere ({apart:.0e} off)",
         )
-    before_change = error(last[0, :changed], last[1, :changed]) if changed else float("inf")
+    causal = changed > 0 and error(last[0, :changed], last[1, :changed]) <= tolerance
     errors = {
         "E1": max(each.ffn.product_error for each in proved),
         "E2": max(each.ffn.phi_error for each in proved),
@@ -358,9 +340,7 @@ def prove(model: nn.Module, ids: Tensor, changed: int) -> Proof:
         "E4": chained,
         "E5": apart,
     }
-    return Proof(
-        proved, errors, tolerance, passes[0].input, last, result, before_change <= tolerance
-    )
+    return Proof(proved, errors, tolerance, passes[0].input, last, result, causal)
 
 
 def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:

@@ -1,5 +1,7 @@
 """Why an external network cannot be shown, in plain words."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from ffnviz.models.encoder.folder import ModelFolderError
@@ -21,13 +23,21 @@ class CannotOpenError(ModelFolderError):
         self.args = (f"{name}: {why}",)
 
 
-class NotProvedError(ValueError):
-    """An equation does not hold for a network.
+class Refused(ValueError):  # noqa: N818, as nobody made an error
+    """Why a network cannot be opened; whoever opens it says which, see `refused_as`."""
 
-    Attributes:
-        equation: "E1" to "E5".
-        block: from 0; None if it is about no single block.
-    """
+
+@contextmanager
+def refused_as(name: str) -> Iterator[None]:
+    """A context: what is refused in it is a CannotOpenError of that network."""
+    try:
+        yield
+    except Refused as why:
+        raise CannotOpenError(name, str(why)) from why.__cause__
+
+
+class NotProvedError(ValueError):
+    """An equation, E1 to E5, does not hold for a network: in a block, from 0, or in all of it."""
 
     def __init__(self, equation: str, why: str, block: int | None = None) -> None:
         where = "" if block is None else f"block {block + 1} (from 1), "

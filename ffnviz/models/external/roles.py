@@ -1,15 +1,10 @@
-"""Which module writes what the attention adds to the stream, found from the values of one pass.
+"""Who does what in a block, found from the values of one pass.
 
-Its heads are found, too, where these equations hold:
+Its FFN (E1, E2), how that is added to the stream (E3), which module writes what the attention
+adds, and its heads, where these equations hold:
 
 A1  each row of a pattern sums to one
 A2  (pattern · values of all heads) W_O + b_O is what the attention writes
-
-Linear layers of any class: which way their weights are stored, found from values.
-
-Who does what in a block's FFN, found from the values of one pass: equations E1 and E2.
-
-How a block's FFN is added to the stream, found from the values of one pass: equation E3.
 """
 
 import re
@@ -34,10 +29,7 @@ def is_linear(module: nn.Module) -> bool:
 
 
 def as_product(call: Call) -> tuple[Tensor, Tensor | None, float]:
-    """W, (in, out), and b of output = input W + b, and the equation's error on this call.
-
-    nn.Linear stores Wᵀ, others W; a square one is tried both ways.
-    """
+    """W, (in, out), and b of output = input W + b, and its error; nn.Linear stores Wᵀ, others W."""
     # Detached, as the weights of a network in memory may require gradients.
     weight: Tensor = call.module.get_parameter("weight").detach()
     bias = getattr(call.module, "bias", None)
@@ -65,9 +57,8 @@ class FfnRoles:
     gate: Call | None  # makes pre, where that is a layer of its own
     half: int | None  # fused, which half is pre: 0 or 1
     phi: Phi  # φ
-    # values, output_bias: W2 as (d_ff, d_model), and b2
-    values: Tensor
-    output_bias: Tensor | None
+    values: Tensor  # W2 as (d_ff, d_model)
+    output_bias: Tensor | None  # b2
     product_error: float  # the largest error of E1, as a share of the largest value
     phi_error: float  # of E2
 
@@ -112,11 +103,7 @@ def split(up: Tensor, gate: Tensor | None, half: int | None) -> tuple[Tensor, Te
 
 @torch.no_grad()
 def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
-    """The FFN of a block, found by its last layer: its input is φ of what layers before it wrote.
-
-    Raises:
-        NotProvedError: E2 if there is none, E1 if what it writes is not hidden W2 + b2.
-    """
+    """The FFN of a block, found by its last layer, whose input is φ of what earlier ones wrote."""
     tolerance, closest = TOLERANCE[seen.input.dtype], float("inf")
     layers = [call for call in seen.calls if is_linear(call.module)]
     d_model, n_rows = seen.input.shape[-1], len(rows(seen.input))
@@ -196,8 +183,7 @@ class StreamRoles:
     """
 
     kind: str  # "pre", "post" or "parallel"
-    # between the stream and the FFN; None if the FFN reads the stream itself
-    norm_before: Call | None
+    norm_before: Call | None  # between the stream and the FFN; None if that reads the stream itself
     middle_norm: Call | None  # post, the norm that made the stream that the FFN reads
     written_norm: Call | None  # the norm of what the FFN wrote, if there is one ("sandwich")
     stream_norm: Call | None  # post, the norm of the sum
@@ -236,11 +222,7 @@ class StreamRoles:
 
 
 def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
-    """The first of the equations that holds for a block.
-
-    Raises:
-        NotProvedError: E3 if none does.
-    """
+    """The first of the equations that holds for a block."""
     tolerance, nearest = TOLERANCE[seen.input.dtype], float("inf")
     for roles in _possible(seen, ffn):
         if roles.beyond_rounding <= tolerance:
@@ -363,10 +345,7 @@ class AttentionRoles:
 
 @torch.no_grad()
 def find_attention(seen: BlockPass, ffn: FfnRoles, stream: StreamRoles) -> AttentionRoles | None:
-    """The last module before the FFN whose output was added to the stream; None if there is none.
-
-    A module that runs twice in a block writes something else, too, and is passed over.
-    """
+    """The last module before the FFN, run once, whose output was added to the stream; or None."""
     if stream.attention is not None:  # parallel
         heads = _find_heads(seen, ffn, stream.attention)
         return AttentionRoles(stream.attention.module, stream.multiplier, heads)

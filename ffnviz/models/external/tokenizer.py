@@ -32,11 +32,9 @@ class ExternalTokenizer:
         has_mask = fast.mask_token_id is not None and fast.mask_token_id < vocab_size
         self.mask: str | None = fast.mask_token if has_mask else None
         self.mask_id: int | None = fast.mask_token_id if has_mask else None
-        self._special = {
-            int(id_): str(token.content)
-            for id_, token in fast.added_tokens_decoder.items()
-            if token.special and int(id_) < vocab_size
-        }
+        added = fast.added_tokens_decoder.items()
+        special = {int(id_): str(token.content) for id_, token in added if token.special}
+        self._special = {id_: name for id_, name in special.items() if id_ < vocab_size}
         # Embedding rows that no token has are not text either.
         unused = frozenset(range(vocab_size)) - frozenset(self._fast.get_vocab().values())
         self.special_ids = frozenset(self._special) | unused

@@ -130,46 +130,19 @@ def attention_of(
     edits: Sequence[Edit],
 ) -> list[LazyValue[AttentionStages]]:
     """Each block's attention on demand: all come from one recording. `shape` is (*batch, T)."""
-    return [
-        LazyValue(
-            partial(
-                _attention_stages,
-                proof,
-                label,
-                number,
-                source,
-                shape,
-                edits_of(edits, number, "heads"),
-            ),
-            source=source,
-        )
-        for number in range(len(proof.blocks))
-    ]
 
+    def stages(number: int) -> AttentionPatterns:
+        attention = proof.blocks[number].attention
+        if attention is None or attention.heads is None:
+            raise NotForThisNetwork(f"Not for {label}: {UNSEEN}")
+        heads = source.take(number)
+        if heads is None:
+            raise RuntimeError("a tested module did not run")
+        mix = heads.mix.weights, heads.mix.values
+        weights, values = (views.plain(x).reshape(*shape[:-1], -1, *x.shape[-2:]) for x in mix)
+        read, output = in_shape(heads.read, shape), attention.multiplier * heads.wrote
+        own = edits_of(edits, number, "heads")
+        return AttentionPatterns(read, weights, values, in_shape(output, shape), proof.causal, own)
 
-def _attention_stages(
-    proof: Proof,
-    label: str,
-    number: int,
-    source: SharedValues[SeenHeads | None],
-    shape: torch.Size,
-    edits: tuple[Edit, ...],
-) -> AttentionPatterns:
-    """What a block's heads did in a pass over ids, (*batch, T).
-
-    Raises:
-        NotForThisNetwork: if no equation holds for what was seen of them.
-    """
-    attention = proof.blocks[number].attention
-    if attention is None or attention.heads is None:
-        raise NotForThisNetwork(f"Not for {label}: {UNSEEN}")
-    heads = source.take(number)
-    if heads is None:
-        raise RuntimeError("a tested module did not run")
-    weights, values = (
-        views.plain(x).reshape(*shape[:-1], -1, *x.shape[-2:])
-        for x in (heads.mix.weights, heads.mix.values)
-    )
-    output = in_shape(attention.multiplier * heads.wrote, shape)
-    read = in_shape(heads.read, shape)
-    return AttentionPatterns(read, weights, values, output, proof.causal, edits)
+    numbers = range(len(proof.blocks))
+    return [LazyValue(partial(stages, number), source=source) for number in numbers]

@@ -104,15 +104,10 @@ def ffn_stages(proved: ProvedBlock, edits: tuple[Edit, ...], x: Tensor) -> FeedF
 
 
 def as_record(
-    proved: ProvedBlock,
-    x: Tensor,
-    pre: Tensor,
-    value: Tensor | None,
-    hidden: Tensor,
-    written: Tensor,
+    proved: ProvedBlock, x: Tensor, pre: Tensor, value: Tensor | None, hidden: Tensor, wrote: Tensor
 ) -> FeedForwardRecord:
     """The stages as one of our own records."""
-    x, pre, hidden, output = (plain(each) for each in (x, pre, hidden, added(proved, written)))
+    x, pre, hidden, output = (plain(each) for each in (x, pre, hidden, added(proved, wrote)))
     if value is None:
         return FeedForwardRecord(x, pre, hidden, output)
     return GatedFeedForwardRecord(x, pre, hidden, output, plain(value))

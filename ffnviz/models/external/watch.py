@@ -1,7 +1,7 @@
 """One watched pass through an unmodified network: what each module of a block read and wrote.
 
-Networks do this by PyTorch's fused function, which never holds a pattern, or by a softmax and a
-product. Both are recorded from outside, whatever the modules around them are called.
+Attention's patterns and values, too: networks multiply them by PyTorch's fused function, which
+never holds a pattern, or by a softmax and a product. Both are recorded from outside.
 """
 
 import math
@@ -25,9 +25,6 @@ def find_blocks(model: nn.Module) -> list[nn.Module]:
 
     They are of the class that transformers itself records as `hidden_states`; where it records
     none, the list of modules that is as long as the configuration says there are blocks.
-
-    Raises:
-        NotProvedError: if there is neither.
     """
     kinds: set[type] = set()
     for module in model.modules():
@@ -141,10 +138,7 @@ def _is_pattern(factor: Tensor, pattern: Tensor) -> bool:
 
 
 def _mix(keep: Callable[[Tensor], Tensor], weights: Tensor, values: Tensor) -> Mix:
-    """A mix with a batch axis; one text's may come as (n_heads, …).
-
-    Values with texts and heads in one row, (B n_heads, T, d_head), are given the pattern's axes.
-    """
+    """A mix with a batch axis; values with texts and heads in one row get the pattern's axes."""
     if values.ndim < weights.ndim and len(values) == weights.shape[:-2].numel():
         values = values.view(*weights.shape[:-2], *values.shape[1:])
     values = keep(_batched(values.expand(*weights.shape[:-2], *values.shape[-2:])))
@@ -167,10 +161,7 @@ def _fused(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Mix:
-    """softmax(s Q Kᵀ + mask), and V, of the arguments of F.scaled_dot_product_attention.
-
-    The pattern is computed when it is asked for: the queries and keys take less than it does.
-    """
+    """softmax(s Q Kᵀ + mask), on demand, and V, of the arguments of PyTorch's fused function."""
     group = query.shape[-3] // key.shape[-3] if enable_gqa else 1
     query, key, value = map(keep, (query, key, value))
     pattern = partial(_pattern, query, key, attn_mask, is_causal, scale, group)
@@ -181,29 +172,22 @@ def _fused(
 
 
 def _pattern(
-    query: Tensor,
-    key: Tensor,
-    attn_mask: Tensor | None,
-    is_causal: bool,
-    scale: float | None,
-    group: int,
+    q: Tensor, k: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None, group: int
 ) -> Tensor:
     """softmax(s Q Kᵀ + mask), (B, n_heads, T, T), in float32 at least.
 
     A token that may attend to nothing gathers nothing.
     """
-    key = key.repeat_interleave(group, -3)
-    wide = torch.promote_types(query.dtype, torch.float32)
-    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    scores = scale * query.to(wide) @ key.to(wide).mT
+    k = k.repeat_interleave(group, -3)
+    wide = torch.promote_types(q.dtype, torch.float32)
+    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+    scores = scale * q.to(wide) @ k.to(wide).mT
     if is_causal:
         scores += torch.full_like(scores[0, 0], -math.inf).triu_(1)  # faster than to fill a mask
-    if attn_mask is None:
+    if mask is None:
         return _batched(scores.softmax(-1))
-    if attn_mask.dtype == torch.bool:
-        scores = scores.masked_fill(~attn_mask, -math.inf)
-    else:
-        scores = scores + attn_mask
+    forbids = mask.dtype == torch.bool  # rather than being added
+    scores = scores.masked_fill(~mask, -math.inf) if forbids else scores + mask
     return _batched(scores.softmax(-1).nan_to_num_(0))
 
 
@@ -217,9 +201,8 @@ class Call:
 
     module: nn.Module  # the module
     name: str  # within its block; for people, nothing is decided by it
-    # input, output: what it read and wrote, copies, (…, width)
-    input: Tensor
-    output: Tensor
+    input: Tensor  # what it read, a copy, (…, width)
+    output: Tensor  # what it wrote, likewise
 
 
 @dataclass(eq=False)
@@ -227,12 +210,10 @@ class BlockPass:
     """One pass through one block; a block that is used again has another."""
 
     block: nn.Module  # the module
-    # input, output: the stream before and after it, (B, T, d_model)
-    input: Tensor
-    output: Tensor
+    input: Tensor  # the stream before it, (B, T, d_model)
+    output: Tensor  # and after it
     raw: Any = None  # all that the block returned, the stream first
-    # of the modules within, in the order in which they ended
-    calls: list[Call] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)  # of the modules within, as they ended
     mixes: list[Mix] = field(default_factory=list)  # products of patterns and values, in order
 
 
