@@ -8,11 +8,10 @@ STOPS = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(sign
 
 
 def main() -> None:
-    """Run the command line.
+    """Run the command line; what ends a container, service or terminal stops it as Ctrl-C does.
 
-    Importing PyTorch takes seconds. Ctrl-C in that time ends the process at once: the library that
-    is being imported might turn the exception into another. A queue of jobs, a container, a service
-    or a terminal that is closed stops a command as Ctrl-C does.
+    Importing PyTorch takes seconds, in which Ctrl-C ends the process at once: the library that is
+    being imported might turn the exception into another.
     """
     # oneDNN keeps 1,024 products, one for each length of a sentence: 130 MB, which save no time.
     os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "64")

@@ -13,11 +13,7 @@ START = "A fly has [MASK] legs, not four."
 
 
 def build_catalog(learned: Sequence[str] = ()) -> Catalog:
-    """All that there is to look at; `learned` are the networks that were trained here.
-
-    Raises:
-        ModelFolderError: if a network cannot be read.
-    """
+    """All that there is to look at; `learned` are the networks that were trained here."""
     parts = {page.name: {part.name: part.settings for part in page.parts} for page in PAGES}
     networks = network_sizes(learned)
     first = network_by_id(next(iter(networks))).card

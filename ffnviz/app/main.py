@@ -10,7 +10,7 @@ import streamlit as st
 
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.sparsity import record_of
-from ffnviz.app import export_widget, page_controls, training
+from ffnviz.app import page_controls, training
 from ffnviz.app.catalog import build_catalog
 from ffnviz.app.lecture import class_sentences, classroom, draft, editor, menu, story
 from ffnviz.app.rail import network_cell
@@ -72,7 +72,7 @@ def _show_nothing() -> None:
     """What Streamlit runs for a page: main() draws ours itself."""
 
 
-SELECTORS = {
+SELECTORS = {  # of what can be hidden
     "pages": '[data-testid="stHeader"], [data-cell="bar"]',
     "sentence": '.st-key-text, [data-cell="examples"], [data-cell$="network"]',
     "network": '[data-cell$="network"]',
@@ -82,14 +82,14 @@ SELECTORS = {
 }
 
 
-RULES = {  # that a hidden control calls for besides
+RULES = {  # that hiding one calls for besides
     "pages": '[data-testid="stMainBlockContainer"] { padding-top: 0.5rem; }',
     "network": ".st-key-text { margin-right: 8rem; }",
 }
 
 
 def style(options: ViewOptions) -> str:
-    """The CSS that hides them; none of the URL's text gets into it."""
+    """The CSS that hides what the options name; none of the URL's text gets into it."""
     if not options.hide:
         return ""
     hidden = ", ".join(SELECTORS[name] for name in options.hide)
@@ -113,13 +113,14 @@ def what_it_knows(run: Run) -> list[str]:
     record = record_of(run.model)
     *texts, last = ["old novels", "other old books", *record.besides]
     writes = "often writes" if record.sentences else "writes"
+    millions = record.tokens[-1] / 1e6
     return [
         f"The network, {run.card.label}, is small: {count / 1e6:.1f} million weights. A chatbot "
         "has thousands of times as many. This network has one task: to guess hidden words. It "
         "answers no questions and looks nothing up.",
-        f"It learnt English from {', '.join(texts)} and {last}: "
-        f"{record.tokens[-1] / 1e6:.1f} million tokens in all. So it knows grammar better than "
-        f"the world, and it {writes} as people wrote over a hundred years ago.",
+        f"It learnt English from {', '.join(texts)} and {last}: {millions:.1f} million tokens in "
+        f"all. So it knows grammar better than the world, and it {writes} as people wrote over a "
+        "hundred years ago.",
         "It reads words of other languages, and characters that are rare in these books, piece by "
         "piece, and other scripts byte by byte. The page shows how the network computes with "
         "these, but the network understands hardly any of them.",
@@ -137,12 +138,9 @@ def footer(page: Page, part: Part, run: Run) -> Cell:
     else:
         part_title = f" · {next_part.title}" if len(next_page.parts) > 1 else ""
         label = f"Next: {next_page.title}{part_title}"
-    return footer_cell(
-        label,
-        run.subject.per_network("what it knows", lambda: what_it_knows(run)),
-        key="footer",
-        on_next=lambda: OpenPage(next_page.name, next_part.name),
-    )
+    knows = run.subject.per_network("what it knows", lambda: what_it_knows(run))
+    on_next = partial(OpenPage, next_page.name, next_part.name)
+    return footer_cell(label, knows, "footer", on_next)
 
 
 def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None:
@@ -150,7 +148,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
     follow_training(page)
     if visit().show_next is not None:
         st.rerun()  # the catalog was made without it
-    turn_to = session.page_to_turn_to()
+    turn_to, visit().turn_to = visit().turn_to, None
     if turn_to is not None and turn_to != page.name:
         st.switch_page(addresses[turn_to])
     if not session.box_shows_the_sentence:
@@ -168,10 +166,10 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
     if not visit().moving:
         classroom.publish_position(session, run)
     above = top(session, page, run)
-    if run is not None and class_sentences.is_open():
+    if run is not None and visit().shows_sentences and visit().led is not None:
         brain = partial(class_sentences.brain, session)
         draw(session, lambda run, _: brain(run) if run else Sheet([]), (), Frame(above))
-    elif editor.is_open(page.name):
+    elif visit().desk == page.name:
         draw(session, lambda *_: editor.handout(session), (), Frame(above))
         editor.show_desk(session)
     else:
@@ -180,7 +178,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
 
         def sheet(run: Run | None, values: Values) -> Sheet:
             if run is None:
-                return _note("empty", session.why_empty)
+                return Sheet([row(text_cell("empty", session.why_empty, tone="info"))], [])
             return sheet_of(part, in_class, run, values)
 
         draw(session, sheet, part.settings, frame)
@@ -218,10 +216,10 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     if page.name == FIRST.name and not noted:  # what is said of the sentence has its place
         above.append(
             welcome_cell(
-                not visit().came_with,
-                menu.short_label(session),
+                bare=not visit().came_with,
+                story=menu.short_label(session),
                 key="welcome",
-                on_story=lambda: story.start(session, short=True),
+                on_story=partial(story.start, session, short=True),
             )
         )
     above += story.scene_cells(session, run)
@@ -235,26 +233,22 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     return Frame(above, [*took, footer(page, part, run)], parts)
 
 
-def _note(key: str, why: str) -> Sheet:
-    return Sheet([row(text_cell(key, why, tone="info"))], [])
-
-
 def sheet_of(part: Part, in_class: bool, run: Run, values: Values) -> Sheet:
     """What a part shows, or why it shows nothing; for a class it is made once."""
     missing = part.missing(run)
     if missing:
         why = f"“{part.title}” cannot be shown for this network. {missing[0].value}"
-        return _note("missing", why)
+        return Sheet([row(text_cell("missing", why, tone="info"))], [])
     make = partial(part.sheet, run, values)
     try:
         sheet = run.subject.cached(("sheet", run.state), make) if in_class else make()
     except UnreadableTextError as error:  # of a text that is typed into the part itself
         return Sheet([row(text_cell("unreadable", str(error), tone="info"))])
-    offer = export_widget.offer(run) if part.name == "journey" else None
+    offer = page_controls.offered_file(run) if part.name == "journey" else None
     if offer is None:
         return sheet
     controls = [*(part.settings if sheet.controls is None else sheet.controls)]
-    return Sheet([offer, *sheet.rows], [*controls, export_widget.CLOSE])
+    return Sheet([offer, *sheet.rows], [*controls, page_controls.CLOSE_FILE])
 
 
 @cache
@@ -280,9 +274,8 @@ def main() -> None:
         with nullcontext() if any_network_is_loaded() else st.spinner("Loading the networks …"):
             session = Session(build_catalog(learned_networks()))
     except ModelFolderError as error:
-        st.error(
-            "A network could not be loaded, so there is nothing to show.", icon=":material/error:"
-        )
+        why = "A network could not be loaded, so there is nothing to show."
+        st.error(why, icon=":material/error:")
         st.text(str(error))
         st.stop()
     session.open(page.name)

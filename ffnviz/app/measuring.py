@@ -71,18 +71,16 @@ def start(measurement: Measurement[Any], run: Run) -> None:
         with _LOCK:
             for ended in [each for each, one in _UNDER_WAY.items() if one.job.ended]:
                 del _UNDER_WAY[ended]
-            request = _UNDER_WAY.get(key) or _request(order, measurement.setup, where(run), key)
+            request = _UNDER_WAY.get(key)
+            if request is None:
+                waiting: dict[Requests, Callable[[], bool]] = {}
+                job = JOB_POOL.submit(order, lambda: any(each() for each in [*waiting.values()]))
+                request = Request(job, measurement.setup, where(run), key, waiting)
             request.waiting[requests] = tab_is_open
             _UNDER_WAY[key] = requests.under_way[name] = request
     except QueueIsFullError as error:
         requests.problems.append(str(error))
         requests.refused[name] = measurement.setup
-
-
-def _request(order: Order, setup: tuple[object, ...], where: str, key: Key) -> Request:
-    waiting: dict[Requests, Callable[[], bool]] = {}
-    job = JOB_POOL.submit(order, lambda: any(is_open() for is_open in [*waiting.values()]))
-    return Request(job, setup, where, key, waiting)
 
 
 def _key(measurement: Measurement[Any], run: Run) -> Key:
@@ -197,20 +195,20 @@ def _watch(seen: dict[str, int]) -> None:
         job.ended or len(job.updates) > seen[name] for name, job in watched.items()
     ):
         st.rerun()
-    told = [
-        {"name": name, "share": job.share, "waits": _waits_for(job), "left": _left(job)}
-        for name, job in watched.items()
-    ]
+    told = []
+    for name, job in watched.items():
+        waits, left = _waits_for(job), _left(job)
+        told.append({"name": name, "share": job.share, "waits": waits, "left": left})
     mount_cell(Cell("progress", "progress", {"measurements": told}))
+
+
+def _left(job: Job) -> float | None:
+    """The seconds until it is done, with all that must end before; None if nobody knows."""
+    seconds = [one.left for one in (*JOB_POOL.before(job), job)]
+    return None if None in seconds else sum(each for each in seconds if each is not None)
 
 
 def _waits_for(job: Job) -> str:
     """What a measurement waits for, in words; empty if it runs."""
     n = len(JOB_POOL.before(job))
     return f"Waiting for {n} other{'s' * (n > 1)} …" if n else ""
-
-
-def _left(job: Job) -> float | None:
-    """The seconds until it is done, with all that must end before; None if nobody knows."""
-    each = [one.left for one in (*JOB_POOL.before(job), job)]
-    return None if None in each else sum(one for one in each if one is not None)

@@ -1,16 +1,20 @@
-"""The controls that all pages share: sentence, examples, bar, tokens, map and list of parts."""
+"""The controls that all pages share: sentence, examples, bar, file to take home, tokens, parts."""
 
 import tomllib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, partial
 from itertools import groupby
 
 import streamlit as st
 
-from ffnviz.app import export_widget
+from ffnviz.analysis.measuring import Progress
+from ffnviz.app import measuring
 from ffnviz.app.lecture import menu
 from ffnviz.app.session import Session, network_label
 from ffnviz.app.visit import TEXT, visit
+from ffnviz.export.document import TooLargeError
+from ffnviz.export.journey import ExportedJourney, journey_file
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.config import ASSETS
 from ffnviz.parts import sentences
@@ -18,10 +22,11 @@ from ffnviz.parts.guess import question, what_it_cannot_read, words_to_hide
 from ffnviz.parts.journey.neurons import awake_of
 from ffnviz.parts.part import FURTHER, Page, Part
 from ffnviz.parts.places import STATIONS, parts_at, stations_of
+from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Soon, row
 from ffnviz.pictures.block_picture import MapStation, block_map_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.page import PartList, bar_cell, examples_cell
-from ffnviz.pictures.text import text_cell
+from ffnviz.pictures.text import saving_cell, text_cell
 from ffnviz.pictures.tokens import Chips
 from ffnviz.pictures.wording import Sentence, typed
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
@@ -51,18 +56,16 @@ def read_examples() -> tuple[Example, ...]:
     return tuple(Example(**entry) for entry in table["example"])
 
 
-def choose_example(session: Session, sentence: str) -> None:
-    """Type an example, and choose the token that it is about."""
-    example = next(each for each in read_examples() if each.sentence == sentence)
-    session.type(sentence)
-    if example.token is not None:
-        session.do(ChooseToken(example.token - 1))
-
-
 def sentence_box(session: Session) -> None:
     """The box with the sentence."""
     if not session.box_shows_the_sentence:
         st.session_state[TEXT] = session.state.sentence
+
+    def take_in() -> None:
+        typed: str | None = st.session_state[TEXT]
+        if typed is not None:
+            session.type(typed)
+
     st.text_input(
         "Sentence",
         value=None,  # what a browser says that has not filled the box yet: an emptied one says ""
@@ -71,25 +74,22 @@ def sentence_box(session: Session) -> None:
         placeholder="Type a sentence; [MASK] or ___ stands for a hidden word",
         autocomplete="off",
         label_visibility="collapsed",
-        on_change=lambda: _type(session),
+        on_change=take_in,
     )
-
-
-def _type(session: Session) -> None:
-    typed: str | None = st.session_state[TEXT]
-    if typed is not None:
-        session.type(typed)
 
 
 def example_menu(session: Session) -> Cell:
     """Sentences to start from, in a menu beside the box."""
     known = read_examples()
-    return examples_cell(
-        [(title, [e.sentence for e in es]) for title, es in groupby(known, lambda e: e.title)],
-        key="examples",
-        on_choose=lambda sentence: choose_example(session, sentence),
-        why={example.sentence: example.why for example in known},
-    )
+    groups = [(title, [e.sentence for e in es]) for title, es in groupby(known, lambda e: e.title)]
+
+    def choose(sentence: str) -> None:
+        session.type(sentence)
+        token = next(each.token for each in known if each.sentence == sentence)
+        if token is not None:
+            session.do(ChooseToken(token - 1))
+
+    return examples_cell(groups, "examples", choose, {each.sentence: each.why for each in known})
 
 
 def left_out_notice(run: Run) -> list[Cell]:
@@ -125,10 +125,69 @@ def bar(session: Session, page: Page, run: Run | None) -> Cell:
     state = session.state
     part = page.part(state.part).title if len(page.parts) > 1 else ""
     network = [network_label(state.network), f"block {state.block + 1}"]
-    take = partial(export_widget.ask, run) if run and page.name == "journey" else None
+    take = partial(ask_for_file, run) if run and page.name == "journey" else None
     choose = partial(menu.do, session, page)
     more = menu.entries(session), choose, menu.outcome()
     return bar_cell(page.title, part, state.sentence, network, "bar", take, *more)
+
+
+def ask_for_file(run: Run) -> None:
+    """Offer the file of what is shown now."""
+    visit().take_home = _setup_of_file(run)
+    measuring.forget("take-home")
+
+
+def offered_file(run: Run) -> Measurement[ExportedJourney | str] | None:
+    """The file, if it was asked for and the sentence is still the same."""
+    wanted = visit().take_home
+    if wanted is None or wanted[:3] != _setup_of_file(run)[:3]:
+        return None
+    soon = row(Soon("", "A file of this page, which opens without a server", 90))
+    return Measurement(
+        "take-home",
+        wanted,
+        make_file,
+        _saved,
+        before=[soon],
+        label="Make it again",
+        doing="Making the file …",
+    )
+
+
+def make_file(run: Run, progress: Progress) -> ExportedJourney | str:
+    """The file, or a sentence that says why there is none."""
+    try:
+        return journey_file(run, progress)
+    except TooLargeError as error:
+        return str(error)
+
+
+def _saved(measured: Measured[ExportedJourney | str]) -> Sequence[Row]:
+    """The button that saves it, and what is in it."""
+    file = measured.result
+    if isinstance(file, str):
+        return [row(text_cell("take-home-save", file, tone="warning"))]
+    content = file.html.encode()
+    label = f"Save the file ({len(content) / 1e6:.1f} MB)"
+    save = saving_cell(label, content, "ffnviz-journey.html", "text/html", "take-home-save")
+    says = "It holds all tokens, blocks and networks of this sentence, and opens without a server."
+    notice = [text_cell("take-home-notice", file.notice, tone="warning")] if file.notice else []
+    return [row([save, *notice, text_cell("take-home-says", says)])]
+
+
+def _setup_of_file(run: Run) -> tuple[object, ...]:
+    """What the file depends on: first what changes all of it, then what it opens with."""
+    networks = tuple(traced.card.id for traced in run.both)
+    state = run.state
+    opens_with = state.network, state.block, run.token, state.neuron, state.order
+    return (networks, run.device, state.sentence, *opens_with)
+
+
+def _close_file() -> None:
+    visit().take_home = None
+
+
+CLOSE_FILE = Button("Close", _close_file)  # withdraws the offer
 
 
 def what_to_know(run: Run) -> Sentence:
@@ -182,17 +241,11 @@ def block_map(page: Page, part: Part, run: Run) -> Cell:
         for name in STATIONS
     }
     here = stations_of(page.name, part.name)
-    stations = [
-        MapStation(
-            name,
-            sign,
-            title,
-            name in here,
-            [(each.title, to.title) for to, each in about[name]],
-            about[name].index((page, part)) if (page, part) in about[name] else None,
-        )
-        for name, (sign, title) in STATIONS.items()
-    ]
+    stations = []
+    for name, (sign, title) in STATIONS.items():
+        parts = [(each.title, to.title) for to, each in about[name]]
+        shown = about[name].index((page, part)) if (page, part) in about[name] else None
+        stations.append(MapStation(name, sign, title, name in here, parts, shown))
 
     def go(station: int, to: int) -> OpenPage:
         to_page, to_part = about[list(STATIONS)[station]][to]

@@ -7,18 +7,10 @@ from ffnviz.app.session import Session, network_by_id, network_label
 from ffnviz.app.visit import visit
 from ffnviz.models.external.memory import weights
 from ffnviz.models.token_slice import words_among
-from ffnviz.parts.sheet import (
-    Button,
-    Choice,
-    Control,
-    Download,
-    Measurement,
-    NumberBox,
-    Switch,
-    Upload,
-)
+from ffnviz.parts import sheet
 from ffnviz.pictures.cell import Cell, entry, place
 from ffnviz.pictures.text import file_data
+from ffnviz.pictures.wording import counted
 from ffnviz.state.actions import Action, ChooseBlock, ChooseNetwork, ChoosePartner, Set, ShowSpecial
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu
@@ -30,9 +22,9 @@ MEASURE = "measure"
 
 
 def rail_cell(
-    controls: Sequence[Control],
+    controls: Sequence[sheet.Control],
     values: Values,
-    measurements: Mapping[str, tuple[Measurement[Any], bool]],
+    measurements: Mapping[str, tuple[sheet.Measurement[Any], bool]],
     key: str = "rail",
 ) -> Cell | None:
     """All controls of a sheet; None if there are none.
@@ -44,14 +36,14 @@ def rail_cell(
     labelled = {each.label: each for each in controls if not isinstance(each, Setting)}
     data = [shown for control in controls if (shown := _data(control, values)) is not None]
     for name, (each, busy) in measurements.items():
-        data.append({**_button(MEASURE, each.label, disabled=busy), "name": name})
+        data.append(_button(MEASURE, each.label, disabled=busy) | {"name": name})
     if not data:
         return None
 
     def move(sent: Any) -> tuple[Action, bool] | None:
         name, value = str(entry(sent, "name")), entry(sent, "value")
         control = labelled.get(name)
-        if isinstance(control, Choice | NumberBox | Switch):
+        if isinstance(control, sheet.Choice | sheet.NumberBox | sheet.Switch):
             action = _action(control, value)
             return None if action is None else (action, True)
         text = _text(settings[name], value) if name in settings else None
@@ -59,13 +51,13 @@ def rail_cell(
 
     def press(sent: Any) -> Any:
         button = labelled.get(str(sent))
-        action = button.action if isinstance(button, Button) else None
+        action = button.action if isinstance(button, sheet.Button) else None
         return action() if callable(action) else action
 
     def upload_file(sent: Any) -> Any:
         upload = labelled.get(str(entry(sent, "control")))
         name, text = entry(sent, "name"), entry(sent, "text")
-        if isinstance(upload, Upload) and isinstance(name, str) and isinstance(text, str):
+        if isinstance(upload, sheet.Upload) and isinstance(name, str) and isinstance(text, str):
             return upload.answer(name, text[: upload.longest + 1])
         return None
 
@@ -76,18 +68,18 @@ def rail_cell(
     return Cell("rail", key, {"controls": data}, events=events)
 
 
-def _data(control: Control, values: Values) -> dict[str, Any] | None:
+def _data(control: sheet.Control, values: Values) -> dict[str, Any] | None:
     """What the browser gets of a control; nothing of a setting that has none."""
     match control:
         case Setting():
             return _setting(control, values) if control.label else None
-        case Button(label, action):
+        case sheet.Button(label, action):
             return _button("button", label, disabled=action is None)
-        case Choice():
+        case sheet.Choice():
             return _choice(control)
-        case Switch(label, on):
+        case sheet.Switch(label, on):
             return {**_button("switch", label, control.help, disabled=control.disabled), "on": on}
-        case NumberBox(label, value):
+        case sheet.NumberBox(label, value):
             return {
                 "kind": "number",
                 "name": label,
@@ -97,9 +89,9 @@ def _data(control: Control, values: Values) -> dict[str, Any] | None:
                 "example": "",
                 "longest": None,
             }
-        case Download(label, name, kind, content):
+        case sheet.Download(label, name, kind, content):
             return {**_button("download", label), "file": file_data(content, name, kind)}
-        case Upload(label, accepts, longest):
+        case sheet.Upload(label, accepts, longest):
             button = _button("upload", label, control.help)
             return {**button, "accepts": accepts, "longest": longest}
 
@@ -136,18 +128,18 @@ def _options(words: Sequence[str], chosen: int | None, menu: bool = False) -> di
     return {"kind": kind, "options": list(words), "stop": -1 if chosen is None else chosen}
 
 
-def _choice(control: Choice) -> dict[str, Any]:
+def _choice(control: sheet.Choice) -> dict[str, Any]:
     data = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
     if control.style == "slider":
         return {**data, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
     return data | _options(control.options, control.chosen, control.style == "menu")
 
 
-def _action(control: Choice | NumberBox | Switch, sent: Any) -> Any:
+def _action(control: sheet.Choice | sheet.NumberBox | sheet.Switch, sent: Any) -> Any:
     """The action that a control asks for; None if what was sent can be none of ours."""
-    if isinstance(control, Switch):
+    if isinstance(control, sheet.Switch):
         return control.action(sent) if isinstance(sent, bool) and not control.disabled else None
-    if isinstance(control, Choice):
+    if isinstance(control, sheet.Choice):
         at = place(sent, len(control.options))
         return None if at is None else control.action(at)
     if not isinstance(sent, str) or not sent.isascii() or not sent.isdigit():
@@ -181,8 +173,8 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
     ours = all(network_by_id(name).card.ours for name in names)
     label = network_label if ours else described
     n_blocks = networks[state.network].n_blocks
-    controls: list[Control] = [
-        Choice(
+    controls: list[sheet.Control] = [
+        sheet.Choice(
             "Network",
             [label(name) for name in names],
             lambda at: ChooseNetwork(names[at]),
@@ -192,16 +184,18 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
     ]
     if n_blocks > FEW_BLOCKS:
         blocks = [f"{block + 1} of {n_blocks}" for block in range(n_blocks)]
-        controls.append(Choice("Block", blocks, ChooseBlock, state.block, style="slider"))
+        controls.append(sheet.Choice("Block", blocks, ChooseBlock, state.block, style="slider"))
     elif ours or n_blocks > 1:
         blocks = [f"block {block + 1}" for block in range(n_blocks)]
-        controls.append(Choice("Block", blocks, ChooseBlock, state.block, bare=True))
+        controls.append(sheet.Choice("Block", blocks, ChooseBlock, state.block, bare=True))
     others = [name for name in names if name != state.network]
     if len(others) > 1:
         place = others.index(state.partner) if state.partner in others else 0
         labels = [f"beside {network_label(name)}" for name in others]
         controls.append(
-            Choice("Beside it", labels, lambda at: ChoosePartner(others[at]), place, bare=True)
+            sheet.Choice(
+                "Beside it", labels, lambda at: ChoosePartner(others[at]), place, bare=True
+            )
         )
     if run is not None and run.special:
         controls.append(special_tokens(run))
@@ -210,7 +204,7 @@ def network_cell(session: Session, run: Run | None) -> Cell | None:
     return rail_cell(controls, Values(), {}, "network" if beside_the_box else "any-network")
 
 
-def gpu_switch() -> Switch:
+def gpu_switch() -> sheet.Switch:
     """Whether the GPU computes; without one, why not."""
     gpu = find_gpu()
 
@@ -218,10 +212,10 @@ def gpu_switch() -> Switch:
         visit().gpu = on
 
     on = gpu.device is not None and visit().gpu
-    return Switch("GPU", on, choose, disabled=gpu.device is None, help=gpu.why)
+    return sheet.Switch("GPU", on, choose, disabled=gpu.device is None, help=gpu.why)
 
 
-def special_tokens(run: Run) -> Switch:
+def special_tokens(run: Run) -> sheet.Switch:
     """Whether special tokens are shown and counted: everywhere, or nowhere."""
     places = words_among(run.whole.tokens)
 
@@ -230,18 +224,16 @@ def special_tokens(run: Run) -> Switch:
         return ShowSpecial(shown, token)
 
     names = " and ".join(run.special)
-    return Switch(
-        f"Show and count {names}",
-        run.state.special,
-        chosen,
-        help=f"The network reads {names} along with your words. Hidden, they are in no picture, "
-        "table, share or average, but the network still reads them.",
+    why = (
+        f"The network reads {names} along with your words. Hidden, they are in no picture, table, "
+        "share or average, but the network still reads them."
     )
+    return sheet.Switch(f"Show and count {names}", run.state.special, chosen, help=why)
 
 
 def described(name: str) -> str:
     """A network in a line: its label, size, φ and blocks."""
     network = network_by_id(name)
     card, sizes = network.card, network.sizes
-    blocks = "1 block" if sizes.n_blocks == 1 else f"{sizes.n_blocks} blocks"
-    return f"{card.label} · {weights(sizes.n_parameters)} · {card.phi.label} · {blocks}"
+    size, blocks = weights(sizes.n_parameters), counted(sizes.n_blocks, "block")
+    return f"{card.label} · {size} · {card.phi.label} · {blocks}"

@@ -18,35 +18,14 @@ from ffnviz.models.registry import available_networks
 from ffnviz.models.token_slice import words_among
 from ffnviz.server.streamlit_patches.open_sessions import tab_is_open
 from ffnviz.server.streamlit_patches.reconnected_text import text_brought_along
-from ffnviz.state.actions import (
-    Action,
-    ChooseNetwork,
-    HideWord,
-    OpenNeuron,
-    OpenPage,
-    ShowWord,
-    Type,
-    reduce,
-)
+from ffnviz.state import actions
+from ffnviz.state import state as states
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import find_gpu, loaded_network, make_run
-from ffnviz.state.state import (
-    Catalog,
-    State,
-    from_url,
-    readable,
-    remembered,
-    to_url,
-    view_options_from_url,
-)
 
 
 def network_sizes(learned: Sequence[str] = ()) -> dict[str, NetworkSize]:
-    """The networks one can choose from, by their ids; `learned` are those trained here.
-
-    Raises:
-        ModelFolderError: if one cannot be read.
-    """
+    """The networks one can choose from, by their ids; `learned` are those trained here."""
     sizes = {name: network_by_id(name).sizes for name in [*available_networks(), *learned]}
     return {name: NetworkSize(size.n_blocks, size.d_ff) for name, size in sizes.items()}
 
@@ -64,10 +43,10 @@ def learned_networks() -> list[str]:
 class Session:
     """What one visitor looks at."""
 
-    catalog: Catalog  # of all that there is to look at
+    catalog: states.Catalog  # of all that there is to look at
 
     @property
-    def state(self) -> State:
+    def state(self) -> states.State:
         """What is looked at now."""
         state = visit().state
         assert state is not None  # noqa: S101  # a page was opened
@@ -91,39 +70,35 @@ class Session:
         elif url not in ({}, kept.url) and kept.state == kept.shown:
             self._follow(page, url)
         elif page != kept.state.page and kept.turn_to is None:
-            self.do(OpenPage(page))
+            self.do(actions.OpenPage(page))
 
     @property
     def box_shows_the_sentence(self) -> bool:
         """Whether the sentence box has what is looked at; gaps in it stand for masks."""
-        return readable(st.session_state.get(TEXT) or "") == self.state.sentence
+        return states.readable(st.session_state.get(TEXT) or "") == self.state.sentence
 
-    def do(self, action: Action, settled: bool = True) -> None:
+    def do(self, action: actions.Action, settled: bool = True) -> None:
         """Do what was asked for; the URL follows with the page, once that is settled."""
         kept, before = visit(), self.state
         kept.moving, kept.not_here = not settled, []
-        if isinstance(action, OpenPage | OpenNeuron):
+        if isinstance(action, actions.OpenPage | actions.OpenNeuron):
             part = action.part or kept.last_parts.get(action.page, "")
             action = replace(action, part=part, settings=kept.left)
-        if isinstance(action, HideWord | ShowWord):
-            start = action.start if isinstance(action, HideWord) else action.end - len(MASK)
-            by = MASK if isinstance(action, HideWord) else action.word
-            kept.hidden_words = remembered(
+        if isinstance(action, actions.HideWord | actions.ShowWord):
+            start = action.start if isinstance(action, actions.HideWord) else action.end - len(MASK)
+            by = MASK if isinstance(action, actions.HideWord) else action.word
+            kept.hidden_words = states.remembered(
                 kept.hidden_words, before.sentence, start, action.end, by
             )
-        self._look_at(reduce(before, action, self.catalog))
+        self._look_at(actions.reduce(before, action, self.catalog))
         if self.state.page != before.page:
             kept.turn_to = self.state.page
 
     def type(self, sentence: str) -> None:
         """Change the sentence; the chosen token stays if all up to it stayed as it was."""
         up_to = self._text_up_to_token(self.state)
-        self.do(Type(sentence, up_to is not None and readable(sentence).startswith(up_to)))
-
-    def page_to_turn_to(self) -> str | None:
-        """The id of the page that a click asked for; returned once."""
-        page, visit().turn_to = visit().turn_to, None
-        return page
+        stays = up_to is not None and states.readable(sentence).startswith(up_to)
+        self.do(actions.Type(sentence, stays))
 
     def show_next(self, network: str) -> None:
         """Have a newly trained network join those to choose from, and show it on the Journey."""
@@ -134,16 +109,13 @@ class Session:
         """Show the network that has joined, if one has."""
         network, visit().show_next = visit().show_next, None
         if network is not None:
-            self.do(ChooseNetwork(network))
-            self.do(OpenPage("journey"))
+            self.do(actions.ChooseNetwork(network))
+            self.do(actions.OpenPage("journey"))
 
-    def run(self, state: State | None = None) -> Run | None:
+    def run(self, state: states.State | None = None) -> Run | None:
         """The run of a state, which is the visitor's if left out.
 
         None if there is no sentence, or none that the networks can read.
-
-        Raises:
-            ModelFolderError: if a network cannot be read.
         """
         state = state or self.state
         run = make_run(state, _device(), self.catalog.networks) if state.sentence else None
@@ -166,14 +138,14 @@ class Session:
             trace = run.trace
             text = trace.text[: trace.tokens[-1].end]
             state = replace(state, sentence=text, token=run.token)
-        url = {**to_url(state, self.catalog), **visit().view_options.to_url()}
+        url = {**states.to_url(state, self.catalog), **visit().view_options.to_url()}
         if st.query_params.to_dict() != url:
             st.query_params.from_dict(url)
         visit().url, visit().shown = url, self.state
 
     def _follow(self, page: str, url: Mapping[str, str]) -> None:
         # A link may also hold settings of other parts of the page, for when one turns to them.
-        state, kept = from_url(page, url, self.catalog), visit()
+        state, kept = states.from_url(page, url, self.catalog), visit()
         named = (url.get(name, "") for name in ("twin", "partner"))
         kept.not_here = [n for n in named if n and n not in self.catalog.networks]
         for part in self.catalog.parts[state.page]:
@@ -181,11 +153,11 @@ class Session:
         self._look_at(state)
         if state.page != page:  # what the link shows has moved
             kept.turn_to = state.page
-        kept.view_options = view_options_from_url(url)
+        kept.view_options = states.view_options_from_url(url)
         # The box keeps all of a text, even what no link of ours would hold.
         st.session_state[TEXT] = url.get("text", self.catalog.start)
 
-    def _look_at(self, state: State) -> None:
+    def _look_at(self, state: states.State) -> None:
         kept = visit()
         kept.state = state
         # What was set on a part is there again when one comes back to it.
@@ -194,7 +166,7 @@ class Session:
         kept.left = left | dict(state.settings)
         kept.last_parts = {**kept.last_parts, state.page: state.part}
 
-    def _text_up_to_token(self, state: State) -> str | None:
+    def _text_up_to_token(self, state: states.State) -> str | None:
         if state.token is None or not state.sentence:
             return None
         model = network_by_id(state.network)

@@ -21,8 +21,6 @@ REFRESH_S = 0.4
 MOST_BEGINNINGS = 32  # that are kept for all sessions: a class watches the same sentence
 PAGE = "learn"
 POOL = JobPool()
-
-
 _KNOWN: dict[tuple[Plan, ...], Training] = {}  # before the first step, by plans
 
 
@@ -46,9 +44,9 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
         training.reading,
         training.file,
         training.steps,
-        _before(training),
-        training.learned,
-        training.problem,
+        before=_before(training),
+        learned=training.learned,
+        problem=training.problem,
         networks=tuple(plan.name for plan in training.plans),
     )
     return Measured(measurement.setup, course, f"{len(training.moments)} {training.status}", "")

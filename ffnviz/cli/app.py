@@ -14,33 +14,18 @@ from typing import Any
 
 import click
 
-from ffnviz.cli.app_checks import (
-    LectureFile,
-    address_of_store,
-    check_class_store,
-    checked_lecture,
-    look_at_descriptions,
-    look_at_sae,
-    opened_index,
-    opened_paths,
-    prove_networks,
-    requested_network,
-)
-from ffnviz.cli.options import F, Number, dtype_option
+from ffnviz.cli import app_checks
+from ffnviz.cli.options import FILE, F, Number, dtype_option
 from ffnviz.models.config import VARIABLES, Config, config_from_environment, use
-from ffnviz.server.application import SCRIPT, application
+from ffnviz.server.application import SCRIPT, application, serve_with
 from ffnviz.server.headers import content_security_policy, hostname, own_address
-from ffnviz.server.workers import serve_with
 
 LOCAL = ("localhost", "127.0.0.1", "::1")  # host names of this computer
+shown_option = partial(click.option, show_default=True, show_envvar=True)
 
 
 def free_address(host: str, port: int) -> str:
-    """The numeric address of a host at which this computer can listen.
-
-    Raises:
-        ClickException: if it cannot; the message says why, and what to do.
-    """
+    """The numeric address of a host at which this computer can listen."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         if not host:
@@ -86,11 +71,7 @@ def _url(host: str, port: int) -> str:
 def host_names(
     _: click.Context, option: click.Parameter, named: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The names of --allowed-host, in lower case.
-
-    Raises:
-        BadParameter: if one is not a host name.
-    """
+    """The names of --allowed-host, in lower case."""
     for name in named:
         if not name or hostname(name) != name.lower():
             raise click.BadParameter(
@@ -102,11 +83,7 @@ def host_names(
 
 
 def page_addresses(_: click.Context, option: click.Parameter, addresses: str) -> str:
-    """The addresses of --frame-ancestors.
-
-    Raises:
-        BadParameter: if a Content-Security-Policy cannot have them.
-    """
+    """The addresses of --frame-ancestors, if a Content-Security-Policy can have them."""
     try:
         content_security_policy("", addresses)
     except ValueError as error:
@@ -127,25 +104,26 @@ def allowed_hosts(address: str, named: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*LOCAL, own_address(), *named)))
 
 
-option = partial(click.option, show_default=True, show_envvar=True)
-
-
 def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
     """An option for a field of Config, with its default and its variable."""
     name = name or flag[2:].replace("-", "_")
     default, variable = getattr(Config, name), VARIABLES[name][0] if name in VARIABLES else None
-    return option(flag, name, default=default, show_default=bool(default), envvar=variable, **how)
+    return shown_option(
+        flag, name, default=default, show_default=bool(default), envvar=variable, **how
+    )
 
 
 @click.command()
-@option(
+@shown_option(
     "--host",
     default="localhost",
     envvar="STREAMLIT_SERVER_ADDRESS",
     help="The address to listen on; 0.0.0.0 lets others on your network open the page.",
 )
-@option("--port", type=click.IntRange(1, 65_535), default=8_501, envvar="STREAMLIT_SERVER_PORT")
-@option(
+@shown_option(
+    "--port", type=click.IntRange(1, 65_535), default=8_501, envvar="STREAMLIT_SERVER_PORT"
+)
+@shown_option(
     "--workers",
     type=click.IntRange(1, 64),
     default=1,
@@ -178,14 +156,14 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
 @dtype_option
 @setting(
     "--lecture",
-    type=LectureFile(),
-    callback=checked_lecture,
+    type=app_checks.LectureFile(),
+    callback=app_checks.checked_lecture,
     help="The lecture to begin with: a .toml file, as the page saves it, or “course”.",
 )
 @setting(
     "--index",
     "indexes",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=FILE,
     multiple=True,
     help="An index that `ffnviz index` made, shown on the page Neurons for its own network, in "
     f"place of the usual one. Repeatable; in the environment variable, “{os.pathsep}” separates "
@@ -211,7 +189,7 @@ def setting(flag: str, name: str = "", **how: Any) -> Callable[[F], F]:
 @setting(
     "--class-store",
     metavar="FILE_OR_ADDRESS",
-    callback=address_of_store,
+    callback=app_checks.address_of_store,
     help="Where classes are kept while they last: a file, or redis://HOST:PORT for servers that "
     "share them. If left out: a file of this user.",
 )
@@ -245,7 +223,7 @@ def app(
     values["hosts"] = allowed_hosts(address, values["hosts"])
     wanted = replace(
         config_from_environment(),
-        networks=tuple(requested_network(name, dtype) for name in networks),
+        networks=tuple(app_checks.requested_network(name, dtype) for name in networks),
         twins=not no_twins,
         indexes=tuple(path.resolve() for path in indexes),
         has_classes=not ip_address(address).is_loopback,
@@ -253,13 +231,15 @@ def app(
         **values,
     )
     use(wanted)
-    check_class_store()
+    app_checks.check_class_store()
     if networks:
-        prove_networks()
+        app_checks.prove_networks()
     for path in indexes:
-        click.echo(opened_index(path))
-    described, lines = opened_paths("--descriptions", descriptions, look_at_descriptions)
-    with_features, more_lines = opened_paths("--sae", saes, look_at_sae)
+        click.echo(app_checks.opened_index(path))
+    described, lines = app_checks.opened_paths(
+        "--descriptions", descriptions, app_checks.look_at_descriptions
+    )
+    with_features, more_lines = app_checks.opened_paths("--sae", saes, app_checks.look_at_sae)
     wanted = replace(wanted, descriptions=described, saes=with_features)
     for line in (*lines, *more_lines, announcement(address, port)):
         click.echo(line)

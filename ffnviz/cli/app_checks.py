@@ -1,13 +1,4 @@
-"""How a lecture is named on the command line.
-
-What `ffnviz app` is asked to show: checked and proved before anything is served.
-
-The files of --descriptions: what they hold, and for which network each is shown.
-
-Options of the form [NETWORK=]PATH: files that are shown with a network.
-
-The folders of --sae: what each holds, and for which network it is shown.
-"""
+"""What `ffnviz app` is asked to show: checked and proved before anything is served."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -42,11 +33,7 @@ def requested_network(name: str, dtype: str | None) -> NetworkRequest:
 
 @reported(ModelFolderError)
 def prove_networks() -> None:
-    """Open the networks that are to be shown, and print what was proved of each.
-
-    Raises:
-        ClickException: in a sentence, if one of them cannot be shown.
-    """
+    """Open the networks that are to be shown, and print what was proved of each."""
     for name, request in available_networks().items():
         if request:
             open_network(name, usual_device(), click.echo)
@@ -54,11 +41,7 @@ def prove_networks() -> None:
 
 @reported(IndexFileError)
 def opened_index(path: Path) -> str:
-    """A line that says what an index holds, and for which network it is shown.
-
-    Raises:
-        ClickException: in a sentence, if it is not an index, or one of no network here.
-    """
+    """A line that says what an index holds, and for which network it is shown."""
     labels = []
     for name in available_networks():
         network = open_network(name, usual_device())
@@ -67,17 +50,17 @@ def opened_index(path: Path) -> str:
             continue
         sizes = network.sizes
         index = read_index(path, sizes.d_ff, sizes.n_blocks)
-        is_partial = len(index.numbers) < sizes.n_blocks
-        blocks = f"block{'s' * (len(index.numbers) > 1)} {in_words(index.numbers)} "
-        blocks = f"{blocks}of {sizes.n_blocks}, " * is_partial
+        blocks = ""
+        n = len(index.numbers)
+        if n < sizes.n_blocks:
+            blocks = f"block{'s' * (n > 1)} {in_words(index.numbers)} of {sizes.n_blocks}, "
         contents = f"{blocks}{index.n_tokens:,} tokens of {index.source}"
         older = "" if made_of(path) == network.fingerprint else OLDER
         return f"{network.card.label}: index {path}, {contents}.{older}"
-    why = (
-        "is an index of another network"
-        if made_of(path)
-        else "is not an index of neurons, or does not say of which network"
-    )
+    if made_of(path):
+        why = "is an index of another network"
+    else:
+        why = "is not an index of neurons, or does not say of which network"
     raise click.ClickException(
         f"{path} {why}; the networks here are {', '.join(labels)}. Make one with `ffnviz index "
         "--corpus …`, or use --model to show the network that this index belongs to."
@@ -102,11 +85,7 @@ def address_of_store(_: click.Context, _option: click.Parameter, class_store: st
 
 
 def check_class_store() -> None:
-    """Check that classes can be kept, if others can open some or a store was named.
-
-    Raises:
-        ClickException: in a sentence, if they cannot be kept there.
-    """
+    """Check that classes can be kept, if others can open some or a store was named."""
     if not config().has_classes and not config().class_store:
         return
     try:
@@ -121,11 +100,7 @@ SHOWN = 3  # authors, and lines that were left out
 
 
 def look_at_descriptions(network: str, path: Path) -> tuple[str, str]:
-    """The network whose neurons a file describes, unless one is named, and a line on what it holds.
-
-    Raises:
-        ClickException: in a sentence, if it cannot be read, or describes no network here.
-    """
+    """The network whose neurons a file describes, unless one is named; a line on what it holds."""
     with reported(DescriptionsError):
         descriptions = read_descriptions(path)
     network = network or _network_described(descriptions, path)
@@ -168,49 +143,33 @@ def _line(descriptions: Descriptions, network: str, path: Path) -> str:
     )
 
 
-Look = Callable[[str, Path], tuple[str, str]]
-
-
 def opened_paths(
-    option: str, values: tuple[str, ...], look: Look
+    option: str, values: tuple[str, ...], look: Callable[[str, Path], tuple[str, str]]
 ) -> tuple[tuple[tuple[str, Path], ...], list[str]]:
     """Each path with the id of the network that it is shown for, and a line on what it holds.
 
     A value is PATH or NETWORK=PATH. `look` opens a path for a network, or if that is "" for the one
     that the file names, and returns the network and the line.
-
-    Raises:
-        ClickException: in a sentence, if one cannot be read, or fits no network here.
     """
     paths, lines = [], []
     for value in values:
-        network, path = _split(option, value)
+        network, sign, name = value.partition("=")
+        if not sign or Path(value).exists():
+            network, name = "", value
+        elif network not in available_networks():
+            here = ", ".join(available_networks())
+            why = f"there is no “{network}” here; there is {here}."
+            raise click.ClickException(f"{option} {value}: {why}")
+        path = Path(name).resolve()
         network, line = look(network, path)
         paths.append((network, path))
         lines.append(line)
     return tuple(paths), lines
 
 
-def _split(option: str, value: str) -> tuple[str, Path]:
-    """The network, "" if none is named, and the path."""
-    network, sign, path = value.partition("=")
-    if not sign or Path(value).exists():
-        return "", Path(value).resolve()
-    here = ", ".join(available_networks())
-    if network not in available_networks():
-        raise click.ClickException(
-            f"{option} {value}: there is no “{network}” here; there is {here}."
-        )
-    return network, Path(path).resolve()
-
-
 @reported(SaeError)
 def look_at_sae(network: str, path: Path) -> tuple[str, str]:
-    """The network that a dictionary is for, unless one is named, and a line on what it holds.
-
-    Raises:
-        ClickException: in a sentence, if it cannot be read, or fits no network here.
-    """
+    """The network that a dictionary is for, unless one is named, and a line on what it holds."""
     sae = read_sae(path)
     network = network or _network_of_sae(sae, path)
     opened = open_network(network, usual_device())

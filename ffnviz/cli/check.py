@@ -8,14 +8,7 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.cli.options import (
-    device_option,
-    dtype_option,
-    reported,
-    revision_option,
-    show_json,
-    threads_option,
-)
+from ffnviz.cli import options
 from ffnviz.models.config import NetworkRequest
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.external.memory import gigabytes
@@ -28,11 +21,11 @@ from ffnviz.models.registry import OURS, is_ours, load, load_request
 
 @click.command()
 @click.argument("path_or_id")
-@dtype_option
-@revision_option
-@device_option
-@threads_option()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of a list.")
+@options.dtype_option
+@options.revision_option
+@options.device_option
+@options.threads_option()
+@options.json_option("Print JSON instead of a list.")
 def check(
     path_or_id: str, dtype: str | None, revision: str | None, device: torch.device, as_json: bool
 ) -> None:
@@ -42,19 +35,19 @@ def check(
     error of each equation. A network whose equations do not hold is refused, with the block.
     """
     if is_ours(path_or_id):
-        with reported(ModelFolderError):
+        with options.reported(ModelFolderError):
             network = load(path_or_id, device)
         if as_json:
-            show_json(_about(network))
+            options.show_json(_about(network))
             return
         click.echo(f"{path_or_id}: {OURS}")
         return
     started = time.perf_counter()
-    with reported(ModelFolderError):
+    with options.reported(ModelFolderError):
         request = load_request(NetworkRequest(path_or_id, dtype, revision), device)
         network = open_external(request, say=partial(click.echo, err=as_json))
     if as_json:
-        show_json(_report(network) | {"seconds": time.perf_counter() - started})
+        options.show_json(_report(network) | {"seconds": time.perf_counter() - started})
         return
     click.echo("\n".join(_proof_lines(network)))
     click.echo(

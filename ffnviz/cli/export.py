@@ -1,6 +1,6 @@
 """`ffnviz export`: the Journey of a sentence as one HTML file that needs no server."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -8,15 +8,9 @@ import click
 import torch
 
 from ffnviz.app.catalog import build_catalog
+from ffnviz.cli import options
 from ffnviz.cli.app_checks import LectureFile
-from ffnviz.cli.options import (
-    device_option,
-    opened,
-    reported,
-    sentence_options,
-    threads_option,
-    with_bar,
-)
+from ffnviz.cli.options import opened
 from ffnviz.export.document import TooLargeError
 from ffnviz.export.journey import journey_file
 from ffnviz.export.live.packing import NotForALivePageError
@@ -37,7 +31,7 @@ R = TypeVar("R")
 
 
 @click.command()
-@sentence_options
+@options.sentence_options
 @click.option(
     "--lecture",
     is_flag=False,
@@ -60,16 +54,16 @@ R = TypeVar("R")
 )
 @click.option(
     "--folder",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=options.NEW_FOLDER,
     help="With --live: a folder for "
     "a web server in place of a file; its first picture appears before the networks have loaded.",
 )
-@device_option
-@threads_option(default=1)
+@options.device_option
+@options.threads_option(default=1)
 @click.option(
     "-o",
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.NEW_FILE,
     help="Where the file goes; "
     "ffnviz-journey.html, ffnviz-live.html, ffnviz-lecture.html or ffnviz-worksheet.html if "
     "absent. An existing file is replaced.",
@@ -107,7 +101,7 @@ def export(
     if folder is None:
         check_file(out)
     else:
-        with reported(OtherPageError):
+        with options.reported(OtherPageError):
             check_folder(folder)
     if lecture is not None:
         _save(_lecture(lecture, device, worksheet, live), out, "")
@@ -117,44 +111,40 @@ def export(
     names = [model] if model else [twin, *(other for other in TWINS if other != twin)]
     networks = [opened(name, device, dtype, revision) for name in names]
     if live and folder is not None:
-        _save_folder(_made(live_folder, networks, text), folder)
+        files = _made(live_folder, networks, text)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in files.items():  # the page is the last, after what it reads
+            replace_file(folder / name, content)
+        size = gigabytes(sum(map(len, files.values())))
+        click.echo(f"{click.format_filename(folder)}: {size}, {len(files)} files")
         return
     if live:
         _save(_made(live_page, networks, text), out, "")
         return
-    with reported(ValueError):
+    with options.reported(ValueError):
         run = exported_run(networks, tidied(text))
-        journey = with_bar("pictures", lambda progress: journey_file(run, progress))
+        journey = options.with_bar("pictures", lambda progress: journey_file(run, progress))
     if journey.notice:
         click.echo(journey.notice, err=True)
     _save(journey.html, out, f", {journey.n_tokens} tokens")
 
 
-@reported(LectureError, ModelFolderError, NotForALivePageError, TooLargeError, RuntimeError)
+@options.reported(LectureError, ModelFolderError, NotForALivePageError, TooLargeError, RuntimeError)
 def _lecture(path: Path, device: torch.device, worksheet: bool, live: bool) -> str:
     """The HTML of a lecture, whose scenes show the twins, as the app does, or its worksheet."""
     catalog = build_catalog()
     lecture = lecture_file(path, catalog)
     if worksheet:
         return worksheet_html(lecture, catalog, device.type)
-    return with_bar(
+    return options.with_bar(
         "scenes", lambda step: lecture_html(lecture, catalog, device.type, step, live=live)
     )
 
 
-@reported(NotForALivePageError)
+@options.reported(NotForALivePageError)
 def _made(make: Callable[..., R], networks: Sequence[Network], text: str) -> R:
     """A live page, by what makes it."""
-    return with_bar("pictures", lambda step: make(networks, tidied(text), step))
-
-
-def _save_folder(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write the files; the page is the last, so that what it reads is there before it is."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, content in files.items():
-        replace_file(folder / name, content)
-    size = gigabytes(sum(map(len, files.values())))
-    click.echo(f"{click.format_filename(folder)}: {size}, {len(files)} files")
+    return options.with_bar("pictures", lambda step: make(networks, tidied(text), step))
 
 
 def _save(html: str, out: Path, details: str) -> None:

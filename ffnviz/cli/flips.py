@@ -9,7 +9,7 @@ import click
 from ffnviz.analysis.journey import Flip, find_flips
 from ffnviz.analysis.neurons.probes import read_probes
 from ffnviz.analysis.prediction import Prediction
-from ffnviz.cli.options import Number, reported, show_json, threads_option, with_bar
+from ffnviz.cli import options
 from ffnviz.models.encoder.folder import ModelFolderError
 from ffnviz.models.encoder.model import TWINS, load
 from ffnviz.models.text_encoding import read_text
@@ -18,30 +18,31 @@ from ffnviz.models.text_encoding import read_text
 @click.command()
 @click.option(
     "--sentences",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=options.FILE,
     help="A text file with a sentence on each line. Our own probe sentences if absent.",
 )
-@click.option(
+@options.shown_option(
     "--least",
-    type=Number(0, 1),
+    type=options.Number(0, 1),
     default=0.25,
-    show_default=True,
     help="How likely the hidden word must be, from 0 to 1.",
 )
-@threads_option(default=1)
-@click.option("--json", "as_json", is_flag=True, help="As JSON instead of a list.")
+@options.threads_option(default=1)
+@options.json_option("As JSON instead of a list.")
 def flips(sentences: Path | None, least: float, as_json: bool) -> None:
     """Find sentences in which the last FFN of both twins decides which word wins.
 
     Each word of each sentence is hidden in turn. It lists those in which both twins find the
     word, and would say another without this FFN.
     """
-    with reported(ModelFolderError):
+    with options.reported(ModelFolderError):
         networks = [load(twin) for twin in TWINS]
     lines = _read(sentences) if sentences else [probe.text for probe in read_probes()]
-    flips_found = with_bar("sentences", lambda p: find_flips(networks, lines, least, p))
+    flips_found = options.with_bar("sentences", lambda p: find_flips(networks, lines, least, p))
     if as_json:
-        show_json({"sentences": len(lines), "flips": [_values(flip) for flip in flips_found]})
+        options.show_json(
+            {"sentences": len(lines), "flips": [_values(flip) for flip in flips_found]}
+        )
         return
     click.echo(f"{len(flips_found):,} found in {len(lines):,} sentences, the surest first.")
     for flip in flips_found:

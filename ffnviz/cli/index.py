@@ -10,44 +10,17 @@ from typing import Any
 import click
 import torch
 
+from ffnviz.analysis.neurons import neuron_index
 from ffnviz.analysis.neurons.descriptions import write_descriptions
 from ffnviz.analysis.neurons.gathering import LONGEST
 from ffnviz.analysis.neurons.index_file import write_index
-from ffnviz.analysis.neurons.neuron_index import (
-    FORMATS,
-    NeuronIndex,
-    build_index,
-    check_format,
-    described,
-    finish,
-)
 from ffnviz.analysis.neurons.probes import read_probes, split
-from ffnviz.cli.options import (
-    FROM_1,
-    F,
-    Number,
-    bar,
-    device_option,
-    model_option,
-    opened,
-    reported,
-    show_json,
-    threads_option,
-)
-from ffnviz.jobs.indexing.files import Address, Place, StoreError, is_address, parse_place
+from ffnviz.cli import options
+from ffnviz.cli.options import opened
+from ffnviz.jobs.indexing import run as indexing
+from ffnviz.jobs.indexing.files import Address, Place, StoreError, parse_place
 from ffnviz.jobs.indexing.on_ray import check_places, joined, run_ray
-from ffnviz.jobs.indexing.run import (
-    Engine,
-    IndexingJob,
-    IndexingReport,
-    counted,
-    estimated_memory,
-    gatherer_of,
-    hold,
-    run_local,
-    too_much,
-    with_problems,
-)
+from ffnviz.jobs.indexing.run import counted
 from ffnviz.jobs.indexing.sources import Piece, cut, piece_bytes, pieces_of
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.linear import onednn_is_quicker
@@ -56,19 +29,9 @@ from ffnviz.models.external.memory import free_bytes, gigabytes
 from ffnviz.models.network import Network
 
 
-def write_tables(index: NeuronIndex, path: Path, ending: str | None) -> list[Path]:
-    """Write the index as tables beside it, if an ending is given, and return their paths."""
-    if ending is None:
-        return []
-    neurons, examples = (
-        path.with_name(f"{path.stem}{name}.{ending}") for name in ("", "-examples")
-    )
-    index.save_table(neurons)
-    index.save_table(examples, examples=True)
-    return [neurons, examples]
-
-
-def report_of(index: NeuronIndex, network: Network, files: list[Path]) -> dict[str, Any]:
+def report_of(
+    index: neuron_index.NeuronIndex, network: Network, files: list[Path]
+) -> dict[str, Any]:
     """What --json prints of an index."""
     return {
         "network": network.card.id,
@@ -86,7 +49,9 @@ def report_of(index: NeuronIndex, network: Network, files: list[Path]) -> dict[s
     }
 
 
-def print_written(index: NeuronIndex, path: Path, shown_with: str, files: list[Path]) -> None:
+def print_written(
+    index: neuron_index.NeuronIndex, path: Path, shown_with: str, files: list[Path]
+) -> None:
     """Say what was written, and how to see it."""
     for problem, times in index.problems.items():
         click.echo(f"{problem}: {times:,}")
@@ -111,21 +76,16 @@ class EngineOptions:
     cpus_per_worker: float
     gpus_per_worker: float
 
-    @property
-    def device(self) -> str | None:
-        """The device of the workers, if an option names it; this machine may have no GPU itself."""
-        return "cuda" if self.gpus_per_worker else None
 
-
-def engine_options(command: F) -> F:
+def engine_options(command: options.F) -> options.F:
     """Add the options that `EngineOptions` holds."""
-    options = (
-        click.option(
-            "--engine", type=click.Choice(("local", "ray")), default="local", show_default=True,
+    offered = (
+        options.shown_option(
+            "--engine", type=click.Choice(("local", "ray")), default="local",
             help="Processes of this machine, or a Ray cluster.",
         ),
-        click.option(
-            "--workers", type=click.IntRange(1, 2**14), default=1, show_default=True,
+        options.shown_option(
+            "--workers", type=click.IntRange(1, 2**14), default=1,
             help="Processes, each with the network in it; one thread each.",
         ),
         click.option(
@@ -133,39 +93,38 @@ def engine_options(command: F) -> F:
             help="Of a Ray cluster: “auto” on a machine that belongs to it, or its head's "
             "host:port. This machine alone if absent.",
         ),
-        click.option(
-            "--cpus-per-worker", type=Number(0, 1_024), default=1.0, show_default=True,
+        options.shown_option(
+            "--cpus-per-worker", type=options.Number(0, 1_024), default=1.0,
             help="Cores that Ray keeps for each worker.",
         ),
-        click.option(
-            "--gpus-per-worker", type=Number(0, 64), default=0.0, show_default=True,
+        options.shown_option(
+            "--gpus-per-worker", type=options.Number(0, 64), default=0.0,
             help="GPUs that Ray gives to each worker; 0.5 lets two share one.",
         ),
     )  # fmt: skip
-    for option in reversed(options):
+    for option in reversed(offered):
         command = option(command)
     return command
 
 
 @contextmanager
-def started_engine(options: EngineOptions) -> Iterator[Engine]:
+def started_engine(wanted: EngineOptions) -> Iterator[indexing.Engine]:
     """The chosen engine, started; it ends after the block.
 
-    Raises:
-        UsageError: for Ray's options without Ray.
-        ClusterError: if the cluster is not there, or has no room.
+    Raises UsageError for Ray's options without Ray, and ClusterError if the cluster is not there,
+    or has no room.
     """
-    if options.engine == "local":
-        if options.address or options.gpus_per_worker or options.cpus_per_worker != 1:
+    if wanted.engine == "local":
+        if wanted.address or wanted.gpus_per_worker or wanted.cpus_per_worker != 1:
             raise click.UsageError(
                 "--address, --cpus-per-worker and --gpus-per-worker are Ray's: add --engine ray."
             )
-        if options.workers > MOST_WORKERS:
+        if wanted.workers > MOST_WORKERS:
             raise click.UsageError(f"--workers: at most {MOST_WORKERS} on one machine.")
-        yield partial(run_local, workers=options.workers)
+        yield partial(indexing.run_local, workers=wanted.workers)
         return
-    with joined(options.address):
-        n, cpus, gpus = options.workers, options.cpus_per_worker, options.gpus_per_worker
+    with joined(wanted.address):
+        n, cpus, gpus = wanted.workers, wanted.cpus_per_worker, wanted.gpus_per_worker
         if waiting := check_places(n, cpus, gpus):
             click.echo(waiting, err=True)
         yield partial(run_ray, workers=n, cpus=cpus, gpus=gpus)
@@ -184,7 +143,7 @@ class Corpus(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """The path or address."""
-        if isinstance(value, str) and is_address(value):
+        if isinstance(value, str) and "://" in value:  # as no path of this machine has it
             try:
                 value = parse_place(value)
             except StoreError as error:
@@ -205,34 +164,29 @@ class Corpus(click.Path):
     "machine or in a store: s3://BUCKET/FOLDER, gs://BUCKET/FOLDER. May be given again. Our probe "
     "sentences if absent.",
 )
-@click.option(
-    "--column",
-    default="text",
-    show_default=True,
-    help="The text column of .jsonl and .parquet files.",
+@options.shown_option(
+    "--column", default="text", help="The text column of .jsonl and .parquet files."
 )
 @click.option("--twin", type=click.Choice(TWINS), help="Both ReLU and GELU if absent.")
-@click.option(
+@options.shown_option(
     "--longest",
     type=click.IntRange(1, 2**17),
     default=LONGEST,
-    show_default=True,
     help="How many tokens of a text are read at once, at most as many as the network "
     "reads; a longer text is read in pieces, each counted as a text. More tokens: more memory.",
 )
-@click.option("--blocks", help=f"{FROM_1}: “2” or “3,7,11”. All if absent.")
+@click.option("--blocks", help=f"{options.FROM_1}: “2” or “3,7,11”. All if absent.")
 @engine_options
-@model_option
-@click.option(
+@options.model_option
+@options.shown_option(
     "--out",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=options.NEW_FOLDER,
     default=Path("ffnviz-index"),
-    show_default=True,
     help="Folder to write <network>.npz to; `ffnviz app --index` shows it.",
 )
 @click.option(
     "--table",
-    type=click.Choice([ending[1:] for ending in FORMATS]),
+    type=click.Choice([ending[1:] for ending in neuron_index.FORMATS]),
     help="Write each index also as tables, <network>.csv and <network>-examples.csv, or .parquet. "
     "In these, blocks are counted from 0, as in Python.",
 )
@@ -242,14 +196,9 @@ class Corpus(click.Path):
     help="Write what tags and words say of each neuron to <network>.jsonl, as Neuronpedia does; "
     "`ffnviz app --descriptions` shows it. In it, layers are counted from 0.",
 )
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="What was written, as JSON; its blocks are counted from 1.",
-)
-@threads_option()
-@device_option
+@options.json_option("What was written, as JSON; its blocks are counted from 1.")
+@options.threads_option()
+@options.device_option
 def index(
     corpus: tuple[Place, ...],
     column: str,
@@ -274,43 +223,49 @@ def index(
     Each file is a tag; a probe sentence has tags of its own, and every fourth is held back for the
     page's tests.
     """
-    with reported(ImportError, ValueError):
+    with options.reported(ImportError, ValueError):
         check_writable(out)
         if table:
-            check_format(out / f"index.{table}")
+            neuron_index.check_format(out / f"index.{table}")
         if twin and model:
             raise click.UsageError("Give --twin or --model, not both.")
-        options = EngineOptions(**engine_values)
-        if options.engine != "local" and not corpus:
+        wanted = EngineOptions(**engine_values)
+        if wanted.engine != "local" and not corpus:
             raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
         chosen, reports = model or twin, []
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
-        with started_engine(options) as engine:
+        with started_engine(wanted) as engine:
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
                 numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
-                    where = options.device or device.type
+                    # This machine may have no GPU itself.
+                    where = "cuda" if wanted.gpus_per_worker else device.type
                     tags = _tags(pieces)
                     values = (name, where, dtype, revision, numbers, tags, column, longest)
-                    job = IndexingJob(*values, onednn=onednn_is_quicker())
-                    hold(job, network)
-                    _print_memory(network, job, options)
+                    job = indexing.IndexingJob(*values, onednn=onednn_is_quicker())
+                    indexing.hold(job, network)
+                    _print_memory(network, job, wanted)
                     fitting = cut(pieces, piece_bytes(network.sizes, where))
                     index = _count(job, fitting, engine, path, problems, _source(pieces, corpus))
                 else:
                     index = _of_probes(network, numbers)
                 write_index(index, path)
-                files = write_tables(index, path, table)
+                files = []
+                if table:
+                    names = (f"{path.stem}.{table}", f"{path.stem}-examples.{table}")
+                    files = [path.with_name(name) for name in names]
+                    index.save_table(files[0])
+                    index.save_table(files[1], examples=True)
                 if describe:
                     files.append(path.with_suffix(".jsonl"))
-                    write_descriptions(described(index, network), files[-1])
+                    write_descriptions(neuron_index.described(index, network), files[-1])
                 reports.append(report_of(index, network, [path, *files]))
                 if not as_json:
                     print_written(index, path, f"--model {model} " if model else "", files)
     if as_json:
-        show_json({"indexes": reports})
+        options.show_json({"indexes": reports})
 
 
 def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
@@ -326,20 +281,20 @@ def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
     return numbers
 
 
-def _print_memory(network: Network, job: IndexingJob, options: EngineOptions) -> None:
+def _print_memory(network: Network, job: indexing.IndexingJob, wanted: EngineOptions) -> None:
     """Print how much memory the job takes, or that this machine has too little."""
     n_blocks = len(job.blocks or range(network.sizes.n_blocks))
     on_cpu = job.device == "cpu"
     weight = network.ffn(0).keys.dtype.itemsize if on_cpu else 0
     # The process that adds up holds the network too, if only to know its shapes.
-    adds_up = options.workers > 1 or options.engine == "ray"
-    n_processes = 1 if options.address else options.workers + adds_up
+    adds_up = wanted.workers > 1 or wanted.engine == "ray"
+    n_processes = 1 if wanted.address else wanted.workers + adds_up
     signed, n_tags = network.card.signed, len(job.tags)
-    memory = estimated_memory(
+    memory = indexing.estimated_memory(
         network.sizes, n_blocks, n_tags, weight, n_processes, signed, job.longest
     )
     available = free_bytes(torch.device("cpu")) + memory.weights  # the weights are loaded already
-    click.echo(too_much(memory, n_blocks, available) or memory.in_words, err=True)
+    click.echo(indexing.too_much(memory, n_blocks, available) or memory.in_words, err=True)
 
 
 def _tags(pieces: tuple[Piece, ...]) -> tuple[str, ...]:
@@ -356,28 +311,30 @@ def _source(pieces: tuple[Piece, ...], corpus: tuple[Place, ...]) -> str:
     return shown if files == 1 else f"{files:,} files of {shown}"
 
 
-def _of_probes(model: Network, blocks: tuple[int, ...] | None) -> NeuronIndex:
+def _of_probes(model: Network, blocks: tuple[int, ...] | None) -> neuron_index.NeuronIndex:
     probes, _ = split(read_probes())
     tags = tuple(sorted({tag for probe in probes for tag in probe.tags}))
     source = f"{len(probes):,} sentences of our probe set"
-    with bar(unit=" tokens", unit_scale=True, desc=model.card.id) as read:
-        return build_index(model, probes, tags, source, lambda n: read.update(n - read.n), blocks)
+    with options.bar(unit=" tokens", unit_scale=True, desc=model.card.id) as read:
+        return neuron_index.build_index(
+            model, probes, tags, source, lambda n: read.update(n - read.n), blocks
+        )
 
 
 def _count(
-    job: IndexingJob,
+    job: indexing.IndexingJob,
     pieces: tuple[Piece, ...],
-    engine: Engine,
+    engine: indexing.Engine,
     path: Path,
     problems: Mapping[str, int],
     source: str,
-) -> NeuronIndex:
+) -> neuron_index.NeuronIndex:
     # With `miniters=0` the bar shows new tokens before a piece is done.
-    with bar(
+    with options.bar(
         total=len(pieces), unit=" pieces", desc=job.network, miniters=0, mininterval=1
     ) as shown:
 
-        def show(report: IndexingReport) -> None:
+        def show(report: indexing.IndexingReport) -> None:
             shown.set_postfix(tokens=f"{report.tokens:,}", refresh=False)
             shown.update(report.done - shown.n)
 
@@ -391,4 +348,6 @@ def _count(
                     err=True,
                 )
             raise
-    return finish(with_problems(part, dict(problems)), source, job.tags, gatherer_of(job))
+    return neuron_index.finish(
+        indexing.with_problems(part, dict(problems)), source, job.tags, indexing.gatherer_of(job)
+    )

@@ -8,7 +8,7 @@ import torch
 
 from ffnviz.analysis.lab import Tested, try_all
 from ffnviz.analysis.lab.experiment import Finding, Said, Subject, Verdict
-from ffnviz.cli.options import FROM_1, on_a_block, reported, show_json, with_bar
+from ffnviz.cli import options
 from ffnviz.models.device import device_name
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.token_slice import usual_token
@@ -18,13 +18,13 @@ JSON = "All claims as JSON instead of a list; blocks and tokens are counted from
 
 
 @click.command()
-@on_a_block(threads=1)
+@options.on_a_block(threads=1)
 @click.option(
     "--token",
     type=click.IntRange(1),
-    help=f"{FROM_1}; the first [MASK], or the last word, if absent.",
+    help=f"{options.FROM_1}; the first [MASK], or the last word, if absent.",
 )
-@click.option("--json", "as_json", is_flag=True, help=JSON)
+@options.json_option(JSON)
 def lab(network: Network, trace: Trace, block: int, token: int | None, as_json: bool) -> None:
     """Test every claim of the Lab on a sentence, with computed verdicts."""
     if token is not None and token > len(trace.tokens):
@@ -33,8 +33,8 @@ def lab(network: Network, trace: Trace, block: int, token: int | None, as_json: 
         )
     chosen = usual_token(trace.tokens, network.tokenizer.mask_id) if token is None else token - 1
     subject = Subject(network, trace, block - 1, chosen)
-    with reported(NotForThisNetwork):
-        tested = with_bar("claims", lambda progress: try_all(subject, progress))
+    with options.reported(NotForThisNetwork):
+        tested = options.with_bar("claims", lambda progress: try_all(subject, progress))
     report = {
         "on": device_name(network.device),
         "pytorch": torch.__version__,
@@ -50,7 +50,7 @@ def lab(network: Network, trace: Trace, block: int, token: int | None, as_json: 
         "counted": _counted([finding for each in tested for finding in each.findings]),
     }
     if as_json:
-        show_json(report)
+        options.show_json(report)
     else:
         click.echo(_listed(report))
 

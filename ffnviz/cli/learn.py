@@ -9,19 +9,11 @@ import click
 
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.trainings import FAMILIES, RATE, SEEDS, STEPS, Design, Row, StudyError
-from ffnviz.cli.options import Number, bar, reported, show_json
+from ffnviz.cli import options
 from ffnviz.models.encoder.folder import check_place
 from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.models.text_encoding import read_text
-from ffnviz.training.learn.learner import (
-    STEPS_A_MINUTE,
-    STEPS_A_RECORD,
-    Learner,
-    Plan,
-    Record,
-    guessing_by_frequency,
-)
-from ffnviz.training.learn.saving import save
+from ffnviz.training.learn import learner as training
 from ffnviz.training.learn.study import study as study_of
 from ffnviz.training.learn.text import OwnTextError, text_read
 from ffnviz.training.learn.variants import VARIANTS
@@ -30,11 +22,11 @@ from ffnviz.training.learn.variants import VARIANTS
 @click.command()
 @click.option(
     "--out",
-    type=click.Path(dir_okay=False, path_type=Path),
+    type=options.NEW_FILE,
     required=True,
     help="The log, CSV; what is in it already, or in ffnviz's own log, is not trained again.",
 )
-@click.option("--seeds", type=click.IntRange(1, 1_000), default=SEEDS, show_default=True)
+@options.shown_option("--seeds", type=click.IntRange(1, 1_000), default=SEEDS)
 @click.option(
     "--variant",
     "variants",
@@ -42,7 +34,7 @@ from ffnviz.training.learn.variants import VARIANTS
     multiple=True,
     help="Only this one. Repeatable; all if absent.",
 )
-@click.option("--steps", type=click.IntRange(1, 200_000), default=STEPS, show_default=True)
+@options.shown_option("--steps", type=click.IntRange(1, 200_000), default=STEPS)
 @click.option("--afresh", is_flag=True, help="Do not begin with ffnviz's own log.")
 def study(out: Path, seeds: int, variants: tuple[str, ...], steps: int, *, afresh: bool) -> None:
     """Train each variant at five learning rates, then from each seed at its best, and keep a log.
@@ -60,7 +52,7 @@ def study(out: Path, seeds: int, variants: tuple[str, ...], steps: int, *, afres
             f"{row.learning_rate:g}, seed {row.seed}: {where} loss {row.loss:.4f} nats"
         )
 
-    with reported(StudyError):
+    with options.reported(StudyError):
         rows = study_of(out, design, version("ffnviz"), report, afresh=afresh)
     click.echo(f"{out}: {len(rows)} runs.")
 
@@ -69,46 +61,41 @@ PHIS = ("relu", "gelu", "swiglu", "identity")
 
 
 @click.command()
-@click.option(
-    "--phi",
-    type=click.Choice(PHIS),
-    default="relu",
-    show_default=True,
-    help="The activation function, φ.",
+@options.shown_option(
+    "--phi", type=click.Choice(PHIS), default="relu", help="The activation function, φ."
 )
 @click.option(
     "--against",
     type=click.Choice(list(VARIANTS)),
     help="Train a second network too, with the same initial weights and batches.",
 )
-@click.option(
+@options.shown_option(
     "--minutes",
-    type=Number(0, 60, min_open=True),
+    type=options.Number(0, 60, min_open=True),
     default=1.0,
-    show_default=True,
-    help=f"Minutes for each network: {STEPS_A_MINUTE:,} steps a minute, whatever the clock says.",
+    help=f"Minutes for each network: {training.STEPS_A_MINUTE:,} steps a minute, whatever the "
+    "clock says.",
 )
 @click.option("--steps", type=click.IntRange(1, 200_000), help="In place of --minutes.")
-@click.option("--seed", type=click.IntRange(0, 2**31 - 1), default=0, show_default=True)
-@click.option(
+@options.shown_option("--seed", type=click.IntRange(0, 2**31 - 1), default=0)
+@options.shown_option(
     "--text",
     default=f"She opened the {MASK} and looked out.",
-    show_default=True,
     help=f"A sentence to watch, with a {MASK}.",
 )
 @click.option(
     "--read",
     "file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=options.FILE,
     help="A .txt of your own to train on, in place of everyday sentences.",
 )
 @click.option(
     "--out",
-    type=click.Path(path_type=Path),
+    type=options.ANY_PATH,
     help="Save the network as a folder that `ffnviz app --model` opens; if two are trained, as "
     "the folders OUT/PHI and OUT/AGAINST.",
 )
-@click.option("--json", "as_json", is_flag=True, help="All that was noted, as JSON.")
+@options.json_option("All that was noted, as JSON.")
 def learn(
     phi: str,
     against: str | None,
@@ -124,30 +111,30 @@ def learn(
 
     The same seed gives the same curve to the bit on the same machine.
     """
-    plan = Plan(phi, text, steps or max(1, round(minutes * STEPS_A_MINUTE)), seed)
+    plan = training.Plan(phi, text, steps or max(1, round(minutes * training.STEPS_A_MINUTE)), seed)
     try:
         plan = replace(plan, own=read_text(file) if file else "")
         text_read(plan.own)
     except (OSError, UnicodeDecodeError, OwnTextError) as error:
         raise click.ClickException(f"{file} cannot be read: {error}") from error
-    names = [phi, *([against] if against else [])]
+    names = [phi, against] if against else [phi]
     if against == phi:
         raise click.BadParameter("that is the same network.", param_hint="--against")
     folders = {name: (out / name if against else out) for name in names if out}
-    with reported(ValueError):
+    with options.reported(ValueError):
         for name, folder in folders.items():
             if not VARIANTS[name].can_be_saved:
                 raise click.UsageError(
                     f"A network with “{VARIANTS[name].label}” cannot be saved: leave out --out."
                 )
             check_place(folder)
-        learners = [Learner(replace(plan, name=name)) for name in names]
+        learners = [training.Learner(replace(plan, name=name)) for name in names]
         courses = {learner.plan.name: _trained(learner, quiet=as_json) for learner in learners}
         for learner in learners:
             if learner.plan.name in folders:
-                save(learner, folders[learner.plan.name])
+                training.save(learner, folders[learner.plan.name])
     if as_json:
-        show_json(_report(plan, courses))
+        options.show_json(_report(plan, courses))
         return
     for name, records in courses.items():
         click.echo(f"{VARIANTS[name].label}: {_in_words(records[-1])}")
@@ -155,21 +142,21 @@ def learn(
         click.echo("One run cannot decide which is better: try other seeds.")
 
 
-def _trained(learner: Learner, *, quiet: bool) -> list[Record]:
+def _trained(learner: training.Learner, *, quiet: bool) -> list[training.Record]:
     """The records of a training, with a line printed at each tenth of it unless `quiet`."""
     records = []
     label, steps = learner.plan.variant.label, learner.plan.steps
-    with bar(total=steps, desc=label, unit=" steps") as shown:
+    with options.bar(total=steps, desc=label, unit=" steps") as shown:
         for record in learner.learn():
             shown.update(record.step - shown.n)
-            tenth = record.step % max(STEPS_A_RECORD, steps // 10 // 10 * 10) == 0
+            tenth = record.step % max(training.STEPS_A_RECORD, steps // 10 // 10 * 10) == 0
             if not quiet and tenth and record.step < steps:
                 shown.write(f"{label}, step {record.step:,}: {_in_words(record)}")
             records.append(record)
     return records
 
 
-def _in_words(record: Record) -> str:
+def _in_words(record: training.Record) -> str:
     held_out = record.held_out
     return (
         f"loss {short(held_out.loss)} nats, top-5 {held_out.top5:.1%} on held-out sentences; "
@@ -177,8 +164,8 @@ def _in_words(record: Record) -> str:
     )
 
 
-def _report(plan: Plan, courses: dict[str, list[Record]]) -> dict[str, Any]:
-    guessing = guessing_by_frequency(plan.own)
+def _report(plan: training.Plan, courses: dict[str, list[training.Record]]) -> dict[str, Any]:
+    guessing = training.guessing_by_frequency(plan.own)
     return {
         "text": plan.text,
         "seed": plan.seed,

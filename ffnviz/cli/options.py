@@ -1,12 +1,6 @@
-"""The options that name a network, and opening it for a command.
+"""What commands share: options, errors in words, what they print, and opening a network.
 
-Errors as messages: our own, and the system's: disks, files, permissions, Ctrl-C, pipes.
-
-What a command prints: results on stdout, progress on stderr.
-
-The type of options that are numbers within a range.
-
-The --device and --threads options: where a command computes.
+Results go to stdout, progress to stderr.
 """
 
 import errno
@@ -18,7 +12,8 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from functools import wraps
+from functools import partial, wraps
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -32,6 +27,13 @@ from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.registry import DTYPES, load
 
 OF_SIGNALS = 128  # as a shell has it: this and the signal's number
+
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+NEW_FOLDER = click.Path(file_okay=False, path_type=Path)
+ANY_PATH = click.Path(path_type=Path)
+shown_option = partial(click.option, show_default=True)
 
 _WHY = {
     errno.EACCES: "reading or writing it is not allowed",
@@ -57,11 +59,7 @@ def in_words(error: OSError) -> str:
 
 @contextmanager
 def reported(*kinds: type[Exception]) -> Iterator[None]:
-    """Errors of these kinds end the command with their message alone.
-
-    Raises:
-        ClickException: in place of such an error.
-    """
+    """Errors of these kinds end the command with their message alone."""
     try:
         yield
     except kinds as error:
@@ -106,6 +104,11 @@ def _forget_output() -> None:
 
 
 R = TypeVar("R")
+
+
+def json_option(says: str) -> Callable[[Any], Any]:
+    """The --json option of a command, with what it says in its help."""
+    return click.option("--json", "as_json", is_flag=True, help=says)
 
 
 def show_json(values: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import torch
 from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
 from ffnviz.analysis.timing.stages import time_ffns, time_stages
 from ffnviz.analysis.timing.throughput import throughput
-from ffnviz.cli.options import on_a_block, show_json, with_bar
+from ffnviz.cli import options
 from ffnviz.models.device import device_name
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.network import Network
@@ -19,14 +19,9 @@ GROWTH_RUNS = 5
 
 
 @click.command()
-@on_a_block()
-@click.option("--repeats", type=click.IntRange(1, 10_000), default=50, show_default=True)
-@click.option(
-    "--json",
-    "as_json",
-    is_flag=True,
-    help="All numbers as JSON instead of tables; blocks are counted from 1 there, too.",
-)
+@options.on_a_block()
+@options.shown_option("--repeats", type=click.IntRange(1, 10_000), default=50)
+@options.json_option("All numbers as JSON instead of tables; blocks are counted from 1 there, too.")
 def timing(network: Network, trace: Trace, block: int, repeats: int, as_json: bool) -> None:
     """Measure every stage of a pass, its matrix products, how they grow, and the FFN as Conv1d.
 
@@ -37,14 +32,14 @@ def timing(network: Network, trace: Trace, block: int, repeats: int, as_json: bo
     else:
         report, as_table = measure_ffns(network, trace, repeats), ffn_table
     if as_json:
-        show_json(report)
+        options.show_json(report)
     else:
         click.echo(as_table(report))
 
 
 def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]:
     """Time each block's FFN and the whole pass; progress goes to stderr."""
-    times = with_bar("FFNs", lambda p: time_ffns(network, trace, repeats, p))
+    times = options.with_bar("FFNs", lambda p: time_ffns(network, trace, repeats, p))
     return {
         "on": device_name(network.device),
         "pytorch": torch.__version__,
@@ -59,28 +54,26 @@ def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]
 def ffn_table(report: dict[str, Any]) -> str:
     """The report of `measure_ffns` for a terminal."""
     share = report["ffns_sum_ms"] / report["whole_ms"]["median"]
-    return "\n".join(
-        [
-            f"{report['on']}; PyTorch {report['pytorch']}",
-            f"{report['network']}, {report['tokens']} tokens; milliseconds: median (quartiles)",
-            "",
-            *(
-                f"  {f'block {number} FFN':<22}{_in_words(spread)}"
-                for number, spread in enumerate(report["ffns_ms"], start=1)
-            ),
-            f"  {'sum of the medians':<22}{report['ffns_sum_ms']:10.3f}   {share:.0%} of the pass",
-            f"  {'whole pass':<22}{_in_words(report['whole_ms'])}",
-        ]
-    )
+    lines = [
+        f"{report['on']}; PyTorch {report['pytorch']}",
+        f"{report['network']}, {report['tokens']} tokens; milliseconds: median (quartiles)",
+        "",
+    ]
+    for number, spread in enumerate(report["ffns_ms"], start=1):
+        lines.append(f"  {f'block {number} FFN':<22}{_in_words(spread)}")
+    total = f"{report['ffns_sum_ms']:10.3f}   {share:.0%} of the pass"
+    lines.append(f"  {'sum of the medians':<22}{total}")
+    lines.append(f"  {'whole pass':<22}{_in_words(report['whole_ms'])}")
+    return "\n".join(lines)
 
 
 def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:
     """Measure everything; progress goes to stderr."""
-    stages = with_bar("stages", lambda p: time_stages(model, trace, repeats, p))
-    products = with_bar("products", lambda p: throughput(model, trace, block, repeats, p))
-    length = with_bar("length", lambda p: grow_with_length(model, block, GROWTH_RUNS, p))
-    width = with_bar("width", lambda p: grow_with_width(model, GROWTH_RUNS, p))
-    conv = with_bar("Conv1d", lambda p: as_convolution(model, trace, block, repeats, p))
+    stages = options.with_bar("stages", lambda p: time_stages(model, trace, repeats, p))
+    products = options.with_bar("products", lambda p: throughput(model, trace, block, repeats, p))
+    length = options.with_bar("length", lambda p: grow_with_length(model, block, GROWTH_RUNS, p))
+    width = options.with_bar("width", lambda p: grow_with_width(model, GROWTH_RUNS, p))
+    conv = options.with_bar("Conv1d", lambda p: as_convolution(model, trace, block, repeats, p))
     return {
         "on": device_name(model.device),
         "pytorch": torch.__version__,
@@ -92,13 +85,13 @@ def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, A
         "whole_ms": asdict(stages.whole),
         "products": [
             {
-                "name": p.name,
-                "shape": p.shape,
-                "multiply_adds": p.multiply_adds,
-                "per_second": p.per_second,
-                "share_of_best": p.per_second / products.best_per_second,
+                "name": product.name,
+                "shape": product.shape,
+                "multiply_adds": product.multiply_adds,
+                "per_second": product.per_second,
+                "share_of_best": product.per_second / products.best_per_second,
             }
-            for p in products.products
+            for product in products.products
         ],
         "best_per_second": products.best_per_second,
         "growth_with_tokens_ms": _growth(length),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 import torch
 
 from ffnviz.analysis.facts import FactsError, read_facts
-from ffnviz.cli.options import F, Number, bar, device_option, reported, threads_option
+from ffnviz.cli import options
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.atomic import check_writable
 from ffnviz.models.encoder.config import ConfigError, EncoderConfig
@@ -21,45 +22,41 @@ from ffnviz.training.masking import HELD_OUT, Recipe
 from ffnviz.training.twin import make_twin, prepare, read_earlier
 
 SIZES = ("d_model", "d_ff", "n_blocks", "n_heads", "vocab_size")
-
-
-def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
-    """An option that takes a number from 0 to 1."""
-    return click.option(name, type=Number(0, 1), default=default, show_default=True, help=words)
+share_option = partial(options.shown_option, type=options.Number(0, 1))
 
 
 @click.command()
 @click.option(
     "--corpus",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=options.FOLDER,
     required=True,
     help="Folder of .txt books, one paragraph on each line.",
 )
 @click.option(
-    "--sentences",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File of single sentences, one a line, to train on too.",
+    "--sentences", type=options.FILE, help="File of single sentences, one a line, to train on too."
 )
-@share_option("--sentence-share", 0.5, "Share of the training steps that read --sentences.")
+@share_option(
+    "--sentence-share", default=0.5, help="Share of the training steps that read --sentences."
+)
 @click.option(
     "--facts",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    type=options.FILE,
     help="File of facts in several wordings to train on too, such as assets/facts/facts.toml.",
 )
-@share_option("--fact-share", 0.2, "Share of the steps made of --facts.")
+@share_option("--fact-share", default=0.2, help="Share of the steps made of --facts.")
 @click.option(
     "--from",
     "earlier",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    type=options.FOLDER,
     help="Folder of a trained model to go on from: its weights, tokenizer and activation, "
     "whatever --activation says. Needs --out.",
 )
 @share_option(
-    "--keep", 0.0, "With --from: how much of the earlier weights is mixed into what is written."
+    "--keep",
+    default=0.0,
+    help="With --from: how much of the earlier weights is mixed into what is written.",
 )
-@click.option(
-    "--activation", type=click.Choice(list(ACTIVATIONS)), default="relu", show_default=True
-)
+@options.shown_option("--activation", type=click.Choice(list(ACTIVATIONS)), default="relu")
 @click.option("--d-model", type=click.IntRange(1), help="Width of the stream [default: 512].")
 @click.option("--d-ff", type=click.IntRange(1), help="Hidden neurons of each FFN [default: 2048].")
 @click.option("--blocks", "n_blocks", type=click.IntRange(1), help="Blocks [default: 2].")
@@ -67,42 +64,36 @@ def share_option(name: str, default: float, words: str) -> Callable[[F], F]:
 @click.option(
     "--vocabulary", "vocab_size", type=click.IntRange(1), help="Tokens in it [default: 8192]."
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Model folder to write.")
-@click.option(
+@click.option("--out", type=options.ANY_PATH, help="Model folder to write.")
+@options.shown_option(
     "--work",
-    type=click.Path(path_type=Path),
+    type=options.ANY_PATH,
     default=Path(".training"),
-    show_default=True,
     help="Folder for the tokenizer and the checkpoint; a run goes on from what is there.",
 )
-@click.option("--steps", type=click.IntRange(1, 10**9), default=Recipe.steps, show_default=True)
-@click.option(
+@options.shown_option("--steps", type=click.IntRange(1, 10**9), default=Recipe.steps)
+@options.shown_option(
     "--learning-rate",
-    type=Number(0, 1, min_open=True),
+    type=options.Number(0, 1, min_open=True),
     default=Recipe.learning_rate,
-    show_default=True,
     help="The highest learning rate, after the warm-up.",
 )
-@click.option(
-    "--warmup-steps", type=click.IntRange(0), default=Recipe.warmup_steps, show_default=True
-)
-@click.option(
+@options.shown_option("--warmup-steps", type=click.IntRange(0), default=Recipe.warmup_steps)
+@options.shown_option(
     "--points",
     type=click.IntRange(2),
     default=Recipe.points,
-    show_default=True,
     help="How often the held-out text is looked at on the way.",
 )
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=Recipe.seed, show_default=True)
-@click.option(
+@options.shown_option("--seed", type=click.IntRange(0, 2**63 - 1), default=Recipe.seed)
+@options.shown_option(
     "--hold-out",
     multiple=True,
     default=HELD_OUT,
-    show_default=True,
     help="Name of a book kept for validation; may be given more than once.",
 )
-@threads_option()
-@device_option
+@options.threads_option()
+@options.device_option
 def train(
     corpus: Path,
     sentences: Path | None,
@@ -137,7 +128,7 @@ def train(
             "With --from the sizes are those of the network that it goes on "
             "from: leave out the options for sizes."
         )
-    with reported(ConfigError, CorpusError, FactsError, CheckpointError, ModelFolderError):
+    with options.reported(ConfigError, CorpusError, FactsError, CheckpointError, ModelFolderError):
         first = read_earlier(earlier) if earlier else None
         config = first.encoder.config if first else EncoderConfig(activation=activation, **sizes)
         checkpoint = work / f"{config.activation}.checkpoint"
@@ -192,7 +183,7 @@ def _in_words(scores: dict[str, Any]) -> str:
 def _progress_bar(recipe: Recipe) -> Iterator[Callable[[Progress], None]]:
     """A bar of tokens, tokens a second and the loss; yields the function that moves it."""
     total = recipe.steps * recipe.batch_tokens
-    with bar(total=total, unit=" tokens", unit_scale=True, smoothing=0.05) as shown:
+    with options.bar(total=total, unit=" tokens", unit_scale=True, smoothing=0.05) as shown:
 
         def show(progress: Progress) -> None:
             if not shown.n:  # a resumed run starts where it was

@@ -48,8 +48,7 @@ const later = async (name) => need(name);
 def script(pictures: tuple[str, ...]) -> str:
     """The script that plays a file: player.js, pictures as shell.js names them, and all imports.
 
-    Raises:
-        ValueError: on a module that is written in a way not understood here.
+    Raises ValueError on a module that is written in a way not understood here, as all below do.
     """
     functions = _functions([FIRST, *(f"{name}.js" for name in pictures)])
     functions = functions.replace("import.meta.url", "document.baseURI")
@@ -60,9 +59,6 @@ def module(folder: str) -> str:
     """One module for a served page: `picture`, `sheet`, and the texts that a first page reads.
 
     All other files that it reads are in `folder`, an address relative to the module's.
-
-    Raises:
-        ValueError: as `script` does.
     """
     return (
         f'const beside = new URL("{folder}/", import.meta.url).href;\n'
@@ -73,21 +69,13 @@ def module(folder: str) -> str:
 
 @cache
 def plain_script(first: str) -> str:
-    """A module and all that it imports as one script, such as a worker of a page that is a file.
-
-    Raises:
-        ValueError: as `script` does.
-    """
+    """A module and all that it imports as one script, such as a worker of a page that is a file."""
     return f'"use strict";\n(() => {{\n{_functions([first])}need("{first}");\n}})();\n'
 
 
 @cache
 def widget_module() -> str:
-    """One module for a notebook's widget, as anywidget wants it.
-
-    Raises:
-        ValueError: as `script` does.
-    """
+    """One module for a notebook's widget, as anywidget wants it."""
     return f'{_all_pictures((WIDGET,), "document.baseURI")}export default need("{WIDGET}").view;\n'
 
 
@@ -134,9 +122,14 @@ def _as_function(name: str, source: str) -> str:
         raise ValueError(f"{name} has what would end a script in a page.")
     if any(line.count("`") % 2 for line in source.splitlines()):
         raise ValueError(f"{name} has a text of several lines, whose indentation would be lost.")
+
+    def needed(match: re.Match[str]) -> str:
+        names = [part.strip().replace(" as ", ": ") for part in match[1].split(",")]
+        return f'const {{ {", ".join(filter(None, names))} }} = need("{match[2]}");'
+
     exports = [name for _, name in _EXPORT.findall(source)]
     source = _EXPORT.sub(r"\1 \2", source)
-    source = _IMPORT.sub(lambda match: _needed(*match.groups()), source)
+    source = _IMPORT.sub(needed, source)
     source = _COMMENT.sub("", _LAZY.sub(r'later("\1")', source))
     source = _INDENT.sub("", _REMARK.sub("", source))
     if left := _MODULE_SYNTAX.search(source):
@@ -146,10 +139,3 @@ def _as_function(name: str, source: str) -> str:
         f'modules["{name}"] = (exports) => {{\nObject.defineProperties(exports, {{ {gets} }});\n'
         f"{source}}};\n"
     )
-
-
-def _needed(names: str, module: str) -> str:
-    members = ", ".join(
-        part.strip().replace(" as ", ": ") for part in names.split(",") if part.strip()
-    )
-    return f'const {{ {members} }} = need("{module}");'

@@ -47,16 +47,11 @@ class Contents:
     font: bool = True  # whether the page's font goes along; without, the reader's own is taken
     worker: str = ""  # a script that runs beside the page
     served: bool = False  # whether it may read files beside it
-    later: Mapping[str, str] = field(
-        default_factory=dict
-    )  # base64 texts that come after the script
+    later: Mapping[str, str] = field(default_factory=dict)  # base64 texts after the script
 
 
 def document(contents: Contents) -> str:
-    """The file's text.
-
-    All that is data is packed and encoded, so that nothing in it can be read as markup.
-    """
+    """The file's text; data are packed and encoded, so that nothing in them is read as markup."""
     code = script(contents.pictures)
     player_css = (OWN / "player.css").read_text(encoding="utf-8")
     style = _font_face() + player_css if contents.font else player_css
@@ -64,7 +59,9 @@ def document(contents: Contents) -> str:
     title = contents.title.encode(errors="replace").decode()  # half a character is none
     packed = gzip.compress(pack(contents.header, contents.arrays), mtime=0)
     policy = _policy([code, *library], style, bool(contents.worker), contents.served)
-    worker = [contents.worker] if contents.worker else []
+    plain = {"data": _encoded(packed)}
+    plain |= {"plotly": _packed_plotly()} if contents.charts else {}
+    plain |= {"worker": contents.worker} if contents.worker else {}
     return "\n".join(
         [
             "<!doctype html>",
@@ -80,9 +77,11 @@ def document(contents: Contents) -> str:
             "</head>",
             "<body>",
             f"<noscript>{NO_SCRIPT}</noscript>",
-            _plain("data", base64.b64encode(packed).decode()),
-            *(_plain("plotly", _packed_plotly()) for _ in library),
-            *(_plain("worker", each) for each in worker),
+            # Texts that the script reads; nothing in them ends an element.
+            *(
+                f'<script type="text/plain" id="{name}">{text}</script>'
+                for name, text in plain.items()
+            ),
             f"<script>{code}</script>",
             # Not in a script, all of which WebKit looks through again with each piece that arrives.
             *(f'<div hidden id="{name}">{text}</div>' for name, text in contents.later.items()),
@@ -99,21 +98,19 @@ def _font_face() -> str:
     file = next(iter(sorted(FONTS.glob(FONT))), None)
     if file is None:
         return ""
-    font = base64.b64encode(file.read_bytes()).decode()
     return (
         '@font-face { font-family: "Source Sans"; font-weight: 200 900; font-style: normal; '
-        f'src: url("data:font/woff2;base64,{font}") format("woff2"); }}\n'
+        f'src: url("data:font/woff2;base64,{_encoded(file.read_bytes())}") format("woff2"); }}\n'
     )
 
 
 @cache
 def _packed_plotly() -> str:
-    return base64.b64encode(gzip.compress(PLOTLY.read_bytes(), mtime=0)).decode()
+    return _encoded(gzip.compress(PLOTLY.read_bytes(), mtime=0))
 
 
-def _plain(name: str, text: str) -> str:
-    """A text that a script reads; nothing in it ends an element."""
-    return f'<script type="text/plain" id="{name}">{text}</script>'
+def _encoded(content: bytes) -> str:
+    return base64.b64encode(content).decode()
 
 
 def _policy(scripts: Sequence[str], style: str, has_worker: bool, served: bool) -> str:
@@ -140,4 +137,4 @@ def _policy(scripts: Sequence[str], style: str, has_worker: bool, served: bool) 
 
 
 def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+    return f"'sha256-{_encoded(hashlib.sha256(text.encode()).digest())}'"

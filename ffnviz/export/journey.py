@@ -67,18 +67,13 @@ def journey_of(
     blocks = [(each, n) for each in run.both for n in range(each.network.sizes.n_blocks)]
     for place, (traced, block) in enumerate(blocks):
         partner = next((other for other in run.both if other is not traced), None)
-        chosen = replace(
-            run,
-            subject=traced,
-            partner=partner,
-            state=replace(
-                run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0]
-            ),
+        state = replace(
+            run.state, network=traced.card.id, block=block, neuron=None, order=ORDERS[0]
         )
+        chosen = replace(run, subject=traced, partner=partner, state=state)
         name = f"{traced.card.id} {block}"
-        views[name] = _view(
-            chosen, name, arrays, subprogress(progress, place, len(blocks)), with_off
-        )
+        of_block = subprogress(progress, place, len(blocks))
+        views[name] = _view(chosen, name, arrays, of_block, with_off)
         first = [each["neuron"] for each in views[name]["leading"] if each]
         cards[name] = _card(chosen, name, arrays, words, most_work, first)
     header = {
@@ -272,10 +267,7 @@ def journey_file(
 ) -> ExportedJourney:
     """The Journey of a run's sentence; of a sentence too long for a file, its beginning.
 
-    `largest` are the bytes that the file may have.
-
-    Raises:
-        TooLargeError: if not even one token fits.
+    `largest` are the bytes that the file may have. Raises TooLargeError if not even one token fits.
     """
     whole, n_all = run, len(run.trace.tokens) + run.trace.n_left_out
     most = _most(run, largest)

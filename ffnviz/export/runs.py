@@ -48,9 +48,8 @@ def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = 
     """A run on the Journey of a sentence; the first network drives the page."""
     cache, first = Cache(), networks[0]
     sizes = {n.card.id: NetworkSize(n.sizes.n_blocks, n.sizes.d_ff) for n in networks}
-    state = State(
-        "journey", "journey", text, first.card.id, first.sizes.n_blocks - 1, None, None, "token"
-    )
+    block = first.sizes.n_blocks - 1
+    state = State("journey", "journey", text, first.card.id, block, None, None, "token")
 
     def traced_model(network: Network) -> TracedModel:
         def cached(key: tuple[Any, ...], compute: Callable[[], Any]) -> Any:
@@ -59,12 +58,11 @@ def exported_run(networks: Sequence[Network], text: str, traced: Trace | None = 
         def trace() -> Trace:
             return traced if traced is not None and network is first else network.trace(text)
 
-        return TracedModel(network, text, cached, trace, _unavailable, _unavailable)
+        def unavailable() -> NoReturn:
+            raise RuntimeError("Neither training nor timing is shown here.")
+
+        return TracedModel(network, text, cached, trace, unavailable, unavailable)
 
     subject = traced_model(first)
     partner = traced_model(networks[1]) if networks[1:] else None
     return Run(state, first.device.type, subject, partner, {}, "", sizes)
-
-
-def _unavailable() -> NoReturn:
-    raise RuntimeError("Neither training nor timing is shown here.")

@@ -9,7 +9,7 @@ import traitlets
 
 from ffnviz.export.bundle import OWN, PICTURES, widget_module
 from ffnviz.export.document import PLOTLY
-from ffnviz.parts.sheet import Row, Sheet, cells_of, resolved
+from ffnviz.parts.sheet import Sheet, cells_of, resolved
 from ffnviz.pictures.cell import Cell, entry
 from ffnviz.pictures.payload import pack
 from ffnviz.pictures.sheet_message import Browser, laid_out, message, new_events
@@ -101,9 +101,10 @@ class ViewWidget(anywidget.AnyWidget):
         self._draw()
 
     def _draw(self) -> None:
-        rows = [_staying(each) for each in resolved(self._sheet_of(self._run), lambda _: None).rows]
-        above = [_stays_here(make(self._run)) for make in self._above]
-        self._cells = {cell.key: cell for cell in (*above, *cells_of(rows))}
+        rows = resolved(self._sheet_of(self._run), lambda _: None).rows
+        above = [make(self._run) for make in self._above]
+        staying = map(_stays_here, (*above, *cells_of(rows)))
+        self._cells = {cell.key: cell for cell in staying}
         header, arrays = message(self._browser, list(self._cells.values()), self._run.stamp)
         columns = [[(column.width, column.cells) for column in each.columns] for each in rows]
         self._sheet = pack(header | laid_out(columns, above), arrays)
@@ -112,15 +113,3 @@ class ViewWidget(anywidget.AnyWidget):
 def _stays_here(cell: Cell) -> Cell:
     """The cell without links: a notebook has no other page, and no sentence box."""
     return replace(cell, data={**cell.data, "stays": True})
-
-
-def _staying(each: Row) -> Row:
-    """The row, all its cells without links."""
-    return Row(
-        tuple(
-            replace(
-                column, cells=tuple(_stays_here(c) for c in column.cells if isinstance(c, Cell))
-            )
-            for column in each.columns
-        )
-    )

@@ -25,11 +25,7 @@ class Channel:
         self._last_sent = 0.0
 
     def __call__(self, share: float) -> None:
-        """Report how much is done, from 0 to 1.
-
-        Raises:
-            Cancelled: if nobody waits for it any more.
-        """
+        """Report how much is done, from 0 to 1; raises Cancelled if nobody waits for it."""
         self._go_on()
         now = time.monotonic()
         if now - self._last_sent > REPORT_EVERY_S:
@@ -58,11 +54,7 @@ def send(pipe: IO[bytes] | None, message: object) -> None:
 
 
 def receive(pipe: IO[bytes] | None) -> Any:
-    """Read one message from a pipe between two processes of ours.
-
-    Raises:
-        EOFError: if the other end was closed.
-    """
+    """Read one message from a pipe between two processes of ours; EOFError if it was closed."""
     assert pipe is not None  # noqa: S101
     return pickle.load(pipe)  # noqa: S301  # from our own process
 

@@ -32,11 +32,7 @@ QUIET = {"STREAMLIT_LOGGER_LEVEL": "error"}  # or it repeats that there is no se
 
 
 def start_worker() -> subprocess.Popen[bytes]:
-    """A new process, which waits for its configuration and then for orders.
-
-    Raises:
-        OSError: if it does not start.
-    """
+    """A new process, which waits for its configuration and then for orders."""
     path = os.pathsep.join([str(PACKAGE), os.environ.get("PYTHONPATH", "")])
     return subprocess.Popen(  # noqa: S603  # our own interpreter, a number of ours
         [sys.executable, "-m", "ffnviz.jobs.worker", str(NICENESS)],
@@ -81,11 +77,7 @@ class JobPool:
         self._serving = self._watching = False
 
     def submit(self, order: Order, wanted: Callable[[], bool] = lambda: True) -> Job:
-        """Put an order at the end of the queue; it is cancelled once nobody is there who wanted it.
-
-        Raises:
-            QueueIsFullError: if too many wait.
-        """
+        """Queue an order, cancelled once nobody is there who wanted it; raises QueueIsFullError."""
         with self._changed:
             if len(self._jobs) >= self.most_waiting:
                 raise QueueIsFullError(

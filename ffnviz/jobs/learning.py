@@ -12,8 +12,8 @@ from pathlib import Path
 from ffnviz.jobs.channel import Channel
 from ffnviz.models.config import config
 from ffnviz.models.encoder.atomic import lock
-from ffnviz.training.learn.learner import Guessing, Learner, Plan, Record, guessing_by_frequency
-from ffnviz.training.learn.saving import zipped
+from ffnviz.training.learn import learner as training
+from ffnviz.training.learn.learner import Guessing, Plan
 from ffnviz.training.learn.text import text_read
 
 LOOK_EVERY_S = 0.2
@@ -52,7 +52,7 @@ def _free_core(folder: Path) -> int | None:
 LONGEST_S = 540.0  # of the clock; when the pool ends a job, all is lost
 PAUSE = "pause"
 
-Moment = tuple[Record, ...]  # one a network, of the same step
+Moment = tuple[training.Record, ...]  # one a network, of the same step
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,14 @@ def learn(
 ) -> Learned:
     """Train, and send each Moment; first what is read, as a Reading."""
     if isinstance(begin, bytes):
-        learners: list[Learner] = pickle.loads(begin)  # noqa: S301  # from our own process
+        learners: list[training.Learner] = pickle.loads(begin)  # noqa: S301  # from our own process
     else:
-        learners = [Learner(plan) for plan in begin]
+        learners = [training.Learner(plan) for plan in begin]
         own = begin[0].own
         sentences = text_read(own)[1]
         n_sentences = sum(map(len, sentences.training.values()))
         n_held_out = sum(map(len, sentences.held_out.values()))
-        guessing = guessing_by_frequency(own)
+        guessing = training.guessing_by_frequency(own)
         channel.send(Reading(guessing, n_sentences, n_held_out, labels_of(own)))
     if learners[0].plan.text != text:
         channel.send(tuple(learner.watch(text) for learner in learners))
@@ -107,12 +107,16 @@ def learn(
         spent = _learn(learners, channel, steps, seconds, deadline)
     ended = learners[0].step == learners[0].plan.steps
     untrained = steps == 0 and not isinstance(begin, bytes)
-    folders = b"" if untrained else zipped(learners)
+    folders = b"" if untrained else training.zipped(learners)
     return Learned(pickle.dumps(learners), ended, spent, folders)
 
 
 def _learn(
-    learners: list[Learner], channel: Channel, steps: int | None, seconds: float, deadline: float
+    learners: list[training.Learner],
+    channel: Channel,
+    steps: int | None,
+    seconds: float,
+    deadline: float,
 ) -> bool:
     """Train until the end or a pause; returns whether the processor's time is used up."""
     spent = False

@@ -1,9 +1,4 @@
-"""Processes that this program starts end with it, also when it is killed and can tell nobody.
-
-Garbage collection at moments when no page waits for it.
-
-Daemon threads that repeat their work and survive its errors.
-"""
+"""Memory, threads and processes: garbage, work that is repeated, an end with the parent."""
 
 import gc
 import logging
@@ -49,9 +44,9 @@ def end_with_parent() -> None:
     """End this process, started by `multiprocessing`, as soon as the one that started it ends."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_wait_for, args=(parent,), daemon=True).start()
 
+        def wait() -> None:
+            parent.join()
+            os._exit(1)
 
-def _wait_for(parent: multiprocessing.process.BaseProcess) -> None:
-    parent.join()
-    os._exit(1)
+        threading.Thread(target=wait, daemon=True).start()

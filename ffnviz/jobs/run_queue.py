@@ -2,13 +2,9 @@
 
 Page runs are arithmetic in one interpreter. Thirty of them side by side take as long as one after
 the other, and each of the thirty then waits for all. Here each waits for its turn and runs alone.
-
 A turn is a slice of time that need not be given back: a run that is not done at its end goes on
 beside the next. So nothing can deadlock here, whatever a page waits for, and a slow page delays the
 others by one slice.
-
-Each takes seconds, and memory of its own. Side by side they would take no less time together, and
-everybody who types would wait for all of them.
 """
 
 import logging
@@ -22,8 +18,7 @@ from functools import cache
 
 from ffnviz.state.run import Run
 
-SERIAL_LOCK = threading.Lock()
-
+SERIAL_LOCK = threading.Lock()  # of what takes seconds, and would take no less side by side
 
 SLICE_S = 0.3  # six usual page runs
 SETTLED_S = 1.05  # a visitor who has asked for nothing new for so long has stopped typing
@@ -170,8 +165,6 @@ class RunQueue:
 
 
 RUN_QUEUE = RunQueue()
-
-
 log = logging.getLogger(__name__)
 
 

@@ -13,11 +13,7 @@ OURS = BUILT_IN["ffn"]
 
 
 def lecture_file(path: Path, catalog: Catalog) -> Lecture:
-    """The lecture of a file.
-
-    Raises:
-        LectureError: if the file cannot be read or is not a lecture; the message names it.
-    """
+    """The lecture of a file; the message of a LectureError names it."""
     try:
         return read_lecture(read_text(path), catalog, FACTS)
     except OSError as error:
@@ -32,11 +28,7 @@ _READ: dict[Path, Lecture] = {}  # once for all visitors
 
 
 def lecture_of(catalog: Catalog, named: str = "", own: Lecture | None = None) -> Lecture:
-    """The lecture of a visitor: a built-in one by its name, or else their own, or the server's.
-
-    Raises:
-        LectureError: if the server's file is gone, or is not a lecture any more.
-    """
+    """The lecture of a visitor: a built-in one by its name, or else their own, or the server's."""
     if own and named not in BUILT_IN:
         return own
     path = BUILT_IN.get(named) or config().lecture or OURS

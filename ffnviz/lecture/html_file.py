@@ -14,7 +14,6 @@ from ffnviz.export.runs import cells_shown
 from ffnviz.lecture.facts import computed
 from ffnviz.lecture.lecture import Lecture, Scene
 from ffnviz.parts import PAGES
-from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.wording import to_spans
 from ffnviz.state.run import Run
 from ffnviz.state.run_factory import make_run
@@ -33,8 +32,11 @@ STILL = (
 
 @dataclass
 class _Gathered:
-    """The contents of the file so far."""
+    """The contents of the file so far, and what they are made of."""
 
+    catalog: Catalog
+    run_of: RunOf
+    clickable: int | None  # how many sentences' Journeys may be clicked; None: all
     scenes: list[dict[str, Any]] = field(default_factory=list)
     journeys: list[dict[str, Any]] = field(default_factory=list)
     places: dict[tuple[object, ...], int] = field(default_factory=dict)
@@ -54,19 +56,19 @@ def lecture_html(
 ) -> str:
     """The file's text; scenes of the Journey can be clicked if there is room for that.
 
-    Raises:
-        TooLargeError: if the scenes have no room even as still pictures.
-        NotForALivePageError: if a live page cannot compute the networks, or has no use for them.
-        RuntimeError: if a page cannot be computed.
+    Raises TooLargeError if the scenes have no room even as still pictures, NotForALivePageError if
+    a live page cannot compute the networks or has no use for them, and RuntimeError if a page
+    cannot be computed.
     """
 
     def run_of(state: State) -> Run:
         return make_run(state, device, catalog.networks)
 
     if live:
-        return document(_live(_contents(lecture, catalog, run_of, progress), lecture, run_of))
+        contents = _contents(lecture, _Gathered(catalog, run_of, None), progress)
+        return document(_live(contents, lecture, run_of))
     for clickable in (None, 1, 0):
-        contents = _contents(lecture, catalog, run_of, progress, clickable)
+        contents = _contents(lecture, _Gathered(catalog, run_of, clickable), progress)
         for font in (True, False):
             html = document(replace(contents, font=font))
             if len(html.encode()) <= largest:
@@ -77,26 +79,19 @@ def lecture_html(
     )
 
 
-def _contents(
-    lecture: Lecture,
-    catalog: Catalog,
-    run_of: RunOf,
-    progress: Progress,
-    clickable: int | None = None,
-) -> Contents:
-    """The file; `clickable` is how many sentences' Journeys may be clicked, None for all."""
-    file = _Gathered()
+def _contents(lecture: Lecture, file: _Gathered, progress: Progress) -> Contents:
     for place, scene in enumerate(lecture.scenes):
         progress(place / len(lecture.scenes))
-        file.scenes.append(_scene(file, place, scene, catalog, run_of, clickable))
+        file.scenes.append(_scene(file, place, scene))
     pictures = tuple(sorted(file.pictures))
+    still = [] if file.clickable is None else [STILL]
     header = {
         "plays": "lecture",
         "files": texts(pictures, sorted(file.notes)),
         "title": lecture.title,
         "scenes": file.scenes,
         "journeys": file.journeys,
-        "says": [*([] if clickable is None else [STILL]), made_by(list(file.labels), KEYS)],
+        "says": [*still, made_by(list(file.labels), KEYS)],
     }
     modules = ("play_lecture", *pictures)
     return Contents(f"{lecture.title} · ffnviz", modules, header, file.arrays, "chart" in pictures)
@@ -129,16 +124,9 @@ def _live(contents: Contents, lecture: Lecture, run_of: RunOf) -> Contents:
     )
 
 
-def _scene(
-    file: _Gathered,
-    place: int,
-    scene: Scene,
-    catalog: Catalog,
-    run_of: RunOf,
-    clickable: int | None,
-) -> dict[str, Any]:
+def _scene(file: _Gathered, place: int, scene: Scene) -> dict[str, Any]:
     """One scene for play_lecture.js; what its pictures need is added to the file."""
-    run = run_of(scene.state)
+    run, clickable = file.run_of(scene.state), file.clickable
     file.labels |= dict.fromkeys(traced.card.label for traced in run.both)
     data = {
         "title": scene.title,
@@ -155,15 +143,18 @@ def _scene(
     ):
         return data | {"journey": _journey(file, run), "start": start_of(run), "pictures": []}
     page = next(page for page in PAGES if page.name == scene.state.page)
-    cells = cells_shown(page.part(scene.state.part), scene.state, run_of, catalog)
-    lit = (cell for cell in cells if _is_lit(cell, scene))
-    pictures = [_picture(file, f"s{place}.{n} ", cell) for n, cell in enumerate(lit)]
+    pictures: list[dict[str, Any]] = []
+    part = page.part(scene.state.part)
+    for cell in cells_shown(part, scene.state, file.run_of, file.catalog):
+        note = cell.data.get("head", {}).get("note")
+        if cell.picture in SHOWN and note is not None and scene.look in ("", note):
+            prefix = f"s{place}.{len(pictures)} "
+            data_shown = {**cell.data, **UNANSWERED}
+            pictures.append({"name": cell.picture, "prefix": prefix, "data": data_shown})
+            file.pictures.add(cell.picture)
+            file.notes.add(note)
+            file.arrays |= {f"{prefix}{name}": values for name, values in cell.arrays.items()}
     return data | {"journey": None, "pictures": pictures}
-
-
-def _is_lit(cell: Cell, scene: Scene) -> bool:
-    note = cell.data.get("head", {}).get("note")
-    return cell.picture in SHOWN and note is not None and scene.look in ("", note)
 
 
 def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
@@ -172,13 +163,6 @@ def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
         return None
     ask = to_spans(computed(question.ask, run))
     return {"ask": ask, "options": list(question.options), "answer": question.answer}
-
-
-def _picture(file: _Gathered, prefix: str, cell: Cell) -> dict[str, Any]:
-    file.pictures.add(cell.picture)
-    file.notes.add(cell.data["head"]["note"])
-    file.arrays |= {f"{prefix}{name}": values for name, values in cell.arrays.items()}
-    return {"name": cell.picture, "prefix": prefix, "data": {**cell.data, **UNANSWERED}}
 
 
 def _sentence_of(run: Run) -> tuple[object, ...]:

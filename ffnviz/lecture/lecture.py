@@ -1,15 +1,11 @@
-"""Reading a lecture from a TOML file, with every error in words, and writing it back.
-
-A lecture: scenes, each a State with what to say about it and perhaps a question.
-
-The tables of lecture files and drafts as types, with their errors in words.
-"""
+"""A lecture: scenes, each a State with words and perhaps a question; and its TOML file."""
 
 import re
 import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, TypeVar
@@ -63,12 +59,8 @@ class Lecture:
 
     def planned(self, short: bool) -> int:
         """The minutes that a path takes; 0 if the lecture does not say."""
-        return self.short_minutes if short and self.has_short else self.minutes
-
-    @property
-    def has_short(self) -> bool:
-        """Whether there is a shorter path."""
-        return any(scene.short for scene in self.scenes)
+        has_short = any(scene.short for scene in self.scenes)
+        return self.short_minutes if short and has_short else self.minutes
 
 
 @dataclass(frozen=True)
@@ -232,11 +224,7 @@ MUST_BE = {name: f"a text of 1 to {most:,} characters" for name, most in LENGTHS
 
 
 def converted(table: Mapping[str, Any], kind: type[T]) -> T:
-    """A table as a struct of its kind.
-
-    Raises:
-        LectureError: if a field is unknown, missing, or has a value that it cannot have.
-    """
+    """A table as a struct of its kind; raises LectureError for what it cannot have."""
     try:
         return msgspec.convert(table, kind)
     except msgspec.ValidationError as error:
@@ -278,8 +266,7 @@ OF_STATE = ("page", "part", "text", "twin", "block", "token", "neuron", "order",
 def read_lecture(text: str, catalog: Catalog, facts: Collection[str]) -> Lecture:
     """The lecture that a file's text holds; `facts` may stand in braces in its words.
 
-    Raises:
-        LectureError: if anything in it is wrong.
+    Raises LectureError if anything in it is wrong.
     """
     if len(text) > LONGEST_FILE:
         raise LectureError(f"It is longer than {LONGEST_FILE:,} characters.")
@@ -309,7 +296,9 @@ def written_lecture(lecture: Lecture, catalog: Catalog) -> str:
 
 
 def _written(scene: Scene, catalog: Catalog) -> SceneTable:
-    question = scene.question
+    asked, question = scene.question, None
+    if asked is not None:
+        question = QuestionTable(asked.ask, asked.options, asked.answer + 1)
     return SceneTable(
         scene.title,
         scene.say,
@@ -317,9 +306,7 @@ def _written(scene: Scene, catalog: Catalog) -> SceneTable:
         scene.short,
         scene.notes,
         view={"page": scene.state.page, **to_url(scene.state, catalog)},
-        question=None
-        if question is None
-        else QuestionTable(question.ask, question.options, question.answer + 1),
+        question=question,
     )
 
 
@@ -368,22 +355,20 @@ class _Reader:
         for name, text in params.items():
             if name in settings:
                 understood = _means(settings[name], text)
+                can_be = partial(_values, settings[name])
             elif name in OF_STATE:
                 usual_order = (name, text) == ("order", self.catalog.orders[0])
                 understood = tidied(text) == url.get(name) or usual_order
+                can_be = partial(self.can_be, name, state)
             else:
                 known = one_of((*OF_STATE, *settings), name)
                 raise LectureError(f"“{name}” cannot be set on this part. It must be {known}.")
             if not understood:
-                can_be = (
-                    _values(settings[name], text)
-                    if name in settings
-                    else self.can_be(name, text, state)
-                )
-                raise LectureError(f"{name} cannot be “{text[:60]}” here. It must be {can_be}.")
+                must = f"It must be {can_be(text)}."
+                raise LectureError(f"{name} cannot be “{text[:60]}” here. {must}")
         return state
 
-    def can_be(self, name: str, wrong: str, state: State) -> str:
+    def can_be(self, name: str, state: State, wrong: str) -> str:
         """What a field of the state can be on the page and for the network that were understood."""
         networks, size = self.catalog.networks, self.catalog.networks[state.network]
         return {

@@ -52,36 +52,25 @@ def worksheet_html(lecture: Lecture, catalog: Catalog, device: str = "cpu") -> s
 
 
 def _sheet(lecture: Lecture, run: Runs, solved: bool) -> str:
-    questions = [
-        _question(scene.question, run(scene), solved)
-        for scene in lecture.scenes
-        if scene.question is not None
-    ]
-    sentences = [
-        _sentence(scene, run(scene), solved)
-        for scene in lecture.scenes
-        if _n_gaps(scene.say) >= FEWEST_GAPS
-    ]
-    tick, look = "Tick what you expect before the scene shows it.", "Its page shows the numbers."
+    questions: list[str] = []
+    sentences: list[str] = []
+    out: list[int] = []  # the scenes whose sentence is not asked
+    for number, scene in enumerate(lecture.scenes, 1):
+        if scene.question is not None:
+            questions.append(_question(scene.question, run(scene), solved))
+        if _n_gaps(scene.say) >= FEWEST_GAPS:
+            sentences.append(_sentence(scene, run(scene), solved))
+        else:
+            out.append(number)
+    tick = "Tick what you expect before the scene shows it."
+    look = "Each question is answered in a scene of the lecture. Its page shows the numbers."
+    scenes = f"scene{'s' * (len(out) > 1)} {', '.join(map(str, out))}"
+    left_out = f"Left out, with fewer than {FEWEST_GAPS} computed numbers to ask for: {scenes}."
     return (
         _numbered("Guess first", "" if solved else tick, questions, 1)
-        + _numbered(
-            "Look it up",
-            "" if solved else f"Each question is answered in a scene of the lecture. {look}",
-            sentences,
-            len(questions) + 1,
-        )
-        + (_left_out(lecture) if solved else "")
+        + _numbered("Look it up", "" if solved else look, sentences, len(questions) + 1)
+        + (f"<p>{left_out}</p>" if solved and out else "")  # for the author
     )
-
-
-def _left_out(lecture: Lecture) -> str:
-    """For the author, the scenes whose sentence is not asked."""
-    out = [n for n, scene in enumerate(lecture.scenes, 1) if _n_gaps(scene.say) < FEWEST_GAPS]
-    if not out:
-        return ""
-    scenes = f"scene{'s' * (len(out) > 1)} {', '.join(map(str, out))}"
-    return f"<p>Left out, with fewer than {FEWEST_GAPS} computed numbers to ask for: {scenes}.</p>"
 
 
 def _numbered(title: str, how: str, items: Sequence[str], first: int) -> str:

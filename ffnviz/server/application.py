@@ -1,35 +1,37 @@
-"""The page as a web application: Streamlit's, with a script of ours before it, and safe headers."""
+"""The page as a web application, Streamlit's with safe headers; served by one process or more."""
 
 import asyncio
+import os
+import secrets
+import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from functools import cache
+from functools import cache, partial
 
+import uvicorn
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 from streamlit.starlette import App
+from uvicorn.supervisors import Multiprocess
 
-from ffnviz.jobs.memory import freeze_loaded_objects
+from ffnviz.jobs.memory import end_with_parent, freeze_loaded_objects, repeat
 from ffnviz.lecture.classroom.hub import Hub
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.models.config import TOP, Config, use
+from ffnviz.models.encoder.folder import FOLDER as WEIGHTS_FOLDER
 from ffnviz.models.external.memory import give_back
 from ffnviz.parts import PAGES
 from ffnviz.server.classroom_routes import class_routes
 from ffnviz.server.headers import ReadableMessages, SafeHeaders, content_security_policy
-from ffnviz.server.metrics import DirectOnly, ServerMetrics
-from ffnviz.server.static import ASKED_AGAIN, PackedFile, StaticFiles, pictures_script
-from ffnviz.server.streamlit_patches import apply_patches
-from ffnviz.server.streamlit_patches.page_script import (
-    GUARD,
-    STATIC,
-    guard_js,
-    guarded_html,
-    index_html,
-)
+from ffnviz.server.metrics import EVERY_S, DirectOnly, ServerMetrics
+from ffnviz.server.metrics import FOLDER as METRICS_FOLDER
+from ffnviz.server.static import ASKED_AGAIN, PackedFile, StaticFiles, file_at, pictures_script
+from ffnviz.server.streamlit_patches import apply_patches, page_script
+from ffnviz.server.streamlit_patches.compressed_messages import protocol
+from ffnviz.server.streamlit_patches.message_limits import MOST_BYTES
 from ffnviz.server.streamlit_patches.patch import apply
 from ffnviz.state.run_factory import load_networks
 
@@ -45,13 +47,12 @@ FRESH = {"Cache-Control": ASKED_AGAIN}
 def application(config: Config) -> App:
     """The application that serves the pages; this process obeys the config from now on.
 
-    Raises:
-        ValueError: if its frame_ancestors are not what a Content-Security-Policy can have.
+    Raises ValueError if its frame_ancestors are not what a Content-Security-Policy can have.
     """
     use(config)
     apply_patches()
     numbers = ServerMetrics()
-    numbers.write_for_ever()
+    repeat("metrics", EVERY_S, numbers.write)
     policy = content_security_policy(_index(), config.frame_ancestors)
     origins, hosts = frozenset(config.origins), frozenset(config.hosts)
     hub = Hub(server_store()) if config.has_classes else None
@@ -74,12 +75,16 @@ def application(config: Config) -> App:
 
 
 def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]]:
+    def load() -> None:
+        load_networks()
+        give_back()  # 60 MB of what reading them took
+
     @asynccontextmanager
     async def ready(_: App) -> AsyncIterator[None]:
         # Before anybody asks: with several workers, it may be another that draws the first chart.
         apply("plotly_file")
         freeze_loaded_objects()
-        loading = asyncio.create_task(asyncio.to_thread(_load_networks))
+        loading = asyncio.create_task(asyncio.to_thread(load))
         if hub is None:
             yield
         else:
@@ -92,28 +97,28 @@ def _ready(hub: Hub | None) -> Callable[[App], AbstractAsyncContextManager[None]
     return ready
 
 
-def _load_networks() -> None:
-    load_networks()
-    give_back()  # 60 MB of what reading them took
-
-
 @cache
 def _static_files() -> frozenset[str]:
     """The files of Streamlit's page, as paths below its address."""
     return frozenset(
-        path.relative_to(STATIC).as_posix() for path in STATIC.rglob("*") if path.is_file()
+        path.relative_to(page_script.STATIC).as_posix()
+        for path in page_script.STATIC.rglob("*")
+        if path.is_file()
     )
 
 
 class Nowhere(Route):
     """Answers 404 where there is nothing: Streamlit would answer with its page.
 
-    Attributes:
-        files: the paths at which Streamlit has something.
+    `files` are the paths at which Streamlit has something.
     """
 
     def __init__(self, files: frozenset[str]) -> None:
-        super().__init__("/{path:path}", _nothing_here)
+        async def nothing_here(request: Request) -> Response:
+            up = "../" * request.path_params["path"].count("/") or "./"
+            return HTMLResponse(NOWHERE.format(up=up), 404, headers=FRESH)
+
+        super().__init__("/{path:path}", nothing_here)
         self.files = files
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
@@ -125,36 +130,25 @@ class Nowhere(Route):
         return match, child
 
 
-async def _nothing_here(request: Request) -> Response:
-    up = "../" * request.path_params["path"].count("/") or "./"
-    return HTMLResponse(NOWHERE.format(up=up), 404, headers=FRESH)
-
-
 def _index() -> str:
-    return guarded_html(index_html(), pictures_script().name)
+    return page_script.guarded_html(page_script.index_html(), pictures_script().name)
 
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:
     """The routes that answer before Streamlit's, given the names of the pages in the URL."""
     pictures = pictures_script()
     index = PackedFile.of(_index().encode(), "text/html", ASKED_AGAIN)
-    code = (pictures.told + guard_js()).encode()
+    code = (pictures.told + page_script.guard_js()).encode()
     guard = PackedFile.of(code, "text/javascript", ASKED_AGAIN)
 
-    async def page(request: Request) -> Response:
-        return index.answer(request)
-
-    async def script(request: Request) -> Response:
-        return guard.answer(request)
-
     routes = [
-        Route("/", page),
-        Route(f"/{GUARD}", script),
+        file_at("/", index),
+        file_at(f"/{page_script.GUARD}", guard),
         *pictures.routes(),
-        StaticFiles(STATIC, _static_files()),
+        StaticFiles(page_script.STATIC, _static_files()),
     ]
     for name in pages:
-        routes += [Route(f"/{name}", page), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
+        routes += [file_at(f"/{name}", index), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
     return routes
 
 
@@ -169,3 +163,54 @@ async def up_to_the_page(request: Request) -> Response:
     name = request.url.path.strip("/").split("/")[0]
     query = f"?{request.url.query}" if request.url.query else ""
     return RedirectResponse(f"{up}../{name}{query}", 302, headers=FRESH)
+
+
+SECRET = "STREAMLIT_SERVER_COOKIE_SECRET"  # noqa: S105  # a name, not a secret
+BACKLOG = 2_048
+ALIVE_WITHIN_S = 60  # a worker that does not answer for so long is replaced
+
+
+class Supervisor(Multiprocess):
+    """Uvicorn's supervisor, which remembers whether Ctrl-C stopped it."""
+
+    interrupted = False
+
+    def handle_int(self) -> None:
+        """Remember that it was Ctrl-C."""
+        self.interrupted = True
+        super().handle_int()
+
+
+def _served(config: Config) -> App:
+    end_with_parent()
+    return application(config)
+
+
+def serve_with(workers: int, host: str, port: int, config: Config) -> None:
+    """Serve until stopped; a worker that ends is replaced. Raises KeyboardInterrupt on Ctrl-C.
+
+    Streamlit and prometheus-client read what the workers must agree on from the environment.
+    """
+    os.environ["STREAMLIT_SERVER_ADDRESS"] = host
+    os.environ["STREAMLIT_SERVER_PORT"] = str(port)
+    os.environ.setdefault(SECRET, secrets.token_hex())
+    with tempfile.TemporaryDirectory(prefix="ffnviz-workers-") as folder:
+        os.environ[METRICS_FOLDER] = os.environ[WEIGHTS_FOLDER] = folder
+        served = uvicorn.Config(
+            partial(_served, config),
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            backlog=BACKLOG,
+            ws=protocol(),
+            ws_max_size=MOST_BYTES,
+            ws_per_message_deflate=False,
+            access_log=False,
+            log_level="warning",
+            timeout_worker_healthcheck=ALIVE_WITHIN_S,
+        )
+        supervisor = Supervisor(served, sockets=[served.bind_socket()])
+        supervisor.run()
+    if supervisor.interrupted:
+        raise KeyboardInterrupt

@@ -11,31 +11,16 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import partial, wraps
 from typing import Any
 from urllib.parse import urlencode
 
+from starlette import responses
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import (
-    HTMLResponse,
-    JSONResponse,
-    RedirectResponse,
-    Response,
-    StreamingResponse,
-)
 from starlette.routing import Route
 
+from ffnviz.lecture.classroom import live_class
 from ffnviz.lecture.classroom.hub import Hub
-from ffnviz.lecture.classroom.live_class import (
-    GONE,
-    LONGEST_SENTENCE,
-    ClassStoreError,
-    ClosedClassError,
-    FullClassError,
-    NoSuchClassError,
-    NotTheLecturerError,
-    TicketError,
-)
 from ffnviz.server.headers import same_origin
 from ffnviz.state.state import LARGEST_SCENE, class_code
 
@@ -70,11 +55,7 @@ class Arrivals:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def admit(self, address: str) -> None:
-        """Count an arrival, or refuse it.
-
-        Raises:
-            RushError: if the student has to wait; the message tells them.
-        """
+        """Count an arrival; raises RushError if the student has to wait."""
         with self._lock:
             now = self.clock()
             before, n = self._recent.pop(address, (now, 0.0))
@@ -141,7 +122,7 @@ button {{ font: inherit; font-weight: 650; min-height: 3rem; padding: 0 1.4rem }
 TOO_LATE = "The answer was shown before yours came, so yours does not count."
 HOW = "Type the code that the lecturer shows. No account, no name."
 
-Answer = Callable[[Request], Awaitable[Response]]
+Answer = Callable[[Request], Awaitable[responses.Response]]
 
 
 class Refused(Exception):  # noqa: N818  # an answer, not an error
@@ -149,115 +130,110 @@ class Refused(Exception):  # noqa: N818  # an answer, not an error
 
     def __init__(self, status: int, why: str) -> None:
         super().__init__(why)
-        self.answer = JSONResponse({"why": why}, status)
+        self.answer = responses.JSONResponse({"why": why}, status)
 
 
 def class_routes(hub: Hub) -> list[Route]:
     """The routes of all classes of a store."""
     wrong, arrivals = WrongCodes(), Arrivals()
 
-    def answered(answer: Callable[[Request, str], Awaitable[Response]]) -> Answer:
+    def answered(answer: Callable[[Request, str], Awaitable[responses.Response]]) -> Answer:
         """A route with its errors in words, and with delays for whoever tries wrong codes."""
 
         @wraps(answer)
-        async def safely(request: Request) -> Response:
+        async def safely(request: Request) -> responses.Response:
             headers = request.headers
             if not same_origin(headers.get("origin"), headers.get("host")):
-                return JSONResponse({"why": "Another site's page may not do this."}, 403)
+                return responses.JSONResponse({"why": "Another site's page may not do this."}, 403)
             try:
                 return await answer(request, class_code(request.path_params["code"]))
             except Refused as refused:
                 return refused.answer
-            except (FullClassError, RushError) as error:
-                return JSONResponse({"why": str(error)}, 503)
-            except ClosedClassError as error:
-                return JSONResponse({"why": str(error)}, 403)
-            except TicketError as error:  # the page asks its session for another
-                return JSONResponse({"why": str(error), "stale": True}, 403)
-            except ClassStoreError:
-                return JSONResponse({"why": GONE}, 503)
-            except NotTheLecturerError as error:
-                status, why = 403, str(error)
-            except NoSuchClassError as error:
-                status, why = 404, str(error)
-            address = request.client.host if request.client else ""
-            if not await wrong.was_wrong(address):
-                return JSONResponse({"why": "Too many wrong codes. Wait a minute."}, 429)
-            return JSONResponse({"why": why}, status)
+            except (live_class.FullClassError, RushError) as error:
+                return responses.JSONResponse({"why": str(error)}, 503)
+            except live_class.ClosedClassError as error:
+                return responses.JSONResponse({"why": str(error)}, 403)
+            except live_class.TicketError as error:  # the page asks its session for another
+                return responses.JSONResponse({"why": str(error), "stale": True}, 403)
+            except live_class.ClassStoreError:
+                return responses.JSONResponse({"why": live_class.GONE}, 503)
+            except (live_class.NotTheLecturerError, live_class.NoSuchClassError) as error:
+                status = 403 if isinstance(error, live_class.NotTheLecturerError) else 404
+                refusal = responses.JSONResponse({"why": str(error)}, status)
+            if not await wrong.was_wrong(address_of(request)):
+                return responses.JSONResponse({"why": "Too many wrong codes. Wait a minute."}, 429)
+            return refusal
 
         return safely
 
-    async def enter(request: Request) -> Response:
+    async def enter(request: Request) -> responses.Response:
         # Whether there is such a class, the page finds out: here nobody can try codes.
         typed = request.path_params["code"]
         code = class_code(typed)
         where = f"../?class={code}" if code else f"../class?{urlencode({'code': typed[:40]})}"
-        return RedirectResponse(where, 302, headers=FRESH)
+        return responses.RedirectResponse(where, 302, headers=FRESH)
 
-    async def join(request: Request) -> Response:
+    async def join(request: Request) -> responses.Response:
         typed = request.query_params.get("code", "")
         if code := class_code(typed):
-            return RedirectResponse(f"./?class={code}", 302, headers=FRESH)
-        return HTMLResponse(JOIN.format(said=NO_CODE if typed else HOW), headers=FRESH)
+            return responses.RedirectResponse(f"./?class={code}", 302, headers=FRESH)
+        return responses.HTMLResponse(JOIN.format(said=NO_CODE if typed else HOW), headers=FRESH)
 
-    async def join_below(_: Request) -> Response:
-        return RedirectResponse("../class", 302, headers=FRESH)
-
-    async def events(request: Request, code: str) -> Response:
+    async def check_lecturer(request: Request, code: str) -> None:
         secret = request.headers.get(SECRET, "")
-        if secret:
-            if not await asyncio.to_thread(hub.store.is_lecturer, code, secret):
-                raise NotTheLecturerError("This browser is not the lecturer's.")
-            who = ""
+        if not await asyncio.to_thread(hub.store.is_lecturer, code, secret):
+            raise live_class.NotTheLecturerError("This browser is not the lecturer's.")
+
+    async def events(request: Request, code: str) -> responses.Response:
+        who = ""
+        if request.headers.get(SECRET, ""):
+            await check_lecturer(request, code)
         else:
             who, ticket = request.query_params.get("who", ""), request.headers.get(TICKET, "")
-            address = request.client.host if request.client else ""
-            await asyncio.to_thread(
-                hub.store.come, code, who, ticket, lambda: arrivals.admit(address)
-            )
-        return StreamingResponse(
+            admit = partial(arrivals.admit, address_of(request))
+            await asyncio.to_thread(hub.store.come, code, who, ticket, admit)
+        return responses.StreamingResponse(
             hub.events(code, who), media_type="text/event-stream", headers=STREAM
         )
 
-    async def vote(request: Request, code: str) -> Response:
+    async def vote(request: Request, code: str) -> responses.Response:
         sent = await body(request)
         who, scene = who_of(sent.get("who")), number(sent.get("scene"))
         option = number(sent.get("option"))
         if not await asyncio.to_thread(hub.store.vote, code, who, scene, option):
             raise Refused(409, TOO_LATE)
-        return Response(status_code=204)
+        return responses.Response(status_code=204)
 
-    async def say(request: Request, code: str) -> Response:
+    async def say(request: Request, code: str) -> responses.Response:
         sent = await body(request)
         text = sent.get("text")
         if not isinstance(text, str):
             raise Refused(400, "There is no sentence in what was sent.")
         text = " ".join(text.encode(errors="replace").decode().split())
-        if len(text) > LONGEST_SENTENCE:
-            raise Refused(
-                400, f"That is too long: a sentence has at most {LONGEST_SENTENCE} characters."
-            )
+        longest = live_class.LONGEST_SENTENCE
+        if len(text) > longest:
+            raise Refused(400, f"That is too long: a sentence has at most {longest} characters.")
         await asyncio.to_thread(hub.store.say, code, who_of(sent.get("who")), text)
-        return Response(status_code=204)
+        return responses.Response(status_code=204)
 
-    async def reveal(request: Request, code: str) -> Response:
+    async def reveal(request: Request, code: str) -> responses.Response:
         sent, secret = await body(request), request.headers.get(SECRET, "")
         await asyncio.to_thread(hub.store.reveal, code, secret, number(sent.get("scene")))
-        return Response(status_code=204)
+        return responses.Response(status_code=204)
 
-    async def sentences(request: Request, code: str) -> Response:
-        if not await asyncio.to_thread(
-            hub.store.is_lecturer, code, request.headers.get(SECRET, "")
-        ):
-            raise NotTheLecturerError("This browser is not the lecturer's.")
+    async def sentences(request: Request, code: str) -> responses.Response:
+        await check_lecturer(request, code)
         sent = await asyncio.to_thread(hub.store.sentences, code)
-        return JSONResponse([vars(each) for each in sent], headers=FRESH)
+        return responses.JSONResponse([vars(each) for each in sent], headers=FRESH)
 
-    async def wall(request: Request, code: str) -> Response:
+    async def wall(request: Request, code: str) -> responses.Response:
         sent, secret = await body(request), request.headers.get(SECRET, "")
         hidden = sent.get("hidden") is not False
         await asyncio.to_thread(hub.store.hide, code, secret, number(sent.get("number")), hidden)
-        return Response(status_code=204)
+        return responses.Response(status_code=204)
+
+    async def join_below(_: Request) -> responses.Response:
+        return responses.RedirectResponse("../class", 302, headers=FRESH)
 
     return [
         Route("/class", join, methods=["GET"]),
@@ -270,6 +246,11 @@ def class_routes(hub: Hub) -> list[Route]:
         Route("/class/{code}/wall", answered(wall), methods=["POST"]),
         Route("/class/{code}/reveal", answered(reveal), methods=["POST"]),
     ]
+
+
+def address_of(request: Request) -> str:
+    """Where a request comes from."""
+    return request.client.host if request.client else ""
 
 
 async def body(request: Request) -> dict[str, Any]:

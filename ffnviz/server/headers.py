@@ -22,11 +22,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class ReadableMessages:
-    """Closes a socket at the first message that Streamlit could not read.
-
-    Attributes:
-        app: what answers.
-    """
+    """Closes a socket at the first message that Streamlit could not read."""
 
     app: ASGIApp
 
@@ -93,10 +89,8 @@ SOURCE = re.compile(r"'self'|'none'|https?://[^\s;,]+")
 def content_security_policy(html: str, frame_ancestors: str) -> str:
     """The policy that allows what this server serves, and the page's own scripts by their sums.
 
-    `frame_ancestors` may show the page in a frame: “'self'”, “'none'”, or addresses.
-
-    Raises:
-        ValueError: if that is something else.
+    `frame_ancestors` may show the page in a frame: “'self'”, “'none'”, or addresses. Raises
+    ValueError if that is something else.
     """
     sources = frame_ancestors.split()
     for source in sources:
@@ -105,7 +99,8 @@ def content_security_policy(html: str, frame_ancestors: str) -> str:
                 f"“{source}” is not the address of a site. Give addresses such as "
                 "https://moodle.example.org, separated by spaces, or 'self', or 'none'."
             )
-    sums = " ".join(f"'sha256-{_sum(script)}'" for script in INLINE.findall(html))
+    digests = [hashlib.sha256(script.encode()).digest() for script in INLINE.findall(html)]
+    sums = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in digests)
     rules = {
         "default-src": "'self'",
         "script-src": f"'self' {sums}".strip(),
@@ -119,10 +114,6 @@ def content_security_policy(html: str, frame_ancestors: str) -> str:
         "frame-ancestors": " ".join(sources) or "'none'",
     }
     return "; ".join(f"{name} {value}" for name, value in rules.items())
-
-
-def _sum(script: str) -> str:
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def same_origin(origin: str | None, host: str | None) -> bool:
@@ -144,18 +135,12 @@ class SafeHeaders:
 
     A page of another site may give its own name our address (DNS rebinding): its browser then takes
     this server for that site. Only the Host header tells.
-
-    Attributes:
-        app: what answers.
-        policy: the Content-Security-Policy.
-        origins: of other sites whose pages may open a session.
-        hosts: the names that this server answers to; to any if there are none.
     """
 
-    app: ASGIApp
-    policy: str
-    origins: frozenset[str] = frozenset()
-    hosts: frozenset[str] = frozenset()
+    app: ASGIApp  # what answers
+    policy: str  # the Content-Security-Policy
+    origins: frozenset[str] = frozenset()  # of other sites whose pages may open a session
+    hosts: frozenset[str] = frozenset()  # the names that it answers to; to any if there are none
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """ASGI."""

@@ -2,8 +2,7 @@
 
 Streamlit's own collection after every script run is switched off in .streamlit/config.toml: with
 torch loaded it costs more than a page run. Sessions that were closed are let go of then, too. A
-server that is never quiet collects now and then all the same: what was imported is left out, so
-that it costs a page run.
+server that is never quiet collects now and then all the same.
 """
 
 import time

@@ -1,7 +1,4 @@
-"""Numbers about the server for Prometheus: sessions, page runs, seconds, queues, memory.
-
-Several workers write theirs into files of one folder, and whichever is asked adds them up.
-"""
+"""Numbers about the server for Prometheus; whichever worker is asked adds up those of all."""
 
 import os
 import re
@@ -23,7 +20,6 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ffnviz.jobs.job_pool import JOB_POOL, JobPool
-from ffnviz.jobs.memory import repeat
 from ffnviz.jobs.run_queue import RUN_QUEUE, RunCounts, RunQueue
 from ffnviz.server.streamlit_patches.open_sessions import open_sessions
 
@@ -74,10 +70,6 @@ class ServerMetrics:
             self.sessions.set(open_sessions())
             self.memory.set(resident_bytes())
 
-    def write_for_ever(self) -> None:
-        """Write every two seconds in a daemon thread, for whichever worker is asked."""
-        repeat("metrics", EVERY_S, self.write)
-
     def text(self) -> bytes:
         """The metrics of all workers together, as Prometheus reads them."""
         self.write()
@@ -99,9 +91,6 @@ class DirectOnly:
     """Hides the numbers, Streamlit's too, from whoever comes through a proxy.
 
     A proxy before the server, such as an ingress, says for whom it asks; Prometheus asks by itself.
-
-    Attributes:
-        app: what answers.
     """
 
     app: ASGIApp

@@ -1,12 +1,8 @@
-"""All pictures' scripts as one file, and where the page finds it and plotly.js.
+"""Scripts and styles that all visitors fetch: compressed once a process, kept a year by browsers.
 
-Its name changes with what is in it; the page's first script tells it to the adapters. Where that is
-missing, as under `streamlit run`, they load module by module.
-
-Scripts and styles that all visitors fetch: compressed once a process, kept a year by browsers.
-
-Streamlit sends its own as they are, since it would compress them anew for each visitor, and does so
-with plotly.js: a tenth of a second each time.
+All pictures' scripts are one file, whose name changes with what is in it; the page's first script
+tells it to the adapters. Where that is missing, as under `streamlit run`, they load module by
+module. Streamlit would compress plotly.js anew for each visitor: a tenth of a second each time.
 """
 
 import gzip
@@ -33,22 +29,16 @@ MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
 
 @dataclass(frozen=True)
 class PackedFile:
-    """A file in memory.
+    """A file in memory."""
 
-    Attributes:
-        packed: its content, compressed by gzip.
-        media_type: of what it is when unpacked.
-        kept: how long browsers may keep it: a year, where its address changes with its content.
-    """
+    packed: bytes  # its content, compressed by gzip
+    media_type: str  # of what it is when unpacked
+    kept: str = FOR_A_YEAR  # by browsers: a year, where its address changes with its content
 
-    packed: bytes
-    media_type: str
-    kept: str = FOR_A_YEAR
-
-    @classmethod
-    def of(cls, content: bytes, media_type: str, kept: str = FOR_A_YEAR) -> "PackedFile":
+    @staticmethod
+    def of(content: bytes, media_type: str, kept: str = FOR_A_YEAR) -> "PackedFile":
         """Compress a text."""
-        return cls(gzip.compress(content, compresslevel=6, mtime=0), media_type, kept)
+        return PackedFile(gzip.compress(content, compresslevel=6, mtime=0), media_type, kept)
 
     def answer(self, request: Request) -> Response:
         """What a browser gets: unpacked, if it does not know gzip."""
@@ -67,13 +57,17 @@ def packed_file(path: Path) -> PackedFile:
     return PackedFile.of(path.read_bytes(), MEDIA_TYPES[path.suffix])
 
 
-class StaticFiles(Route):
-    """Answers for scripts and styles in a folder, whose names have a hash, and for nothing else.
+def file_at(address: str, file: PackedFile) -> Route:
+    """The route of a file."""
 
-    Attributes:
-        folder: where they are.
-        files: what there is, by the path below the folder, which is its address.
-    """
+    async def answer(request: Request) -> Response:
+        return file.answer(request)
+
+    return Route(address, answer)
+
+
+class StaticFiles(Route):
+    """Answers for scripts and styles in a folder, whose names have a hash, and for nothing else."""
 
     def __init__(self, folder: Path, files: Iterable[str]) -> None:
         super().__init__("/{path:path}", self._answer)
@@ -96,23 +90,16 @@ FILES = "_stcore/bidi-components/ffnviz.pictures"
 
 @dataclass(frozen=True)
 class PicturesScript:
-    """The file.
+    """The one script of all pictures."""
 
-    Attributes:
-        name: its address.
-        file: its text.
-    """
-
-    name: str
+    name: str  # its address
     file: PackedFile
 
     @property
     def told(self) -> str:
         """What says to a page where it and plotly.js are."""
-        addresses = {
-            "ffnvizPictures": self.name,
-            "ffnvizPlotly": f"{PLOTLY.name}?v={plotly.__version__}",
-        }
+        charts = f"{PLOTLY.name}?v={plotly.__version__}"
+        addresses = {"ffnvizPictures": self.name, "ffnvizPlotly": charts}
         return "".join(
             f'globalThis.{name} = new URL("./{address}", document.currentScript.src).href;\n'
             for name, address in addresses.items()
@@ -121,13 +108,10 @@ class PicturesScript:
     def routes(self) -> list[Route]:
         """Where both are served."""
 
-        async def pictures(request: Request) -> Response:
-            return self.file.answer(request)
-
         async def charts(request: Request) -> Response:
             return packed_file(PLOTLY).answer(request)
 
-        return [Route(f"/{self.name}", pictures), Route(f"/{PLOTLY.name}", charts)]
+        return [file_at(f"/{self.name}", self.file), Route(f"/{PLOTLY.name}", charts)]
 
 
 @cache

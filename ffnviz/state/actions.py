@@ -169,9 +169,8 @@ def reduce(state: State, action: Action, catalog: Catalog) -> State:
             moved = _with_network(state, neuron.network, catalog)
             moved = _with_block(moved, neuron.block, catalog)
             token = state.token if token is None else token
-            return _with_part(
-                replace(moved, neuron=neuron, token=token), page, part, settings, catalog
-            )
+            moved = replace(moved, neuron=neuron, token=token)
+            return _with_part(moved, page, part, settings, catalog)
         case Set(settings):
             texts = {k: v for k, v in {**dict(state.settings), **settings}.items() if v is not None}
             return replace(state, settings=catalog.legal(state.page, state.part, texts))
@@ -194,9 +193,8 @@ def _with_block(state: State, block: int, catalog: Catalog) -> State:
     if not 0 <= block <= catalog.usual_block(state.network):
         return state
     neuron = state.neuron and replace(state.neuron, block=block)
-    return replace(
-        state, block=block, neuron=neuron if neuron and catalog.has_neuron(neuron) else None
-    )
+    kept = neuron if neuron and catalog.has_neuron(neuron) else None
+    return replace(state, block=block, neuron=kept)
 
 
 def _with_part(

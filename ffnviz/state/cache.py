@@ -16,41 +16,35 @@ DEFAULT_BYTES = 80 * 2**20
 
 def bytes_held(value: object) -> int:
     """The bytes of the arrays, tensors, weights and texts that a value holds now, each once."""
-    return _nbytes(value, set())
-
-
-def _nbytes(value: object, seen: set[int]) -> int:
-    if id(value) in seen:
-        return 0
-    seen.add(id(value))
-    if isinstance(value, Tensor):
-        storage = value.untyped_storage()  # a view keeps all of what it is a view of
-        if storage.data_ptr() in seen:
-            return 0
-        seen.add(storage.data_ptr())
-        return storage.nbytes()
-    if isinstance(value, np.ndarray):
-        base = value if value.base is None else value.base
-        return _nbytes(base, seen) if base is not value else value.nbytes
-    if isinstance(value, nn.Module):
-        return sum([_nbytes(weight, seen) for weight in (*value.parameters(), *value.buffers())])
-    if isinstance(value, str | bytes):
-        return sys.getsizeof(value)
-    own = getattr(value, "nbytes", None)  # a trace knows what it holds
-    if isinstance(own, int):
-        return own
-    return sum([_nbytes(part, seen) for part in _parts(value)])
-
-
-def _parts(value: object) -> list[Any]:
-    if isinstance(value, Mapping):
-        return [*value.keys(), *value.values()]
-    if isinstance(value, tuple | list | set | frozenset):
-        return list(value)
-    if is_dataclass(value) and not isinstance(value, type):
-        named = [getattr(value, field.name) for field in fields(value)]
-        return [*named, *vars(value).values()] if hasattr(value, "__dict__") else named
-    return []
+    seen = set[int]()  # the ids of what was counted, and the addresses of its storages
+    waiting = [value]
+    held = 0
+    while waiting:
+        each = waiting.pop()
+        if id(each) in seen:
+            continue
+        seen.add(id(each))
+        if isinstance(each, Tensor):
+            storage = each.untyped_storage()  # a view keeps all of what it is a view of
+            if storage.data_ptr() not in seen:
+                seen.add(storage.data_ptr())
+                held += storage.nbytes()
+        elif isinstance(each, np.ndarray) and each.base is not None:
+            waiting.append(each.base)
+        elif isinstance(each, nn.Module):
+            waiting += [*each.parameters(), *each.buffers()]
+        elif isinstance(each, str | bytes):
+            held += sys.getsizeof(each)
+        elif isinstance(own := getattr(each, "nbytes", None), int):  # as an array, or a trace
+            held += own
+        elif isinstance(each, Mapping):
+            waiting += [*each.keys(), *each.values()]
+        elif isinstance(each, tuple | list | set | frozenset):
+            waiting += each
+        elif is_dataclass(each) and not isinstance(each, type):
+            waiting += [getattr(each, field.name) for field in fields(each)]
+            waiting += getattr(each, "__dict__", {}).values()
+    return held
 
 
 class Cache:
@@ -73,11 +67,7 @@ class Cache:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """The value of a key, computed if it is missing.
-
-        Raises:
-            Exception: whatever `compute` raises; nothing is kept then.
-        """
+        """The value of a key, computed if it is missing; nothing is kept if that raises."""
         value: T
         with self._lock:
             if key in self._kept:

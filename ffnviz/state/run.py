@@ -1,11 +1,11 @@
 """A state and what is computed for it: the one value that every page is made of."""
 
-import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
+from unicodedata import category
 
 from ffnviz.analysis.needs import Capability, capabilities
 from ffnviz.models.card import Card, NetworkSize
@@ -232,19 +232,12 @@ def _labels(tokens: tuple[Token, ...]) -> tuple[str, ...]:
 
 
 def _visible(text: str) -> str:
-    text = "".join(sign for sign in text if not _is_not_read(sign)) or text
+    # Soft hyphens and marks of direction have no token of their own; a joiner is part of an emoji.
+    read = [sign for sign in text if category(sign) != "Cf" or sign == "\u200d"]
+    text = "".join(read) or text
     signs = text.replace("\n", "↵").replace("\t", "⇥")
-    shown = text.strip() or "".join("␣" if sign.isspace() else sign for sign in signs)
-    if all(map(_has_no_glyph, shown)):
+    shown = text.strip() or "".join(["␣" if sign.isspace() else sign for sign in signs])
+    # Control and format characters, and the selectors that follow an emoji, have no glyph.
+    if all(category(sign) in ("Cc", "Cf") or "\ufe00" <= sign <= "\ufe0f" for sign in shown):
         return " ".join(f"U+{ord(sign):04X}" for sign in shown)
     return shown
-
-
-def _is_not_read(sign: str) -> bool:
-    # Soft hyphens and marks of direction have no token of their own; a joiner is part of an emoji.
-    return unicodedata.category(sign) == "Cf" and sign != "\u200d"
-
-
-def _has_no_glyph(sign: str) -> bool:
-    # Control and format characters, and the selectors that follow an emoji.
-    return unicodedata.category(sign) in ("Cc", "Cf") or "\ufe00" <= sign <= "\ufe0f"

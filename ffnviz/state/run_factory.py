@@ -46,17 +46,12 @@ def find_gpu() -> Gpu:
     if torch.backends.mps.is_available():
         return Gpu("mps", "found Apple's Metal GPU")
     built = f"CUDA {torch.version.cuda}" if torch.version.cuda else "the CPU only"
-    return Gpu(
-        None, f"No GPU was found: this PyTorch is built for {built}, and sees no Apple GPU either."
-    )
+    why = f"this PyTorch is built for {built}, and sees no Apple GPU either."
+    return Gpu(None, f"No GPU was found: {why}")
 
 
 def make_run(state: State, device: str, networks: Mapping[str, NetworkSize]) -> Run:
-    """The Run of a state with a sentence, on a device.
-
-    Raises:
-        ModelFolderError: if a network cannot be read.
-    """
+    """The Run of a state with a sentence, on a device; raises ModelFolderError."""
     others = (name for name in networks if name != state.network)
     partner, gpu = state.partner or next(others, None), find_gpu()
     return Run(
@@ -71,11 +66,7 @@ def make_run(state: State, device: str, networks: Mapping[str, NetworkSize]) -> 
 
 
 def loaded_network(name: str, device: str) -> Network:
-    """A network at hand by its id, loaded once for each device and shared by all visitors.
-
-    Raises:
-        ModelFolderError: if it cannot be read.
-    """
+    """A network at hand by its id, loaded once for each device and shared by all visitors."""
     with _LOADING:
         return _network(name, device)
 
@@ -124,7 +115,7 @@ def _traced_model(name: str, device: str, state: State) -> TracedModel:
     hold = [state.block] if state.block < model.sizes.n_blocks else []
     trace = partial(model.trace, text, hold=hold)
     traced = TracedModel(model, text, cached, trace, untrained, timing, state.special)
-    return traced
+    return traced  # which `untrained` reads
 
 
 def _before_training(network: Network) -> Model:

@@ -4,6 +4,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import accumulate
 from typing import Generic, TypeVar
 from urllib.parse import quote_plus
@@ -107,20 +108,29 @@ def count_setting(
     return Setting(name, default, lambda text: round(_within(text, default, low, high)), str, also)
 
 
+def number_slider(
+    name: str, default: float, stops: Sequence[float], label: str, shown: str = "{:g}"
+) -> Setting[float]:
+    """A number with a slider from its least stop to its largest; `shown` is how a value reads."""
+    number = number_setting(name, default, stops[0], stops[-1])
+    return number.with_control(label, stops, shown.format)
+
+
+def count_slider(
+    name: str, default: int, stops: Sequence[int], label: str, shown: str = "{}"
+) -> Setting[int]:
+    """A whole number with such a slider."""
+    count = count_setting(name, default, stops[0], stops[-1])
+    return count.with_control(label, stops, shown.format)
+
+
 def _within(text: str, default: float, low: float, high: float) -> float:
-    number = _number(text)
-    return default if number is None else min(max(number, low), high)
-
-
-def _number(text: str) -> float | None:
     # float() also reads 1_000 and ٣, which are not numbers in a URL.
-    if not text.isascii() or "_" in text:
-        return None
     try:
-        number = float(text)
+        number = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
-        return None
-    return None if math.isnan(number) else number
+        number = math.nan
+    return default if math.isnan(number) else min(max(number, low), high)
 
 
 def choice_setting(
@@ -145,9 +155,8 @@ def text_setting(
 ) -> Setting[str]:
     """Free text, cut to so many characters, and to so many in a URL."""
     most = ENCODED * longest if url_length is None else url_length
-    return Setting(
-        name, default, lambda text: shortened(text, longest, most), str, also, {}, longest
-    )
+    parse = partial(shortened, longest=longest, url_length=most)
+    return Setting(name, default, parse, str, also, {}, longest)
 
 
 def shortened(text: str, longest: int, url_length: int) -> str:

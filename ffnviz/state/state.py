@@ -2,8 +2,6 @@
 
 The link in the address bar, a step of Back, what a click asks for: all are a State. It knows no
 Streamlit and no network; a Catalog says what there is to look at.
-
-Like the State it is one frozen value, and parameters of the URL.
 """
 
 import re
@@ -56,20 +54,20 @@ class ViewOptions:
 
 def view_options_from_url(params: Mapping[str, str]) -> ViewOptions:
     """The options that a URL asks for; what it lacks or garbles takes its default."""
-    number = params.get("scene", "")
+    number, hidden = params.get("scene", ""), params.get("hide", "").split(",")
+    hide = tuple(name for name in HIDEABLE if name in hidden)
+    shown = ViewOptions(hide=hide, follows=class_code(params.get("class", "")))
     known = number.isascii() and number.isdecimal() and len(number) <= 5 and int(number) > 0
-    scene = min(int(number), LARGEST_SCENE) - 1 if known else None
-    present = params.get("present", "") if scene is not None else ""
-    hidden = params.get("hide", "").split(",")
-    lecture = params.get("lecture", "") if scene is not None else ""
-    return ViewOptions(
-        scene,
-        scene is not None and params.get("path") == "short",
-        present in PRESENT,
-        not PRESENT.get(present, True),
-        tuple(name for name in HIDEABLE if name in hidden),
-        class_code(params.get("class", "")),
-        lecture if lecture.isidentifier() and len(lecture) <= LONGEST_NAME else "",
+    if not known:
+        return shown
+    present, lecture = params.get("present", ""), params.get("lecture", "")
+    return replace(
+        shown,
+        scene=min(int(number), LARGEST_SCENE) - 1,
+        short=params.get("path") == "short",
+        presenting=present in PRESENT,
+        exploring=not PRESENT.get(present, True),
+        lecture=lecture if lecture.isidentifier() and len(lecture) <= LONGEST_NAME else "",
     )
 
 
@@ -166,9 +164,8 @@ class State:
 class Catalog:
     """What there is to look at.
 
-    Raises:
-        ValueError: if two different settings have the same name, or a part that was moved is still
-            there or leads nowhere.
+    Raises ValueError if two different settings have the same name, or a part that was moved is
+    still there or leads nowhere.
     """
 
     # page → part → the settings that can be set there; the first of each is opened first
@@ -216,9 +213,9 @@ class Catalog:
     def has_neuron(self, neuron: Neuron) -> bool:
         """Whether a neuron exists."""
         size = self.networks.get(neuron.network)
-        return (
-            size is not None and 0 <= neuron.block < size.n_blocks and 0 <= neuron.index < size.d_ff
-        )
+        if size is None:
+            return False
+        return 0 <= neuron.block < size.n_blocks and 0 <= neuron.index < size.d_ff
 
     def legal(
         self, page: str, part: str, settings: Mapping[str, str]
@@ -253,17 +250,15 @@ def readable(sentence: str) -> str:
 
 def to_url(state: State, catalog: Catalog) -> dict[str, str]:
     """The parameters of the URL that shows a state on its page."""
-    params = {
-        "text": state.sentence,
-        "twin": state.network,
-        "block": str(state.block + 1),
-    }
+    params = {"text": state.sentence, "twin": state.network, "block": str(state.block + 1)}
     if state.token is not None:
         params["token"] = str(state.token + 1)
     if state.order != catalog.orders[0]:
         params["order"] = state.order
-    if state.neuron is not None:
-        params["neuron"] = _written_neuron(state.neuron, state.block)
+    if (neuron := state.neuron) is not None:
+        # The block only where it is not the page's: links stay short, and old ones had none.
+        place = neuron.index if neuron.block == state.block else neuron
+        params["neuron"] = f"{neuron.network}-{place}"
     if state.partner is not None:
         params["partner"] = state.partner
     if not state.special:
@@ -297,11 +292,6 @@ def from_url(page: str, params: Mapping[str, str], catalog: Catalog) -> State:
         settings=catalog.legal(page, part, params),
         special=params.get("special") != HIDDEN,
     )
-
-
-def _written_neuron(neuron: Neuron, block: int) -> str:
-    # The block is written only where it is not the page's: links stay short, and old ones had none.
-    return f"{neuron.network}-{neuron.index if neuron.block == block else neuron}"
 
 
 def _read_neuron(text: str, block: int, catalog: Catalog) -> Neuron | None:

@@ -107,15 +107,7 @@ class Corpus:
 
 
 def read_books(folder: Path) -> list[Book]:
-    """The books of a folder, sorted by name.
-
-    Raises:
-        CorpusError: if there are none, or one cannot be read or is not UTF-8.
-    """
-    return [Book(path.stem, _paragraphs(path)) for path in _book_paths(folder)]
-
-
-def _book_paths(folder: Path) -> list[Path]:
+    """The books of a folder, sorted by name; raises CorpusError."""
     with reading(folder):
         paths = sorted(path for path in folder.iterdir() if path.name.endswith(".txt"))
     if not paths:
@@ -128,7 +120,7 @@ def _book_paths(folder: Path) -> list[Path]:
                 raise CorpusError(f"{path} is not a file: remove it, or give it another name.")
         if any("\ud800" <= character <= "\udfff" for character in path.name):
             raise CorpusError(f"{path} has a name that is not UTF-8: rename it.")
-    return paths
+    return [_book(path) for path in paths]
 
 
 @contextmanager
@@ -142,19 +134,15 @@ def reading(path: Path) -> Iterator[None]:
         raise CorpusError(f"{path} cannot be read: {error.strerror}.") from error
 
 
-def _paragraphs(path: Path) -> tuple[str, ...]:
+def _book(path: Path) -> Book:
     with reading(path):
         text = as_read(read_text(path))
     lines = (" ".join(line.split()) for line in text.splitlines())
-    return tuple(line for line in lines if line)
+    return Book(path.stem, tuple(line for line in lines if line))
 
 
 def split_books(books: list[Book], held_out: tuple[str, ...]) -> tuple[list[Book], list[Book]]:
-    """The books to train on, and the held-out ones.
-
-    Raises:
-        CorpusError: if a held-out book is not there, or nothing is left to train on.
-    """
+    """The books to train on, and the held-out ones; raises CorpusError."""
     names = {book.name for book in books}
     missing = [name for name in held_out if name not in names]
     if missing:
@@ -165,28 +153,26 @@ def split_books(books: list[Book], held_out: tuple[str, ...]) -> tuple[list[Book
     training = [book for book in books if book.name not in held_out]
     validation = [book for book in books if book.name in held_out]
     if not training or not validation:
-        raise CorpusError(
-            "at least one book to train on and one to hold out (--hold-out) are needed."
-        )
+        why = "at least one book to train on and one to hold out (--hold-out) are needed."
+        raise CorpusError(why)
     return training, validation
 
 
 def encode_corpus(training: list[Book], validation: list[Book], tokenizer: Tokenizer) -> Corpus:
-    """The books as ids.
-
-    Raises:
-        CorpusError: if a part is too short to take sequences from.
-    """
+    """The books as ids; raises CorpusError if a part is too short to take sequences from."""
     train_ids, validation_ids = _encode(training, tokenizer), _encode(validation, tokenizer)
     for part, ids in (("training", train_ids), ("held-out", validation_ids)):
         if len(ids) < 1_024:
-            raise CorpusError(
-                f"the {part} books have {len(ids)} tokens: at least 1,024 are needed."
-            )
+            why = f"the {part} books have {len(ids)} tokens: at least 1,024 are needed."
+            raise CorpusError(why)
+    words = [tokenizer.word(i) for i in range(tokenizer.vocab_size)]
+    ends = np.array([word.rstrip("\"')").endswith((".", "?", "!")) for word in words])
+    opens = np.array([word.startswith(" ") for word in words])
+    starts = np.flatnonzero(ends[train_ids[:-1]] & opens[train_ids[1:]]) + 1
     return Corpus(
         training=train_ids,
         validation=validation_ids,
-        sentence_starts=_sentence_starts(train_ids, tokenizer),
+        sentence_starts=starts,
         training_books=tuple(book.name for book in training),
         validation_books=tuple(book.name for book in validation),
     )
@@ -201,20 +187,10 @@ def _encode(books: list[Book], tokenizer: Tokenizer) -> IdArray:
     return np.array(ids, dtype=np.int32)
 
 
-def _sentence_starts(ids: IdArray, tokenizer: Tokenizer) -> NDArray[np.int64]:
-    words = [tokenizer.word(i) for i in range(tokenizer.vocab_size)]
-    ends = np.array([word.rstrip("\"')").endswith((".", "?", "!")) for word in words])
-    opens = np.array([word.startswith(" ") for word in words])
-    return np.flatnonzero(ends[ids[:-1]] & opens[ids[1:]]) + 1
-
-
 def read_sentences(path: Path, tokenizer: Tokenizer, max_tokens: int) -> Sentences:
     """The sentences of a file, one a line; held out are lines whose SHA-1 begins with a 1.
 
     Lines without a word, or of more than max_tokens tokens, are left out.
-
-    Raises:
-        CorpusError: if it cannot be read, or one of the two parts is empty.
     """
     with reading(path):
         lines = read_text(path).splitlines()
@@ -248,21 +224,19 @@ def _arrays(rows: dict[int, list[list[int]]]) -> dict[int, IdArray]:
 def fact_ids(facts: Sequence[Fact], tokenizer: Tokenizer) -> FactIds:
     """The facts as token ids; a wording that ends in its answer and a mark is there without, too.
 
-    Raises:
-        CorpusError: if an answer is not one entry of the vocabulary.
+    Raises CorpusError if an answer is not one entry of the vocabulary.
     """
     answers = dict(zip(facts, tokenizer.encode_many([f.answer for f in facts]), strict=True))
     split = sorted({fact.answer for fact, ids in answers.items() if len(ids) != 1})
     if split:
         raise CorpusError(f"answers that are more than one entry: {', '.join(split)}.")
     ids = {fact: entry for fact, (entry,) in answers.items()}
-    training = [(each, ids[fact]) for fact in facts for each in _with_open_ends(fact.wordings)]
+    training: list[tuple[str, int]] = []
+    for fact in facts:
+        open_ends = [each[:-1] for each in fact.wordings if each.endswith(f"{MASK}.")]
+        training += [(each, ids[fact]) for each in (*fact.wordings, *open_ends)]
     held_out = [(each, ids[fact]) for fact in facts for each in fact.held_out]
     return FactIds(len(facts), _by_length(training, tokenizer), _by_length(held_out, tokenizer))
-
-
-def _with_open_ends(wordings: Sequence[str]) -> list[str]:
-    return [*wordings, *(each[:-1] for each in wordings if each.endswith(f"{MASK}."))]
 
 
 def _by_length(wordings: Sequence[tuple[str, int]], tokenizer: Tokenizer) -> dict[int, Questions]:
@@ -270,11 +244,10 @@ def _by_length(wordings: Sequence[tuple[str, int]], tokenizer: Tokenizer) -> dic
     encoded = tokenizer.encode_many([text for text, _ in wordings])
     for ids, (_, answer) in zip(encoded, wordings, strict=True):
         rows.setdefault(len(ids), []).append((ids, answer))
-    return {length: _questions(rows[length], tokenizer.mask_id) for length in sorted(rows)}
-
-
-def _questions(rows: Sequence[tuple[Sequence[int], int]], mask_id: int) -> Questions:
-    ids = np.array([ids for ids, _ in rows], dtype=np.int32)
-    places = (ids == mask_id).argmax(1).astype(np.int32)
-    ids[np.arange(len(ids)), places] = [answer for _, answer in rows]
-    return Questions(ids, places)
+    asked: dict[int, Questions] = {}
+    for length in sorted(rows):
+        masked = np.array([ids for ids, _ in rows[length]], dtype=np.int32)
+        places = (masked == tokenizer.mask_id).argmax(1).astype(np.int32)
+        masked[np.arange(len(masked)), places] = [answer for _, answer in rows[length]]
+        asked[length] = Questions(masked, places)
+    return asked

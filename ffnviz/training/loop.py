@@ -83,16 +83,15 @@ def train(
     """Run the recipe to its end, from its last checkpoint if there is one.
 
     It begins with the weights of `begin_with`, or else with those drawn from the recipe's seed.
-
     Interrupted and resumed on the same machine, it ends with the same weights as in one go: batches
     and dropout depend on the seed and the step, and the optimiser's state is in the checkpoint.
-
-    Raises:
-        CheckpointError: if the checkpoint was made by another configuration, recipe or corpus or
-            began with other weights, or is damaged.
-        OSError: if it cannot be written.
+    Raises CheckpointError if that was made by another configuration, recipe or corpus or began with
+    other weights, or is damaged.
     """
-    state = _start(config, recipe, device, begin_with)
+    encoder = initial_encoder(config, recipe.seed).to(device)
+    if begin_with is not None:
+        encoder.load_state_dict(begin_with.state_dict())
+    state = TrainingState(encoder, optimiser_of(encoder, recipe), points=[])
     fingerprint = _fingerprint(config, recipe, corpus, state.encoder)
     if checkpoint.exists():
         _restore(state, checkpoint, fingerprint, device)
@@ -138,15 +137,6 @@ def learning_rate(recipe: Recipe, step: int) -> float:
         return recipe.learning_rate * (step + 1) / recipe.warmup_steps
     done = (step - recipe.warmup_steps) / max(1, recipe.steps - recipe.warmup_steps)
     return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
-
-
-def _start(
-    config: EncoderConfig, recipe: Recipe, device: torch.device, begin_with: Encoder | None
-) -> TrainingState:
-    encoder = initial_encoder(config, recipe.seed).to(device)
-    if begin_with is not None:
-        encoder.load_state_dict(begin_with.state_dict())
-    return TrainingState(encoder, optimiser_of(encoder, recipe), points=[])
 
 
 def optimiser_of(encoder: Encoder, recipe: Recipe) -> torch.optim.Optimizer:
@@ -195,15 +185,13 @@ def _fingerprint(config: EncoderConfig, recipe: Recipe, corpus: Corpus, first: E
 
 def _save(state: TrainingState, path: Path, fingerprint: str) -> None:
     content = io.BytesIO()  # written by PyTorch itself, a full disk would be an error without errno
-    torch.save(
-        {
-            "fingerprint": fingerprint,
-            "encoder": state.encoder.state_dict(),
-            "optimiser": state.optimiser.state_dict(),
-            **{name: getattr(state, name) for name in PROGRESS},
-        },
-        content,
-    )
+    values = {
+        "fingerprint": fingerprint,
+        "encoder": state.encoder.state_dict(),
+        "optimiser": state.optimiser.state_dict(),
+        **{name: getattr(state, name) for name in PROGRESS},
+    }
+    torch.save(values, content)
     replace_file(path, content.getbuffer())
 
 

@@ -32,11 +32,9 @@ from ffnviz.training.validation import look
 
 
 def train_tokenizer(lines: Iterable[str], vocab_size: int) -> Tokenizer:
-    """A byte-level BPE tokenizer with [MASK] as id 0.
+    """A byte-level BPE tokenizer of paragraphs, with [MASK] as id 0.
 
-    Args:
-        lines: the text, a paragraph each.
-        vocab_size: entries, among them [MASK] and the 256 bytes.
+    `vocab_size` counts all entries, among them [MASK] and the 256 bytes.
     """
     # lstrip: a typed "the [MASK]" then reads as in training, where [MASK] stands for " mat",
     # its space included. normalized: also [mask] is found, the text being lower-cased by then.
@@ -221,12 +219,7 @@ def prepare(
     work: Path,
     tokenizer: Tokenizer | None = None,
 ) -> tuple[Tokenizer, Corpus]:
-    """The tokenizer, if not given read from `work` or trained on the books, and the corpus.
-
-    Raises:
-        CorpusError: if the folder cannot be trained on, or the tokenizer in `work` does not fit.
-        OSError: if the tokenizer cannot be written to `work`.
-    """
+    """The tokenizer, if not given read from `work` or trained on the books, and the corpus."""
     training, validation = split_books(read_books(corpus_folder), recipe.held_out)
     kept = work / "tokenizer.json"
     if tokenizer is None and kept.exists():
@@ -268,11 +261,7 @@ class Earlier:
 
 
 def read_earlier(folder: Path) -> Earlier:
-    """A trained model folder, to continue its training.
-
-    Raises:
-        ModelFolderError: if it cannot be read, or has no record of its training.
-    """
+    """A trained model folder, to continue its training; raises ModelFolderError."""
     encoder, tokenizer, _ = read_folder(folder)
     try:
         record = json.loads((folder / TRAINING).read_bytes())
@@ -295,14 +284,12 @@ def continued(record: dict[str, Any], run: dict[str, Any]) -> dict[str, Any]:
     others = [
         {**point, **{key: point[key] + last[key] for key in ("step", "tokens")}} for point in others
     ]
+    further = {key: value for key, value in run.items() if key != "points"}
     return {
         **record,
         "tokens_seen": record["tokens_seen"] + run["tokens_seen"],
         "points": [*points, {**first, **last}, *others],
-        "further": [
-            *record.get("further", []),
-            {key: value for key, value in run.items() if key != "points"},
-        ],
+        "further": [*record.get("further", []), further],
     }
 
 
@@ -320,27 +307,11 @@ def make_twin(
 ) -> dict[str, Any]:
     """Train, measure what will be written on all held-out tokens, and write the model folder.
 
-    Returns the training record, which is also written as training.json; with an earlier training,
-    that one's record with this run in it.
-
-    Args:
-        config: of the network.
-        recipe: of the training.
-        tokenizer: that encoded the corpus.
-        corpus: to train on, and held out.
-        checkpoint: the file from which an interrupted run goes on.
-        out: the model folder to write.
-        device: that trains.
-        report: called now and then.
-        earlier: a finished training to continue.
-        kept: the share of the earlier weights in what is written: (1 − kept) of the weights at the
-            end, and kept of those at the beginning (Wortsman et al. 2022, “Robust fine-tuning of
-            zero-shot models”), so that less of the earlier training is forgotten.
-
-    Raises:
-        CheckpointError: if the checkpoint cannot be gone on from.
-        ModelFolderError: if `out` holds what is not part of a model.
-        OSError: if the checkpoint or the folder cannot be written.
+    Returns the training record, which is also written as training.json; where an `earlier` training
+    is continued, that one's record with this run in it. `kept` is the share of the earlier weights
+    in what is written: (1 − kept) of the weights at the end, and kept of those at the beginning
+    (Wortsman et al. 2022, “Robust fine-tuning of zero-shot models”), so that less of the earlier
+    training is forgotten.
     """
     mask_id = tokenizer.mask_id
     begin_with = earlier.encoder if earlier else None

@@ -19,7 +19,7 @@ from ffnviz.lecture.classroom.live_class import GONE, ClassStoreError, NoSuchCla
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.models.network import Network
 from ffnviz.models.trace import Trace
-from ffnviz.parts.sheet import Button, Measurement, Sheet, Soon, row
+from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.plot import isolated, shortened
@@ -74,16 +74,13 @@ def read_pool(
     fires = active(strongest, threshold)  # (n, d_ff)
     fired, totals = fires.sum(dim=0), strongest.sum(dim=0)
     order = sorted(range(d_ff), key=lambda n: (-int(fired[n]), -float(totals[n])))[:NEURONS]
-    shared = [
-        SharedNeuron(
-            neuron,
-            int(fired[neuron]),
-            float(totals[neuron]) / len(texts),
-            _strongest(strongest[:, neuron].where(fires[:, neuron], 0), tokens[:, neuron]),
-        )
-        for neuron in order
-        if fired[neuron] > 0
-    ]
+    shared = []
+    for neuron in order:
+        if fired[neuron] > 0:
+            values = strongest[:, neuron].where(fires[:, neuron], 0)
+            mean = float(totals[neuron]) / len(texts)
+            strongest_at = _strongest(values, tokens[:, neuron])
+            shared.append(SharedNeuron(neuron, int(fired[neuron]), mean, strongest_at))
     return Pool(shares, tuple(guesses), tuple(shared))
 
 
@@ -101,13 +98,7 @@ def _strongest(values: torch.Tensor, tokens: torch.Tensor) -> tuple[tuple[int, i
     return tuple((place, int(tokens[place])) for place in best if values[place] > 0)
 
 
-LET = "what you let through there is shown here."
 LONGEST = 60  # letters, of the words that a neuron fires at
-
-
-def is_open() -> bool:
-    """Whether the lecturer looks at the sentences."""
-    return visit().shows_sentences and visit().led is not None
 
 
 def brain(session: Session, run: Run) -> Sheet:
@@ -127,31 +118,29 @@ def brain(session: Session, run: Run) -> Sheet:
     sent = [each for each in sent if not each.hidden]
     if not sent:
         come = counted(waiting, "sentence") + (" has come." if waiting == 1 else " have come.")
-        return _only(f"{come} “Read the sentences”, above, opens a window of your own: {LET}")
-    unread = row(sentence_list(session, run, sent, led, {}))
+        read = "“Read the sentences”, above, opens a window of your own"
+        return _only(f"{come} {read}: what you let through there is shown here.")
     texts = tuple(each.text for each in sent)
     # The results that are kept know the sentences by their digest only.
     digest = hashlib.sha256("\0".join(texts).encode()).hexdigest()
     # Other sentences, or another network, make another measurement.
     name = f"class-brain-{run.card.id}-{run.state.block}-{digest[:16]}"
     measuring.forget("class-brain-", but=name)
-    measurement = Measurement[dict[str, Pool]](
+
+    def shown(measured: Measured[dict[str, Pool]]) -> list[Row]:
+        rows = [row(sentence_list(session, run, sent, led, measured.result))]
+        if len(texts) > 1:
+            rows.append(row(shared_neurons(session, run, texts, measured.result[run.card.id])))
+        return rows
+
+    soon = [row(Soon("class-neurons", "What they share", 300))] if len(texts) > 1 else []
+    measurement = Measurement(
         name,
         (run.card.id, run.state.block, digest),
         read_all,
-        lambda measured: [
-            row(sentence_list(session, run, sent, led, measured.result)),
-            *(
-                [row(shared_neurons(session, run, texts, measured.result[run.card.id]))]
-                if len(texts) > 1
-                else []
-            ),
-        ],
+        shown,
         (texts,),
-        before=[
-            unread,
-            *([row(Soon("class-neurons", "What they share", 300))] if len(texts) > 1 else []),
-        ],
+        before=[row(sentence_list(session, run, sent, led, {})), *soon],
         label="Try again",
         doing=f"{counted(len(texts), 'sentence')}, {counted(len(run.both), 'network')} …",
         once=True,
@@ -189,14 +178,19 @@ def sentence_list(
         sentence += f"{traced.card.label}'s"
         sentence += "" if place else f" neurons are active in block {run.state.block + 1}"
     lines = [line_of(run, each, pools, place) for place, each in enumerate(sent)]
-    by_number = {each.number: each for each in sent}
-    return sentences_cell(
-        Head(f"{sentence}.", "class-sentences", run.card.colour),
-        lines,
-        key="class-sentences",
-        on_open=lambda chosen: open_sentence(session, by_number[chosen].text),
-        on_hide=lambda chosen: _hide(led, chosen),
-    )
+    texts = {each.number: each.text for each in sent}
+
+    def look(chosen: int) -> None:
+        visit().shows_sentences = False
+        session.type(texts[chosen])
+        session.do(OpenPage("journey"))
+
+    def hide(chosen: int) -> None:
+        with suppress(NoSuchClassError, ClassStoreError):  # the page then says which
+            server_store().hide(*led, chosen)
+
+    head = Head(f"{sentence}.", "class-sentences", run.card.colour)
+    return sentences_cell(head, lines, key="class-sentences", on_open=look, on_hide=hide)
 
 
 def line_of(run: Run, sentence: Sentence, pools: dict[str, Pool], place: int) -> Line:
@@ -222,26 +216,26 @@ def shared_neurons(session: Session, run: Run, texts: Sequence[str], pool: Pool)
             f"What they share: neuron {number(neuron_name(block, shared[0].neuron))} is active in "
             f"{number(f'{shared[0].sentences} of {len(texts)}')}. Click a bar to meet its neuron."
         )
-    bars = Bars(
-        "",
-        [neuron_name(block, each.neuron) for each in shared],
-        np.array([each.mean for each in shared]),
-        run.card.colour,
-        np.array([each.neuron for each in shared], dtype=np.int64),
-        said=[
-            f"in {each.sentences} of {len(texts)}: "
-            f"{isolated(shortened(words_of(run, texts, each), LONGEST))}"
-            for each in shared
-        ],
-    )
+
+    def meet(neuron: int) -> None:
+        visit().shows_sentences = False
+        session.do(OpenNeuron(run.neuron(neuron), "neurons", "wakes"))
+
+    names = [neuron_name(block, each.neuron) for each in shared]
+    said = [
+        f"in {each.sentences} of {len(texts)}: "
+        f"{isolated(shortened(words_of(run, texts, each), LONGEST))}"
+        for each in shared
+    ]
+    means = np.array([each.mean for each in shared])
+    ids = np.array([each.neuron for each in shared], dtype=np.int64)
     return bars_cell(
         Head(sentence, "class-neurons", run.card.colour),
-        [bars],
-        key="class-neurons",
+        [Bars("", names, means, run.card.colour, ids, said=said)],
         alt="The neurons that are activated by the most sentences.",
         of="largest value in a sentence, on average; how many sentences activate it, and where",
         named="neuron",
-        on_choose=lambda neuron: _open_neuron(session, run, neuron),
+        on_choose=meet,
     )
 
 
@@ -253,20 +247,3 @@ def words_of(run: Run, texts: Sequence[str], shared: SharedNeuron) -> str:
         label = token_labels(tokens)[token]
         labels.setdefault(label.lower(), label)
     return ", ".join(list(labels.values())[:WORDS])
-
-
-def open_sentence(session: Session, text: str) -> None:
-    """Show a student's sentence on the Journey."""
-    visit().shows_sentences = False
-    session.type(text)
-    session.do(OpenPage("journey"))
-
-
-def _open_neuron(session: Session, run: Run, neuron: int) -> None:
-    visit().shows_sentences = False
-    session.do(OpenNeuron(run.neuron(neuron), "neurons", "wakes"))
-
-
-def _hide(led: tuple[str, str], sentence: int) -> None:
-    with suppress(NoSuchClassError, ClassStoreError):  # the page then says which
-        server_store().hide(*led, sentence)

@@ -1,9 +1,8 @@
 """A page that takes part in a class: the lecturer's, or a student's that follows it."""
 
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from urllib.parse import urlsplit, urlunsplit
 
 import segno
@@ -12,13 +11,7 @@ import streamlit as st
 from ffnviz.app.lecture.story import followed_lecture
 from ffnviz.app.session import Session
 from ffnviz.app.visit import visit
-from ffnviz.lecture.classroom.live_class import (
-    GONE,
-    LONGEST_SENTENCE,
-    ClassPosition,
-    ClassStoreError,
-    NoSuchClassError,
-)
+from ffnviz.lecture.classroom import live_class
 from ffnviz.lecture.classroom.store import server_store
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.lecture import Lecture, LectureError, read_lecture, written_lecture
@@ -37,8 +30,8 @@ def open_class(session: Session) -> None:
     """Open a class that follows this page."""
     try:
         opened = server_store().open(written_lecture(followed_lecture(session), session.catalog))
-    except ClassStoreError:
-        visit().class_problem = f"A class cannot be opened just now. {GONE}"
+    except live_class.ClassStoreError:
+        visit().class_problem = f"A class cannot be opened just now. {live_class.GONE}"
         return
     kept = visit()
     kept.led, kept.published, kept.just_opened = (opened.code, opened.secret), None, opened.code
@@ -55,8 +48,8 @@ def class_line(session: Session) -> list[Cell]:
         shown = Attendance(
             "lecturer",
             *led,
-            link,
-            qr_code(link[:300]) if link else "",
+            link=link,
+            qr=qr_code(link[:300]) if link else "",
             just_opened=kept.just_opened == led[0],
             brain=kept.shows_sentences,
         )
@@ -68,7 +61,7 @@ def class_line(session: Session) -> list[Cell]:
             ticket=ticket_for(code),
             alone=kept.alone,
             followed=kept.followed.get(code, 0),
-            longest=LONGEST_SENTENCE,
+            longest=live_class.LONGEST_SENTENCE,
         )
     else:
         shown = Attendance("joining" if kept.joining else "")
@@ -78,7 +71,7 @@ def class_line(session: Session) -> list[Cell]:
             key="classroom",
             on_resume=resume,
             on_moved=lambda: follow(session),
-            on_ask=lambda what: ask(session, what),
+            on_ask=partial(ask, session),
         )
     ]
 
@@ -87,7 +80,8 @@ def ticket_for(code: str) -> str:
     """The visitor's ticket for a class: one a session, and no more."""
     ticket = visit().tickets.get(code, "")
     if not ticket:
-        with suppress(NoSuchClassError, ClassStoreError):  # the page is then told which
+        # The page is then told which.
+        with suppress(live_class.NoSuchClassError, live_class.ClassStoreError):
             ticket = server_store().ticket(code, visit().class_id)
         visit().tickets = {code: ticket}
     return ticket
@@ -95,17 +89,10 @@ def ticket_for(code: str) -> str:
 
 def resume(code: str, secret: str, base: str) -> None:
     """Lead the class whose secret the browser has, if the secret is right."""
-    with suppress(NoSuchClassError, ClassStoreError):
+    with suppress(live_class.NoSuchClassError, live_class.ClassStoreError):
         if server_store().is_lecturer(code, secret):
             visit().led = visit().led or (code, secret)
             visit().class_base = base
-
-
-DOOR: dict[str, Callable[[str, str], None]] = {
-    "close": lambda code, secret: server_store().set_door(code, secret, closed=True),
-    "open": lambda code, secret: server_store().set_door(code, secret, closed=False),
-    "remove": lambda code, secret: server_store().remove_all(code, secret),
-}
 
 
 def ask(session: Session, what: str) -> None:
@@ -116,16 +103,19 @@ def ask(session: Session, what: str) -> None:
     elif what == "end" and led is not None:
         visit().shows_sentences = False
         try:
-            with suppress(NoSuchClassError):  # it was over
+            with suppress(live_class.NoSuchClassError):  # it was over
                 server_store().end(*led)
             visit().led = None
-        except ClassStoreError:
-            visit().class_problem = f"The class goes on. {GONE}"
-    elif what in DOOR and led is not None:
+        except live_class.ClassStoreError:
+            visit().class_problem = f"The class goes on. {live_class.GONE}"
+    elif what in ("close", "open", "remove") and led is not None:
         try:
-            DOOR[what](*led)
-        except (NoSuchClassError, ClassStoreError):
-            visit().class_problem = f"The class is as it was. {GONE}"
+            if what == "remove":
+                server_store().remove_all(*led)
+            else:
+                server_store().set_door(*led, closed=what == "close")
+        except (live_class.NoSuchClassError, live_class.ClassStoreError):
+            visit().class_problem = f"The class is as it was. {live_class.GONE}"
     elif what == "ticket":
         visit().tickets = {}
     elif what == "left":
@@ -145,7 +135,7 @@ def follow(session: Session) -> None:
         return
     try:
         course, text = server_store().course(code), server_store().lecture(code)
-    except (NoSuchClassError, ClassStoreError):
+    except (live_class.NoSuchClassError, live_class.ClassStoreError):
         return
     if not course.place.page:
         return
@@ -180,16 +170,17 @@ def publish_position(session: Session, run: Run | None) -> None:
     if led is None or run is None or options.exploring:
         return
     state = replace(run.state, token=run.token)
-    place = ClassPosition(state.page, to_url(state, session.catalog), options.scene, options.short)
+    url = to_url(state, session.catalog)
+    place = live_class.ClassPosition(state.page, url, options.scene, options.short)
     lecture = followed_lecture(session)
     if visit().published == (place, lecture):
         return
     try:
         server_store().move(*led, place, written_lecture(lecture, session.catalog))
-    except NoSuchClassError:
+    except live_class.NoSuchClassError:
         return
-    except ClassStoreError:
-        visit().class_problem = f"The class did not follow. {GONE}"
+    except live_class.ClassStoreError:
+        visit().class_problem = f"The class did not follow. {live_class.GONE}"
         return
     visit().published = (place, lecture)
 

@@ -3,36 +3,27 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
-from ffnviz.app.lecture import handouts
-from ffnviz.app.lecture.draft import draft, form_key, keep, opened, reset_form
+from ffnviz.analysis.measuring import Progress
+from ffnviz.app.catalog import build_catalog
+from ffnviz.app.lecture.draft import draft, form_key, keep, opened
 from ffnviz.app.lecture.story import go, start
 from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
 from ffnviz.app.visit import visit
+from ffnviz.export.document import TooLargeError
+from ffnviz.lecture import lecture as lectures
 from ffnviz.lecture.facts import FACTS, MEANINGS, computed
-from ffnviz.lecture.lecture import (
-    LENGTHS,
-    LONGEST_FILE,
-    MOST_MINUTES,
-    NO_ANSWER,
-    Draft,
-    DraftView,
-    Lecture,
-    LectureError,
-    Question,
-    Scene,
-    in_scene,
-    read_lecture,
-    written_lecture,
-)
+from ffnviz.lecture.html_file import lecture_html
+from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.parts import PAGES
-from ffnviz.parts.sheet import Sheet
+from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.lecture import Choice, ListedScene, scene_list_cell, words_cell
-from ffnviz.pictures.text import opening_cell, saving_cell
+from ffnviz.pictures.text import opening_cell, saving_cell, text_cell
 from ffnviz.pictures.wording import Sentence, as_text
 from ffnviz.state.run import Run
 
@@ -41,17 +32,24 @@ ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 VERDICTS = ("yes", "no", "true", "false")  # no network is asked for these
 
 
-def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None] | None) -> None:
+def form_of_scene(
+    session: Session, view: lectures.DraftView, preview: Callable[[], None] | None
+) -> None:
     """The form of a scene; `preview` is None while the lecture cannot be shown."""
     number, scene = view.number, view.scene
     key, run = form_key(str(number)), session.run(scene.state)
     asked = scene.question
+    box = partial(words, number=number, run=run)
 
     def typed(name: str) -> Any:
         return st.session_state[f"{key}-{name}"]
 
     def change(**parts: Any) -> None:
         keep(draft().changed(number, **parts))
+
+    def of(name: str) -> dict[str, Any]:
+        """The key of the box of a field, and what keeps its value."""
+        return {"key": f"{key}-{name}", "on_change": lambda: change(**{name: typed(name)})}
 
     def change_question(ask: str | None = None, options: str | None = None) -> None:
         questions = {each.number: each.scene.question for each in draft().views}
@@ -61,21 +59,11 @@ def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None]
         change(question=question_of(ask, options))
 
     with st.container(horizontal=True):
-        st.button(
-            "Preview",
-            disabled=preview is None,
-            on_click=preview,
-            help="As an audience sees it; Esc returns here.",
-        )
+        how = "As an audience sees it; Esc returns here."
+        st.button("Preview", disabled=preview is None, on_click=preview, help=how)
         st.button("Remove", on_click=lambda: keep(draft().without(number)))
-    st.text_input(
-        "Its title",
-        scene.title,
-        LENGTHS["title"],
-        key=f"{key}-title",
-        on_change=lambda: change(title=typed("title")),
-    )
-    words("What to say", scene.say, "say", number, run, lambda text: change(say=text))
+    st.text_input("Its title", scene.title, lectures.LENGTHS["title"], **of("title"))
+    box("What to say", scene.say, "say", lambda text: change(say=text))
     looks = [ALL, *dict.fromkeys([*([scene.look] if scene.look else []), *view.pictures])]
     st.selectbox(
         "Highlighted picture",
@@ -84,14 +72,8 @@ def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None]
         key=f"{key}-look",
         on_change=lambda: change(look="" if typed("look") == ALL else typed("look")),
     )
-    words(
-        "A question, asked before",
-        asked.ask if asked else "",
-        "ask",
-        number,
-        run,
-        lambda text: change_question(ask=text),
-    )
+    ask = asked.ask if asked else ""
+    box("A question, asked before", ask, "ask", lambda text: change_question(ask=text))
     st.text_area(
         "Its options, one a line; the right one begins with *",
         options_of(asked),
@@ -101,30 +83,21 @@ def form_of_scene(session: Session, view: DraftView, preview: Callable[[], None]
     with st.container():  # always there, so that the boxes below it stay the same
         if doubt := other_word(scene, run):
             st.caption(doubt)
-    words(
-        "Notes for the speaker", scene.notes, "notes", number, run, lambda text: change(notes=text)
-    )
-    st.checkbox(
-        "On the shorter path",
-        scene.short,
-        key=f"{key}-short",
-        on_change=lambda: change(short=typed("short")),
-    )
+    box("Notes for the speaker", scene.notes, "notes", lambda text: change(notes=text))
+    st.checkbox("On the shorter path", scene.short, **of("short"))
 
 
 def words(
-    label: str, text: str, kind: str, number: int, run: Run | None, on_text: Callable[[str], None]
+    label: str, text: str, kind: str, on_text: Callable[[str], None], number: int, run: Run | None
 ) -> None:
     """A box for words, and how they read with their numbers."""
 
     def ask() -> None:
         visit().asked_numbers = number
 
-    choices = None
-    if run is None or visit().asked_numbers == number:
-        choices = numbers_of(run)
-    key = f"words-{number}-{kind}"
-    mount_cell(words_cell(label, text, LENGTHS[kind], read(text, run), choices, key, on_text, ask))
+    choices = numbers_of(run) if run is None or visit().asked_numbers == number else None
+    longest, key = lectures.LENGTHS[kind], f"words-{number}-{kind}"
+    mount_cell(words_cell(label, text, longest, read(text, run), choices, key, on_text, ask))
 
 
 def read(text: str, run: Run | None) -> Sentence:
@@ -143,27 +116,27 @@ def numbers_of(run: Run | None) -> list[Choice]:
     return [Choice(name, MEANINGS[name], value) for name, value in now.items()]
 
 
-def options_of(asked: Question | None) -> str:
+def options_of(asked: lectures.Question | None) -> str:
     """A question's options as they are typed."""
     if asked is None:
         return ""
     return "\n".join(f"{'*' * (n == asked.answer)}{o}" for n, o in enumerate(asked.options))
 
 
-def question_of(ask: str, options: str) -> Question | None:
+def question_of(ask: str, options: str) -> lectures.Question | None:
     """The question as it was written; None if nothing was."""
     lines = [line.strip() for line in options.splitlines() if line.strip()]
     if not ask.strip() and not lines:
         return None
     right = [n for n, line in enumerate(lines) if line.startswith("*")]
     texts = tuple(line.removeprefix("*").strip() for line in lines)
-    return Question(ask, texts, right[0] if len(right) == 1 else NO_ANSWER)
+    return lectures.Question(ask, texts, right[0] if len(right) == 1 else lectures.NO_ANSWER)
 
 
-def other_word(scene: Scene, run: Run | None) -> str:
+def other_word(scene: lectures.Scene, run: Run | None) -> str:
     """What the scene's network says, where a question for a word calls another one right."""
     asked = scene.question
-    if asked is None or asked.answer == NO_ANSWER or "{says}" not in scene.say:
+    if asked is None or asked.answer == lectures.NO_ANSWER or "{says}" not in scene.say:
         return ""
     words = [ARTICLE.sub("", option).strip('“”".') for option in asked.options]
     if not all(word.isalpha() and word.lower() not in VERDICTS for word in words):
@@ -179,19 +152,58 @@ def open_desk(page: str | None) -> None:
     visit().desk = page
 
 
-def is_open(page: str) -> bool:
-    """Whether the desk stands in place of a page."""
-    return visit().desk == page
+WHAT = {
+    "worksheet": "the worksheet: questions and gaps, and the solutions, to print on A4",
+    "html": "the lecture as one file, which opens without a server",
+}
 
 
 def handout(session: Session) -> Sheet:
     """The file of the lecture that was asked for, while the lecture is the same."""
-    if visit().handout is None:
+    asked = visit().handout
+    if asked is None:
         return Sheet([])
+    what, name, wanted = asked
     try:
-        return handouts.handout(written_lecture(draft().lecture, session.catalog))
-    except LectureError:
+        text = lectures.written_lecture(draft().lecture, session.catalog)
+    except lectures.LectureError:
         return Sheet([])
+    if wanted != text:
+        return Sheet([])
+    soon = [row(Soon("", f"Soon: {WHAT[what]}", 90))]
+    made = Measurement[str | list[str]](
+        f"desk-{what}",
+        (text,),
+        make,
+        partial(offered, what, name),
+        (what, text),
+        before=soon,
+        doing="Making the file …",
+        once=True,
+    )
+    return Sheet([made], [])
+
+
+def make(run: Run, progress: Progress, what: str, text: str) -> str | list[str]:
+    """The file, or in a list the sentence that says why there is none."""
+    catalog = build_catalog()
+    lecture = lectures.read_lecture(text, catalog, FACTS)
+    try:
+        if what == "worksheet":
+            return worksheet_html(lecture, catalog, run.device)
+        return lecture_html(lecture, catalog, run.device, progress)
+    except TooLargeError as error:
+        return [str(error)]
+
+
+def offered(what: str, name: str, measured: Measured[str | list[str]]) -> list[Row]:
+    """The button that saves the file."""
+    if isinstance(measured.result, list):
+        return [row(text_cell("desk-handout", measured.result[0], tone="warning"))]
+    file = f"{name}{'-worksheet' * (what == 'worksheet')}.html"
+    label = f"Save {WHAT[what].partition(':')[0].partition(',')[0]}"
+    content = measured.result.encode()
+    return [row(saving_cell(label, content, file, "text/html", key="desk-handout"))]
 
 
 def show_desk(session: Session) -> None:
@@ -215,36 +227,38 @@ def show_desk(session: Session) -> None:
         bring(session)
 
 
-def about_all(current: Draft) -> None:
+def about_all(current: lectures.Draft) -> None:
     """The boxes for the lecture's title and its planned length."""
-    title, minutes = form_key("title"), form_key("minutes")
+
+    def of(name: str, read: Callable[[Any], Any]) -> dict[str, Any]:
+        """The key of the box of a field, and what keeps its value."""
+        key = form_key(name)
+
+        def change() -> None:
+            keep(replace(draft(), **{name: read(st.session_state[key])}))
+
+        return {"key": key, "on_change": change}
+
     with st.container(horizontal=True):
-        st.text_input(
-            "Title",
-            current.title,
-            LENGTHS["title"],
-            key=title,
-            on_change=lambda: keep(replace(draft(), title=st.session_state[title])),
-        )
+        st.text_input("Title", current.title, lectures.LENGTHS["title"], **of("title", str))
         st.number_input(
             "Minutes planned",
             0,
-            MOST_MINUTES,
+            lectures.MOST_MINUTES,
             current.minutes,
-            key=minutes,
             width=180,
-            on_change=lambda: keep(replace(draft(), minutes=int(st.session_state[minutes]))),
+            **of("minutes", int),
         )
 
 
-def chosen(current: Draft) -> int:
+def chosen(current: lectures.Draft) -> int:
     """The place of the scene that is edited."""
     numbers = [view.number for view in current.views]
     number = visit().chosen_scene
     return numbers.index(number) if number in numbers else 0
 
 
-def the_scenes(current: Draft, place: int) -> None:
+def the_scenes(current: lectures.Draft, place: int) -> None:
     """The list of all scenes, each with its small picture."""
     views = current.views
 
@@ -262,14 +276,14 @@ def the_scenes(current: Draft, place: int) -> None:
     mount_cell(scene_list_cell(listed, place, "desk-list", on_choose=choose, on_move=move))
 
 
-def where(scene: Scene) -> str:
+def where(scene: lectures.Scene) -> str:
     """The page that a scene shows, and its part if it has several."""
     page = next(page for page in PAGES if page.name == scene.state.page)
     part = page.part(scene.state.part)
     return f"{page.title}: {part.title}" if len(page.parts) > 1 else page.title
 
 
-def checked(session: Session, current: Draft) -> Lecture | None:
+def checked(session: Session, current: lectures.Draft) -> lectures.Lecture | None:
     """The lecture as its file would be read; None if it could not be, below what is wrong."""
     if not current.views:
         return None
@@ -278,18 +292,18 @@ def checked(session: Session, current: Draft) -> Lecture | None:
     try:
         for number, view in enumerate(current.views, 1):
             asked = view.scene.question
-            if asked is not None and asked.options and asked.answer == NO_ANSWER:
+            if asked is not None and asked.options and asked.answer == lectures.NO_ANSWER:
                 which = "which option is right? Put * before it, and before no other."
-                raise LectureError(f"{in_scene(number, view.scene.title)}{which}")
-        text = written_lecture(current.lecture, session.catalog)
-        return read_lecture(text, session.catalog, FACTS)
-    except LectureError as error:
+                raise lectures.LectureError(f"{lectures.in_scene(number, view.scene.title)}{which}")
+        text = lectures.written_lecture(current.lecture, session.catalog)
+        return lectures.read_lecture(text, session.catalog, FACTS)
+    except lectures.LectureError as error:
         wrong.error("It cannot be saved or shown like this.")
         wrong.text(str(error))
         return None
 
 
-def show(session: Session, lecture: Lecture, place: int) -> None:
+def show(session: Session, lecture: lectures.Lecture, place: int) -> None:
     """Present a scene as an audience would see it; its end leads back to the desk."""
     kept = visit()
     kept.own_lecture, kept.desk, kept.previewing = lecture, None, True
@@ -297,7 +311,7 @@ def show(session: Session, lecture: Lecture, place: int) -> None:
     go(session, place)
 
 
-def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
+def buttons(session: Session, current: lectures.Draft, lecture: lectures.Lecture | None) -> None:
     """The buttons for the whole lecture."""
 
     def follow() -> None:
@@ -306,55 +320,40 @@ def buttons(session: Session, current: Draft, lecture: Lecture | None) -> None:
 
     def begin_anew() -> None:
         visit().own_lecture = None
-        reset_form()
-        keep(Draft())
+        visit().n_forms += 1
+        keep(lectures.Draft())
+
+    def ask(what: str) -> None:
+        visit().handout = (what, name, text or "")
 
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Back to the page", on_click=open_desk, args=(None,))
         st.button("Show it", on_click=follow, disabled=lecture is None)
-        text = written_lecture(lecture, session.catalog) if lecture else None
-        name = file_name(current.title)
+        text = lectures.written_lecture(lecture, session.catalog) if lecture else None
+        name = "-".join(re.findall(r"\w+", current.title.lower()))[:60] or "my-lecture"
         mount_cell(
             saving_cell("Save as a file", text, f"{name}.toml", "application/toml", key="desk-save")
         )
         for what, label in (("worksheet", "Worksheet to print"), ("html", "Save as HTML")):
-            st.button(
-                label,
-                on_click=handouts.ask,
-                args=(what, name, text),
-                key=f"desk-{what}",
-                disabled=text is None,
-            )
+            st.button(label, on_click=ask, args=(what,), key=f"desk-{what}", disabled=text is None)
         st.button("Begin a new one", on_click=begin_anew, disabled=not current.views)
-
-
-def file_name(title: str) -> str:
-    """A lecture's title as the name of a file."""
-    return "-".join(re.findall(r"\w+", title.lower()))[:60] or "my-lecture"
 
 
 def bring(session: Session) -> None:
     """The upload of a lecture that takes the place of this one."""
-    mount_cell(
-        opening_cell(
-            f"Open a lecture: a .toml file of up to {LONGEST_FILE:,} characters",
-            ".toml",
-            LONGEST_FILE,
-            key="desk-file",
-            on_text=lambda name, text: take(session, name, text),
-        )
-    )
+
+    def take(name: str, text: str) -> None:
+        try:
+            keep(opened(lectures.read_lecture(text, session.catalog, FACTS), session.catalog))
+            visit().desk_problem = ""
+            visit().n_forms += 1
+        except lectures.LectureError as error:
+            visit().desk_problem = f"{name}: {error}"
+
+    longest = lectures.LONGEST_FILE
+    label = f"Open a lecture: a .toml file of up to {longest:,} characters"
+    mount_cell(opening_cell(label, ".toml", longest, "desk-file", take))
     problem = visit().desk_problem
     if problem:
         st.error("The file could not be opened.")
         st.text(problem)
-
-
-def take(session: Session, name: str, text: str) -> None:
-    """Open a file that was chosen."""
-    try:
-        keep(opened(read_lecture(text, session.catalog, FACTS), session.catalog))
-        visit().desk_problem = ""
-        reset_form()
-    except LectureError as error:
-        visit().desk_problem = f"{name}: {error}"

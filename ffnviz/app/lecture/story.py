@@ -1,6 +1,7 @@
 """A visitor's way through a lecture: its scenes, where they left it, and the way back."""
 
 from dataclasses import replace
+from functools import partial
 
 from ffnviz.app.session import Session
 from ffnviz.app.visit import visit
@@ -18,11 +19,7 @@ from ffnviz.state.state import ViewOptions
 
 
 def followed_lecture(session: Session, named: str | None = None) -> Lecture:
-    """The lecture that the visitor is in, or would begin, or of that name.
-
-    Raises:
-        LectureError: if its file is gone, or is none any more.
-    """
+    """The lecture that the visitor is in or would begin, or of that name; raises LectureError."""
     named = visit().view_options.lecture if named is None else named
     return lecture_of(session.catalog, named, visit().own_lecture)
 
@@ -130,19 +127,8 @@ def scene_cells(session: Session, run: Run | None) -> list[Cell]:
         problem = f"The lecture cannot be shown. {typed(str(error))}"
         return [text_cell("story", problem, tone="warning")]
     place = min(options.scene, len(lecture.scenes) - 1)
-    return [
-        story_cell(
-            scene_data(lecture, place, options, run),
-            key="story",
-            on_go=lambda wanted: go(session, wanted),
-            on_ask=lambda what: ask(session, what),
-        )
-    ]
-
-
-def _says_sentence(scene: Scene) -> bool:
-    asked = scene.question.ask if scene.question else ""
-    return "{sentence}" in scene.say and (not asked or "{sentence}" in asked)
+    data = scene_data(lecture, place, options, run)
+    return [story_cell(data, key="story", on_go=partial(go, session), on_ask=partial(ask, session))]
 
 
 def scene_data(lecture: Lecture, place: int, options: ViewOptions, run: Run | None) -> StoryScene:
@@ -150,18 +136,19 @@ def scene_data(lecture: Lecture, place: int, options: ViewOptions, run: Run | No
     scene, path = lecture.scenes[place], lecture.path(options.short)
     exactly = run is not None and is_shown(scene, run)
     near = run if run is not None and is_near(scene, run) else None
-    question = None
-    if scene.question is not None and near is not None:
-        asked = scene.question
+    asked, question = scene.question, None
+    if asked is not None and near is not None:
         answer = asked.answer if exactly else None
         question = Question(computed(asked.ask, near), asked.options, answer)
+    said = [scene.say, *([asked.ask] if asked and asked.ask else [])]
+    quoted = all("{sentence}" in words for words in said)
     after = next((each for each in path if each > place), None)
     return StoryScene(
         lecture=lecture.title,
         at=place,
         titles=[each.title for each in lecture.scenes],
         path=path,
-        sentence="" if run is None or _says_sentence(scene) else run.trace.text,
+        sentence="" if run is None or quoted else run.trace.text,
         say=computed(scene.say, near) if near else "",
         look=scene.look if near else "",
         question=question,

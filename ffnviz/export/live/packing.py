@@ -1,6 +1,6 @@
 """A network of ours as what encoder.js and tokenizer.js read: its weights as float16, and an index.
 
-Matrices lie in panels of eight rows, [rows / 8][columns][8], in which products.js reads them in
+Matrices lie in panels of eight rows, [rows / 8][columns][8], in which encoder.js reads them in
 order; vectors, and the positions, of which single rows are read, as they are.
 """
 
@@ -10,15 +10,12 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from ffnviz.models import spelling
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 
-PANEL, STEPS, ALIGNMENT = 8, 4, 4  # as in products.js; bytes
+PANEL, STEPS, ALIGNMENT = 8, 4, 4  # as in encoder.js; bytes
 ACTIVATIONS = ("relu", "gelu")  # as in encoder.js
 NO_NAME = re.compile(r"[^A-Za-z0-9_-]+")  # a network's id is its folder's name, which may be any
 BY_ROWS = "position_embedding.weight"
@@ -37,20 +34,18 @@ class PackedNetwork:
 
 
 def packed_network(model: Model) -> PackedNetwork:
-    """The weights one after the other, and where each lies.
-
-    Raises:
-        NotForALivePageError: for a network whose equations encoder.js has not.
-    """
+    """The weights one after the other, and where each lies; raises NotForALivePageError."""
     config = model.encoder.config
     _check(model.name, config)
     content, places = bytearray(), {}
     for name, weight in model.encoder.state_dict().items():
         values = weight.half().cpu().numpy()
-        panels = values.ndim == 2 and name != BY_ROWS
         content += bytes(-len(content) % ALIGNMENT)
         places[name] = {"shape": list(values.shape), "at": len(content)}
-        content += (_in_panels(values) if panels else values).astype("<f2").tobytes()
+        if values.ndim == 2 and name != BY_ROWS:
+            rows, columns = values.shape
+            values = values.reshape(rows // PANEL, PANEL, columns).transpose(0, 2, 1)
+        content += values.astype("<f2").tobytes()
     weights = bytes(content)
     index = {
         "id": model.card.id,
@@ -86,17 +81,8 @@ def _check(name: str, config: EncoderConfig) -> None:
             )
 
 
-def _in_panels(matrix: NDArray[np.float16]) -> NDArray[np.float16]:
-    rows, columns = matrix.shape
-    return matrix.reshape(rows // PANEL, PANEL, columns).transpose(0, 2, 1)
-
-
 def tokenizer_index(tokenizer: Tokenizer) -> dict[str, Any]:
-    """What tokenizer.js reads, as JSON values.
-
-    Raises:
-        NotForALivePageError: for one that is not byte-level BPE on lower-cased text.
-    """
+    """What tokenizer.js reads, as JSON values; raises NotForALivePageError."""
     values = json.loads(tokenizer.to_json())
     normalizer, splitter = values["normalizer"] or {}, values["pre_tokenizer"] or {}
     as_ours = normalizer == {"type": "Lowercase"} and splitter.get("type") == "ByteLevel"

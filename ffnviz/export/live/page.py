@@ -22,12 +22,7 @@ from ffnviz.analysis.sparsity import threshold_for
 from ffnviz.export.bundle import LIVE, plain_script, texts
 from ffnviz.export.document import Contents, document
 from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of
-from ffnviz.export.live.packing import (
-    NotForALivePageError,
-    PackedNetwork,
-    packed_network,
-    tokenizer_index,
-)
+from ffnviz.export.live import packing
 from ffnviz.export.runs import exported_run
 from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.network import Network
@@ -61,11 +56,8 @@ def examples_table(run: Run) -> ExamplesTable | None:
         sizes = traced.network.sizes
         tokens_of = cache(partial(tokens_read, replace(run, subject=traced)))
         for block in range(sizes.n_blocks):
-            chosen = replace(
-                run,
-                subject=traced,
-                state=replace(run.state, network=traced.card.id, block=block, neuron=None),
-            )
+            state = replace(run.state, network=traced.card.id, block=block, neuron=None)
+            chosen = replace(run, subject=traced, state=state)
             index = index_with_notes(chosen).index
             if index is None:
                 return None
@@ -98,17 +90,13 @@ class OtherPageError(ValueError):
     """A folder has a page that is none of ours; the message says which."""
 
 
-class ChangedSentenceError(ValueError):
-    """A sentence no longer has the word or number that a slot should stand for."""
-
-
 def live_page(networks: Sequence[Network], text: str, progress: Progress = lambda _: None) -> str:
     """The page as one file's text; see `live_contents`."""
     contents, packed = live_contents(networks, text, progress)
     return document(replace(contents, later=weight_texts(packed)))
 
 
-def weight_texts(packed: Sequence[PackedNetwork]) -> dict[str, str]:
+def weight_texts(packed: Sequence[packing.PackedNetwork]) -> dict[str, str]:
     """The networks' weights as base64 texts, by the names under which a page's script looks."""
     return {f"weights-{n.index['name']}": base64.b64encode(n.weights).decode() for n in packed}
 
@@ -136,11 +124,7 @@ def live_folder(
 
 
 def check_folder(folder: Path) -> None:
-    """Check that no other page would be lost.
-
-    Raises:
-        OtherPageError: if there is one.
-    """
+    """Check that no other page would be lost; raises OtherPageError if one would be."""
     index = folder / INDEX
     if index.is_file() and b'id="worker"' not in index.read_bytes():
         raise OtherPageError(
@@ -150,19 +134,19 @@ def check_folder(folder: Path) -> None:
 
 def live_contents(
     networks: Sequence[Network], text: str, progress: Progress = lambda _: None
-) -> tuple[Contents, list[PackedNetwork]]:
+) -> tuple[Contents, list[packing.PackedNetwork]]:
     """What is in the page, but for the networks, and these.
 
-    The first network drives the page; a second one stands beside it.
-
-    Raises:
-        NotForALivePageError: for a network that the page could not compute.
+    The first network drives the page; a second one stands beside it. Raises NotForALivePageError
+    for a network that the page could not compute.
     """
     models = [_own(network) for network in networks]
-    packed = [packed_network(model) for model in models]
-    tokenizer = tokenizer_index(models[0].tokenizer)
-    if any(tokenizer_index(model.tokenizer) != tokenizer for model in models[1:]):
-        raise NotForALivePageError("A live page has one tokenizer, and these networks have two.")
+    packed = [packing.packed_network(model) for model in models]
+    tokenizer = packing.tokenizer_index(models[0].tokenizer)
+    if any(packing.tokenizer_index(model.tokenizer) != tokenizer for model in models[1:]):
+        raise packing.NotForALivePageError(
+            "A live page has one tokenizer, and these networks have two."
+        )
     run = exported_run(networks, text)
     journey = journey_of(run, progress, with_off=True)
     examples = examples_table(run)
@@ -187,14 +171,14 @@ def live_contents(
 
 def _own(network: Network) -> Model:
     if not isinstance(network, Model):
-        raise NotForALivePageError(
+        raise packing.NotForALivePageError(
             f"A live page cannot compute {network.card.label!r}: it computes only our own "
             "encoders. Without --live a sentence can be saved with any network."
         )
     return network
 
 
-def _made_by(packed: Sequence[PackedNetwork], where: str) -> str:
+def _made_by(packed: Sequence[packing.PackedNetwork], where: str) -> str:
     labels = " and ".join(network.index["label"] for network in packed)
     networks = f"{labels} networks are" if packed[1:] else f"{labels} network is"
     today = date.today()
@@ -210,15 +194,11 @@ def _slot(name: str) -> str:
 
 
 def with_slots(sentence: Sentence, numbers: Mapping[str, str]) -> Spans:
-    """A sentence's spans with a slot in place of each number, by the slots' names.
-
-    Raises:
-        ChangedSentenceError: if one of them is not in it.
-    """
+    """A sentence's spans with a slot in place of each number; ValueError if one is not in it."""
     spans = to_spans(sentence)
     for number, name in numbers.items():
         if not any(number in text for text, _ in spans):
-            raise ChangedSentenceError(f"{number!r} is not in {spans}.")
+            raise ValueError(f"{number!r} is not in {spans}: the sentence was changed.")
         spans = [[text.replace(number, _slot(name)), kind] for text, kind in spans]
     return spans
 
@@ -250,36 +230,27 @@ def _of_block(run: Run) -> dict[str, Any]:
         sentence = sentences.of_prediction(_slot("label"), *guesses, block, asked, is_off)
         return with_slots(sentence, dict(list(shares.items())[: 1 + (asked != sentences.SHOWN)]))
 
+    def leading(is_off: bool) -> Spans:
+        sentence = sentences.of_leading(_slot("word"), 1.25, block, is_off)
+        return with_slots(sentence, {"+1.25": "added"})
+
+    cards = [traced.card for traced in run.both]
     maps = [
-        (
-            traced.card.label,
-            1 - (0.11 + 0.22 * place),
-            threshold_for(traced.card.phi),
-            traced.card.colour,
-        )
-        for place, traced in enumerate(run.both)
+        (card.label, 1 - (0.11 + 0.22 * place), threshold_for(card.phi), card.colour)
+        for place, card in enumerate(cards)
     ]
+    inactive = {f"{11 + 22 * place}%": f"inactive_{place}" for place in range(len(maps))}
+    unlike = sentences.of_tokens(labels, np.array([0.22, 0.11]), block)
+    alike = sentences.of_tokens(labels, np.array([0.22, 0.22]), block)
     return {
-        "tokens": with_slots(
-            sentences.of_tokens(labels, np.array([0.22, 0.11]), block),
-            {"22%": "most", "11%": "least"},
-        ),
-        "tokens_alike": with_slots(
-            sentences.of_tokens(labels, np.array([0.22, 0.22]), block), {"22%": "most"}
-        ),
-        "maps": with_slots(
-            sentences.of_maps(maps),
-            {f"{11 + 22 * place}%": f"inactive_{place}" for place in range(len(maps))},
-        ),
+        "tokens": with_slots(unlike, {"22%": "most", "11%": "least"}),
+        "tokens_alike": with_slots(alike, {"22%": "most"}),
+        "maps": with_slots(sentences.of_maps(maps), inactive),
         "hidden": said(sentences.HIDDEN),
         "shown": said(sentences.SHOWN),
         "off": said(sentences.HIDDEN, is_off=True),
-        **{
-            f"leading{'_off' * is_off}": with_slots(
-                sentences.of_leading(_slot("word"), 1.25, block, is_off), {"+1.25": "added"}
-            )
-            for is_off in (False, True)
-        },
+        "leading": leading(is_off=False),
+        "leading_off": leading(is_off=True),
     }
 
 

@@ -70,29 +70,17 @@ class Address:
         return unquote(parts.netloc.rpartition("@")[2] + parts.path).strip("/")
 
     def system(self, how: str = "patiently") -> Any:
-        """The store's file system, with retries as `how` says.
-
-        Raises:
-            StoreError: if the address is not valid.
-        """
+        """The store's file system, with retries as `how` says."""
         return _system(self.text, how)
 
     def check(self) -> None:
-        """Check that there is something at the address.
-
-        Raises:
-            StoreError: if not, or if nobody answers.
-        """
+        """Check that there is something at the address; raises StoreError if not."""
         with _store_errors(self.shown):
             if self.system("soon").get_file_info(self.place).type == fs.FileType.NotFound:
                 raise StoreError(f"{self.shown}: there is no such bucket, folder or file.")
 
     def files(self) -> list["Stored"]:
-        """All files at the address, at whatever depth; the file itself if it is one.
-
-        Raises:
-            StoreError: if it is not there, or cannot be read.
-        """
+        """All files at the address, at whatever depth; the file itself if it is one."""
         self.check()
         with _store_errors(self.shown):
             info = self.system().get_file_info(self.place)
@@ -126,20 +114,12 @@ class Stored:
         return f"{urlsplit(self.address.text).scheme}://{self.place}"
 
     def random(self) -> Any:
-        """The file for random access, as pyarrow has it.
-
-        Raises:
-            OSError: if it cannot be.
-        """
+        """The file for random access, as pyarrow has it."""
         return self.address.system().open_input_file(self.place)
 
     @contextmanager
     def opened(self, packed: str | None = None) -> Iterator[IO[bytes]]:
-        """A stream of the file's bytes: seekable, or decompressed from its start.
-
-        Raises:
-            OSError: if it cannot be.
-        """
+        """A stream of the file's bytes: seekable, or decompressed from its start."""
         if not packed:
             with self.random() as stream:
                 yield io.BufferedReader(stream, READ_BYTES)
@@ -149,17 +129,8 @@ class Stored:
             yield io.BufferedReader(stream)
 
 
-def is_address(text: str) -> bool:
-    """Whether a text names a scheme, as no path of this machine does."""
-    return "://" in text
-
-
 def parse_place(text: str) -> Address | Path:
-    """The address that a text names, or the path that `file://` leads to.
-
-    Raises:
-        StoreError: if it is none.
-    """
+    """The address that a text names, or the path that `file://` leads to; raises StoreError."""
     scheme = urlsplit(text).scheme
     if scheme == "file":
         with _store_errors(text):
@@ -232,9 +203,6 @@ def files_in(paths: Sequence[Place]) -> Iterator[File]:
 
     Left out are names that begin with a dot in a folder, and links that lead out of it: whoever
     names a folder has not named what lies elsewhere.
-
-    Raises:
-        StoreError: if a store does not answer, or has not what was asked for.
     """
     local: list[Path] = []
     stored: list[Stored] = []
@@ -268,11 +236,7 @@ def kind_of(path: PurePath) -> tuple[str, str | None]:
 
 @contextmanager
 def opened(path: File) -> Iterator[IO[bytes]]:
-    """A stream of the file's bytes, decompressed.
-
-    Raises:
-        OSError, ArrowException: if it cannot be.
-    """
+    """A stream of the file's bytes, decompressed."""
     packed = PACKED.get(pure(path).suffix)
     if isinstance(path, Stored):
         with path.opened(packed) as file:
@@ -286,36 +250,16 @@ def opened(path: File) -> Iterator[IO[bytes]]:
 
 
 def start_of(path: File, n: int) -> bytes:
-    """The first n bytes of a file, as they are stored.
-
-    Raises:
-        OSError, ArrowException: if it cannot be read.
-    """
-    if isinstance(path, Stored):
-        with path.random() as stream:
-            return bytes(stream.read(n))
-    with path.open("rb") as file:
-        return file.read(n)
+    """The first n bytes of a file, as they are stored."""
+    with path.random() if isinstance(path, Stored) else path.open("rb") as file:
+        return bytes(file.read(n))
 
 
 def table_of(path: File) -> pq.ParquetFile:
-    """The table of a .parquet file.
-
-    Raises:
-        OSError, ArrowException: if it is none.
-    """
+    """The table of a .parquet file."""
     if isinstance(path, Stored):
         return pq.ParquetFile(path.random(), pre_buffer=True)
     return pq.ParquetFile(path)
-
-
-def size_of(path: File) -> int:
-    """The size in bytes.
-
-    Raises:
-        OSError: if it is not there.
-    """
-    return path.size if isinstance(path, Stored) else path.stat().st_size
 
 
 def pure(path: File) -> PurePath:
@@ -326,21 +270,6 @@ def pure(path: File) -> PurePath:
 def name_of(path: File) -> str:
     """The file's name, whatever bytes it has."""
     return readable(pure(path).name)
-
-
-def shown(place: Place) -> str:
-    """The path as messages show it."""
-    return place.shown if isinstance(place, Address) else str(place)
-
-
-def check_store(path: File) -> None:
-    """Check that the file's store can be reached; a lost one ends the run, which can be resumed.
-
-    Raises:
-        StoreError: if it cannot.
-    """
-    if isinstance(path, Stored):
-        path.address.check()
 
 
 def readable(name: str) -> str:

@@ -1,14 +1,9 @@
-"""Counting on a Ray cluster: Ray Data distributes the pieces, and again where a node is lost.
+"""Counting on a Ray cluster, which is joined, or started on this machine; needs the extra `ray`.
 
 The items are stretches of files (`sources.Piece`), not rows that Ray has read: `read_text` and its
 kin stop at, or silently drop, what `sources` counts and names; and which texts share a batch must
 follow from the files alone, or the last bit of every value would depend on which worker read what.
-Each worker opens its files itself, so texts never travel. Ray Data schedules, retries, and moves
-parts.
-
-Joining a Ray cluster, or starting one on this machine.
-
-Needs the extra `ray`. Whatever is wrong is reported before any work begins.
+Each worker opens its files itself, so texts never travel. Ray Data schedules, retries, moves parts.
 """
 
 import json
@@ -41,10 +36,8 @@ def joined(address: str | None = None) -> Iterator[None]:
     """Join a cluster for as long as the block runs; one started for it is then ended.
 
     The address is "auto" for the cluster that this machine is part of, or the head's "host:port";
-    None starts one on this machine alone.
-
-    Raises:
-        ClusterError: if Ray is not installed, or nothing answers at the address.
+    None starts one on this machine alone. Raises ClusterError if Ray is not installed, or nothing
+    answers at the address.
     """
     try:
         import ray
@@ -97,11 +90,8 @@ def _no_cluster(address: str | None, why: str) -> ClusterError:
 def check_places(workers: int, cpus: float, gpus: float) -> str | None:
     """Check that the joined cluster has places for so many workers of so many cores and GPUs.
 
-    Returns:
-        A message for as long as others have the places; None if enough are free.
-
-    Raises:
-        ClusterError: if it has fewer places, free or not.
+    Returns a message for as long as others have the places, and None if enough are free. Raises
+    ClusterError if it has fewer places, free or not.
     """
     import ray
 
@@ -157,15 +147,12 @@ def counting(batch: Row, job: IndexingJob, version: str, files: Sequence[File]) 
     try:
         part = merged([count(job, piece) for piece in pieces])
     except StoreError as error:
-        return {"wrong": [_without_stop(error)]}
+        return {"wrong": [str(error).rstrip(".")]}
     return _row([piece.number for piece in pieces], part)
 
 
 def wrong_here(job: IndexingJob, version: str, files: Sequence[File]) -> str:
-    """The reason why this process cannot count; empty if it can.
-
-    `files` has one from each disk or store. A file may vanish; its folder or store must be there.
-    """
+    """Why this process cannot count; empty if it can. `files` has one of each disk or store."""
     if version != VERSION:
         return f"it has ffnviz {VERSION}, and the work comes from ffnviz {version}"
     for file in files:
@@ -173,11 +160,10 @@ def wrong_here(job: IndexingJob, version: str, files: Sequence[File]) -> str:
             try:
                 file.address.check()
             except StoreError as error:
-                return _without_stop(error)
-        elif not file.parent.is_dir():
-            return (
-                f"it has no folder {file.parent}: all nodes must see the corpus under the same path"
-            )
+                return str(error).rstrip(".")
+        elif not file.parent.is_dir():  # a file of it may vanish
+            why = "all nodes must see the corpus under the same path"
+            return f"it has no folder {file.parent}: {why}"
     try:
         gatherer_of(job)
     except Exception as error:  # of any kind: the person who waits is at another machine
@@ -197,10 +183,8 @@ def run_ray(
 
     Parts are added up thrice: some pieces in a worker, some workers' sums on a node, the rest by
     the caller. Ray Data bounds what waits in memory. Every node must be able to open the network by
-    its name, and see the files under the same paths or reach their store.
-
-    Raises:
-        ClusterError: if a node cannot count, or Ray gives up.
+    its name, and see the files under the same paths or reach their store. Raises ClusterError if a
+    node cannot count, or Ray gives up.
     """
     if not pieces:
         return
@@ -210,14 +194,23 @@ def run_ray(
     context = ray.data.DataContext.get_current()
     context.enable_progress_bars = context.print_on_execution_start = False
     context.execution_no_progress_timeout_s = -1  # a large network's piece may take an hour
-    job, pieces = _with_absolute_folder(job), [_with_absolute_path(piece) for piece in pieces]
+    # A worker starts in another folder.
+    folder = Path(job.network)
+    job = replace(job, network=str(folder.absolute())) if folder.exists() else job
+    pieces = [
+        piece if isinstance(piece.path, Stored) else replace(piece, path=piece.path.absolute())
+        for piece in pieces
+    ]
+    first: dict[object, File] = {}  # one file of this machine and one of each address
+    for file in [piece.path for piece in pieces]:
+        first.setdefault(file.address if isinstance(file, Stored) else "here", file)
     items = [{"pieces": pickle.dumps(batch)} for batch in _batches(pieces, workers, job.device)]
     rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         counting,
         batch_size=1,
         num_cpus=cpus,
         num_gpus=gpus,
-        fn_args=(job, VERSION, _one_of_each([piece.path for piece in pieces])),
+        fn_args=(job, VERSION, list(first.values())),
         compute=ray.data.TaskPoolStrategy(size=workers),
         max_calls=0,  # a process with a GPU, too, is used again
     )
@@ -228,31 +221,9 @@ def run_ray(
         for row in rows.iter_batches(batch_size=1):
             yield _read(row)
     except ray.exceptions.RayError as error:
-        raise ClusterError(f"The cluster gave up: {_last_line(error)}") from error
-
-
-def _with_absolute_folder(job: IndexingJob) -> IndexingJob:
-    """A network's folder as an absolute path, since a worker starts in another folder."""
-    folder = Path(job.network)
-    return replace(job, network=str(folder.absolute())) if folder.exists() else job
-
-
-def _with_absolute_path(piece: Piece) -> Piece:
-    if isinstance(piece.path, Stored):
-        return piece
-    return replace(piece, path=piece.path.absolute())
-
-
-def _one_of_each(files: Sequence[File]) -> list[File]:
-    """One file of this machine and one of each address."""
-    first: dict[object, File] = {}
-    for file in files:
-        first.setdefault(file.address if isinstance(file, Stored) else "here", file)
-    return list(first.values())
-
-
-def _without_stop(error: Exception) -> str:
-    return str(error).rstrip(".")
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        why = lines[-1] if lines else type(error).__name__
+        raise ClusterError(f"The cluster gave up: {why}") from error
 
 
 def _batches(pieces: Sequence[Piece], workers: int, device: str) -> list[list[Piece]]:
@@ -289,8 +260,3 @@ def _read(batch: Row) -> tuple[list[int], IndexPart]:
         parts.append(replace(rest, blocks=blocks))
     numbers = [number for each in batch["numbers"] for number in json.loads(each)]
     return numbers, merged(parts)
-
-
-def _last_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__

@@ -18,15 +18,8 @@ from pathlib import Path
 
 import torch
 
-from ffnviz.analysis.neurons import histogram, partners
+from ffnviz.analysis.neurons import gathering, histogram, partners
 from ffnviz.analysis.neurons.counting import EXAMPLES, IndexPart, merge
-from ffnviz.analysis.neurons.gathering import (
-    BATCH_TOKENS,
-    BATCH_VALUES,
-    LONGEST,
-    Gatherer,
-    TokenClass,
-)
 from ffnviz.analysis.neurons.index_file import read_part, write_part
 from ffnviz.analysis.neurons.partners import Sketching
 from ffnviz.analysis.neurons.probes import Probe
@@ -54,14 +47,14 @@ class IndexingJob:
     blocks: tuple[int, ...] | None = None  # from 0; None: all
     tags: tuple[str, ...] = ()  # the names of all files, if each is a tag
     column: str = "text"  # of .jsonl and .parquet files
-    longest: int = LONGEST  # tokens of a text; a longer one is cut
+    longest: int = gathering.LONGEST  # tokens of a text; a longer one is cut
     onednn: bool = False  # whether our networks take its products: all processes count alike
 
 
-_HELD: dict[IndexingJob, Gatherer] = {}
+_HELD: dict[IndexingJob, gathering.Gatherer] = {}
 
 
-def gatherer_of(job: IndexingJob) -> Gatherer:
+def gatherer_of(job: IndexingJob) -> gathering.Gatherer:
     """The job's Gatherer, whose network is loaded once in each process."""
     if job not in _HELD:
         hold(job, load(job.network, job.device, dtype=job.dtype, revision=job.revision))
@@ -78,7 +71,7 @@ def hold(job: IndexingJob, network: Network) -> None:
     take_onednn(job.onednn)
     keep_what_is_free()
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    _HELD[job] = Gatherer(network, job.tags, job.blocks, job.longest)
+    _HELD[job] = gathering.Gatherer(network, job.tags, job.blocks, job.longest)
 
 
 def count(
@@ -108,10 +101,8 @@ def run_local(
 ) -> Iterator[tuple[list[int], IndexPart]]:
     """Each piece's number and its counts, as they come in.
 
-    Progress within a piece is reported by one worker alone, which is this process.
-
-    Raises:
-        ProcessEndedError: if a worker was killed.
+    Progress within a piece is reported by one worker alone, which is this process. Raises
+    ProcessEndedError if a worker was killed.
     """
     if workers == 1:
         for piece in pieces:
@@ -239,15 +230,15 @@ class MemoryEstimate:
 
 
 def part_bytes(
-    sizes: Sizes, n_blocks: int, n_tags: int, signed: bool, longest: int = LONGEST
+    sizes: Sizes, n_blocks: int, n_tags: int, signed: bool, longest: int = gathering.LONGEST
 ) -> int:
     """The bytes of an IndexPart's arrays for so many blocks, without its example texts."""
     d_ff, n_positions = sizes.d_ff, min(longest, sizes.max_tokens)
     sketched = partners.M if d_ff <= partners.MOST else 0
-    counts = n_positions + len(TokenClass) + histogram.BINS + sketched + 6
+    counts = n_positions + len(gathering.TokenClass) + histogram.BINS + sketched + 6
     counts += (1 + signed) * n_tags
     of_block = d_ff * (COUNT * counts + (1 + signed) * EXAMPLES * (VALUE + COUNT + TOKEN))
-    return n_blocks * of_block + COUNT * (n_positions + len(TokenClass) + n_tags)
+    return n_blocks * of_block + COUNT * (n_positions + len(gathering.TokenClass) + n_tags)
 
 
 def waiting_bytes(d_ff: int) -> int:
@@ -265,7 +256,7 @@ def estimated_memory(
     bytes_each: int,  # of a weight; 0 if a GPU's memory has the network and the buffers
     processes: int,  # on this machine, with the one that adds up
     signed: bool,  # whether hidden can be below zero
-    longest: int = LONGEST,  # tokens of a text
+    longest: int = gathering.LONGEST,  # tokens of a text
 ) -> MemoryEstimate:
     """The memory that counting takes.
 
@@ -273,8 +264,10 @@ def estimated_memory(
     length.
     """
     longest = min(longest, sizes.max_tokens)
-    values = max(min(BATCH_TOKENS * sizes.d_ff, BATCH_VALUES), longest * sizes.d_ff)
-    texts = WAITING * longest * BATCH_TOKENS
+    values = max(
+        min(gathering.BATCH_TOKENS * sizes.d_ff, gathering.BATCH_VALUES), longest * sizes.d_ff
+    )
+    texts = WAITING * longest * gathering.BATCH_TOKENS
     return MemoryEstimate(
         part_bytes(sizes, n_blocks, n_tags, signed, longest),
         n_blocks * waiting_bytes(sizes.d_ff) if bytes_each else 0,

@@ -19,22 +19,8 @@ from typing import IO
 
 import pyarrow as pa
 
-from ffnviz.jobs.indexing.files import (
-    File,
-    Place,
-    check_store,
-    files_in,
-    kind_of,
-    name_of,
-    opened,
-    pure,
-    readable,
-    shown,
-    size_of,
-    start_of,
-    table_of,
-    why,
-)
+from ffnviz.jobs.indexing import files
+from ffnviz.jobs.indexing.files import opened
 from ffnviz.models.card import Sizes
 from ffnviz.models.text_encoding import LONGEST_MARK, MARK, UTF_8, encoding_of, lines_of
 
@@ -52,7 +38,7 @@ class Piece:
     """A stretch of a file."""
 
     number: int  # its place in the corpus, from 0
-    path: File
+    path: files.File
     kind: str  # one of files.KINDS
     start: int  # in bytes of a .txt or .jsonl, in row groups of a .parquet
     end: int | None  # likewise; None for a packed file, which is read from its start only
@@ -61,47 +47,44 @@ class Piece:
     @property
     def name(self) -> str:
         """The file's name, whatever bytes it has."""
-        return name_of(self.path)
+        return files.name_of(self.path)
 
 
-def pieces_of(paths: Sequence[Place]) -> tuple[tuple[Piece, ...], dict[str, int]]:
-    """The pieces of files and folders, sorted by path, and the files that have none.
-
-    Raises:
-        SourcesError: if there is nothing to read in any of them.
-        StoreError: if a store does not answer, or has not what was asked for.
-    """
+def pieces_of(paths: Sequence[files.Place]) -> tuple[tuple[Piece, ...], dict[str, int]]:
+    """The pieces of files and folders, sorted by path, and the files that have none."""
     problems: Counter[str] = Counter()
-    located: list[tuple[File, str, int, int | None]] = []
-    for path in files_in(paths):
-        kind, packed = kind_of(pure(path))
+    located: list[tuple[files.File, str, int, int | None]] = []
+    for path in files.files_in(paths):
+        kind, packed = files.kind_of(files.pure(path))
         try:
             in_file = _stretches_of(path, kind, packed)
         except (OSError, pa.ArrowException) as error:
-            check_store(path)
-            problems[f"{name_of(path)}: cannot be read ({_short(error)})"] += 1
+            problems[_unread(path, error)] += 1
             continue
         if not in_file:
-            problems[f"{name_of(path)}: is empty"] += 1
+            problems[f"{files.name_of(path)}: is empty"] += 1
         located += [(path, kind, start, end) for start, end in in_file]
     if not located:
+        shown = [each.shown if isinstance(each, files.Address) else str(each) for each in paths]
         raise SourcesError(
-            f"{', '.join(map(shown, paths))}: there is no text in it. Give .txt, .jsonl, "
-            ".jsonl.gz, .jsonl.zst or .parquet files, or a folder of them."
+            f"{', '.join(shown)}: there is no text in it. Give .txt, .jsonl, .jsonl.gz, .jsonl.zst "
+            "or .parquet files, or a folder of them."
         )
     tags = _tags({path for path, *_ in located})
     pieces = (Piece(number, *each, tags[each[0]]) for number, each in enumerate(located))
     return tuple(pieces), dict(problems)
 
 
-def _tags(files: Collection[File]) -> dict[File, str]:
+def _tags(paths: Collection[files.File]) -> dict[files.File, str]:
     """A tag for each file, of as few of its path's last parts as tell it from the others."""
-    n_parts = dict.fromkeys(files, 0)  # 0: the name without its suffix
+    n_parts = dict.fromkeys(paths, 0)  # 0: the name without its suffix
     while True:
-        tags = {file: _end_of(pure(file), n) for file, n in n_parts.items()}
+        tags = {file: _end_of(files.pure(file), n) for file, n in n_parts.items()}
         counts = Counter(tags.values())
         alike = [
-            f for f, tag in tags.items() if counts[tag] > 1 and n_parts[f] < len(pure(f).parts)
+            f
+            for f, tag in tags.items()
+            if counts[tag] > 1 and n_parts[f] < len(files.pure(f).parts)
         ]
         if not alike:
             return tags
@@ -110,13 +93,13 @@ def _tags(files: Collection[File]) -> dict[File, str]:
 
 
 def _end_of(path: PurePath, n_parts: int) -> str:
-    return readable("/".join(path.parts[-n_parts:]) if n_parts else path.stem)
+    return files.readable("/".join(path.parts[-n_parts:]) if n_parts else path.stem)
 
 
-def _stretches_of(path: File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:
+def _stretches_of(path: files.File, kind: str, packed: str | None) -> list[tuple[int, int | None]]:
     if kind == ".parquet":
-        return [(group, group + 1) for group in range(table_of(path).num_row_groups)]
-    size = size_of(path)
+        return [(group, group + 1) for group in range(files.table_of(path).num_row_groups)]
+    size = path.size if isinstance(path, files.Stored) else path.stat().st_size
     if packed:
         return [(0, None)] if size else []
     return list(stretches(0, size, PIECE_BYTES))
@@ -129,16 +112,11 @@ def stretches(start: int, end: int, most: int) -> Iterator[tuple[int, int]]:
 
 
 def texts_of(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
-    """The texts of a piece, with single spaces; faults are counted in `problems`.
-
-    Raises:
-        StoreError: if the file's whole store cannot be read.
-    """
+    """The texts of a piece, with single spaces; faults are counted in `problems`."""
     try:
         yield from _texts(piece, column, problems)
     except (OSError, pa.ArrowException) as error:
-        check_store(piece.path)
-        problems[f"{piece.name}: cannot be read ({_short(error)})"] += 1
+        problems[_unread(piece.path, error)] += 1
 
 
 def _texts(piece: Piece, column: str, problems: Counter[str]) -> Iterator[str]:
@@ -164,7 +142,7 @@ def _lines(piece: Piece, problems: Counter[str]) -> Iterator[str]:
         if piece.end is None and isinstance(file, io.BufferedReader):  # it is packed
             mark = file.peek(LONGEST_MARK)
         else:
-            mark = start_of(piece.path, LONGEST_MARK)
+            mark = files.start_of(piece.path, LONGEST_MARK)
         encoding = encoding_of(mark)
         if encoding != UTF_8:
             if not position:
@@ -239,7 +217,7 @@ def _column(
 
 
 def _rows(piece: Piece, column: str, problems: Counter[str]) -> Iterator[object]:
-    file = table_of(piece.path)
+    file = files.table_of(piece.path)
     if column not in file.schema_arrow.names:
         problems[f"{piece.name}: has no column “{column}”"] += 1
         return
@@ -247,8 +225,12 @@ def _rows(piece: Piece, column: str, problems: Counter[str]) -> Iterator[object]
         yield from batch.column(0).to_pylist()
 
 
-def _short(error: Exception) -> str:
-    return str(getattr(error, "strerror", None) or why(error)).splitlines()[0][:120]
+def _unread(path: files.File, error: Exception) -> str:
+    """Why a file cannot be read; a lost store ends the run instead, which can be resumed."""
+    if isinstance(path, files.Stored):
+        path.address.check()
+    why = str(getattr(error, "strerror", None) or files.why(error)).splitlines()[0][:120]
+    return f"{files.name_of(path)}: cannot be read ({why})"
 
 
 WEIGHTS = 2**23  # of a network that counts a piece as `pieces_of` cuts it in a minute or two
@@ -268,10 +250,7 @@ def piece_bytes(sizes: Sizes, device: str) -> int:
 
 
 def cut(pieces: Sequence[Piece], most: int) -> tuple[Piece, ...]:
-    """The corpus in pieces of at most so many bytes, numbered anew.
-
-    A packed file stays whole, for it is read from its start, and so does a row group of a .parquet.
-    """
+    """The corpus in pieces of at most so many bytes, numbered anew; what is packed stays whole."""
     cut_pieces: list[Piece] = []
     for piece in pieces:
         if piece.end is None or piece.kind == ".parquet":

@@ -45,14 +45,6 @@ class Audience:
         self.events = events
         self.wake(each for each in self.listeners if (not each.student) in new)
 
-    def note_removals(self, lists: int) -> None:
-        """End the students' streams if everybody was removed since the last look."""
-        if self.lists not in (None, lists):
-            for each in self.listeners:
-                each.removed = bool(each.student)
-            self.wake(self.listeners)
-        self.lists = lists
-
     def wake(self, listeners: Iterable[Listener]) -> None:
         """Wake these listeners."""
         for each in listeners:
@@ -123,7 +115,11 @@ class Hub:
         except ClassStoreError:
             pass  # once the store is back, it is looked at again
         else:
-            audience.note_removals(course.lists)
+            if audience.lists not in (None, course.lists):  # everybody was removed since
+                for each in audience.listeners:
+                    each.removed = bool(each.student)
+                audience.wake(audience.listeners)
+            audience.lists = course.lists
             events = {lecturer: json.dumps(course.to_event(lecturer)) for lecturer in (True, False)}
             audience.send({lecturer: f"data: {text}\n\n" for lecturer, text in events.items()})
 

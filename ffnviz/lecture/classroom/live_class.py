@@ -109,12 +109,7 @@ def pass_door(
     known: bool,  # whether the student was there before
     admit: Callable[[], None],  # called if not; may raise
 ) -> None:
-    """Let a student in, or say why not.
-
-    Raises:
-        TicketError: if the ticket is not this student's.
-        ClosedClassError: if nobody else is let in.
-    """
+    """Let a student in; raises TicketError, or ClosedClassError if nobody else is let in."""
     closed, lists = door
     if not hmac.compare_digest(ticket.encode(), ticket_of(secret_hash, lists, student).encode()):
         raise TicketError
@@ -162,11 +157,9 @@ class LiveClass:
 
     def to_event(self, lecturer: bool) -> dict[str, Any]:
         """What a browser is sent, as JSON: students see answers once they are revealed."""
-        shown = (
-            self.counts
-            if lecturer
-            else {scene: each for scene, each in self.counts.items() if scene in self.revealed}
-        )
+        shown = {
+            scene: each for scene, each in self.counts.items() if lecturer or scene in self.revealed
+        }
         return {
             "revision": self.revision if lecturer else None,
             "moved": self.moved,

@@ -6,13 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Protocol
 
-from ffnviz.lecture.classroom.live_class import (
-    ClassPosition,
-    ClassStoreError,
-    LiveClass,
-    Opened,
-    Sentence,
-)
+from ffnviz.lecture.classroom import live_class
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore, usual_path
 from ffnviz.models.config import config, install
 
@@ -30,13 +24,13 @@ class ClassStore(Protocol):
     def ready(self) -> None:
         """Check that the store can be read and written."""
 
-    def open(self, lecture: str) -> Opened:
+    def open(self, lecture: str) -> live_class.Opened:
         """A new class, which is shown this lecture (the text of its file)."""
 
     def sweep(self) -> None:
         """Delete all that is left of classes that are over."""
 
-    def course(self, code: str) -> LiveClass:
+    def course(self, code: str) -> live_class.LiveClass:
         """The class as it is now."""
 
     def lecture(self, code: str) -> str:
@@ -46,7 +40,7 @@ class ClassStore(Protocol):
         """Whether the secret is the class's."""
 
     def move(
-        self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
+        self, code: str, secret: str, place: live_class.ClassPosition, lecture: str | None = None
     ) -> None:
         """Note where the lecturer is now, and perhaps another lecture."""
 
@@ -73,10 +67,8 @@ class ClassStore(Protocol):
     ) -> None:
         """Let a student in; `admit` is called before, for one who was not there yet, and may raise.
 
-        Raises:
-            TicketError: if the ticket is not this student's.
-            ClosedClassError: if nobody else is let in.
-            FullClassError: if the class is full.
+        Raises TicketError if the ticket is not this student's, ClosedClassError if nobody else is
+        let in, and FullClassError if the class is full.
         """
 
     def stay(self, code: str, students: Iterable[str]) -> None:
@@ -91,7 +83,7 @@ class ClassStore(Protocol):
     def say(self, code: str, student: str, text: str) -> None:
         """Keep a student's sentence, hidden, in place of an earlier one; empty takes it back."""
 
-    def sentences(self, code: str) -> list[Sentence]:
+    def sentences(self, code: str) -> list[live_class.Sentence]:
         """All that were sent in, in their order."""
 
     def changes(self) -> AsyncIterator[str | None]:
@@ -103,27 +95,21 @@ class ClassStore(Protocol):
 
 @cache
 def store_at(where: str) -> ClassStore:
-    """The store that a text names: a file, the address of a Redis, or this user's own file.
-
-    Raises:
-        ClassStoreError: in a sentence, if there can be none.
-    """
+    """The store that a text names: a file, the address of a Redis, or this user's own file."""
     scheme, is_address, _ = where.partition("://")
     if not is_address:
         return SqliteStore(Path(where) if where else usual_path())
     if scheme not in REDIS:
-        raise ClassStoreError(f"{scheme}:// leads to no store of classes; redis:// does.")
+        why = f"{scheme}:// leads to no store of classes; redis:// does."
+        raise live_class.ClassStoreError(why)
     if importlib.util.find_spec("redis") is None:
-        raise ClassStoreError(f"Redis needs a package that is missing: {install('redis')}.")
+        why = f"Redis needs a package that is missing: {install('redis')}."
+        raise live_class.ClassStoreError(why)
     from ffnviz.lecture.classroom.store_redis import RedisStore
 
     return RedisStore(where)
 
 
 def server_store() -> ClassStore:
-    """The store that this server keeps its classes in.
-
-    Raises:
-        ClassStoreError: if there can be none; the message says why.
-    """
+    """The store that this server keeps its classes in; raises ClassStoreError, in a sentence."""
     return store_at(config().class_store)

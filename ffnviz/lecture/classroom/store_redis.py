@@ -2,8 +2,11 @@
 
 A class is a few keys that all expire three hours after its last action. What must not be torn apart
 is one script, which Redis runs while it serves nobody else; every change publishes the class's
-code, so nobody has to poll. Clocks of servers may differ: the time is Redis's own.
+code, so nobody has to poll. Clocks of servers may differ: the time is Redis's own. `ClassStore`
+says what the methods do.
 """
+
+# ruff: noqa: D102
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
@@ -16,29 +19,8 @@ from redis.backoff import ConstantBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
-from ffnviz.lecture.classroom.live_class import (
-    AWAY_AFTER_S,
-    LIVES_S,
-    MOST_OPTIONS,
-    MOST_PEOPLE,
-    MUST_FOLLOW,
-    NOWHERE,
-    ClassPosition,
-    ClassStoreError,
-    FullClassError,
-    LiveClass,
-    NoSuchClassError,
-    Opened,
-    Sentence,
-    TicketError,
-    check_lecturer,
-    counted,
-    is_secret,
-    pass_door,
-    sentence_text,
-    sum_of,
-    ticket_of,
-)
+from ffnviz.lecture.classroom import live_class
+from ffnviz.lecture.classroom.live_class import MOST_PEOPLE
 
 CHANNEL = "ffnviz:changed"  # the codes of classes that have changed
 # Of a class: a hash of its fields; when each student was last seen; answers by scene and student,
@@ -63,7 +45,7 @@ local function publish()
 end
 local function touch()
   publish()
-  for _, key in ipairs(KEYS) do call('PEXPIRE', key, {int(LIVES_S * 1_000)}) end
+  for _, key in ipairs(KEYS) do call('PEXPIRE', key, {int(live_class.LIVES_S * 1_000)}) end
 end
 local function count_people(away)
   return call('ZCOUNT', people, now() - away, '+inf')
@@ -169,11 +151,7 @@ class RedisStore:
     """The classes of one Redis."""
 
     def __init__(self, url: str) -> None:
-        """Connects to nothing yet.
-
-        Raises:
-            ClassStoreError: if that is not an address of a Redis.
-        """
+        """Connects to nothing yet; raises ClassStoreError if that is no address of a Redis."""
         self.url = url
         # Without its password, for messages.
         self.where = url.rpartition("@")[2].rpartition("://")[2].partition("?")[0]
@@ -187,22 +165,20 @@ class RedisStore:
         try:
             self._redis: Any = Redis.from_url(url, retry=once_more, **self._settings)
         except (ValueError, TypeError) as error:
-            raise ClassStoreError(
+            raise live_class.ClassStoreError(
                 f"{self.where} is not the address of a Redis server ({error}). "
                 "An example is redis://localhost:6379."
             ) from error
         self._scripts = {name: self._redis.register_script(lua) for name, lua in SCRIPTS.items()}
 
     def ready(self) -> None:
-        """Check that Redis can be read and written."""
         with self._reached() as redis:
             redis.set("ffnviz:ready", 1, px=1)
 
-    def open(self, lecture: str) -> Opened:
-        """A new class, which is shown this lecture (the text of its file)."""
+    def open(self, lecture: str) -> live_class.Opened:
         while True:
-            opened = Opened.new()
-            fields = (opened.code, sum_of(opened.secret), NOWHERE, lecture)
+            opened = live_class.Opened.new()
+            fields = (opened.code, live_class.sum_of(opened.secret), live_class.NOWHERE, lecture)
             with self._reached():
                 if self._scripts["open"](keys=[*_keys(opened.code).values()], args=fields):
                     return opened
@@ -210,8 +186,7 @@ class RedisStore:
     def sweep(self) -> None:
         """Does nothing, as Redis itself deletes classes that are over."""
 
-    def course(self, code: str) -> LiveClass:
-        """The class as it is now."""
+    def course(self, code: str) -> live_class.LiveClass:
         keys = _keys(code)
         with self._reached() as redis, redis.pipeline() as all_at_once:
             all_at_once.hmget(keys["class"], "revision", "moved", "place", "closed", "lists")
@@ -219,81 +194,70 @@ class RedisStore:
             all_at_once.smembers(keys["revealed"])
             all_at_once.hlen(keys["said"])
             all_at_once.scard(keys["hidden"])
-            all_at_once.eval(COUNT_PEOPLE, 1, keys["people"], AWAY_AFTER_S)
+            all_at_once.eval(COUNT_PEOPLE, 1, keys["people"], live_class.AWAY_AFTER_S)
             (revision, moved, place, closed, lists), votes, revealed, said, hidden, people = (
                 all_at_once.execute()
             )
         if revision is None:
-            raise NoSuchClassError
-        return LiveClass(
+            raise live_class.NoSuchClassError
+        counts = live_class.counted([*map(int, at.split(":")), int(n)] for at, n in votes.items())
+        return live_class.LiveClass(
             code,
-            int(revision),
-            int(moved),
-            ClassPosition.from_text(place),
-            frozenset(map(int, revealed)),
-            counted([*map(int, at.split(":")), int(n)] for at, n in votes.items()),
-            int(people),
-            said - hidden,
-            closed == "1",
-            hidden,
-            int(lists or 0),
+            revision=int(revision),
+            moved=int(moved),
+            place=live_class.ClassPosition.from_text(place),
+            revealed=frozenset(map(int, revealed)),
+            counts=counts,
+            people=int(people),
+            sentences=said - hidden,
+            closed=closed == "1",
+            waiting=hidden,
+            lists=int(lists or 0),
         )
 
     def lecture(self, code: str) -> str:
-        """The text of its lecture's file."""
         return self._field(code, "lecture")
 
     def is_lecturer(self, code: str, secret: str) -> bool:
-        """Whether the secret is the class's."""
-        return is_secret(secret, self._field(code, "secret"))
+        return live_class.is_secret(secret, self._field(code, "secret"))
 
     def move(
-        self, code: str, secret: str, place: ClassPosition, lecture: str | None = None
+        self, code: str, secret: str, place: live_class.ClassPosition, lecture: str | None = None
     ) -> None:
-        """Note where the lecturer is now, and perhaps another lecture."""
         new_lecture = () if lecture is None else (lecture,)
         self._do_as_lecturer("move", code, secret, place.to_text(), *new_lecture)
 
     def reveal(self, code: str, secret: str, scene: int) -> None:
-        """Show the answers to a scene's question."""
         self._do_as_lecturer("reveal", code, secret, scene)
 
     def hide(self, code: str, secret: str, number: int, hidden: bool = True) -> None:
-        """Hide a student's sentence, or show it again."""
         self._do_as_lecturer("hide", code, secret, number, int(hidden))
 
     def end(self, code: str, secret: str) -> None:
-        """End the class and delete it."""
         self._do_as_lecturer("end", code, secret)
 
     def set_door(self, code: str, secret: str, closed: bool) -> None:
-        """Close the door to all who were not there before, or open it."""
         self._do_as_lecturer("set_door", code, secret, int(closed))
 
     def remove_all(self, code: str, secret: str) -> None:
-        """Remove everybody, with their answers and sentences, and void their tickets."""
         self._do_as_lecturer("remove_all", code, secret)
 
     def ticket(self, code: str, student: str) -> str:
-        """What lets a student in; only a page's session gives it to them."""
         secret_hash, _, lists, _ = self._door(code, student)
-        return ticket_of(secret_hash, lists, student)
+        return live_class.ticket_of(secret_hash, lists, student)
 
     def come(
         self, code: str, student: str, ticket: str, admit: Callable[[], None] = lambda: None
     ) -> None:
-        """Let a student in, unless the door is closed to them."""
         secret_hash, closed, lists, known = self._door(code, student)
-        pass_door(student, ticket, secret_hash, (closed, lists), known, admit)
-        self._do("come", code, AWAY_AFTER_S, MOST_PEOPLE, student, lists)
+        live_class.pass_door(student, ticket, secret_hash, (closed, lists), known, admit)
+        self._do("come", code, live_class.AWAY_AFTER_S, MOST_PEOPLE, student, lists)
 
     def stay(self, code: str, students: Iterable[str]) -> None:
-        """Note that students who came are still there."""
-        self._do("see", code, AWAY_AFTER_S, 1, *students)
+        self._do("see", code, live_class.AWAY_AFTER_S, 1, *students)
 
     def leave(self, code: str, student: str) -> None:
-        """Free the place of a student who has left; they may come back."""
-        self._do("see", code, AWAY_AFTER_S, 0, student)
+        self._do("see", code, live_class.AWAY_AFTER_S, 0, student)
 
     def _door(self, code: str, student: str) -> tuple[str, bool, int, bool]:
         """The hash of the secret, whether the door is closed, lists, and whether `student` came."""
@@ -303,21 +267,18 @@ class RedisStore:
             all_at_once.zscore(keys["people"], student)
             (secret_hash, closed, lists), seen = all_at_once.execute()
         if secret_hash is None:
-            raise NoSuchClassError
+            raise live_class.NoSuchClassError
         return str(secret_hash), closed == "1", int(lists or 0), seen is not None
 
     def vote(self, code: str, student: str, scene: int, option: int) -> bool:
-        """Whether a student's answer counts: it may be changed until all are revealed."""
-        if not 0 <= option < MOST_OPTIONS:
+        if not 0 <= option < live_class.MOST_OPTIONS:
             option = -1  # not refused here, as a stranger is to be refused first
         return self._do("vote", code, student, scene, option) != LATE
 
     def say(self, code: str, student: str, text: str) -> None:
-        """Keep a student's sentence, hidden, in place of an earlier one; empty takes it back."""
-        self._do("say", code, student, sentence_text(text))
+        self._do("say", code, student, live_class.sentence_text(text))
 
-    def sentences(self, code: str) -> list[Sentence]:
-        """All that were sent in, in their order."""
+    def sentences(self, code: str) -> list[live_class.Sentence]:
         keys = _keys(code)
         with self._reached() as redis, redis.pipeline() as all_at_once:
             all_at_once.exists(keys["class"])
@@ -325,9 +286,11 @@ class RedisStore:
             all_at_once.smembers(keys["hidden"])
             exists, said, hidden = all_at_once.execute()
         if not exists:
-            raise NoSuchClassError
+            raise live_class.NoSuchClassError
         numbered = sorted((int(number), text) for number, text in said.items())
-        return [Sentence(number, text, str(number) in hidden) for number, text in numbered]
+        return [
+            live_class.Sentence(number, text, str(number) in hidden) for number, text in numbered
+        ]
 
     async def changes(self) -> AsyncIterator[str | None]:
         """The code of each class that changes; None where some may have been missed."""
@@ -349,30 +312,32 @@ class RedisStore:
         try:
             yield self._redis
         except RedisError as error:
-            raise ClassStoreError(f"Redis at {self.where} cannot be used ({error}).") from error
+            raise live_class.ClassStoreError(
+                f"Redis at {self.where} cannot be used ({error})."
+            ) from error
 
     def _field(self, code: str, name: str) -> str:
         with self._reached() as redis:
             value = redis.hget(_keys(code)["class"], name)
         if value is None:
-            raise NoSuchClassError
+            raise live_class.NoSuchClassError
         return str(value)
 
     def _do_as_lecturer(self, name: str, code: str, secret: str, *args: str | float) -> None:
-        check_lecturer(secret, self._field(code, "secret"))
+        live_class.check_lecturer(secret, self._field(code, "secret"))
         self._do(name, code, *args)
 
     def _do(self, name: str, code: str, *args: str | float) -> object:
         with self._reached():
             outcome = self._scripts[name](keys=[*_keys(code).values()], args=args)
         if outcome == OVER:
-            raise NoSuchClassError
+            raise live_class.NoSuchClassError
         if outcome == FULL:
-            raise FullClassError
+            raise live_class.FullClassError
         if outcome == STALE:
-            raise TicketError
+            raise live_class.TicketError
         if outcome == STRANGER:
-            raise NoSuchClassError(MUST_FOLLOW)
+            raise live_class.NoSuchClassError(live_class.MUST_FOLLOW)
         return outcome
 
 

@@ -81,35 +81,30 @@ def _linearity(run: Run) -> Linearity:
     return cached_for_block(run, ("linearity",), try_linearity)
 
 
-def _toy_error(toy: str, place: int) -> Callable[[Run], str]:
-    return lambda run: percent(answers_of(run)[toy].fits[place].median)
+def _of_toy(toy: str) -> None:
+    """Register the errors of “Why wider?” on a toy."""
 
+    def error(place: int) -> Callable[[Run], str]:
+        return lambda run: percent(answers_of(run)[toy].fits[place].median)
 
-def _toy_without(toy: str) -> Callable[[Run], str]:
-    return lambda run: percent(answers_of(run)[toy].toy.without)
-
-
-for _toy in TOYS:
     facts(
         {
-            f"{_toy}_bend": (
-                f"In “Why wider?”, the error on the {_toy} with d_ff = d_model",
-                _toy_error(_toy, BEND_ALONE),
+            f"{toy}_bend": (
+                f"In “Why wider?”, the error on the {toy} with d_ff = d_model",
+                error(BEND_ALONE),
             ),
-            f"{_toy}_four": (
-                f"The same on the {_toy} with d_ff = 4 × d_model",
-                _toy_error(_toy, -2),
-            ),
-            f"{_toy}_wide": (
-                f"The same on the {_toy} with d_ff = 8 × d_model",
-                _toy_error(_toy, -1),
-            ),
-            f"{_toy}_no_phi": (
-                f"The least error on the {_toy} without φ, at any d_ff",
-                _toy_without(_toy),
+            f"{toy}_four": (f"The same on the {toy} with d_ff = 4 × d_model", error(-2)),
+            f"{toy}_wide": (f"The same on the {toy} with d_ff = 8 × d_model", error(-1)),
+            f"{toy}_no_phi": (
+                f"The least error on the {toy} without φ, at any d_ff",
+                lambda run: percent(answers_of(run)[toy].toy.without),
             ),
         }
     )
+
+
+for _toy in TOYS:
+    _of_toy(_toy)
 
 facts({
     "input_norm": ("The norm of the FFN's input", lambda run: _norm(_path(run).input)),

@@ -20,24 +20,15 @@ def fact(function: Compute) -> Compute:
 
 
 def fact_of_both(function: Callable[[Run, TracedModel], str]) -> None:
-    """Register a fact of the network that drives the page, and as partner_… of the other one.
-
-    Each is shown in its network's colour.
-    """
+    """Register a fact of the network that drives the page, and as partner_… of the other."""
     name, meaning = function.__name__, (function.__doc__ or "").removesuffix(".")
 
     def coloured(run: Run, traced: TracedModel) -> Sentence:
         return number(function(run, traced), traced.card.colour)
 
-    facts(
-        {
-            name: (meaning, lambda run: coloured(run, run.subject)),
-            f"partner_{name}": (
-                f"{{{name}}} in the other network",
-                lambda run: coloured(run, partner(run)),
-            ),
-        }
-    )
+    other = f"{{{name}}} in the other network"
+    facts({name: (meaning, lambda run: coloured(run, run.subject))})
+    facts({f"partner_{name}": (other, lambda run: coloured(run, partner(run)))})
 
 
 def facts(entries: Mapping[str, tuple[str, Compute]]) -> None:

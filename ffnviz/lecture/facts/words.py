@@ -2,11 +2,7 @@
 
 import torch
 
-from ffnviz.analysis.lab.bend_deleted import (
-    WITHOUT_ATTENTION,
-    WITHOUT_FFN,
-    WITHOUT_PHI,
-)
+from ffnviz.analysis.lab.bend_deleted import WITHOUT_ATTENTION, WITHOUT_FFN, WITHOUT_PHI
 from ffnviz.analysis.needs import ours
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, predict, predict_without_ffn

@@ -11,14 +11,8 @@ from ffnviz.server.streamlit_patches.page_script import SCRIPTS
 from ffnviz.server.streamlit_patches.patch import ALL, apply
 
 AT_START = ("run_gate", "held_messages", "message_limits", "compressed_messages", "typing_pause")
-PATCHES = (
-    *AT_START,
-    "page_script",
-    "plotly_file",
-    "open_sessions",
-    "closed_sessions",
-    "reconnected_text",
-)
+LATER = ("page_script", "plotly_file", "open_sessions", "closed_sessions", "reconnected_text")
+PATCHES = (*AT_START, *LATER)
 
 log = logging.getLogger(__name__)
 

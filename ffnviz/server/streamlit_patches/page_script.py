@@ -90,12 +90,10 @@ def _later() -> list[str]:
 
 def guard_js() -> str:
     """The scripts that are not switched off, as one; a script that fails stops no other."""
+    folder = files(__package__)
+    scripts = {name: folder.joinpath(f"{name}.js") for name in SCRIPTS if not is_off(name)}
     return "\n".join(
-        f'try {{\n{_script(name)}}} catch (error) {{\n  console.warn("{name}", error);\n}}\n'
-        for name in SCRIPTS
-        if not is_off(name)
+        f"try {{\n{file.read_text(encoding='utf-8')}}} catch (error) {{\n"
+        f'  console.warn("{name}", error);\n}}\n'
+        for name, file in scripts.items()
     )
-
-
-def _script(name: str) -> str:
-    return files(__package__).joinpath(f"{name}.js").read_text(encoding="utf-8")

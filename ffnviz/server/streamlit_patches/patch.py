@@ -26,11 +26,7 @@ class StreamlitChangedError(RuntimeError):
 
 
 def expect(holds: object, what: str) -> None:
-    """Go on only if Streamlit is as a patch needs it.
-
-    Raises:
-        StreamlitChangedError: with what was expected.
-    """
+    """Go on only if Streamlit is as a patch needs it; else raises StreamlitChangedError."""
     if not holds:
         raise StreamlitChangedError(f"it expects that {what}")
 
@@ -42,11 +38,7 @@ def is_off(name: str) -> bool:
 
 
 def check(name: str) -> ModuleType:
-    """The module of a patch, if it fits this Streamlit.
-
-    Raises:
-        StreamlitChangedError: in a sentence, if it does not.
-    """
+    """The module of a patch; raises StreamlitChangedError if it does not fit this Streamlit."""
     try:
         module = import_module(f"{__package__}.{name}")
         module.check()

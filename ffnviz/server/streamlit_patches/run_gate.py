@@ -79,18 +79,16 @@ class QueuedScriptRequests(ScriptRequests):
         if self._by_itself:
             self._by_itself = False
         elif self._state == ScriptRequestType.RERUN:
-            if not self.run_queue.slice_is_over(self._queued) or self._can_wait():
+            # A fragment that was asked for never breaks off what runs, as in Streamlit itself.
+            data = self._rerun_data
+            can_wait = _fragment_run_should_not_preempt_script(
+                data.fragment_id_queue, data.is_fragment_scoped_rerun
+            )
+            if can_wait or not self.run_queue.slice_is_over(self._queued):
                 return None
             self.run_queue.end(self._queued)
             self._wait()
         return super().on_scriptrunner_yield()
-
-    def _can_wait(self) -> bool:
-        # A fragment that was asked for never breaks off what runs; Streamlit has it the same way.
-        data = self._rerun_data
-        return _fragment_run_should_not_preempt_script(
-            data.fragment_id_queue, data.is_fragment_scoped_rerun
-        )
 
     def _wait(self) -> None:
         before, self._queued = self._queued, self.run_queue.place()

@@ -10,18 +10,7 @@ from typing import Any
 
 import torch
 
-from ffnviz.analysis.trainings import (
-    FINAL,
-    RATE,
-    Design,
-    Row,
-    Run,
-    next_run,
-    read_table,
-    trainings,
-    unique,
-    written,
-)
+from ffnviz.analysis import trainings
 from ffnviz.models.device import processor
 from ffnviz.models.encoder.atomic import replace_file
 from ffnviz.models.encoder.tokenizer import MASK
@@ -37,46 +26,37 @@ CHECKPOINT_STEPS = 1_000
 
 
 def study(
-    path: Path,
-    design: Design,
-    version: str,
-    report: Callable[[int, Row], None],
+    path: Path,  # of the log, CSV
+    design: trainings.Design,
+    version: str,  # of ffnviz
+    report: Callable[[int, trainings.Row], None],  # called after each run with how many are done
     *,
     afresh: bool = False,
-) -> list[Row]:
+) -> list[trainings.Row]:
     """Do the runs that are not yet in the log, and write it anew after each.
 
-    Runs that the package's own log has are taken from it. Interrupted at any time, the study goes
-    on where it was; of a run, at most a thousand steps are lost. One thread computes: the order of
-    sums, and so a loss, is then the same at each repetition.
-
-    Args:
-        path: of the log, CSV.
-        design: which runs.
-        version: of ffnviz, for the log.
-        report: called after each run with the number of finished ones, and its row.
-        afresh: whether to leave the package's log aside.
-
-    Raises:
-        StudyError: if the file is not a log of trainings.
-        OSError: if it cannot be read or written.
+    Runs that the package's own log has are taken from it, unless `afresh`. Interrupted at any time,
+    the study goes on where it was; of a run, at most a thousand steps are lost. One thread
+    computes: the order of sums, and so a loss, is then the same at each repetition.
     """
     torch.set_num_threads(1)
     running = path.with_suffix(".running")
     version = f"{version}, PyTorch {torch.__version__}"
-    rows = read_table(path) if path.exists() else []
+    rows = trainings.read_table(path) if path.exists() else []
     if not afresh:
-        rows = unique([*rows, *(row for row in trainings() if row.steps == design.steps)])
-    while (run := next_run(rows, design)) is not None:
+        rows = trainings.unique(
+            [*rows, *(row for row in trainings.trainings() if row.steps == design.steps)]
+        )
+    while (run := trainings.next_run(rows, design)) is not None:
         learner = _trained(run, design.steps, running)
         rows.append(_measured(learner, run, version))
-        replace_file(path, written(rows))
+        replace_file(path, trainings.written(rows))
         running.unlink(missing_ok=True)
         report(len(rows), rows[-1])
     return rows
 
 
-def _trained(run: Run, steps: int, running: Path) -> Learner:
+def _trained(run: trainings.Run, steps: int, running: Path) -> Learner:
     """A network at the end of a run, which goes on from its checkpoint if there is one."""
     learner = Learner(Plan(run.variant, TEXT, steps, run.seed, learning_rate=run.learning_rate))
     name = {**asdict(run), "steps": steps}
@@ -108,12 +88,12 @@ def _restore(learner: Learner, name: dict[str, Any], running: Path) -> None:
         learner.step, learner.tokens = saved["step"], saved["tokens"]
 
 
-def _measured(learner: Learner, run: Run, version: str) -> Row:
+def _measured(learner: Learner, run: trainings.Run, version: str) -> trainings.Row:
     encoder = learner.encoder
     unseen = validate(encoder, _batches(run.phase))
     seen = validate(encoder, _batches(TRAINING, learner.plan.variant.sentences))
     trained = [weights.numel() for weights in encoder.parameters() if weights.requires_grad]
-    return Row(
+    return trainings.Row(
         run.variant,
         run.phase,
         run.learning_rate,
@@ -143,7 +123,7 @@ def _batches(part: str, n: int | None = None) -> list[Batch]:
     if part == TRAINING:
         rows = thinned(training_sentences(n).training, LOOKED_AT_SEEN)
     else:
-        first = (RATE, FINAL).index(part)
+        first = (trainings.RATE, trainings.FINAL).index(part)
         rows = {
             length: half
             for length, all_ in sentences.held_out.items()

@@ -29,8 +29,7 @@ class OwnTextError(ValueError):
 def sentences_in(text: str) -> list[str]:
     """The sentences of a text: cut at lines, at full stops, and where they are too long.
 
-    Raises:
-        OwnTextError: if it is too long, no text, or has too few sentences.
+    Raises OwnTextError if it is too long, no text, or has too few sentences.
     """
     if len(text) > LONGEST:
         raise OwnTextError(f"The file has more than {LONGEST:,} characters: take a part of it.")
@@ -73,11 +72,7 @@ def all_everyday() -> tuple[Tokenizer, Sentences]:
 
 @lru_cache(maxsize=TEXTS)
 def text_read(own: str = "") -> tuple[Tokenizer, Sentences]:
-    """The tokenizer and the sentences of a person's own text, or the everyday ones without one.
-
-    Raises:
-        OwnTextError: if it is too long, no text, or has too few sentences.
-    """
+    """The tokenizer and the sentences of a person's own text, or the everyday ones without one."""
     if not own:
         return everyday()
     tokenizer, sentences = _read(sentences_in(own), "own-text", 1)
