@@ -3,6 +3,7 @@
 In a process of its own: here a hook checks the types of all that is handed to the model.
 """
 
+import importlib.util
 import inspect
 import json
 import pickle
@@ -10,9 +11,8 @@ import subprocess
 import sys
 from collections.abc import Callable
 from copy import deepcopy
-from functools import cache
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -25,25 +25,31 @@ import json, sys
 import torch
 import ffnviz
 
-if sys.argv[2] == "relu":
-    model, text = ffnviz.load("relu"), "The cat sat on the [MASK]."
-else:
-    from tests.models.external.families import FAMILIES, build
-    from tests.models.external.tokenizers import byte_level
-    model, text = ffnviz.from_module(build(FAMILIES[sys.argv[2]]), byte_level()), "the cat sat"
-trace = model.trace(text)
-measure = ffnviz.logit_difference(model, 5, 9)
-wide, direction = torch.zeros(model.sizes.d_ff), torch.zeros(model.sizes.d_model)
-eye = torch.eye(len(wide))
-sae = ffnviz.Sae("n", 1, "hidden", "standard", w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)
-answers = {}
-for asked in json.loads(sys.argv[1]):
-    try:
-        eval(asked)
-        answers[asked] = ["nothing", ""]
-    except Exception as error:
-        answers[asked] = [type(error).__name__, str(error)]
-print(json.dumps(answers))
+def answered(network, calls):
+    if network == "relu":
+        model, text = ffnviz.load("relu"), "The cat sat on the [MASK]."
+    else:
+        from tests.models.external.families import FAMILIES, build
+        from tests.models.external.tokenizers import byte_level
+        model, text = ffnviz.from_module(build(FAMILIES[network]), byte_level()), "the cat sat"
+    trace = model.trace(text)
+    measure = ffnviz.logit_difference(model, 5, 9)
+    wide, direction = torch.zeros(model.sizes.d_ff), torch.zeros(model.sizes.d_model)
+    eye = torch.eye(len(wide))
+    same = {"w_enc": eye, "w_dec": eye, "b_dec": wide, "b_enc": wide}
+    sae = ffnviz.Sae("n", 1, "hidden", "standard", **same)
+    names = {name: getattr(ffnviz, name) for name in ffnviz.__all__ if name != "view"}
+    names, answers = {**names, **globals(), **locals()}, {}
+    for call in calls:
+        try:
+            eval(call, names)
+            answers[call] = ["nothing", ""]
+        except Exception as error:
+            answers[call] = [type(error).__name__, str(error)]
+    return answers
+
+asked = json.loads(sys.argv[1])
+print(json.dumps({network: answered(network, calls) for network, calls in asked.items()}))
 """
 WRONG = {
     "model.trace(None)": ("TypeError", "A text is a str, and this is of type NoneType."),
@@ -55,15 +61,15 @@ WRONG = {
     "model.run(torch.tensor([1, 99999]))": ("ValueError", "no entry 99999 in the vocabulary"),
     "model.run(torch.tensor([-1]))": ("ValueError", "no entry -1 in the vocabulary"),
     "trace.logits_at(99)": ("IndexError", "There is no token 99: tokens are numbered from 0 to "),
-    "ffnviz.load('')": ("ValueError", "The name is empty: give relu, gelu, a folder"),
-    "ffnviz.load('relu', dtype='bfloat16')": ("ValueError", "is one of ours: it has float32"),
-    "ffnviz.load('relu', dtype=torch.bfloat16)": ("ValueError", "is one of ours: it has float32"),
-    "ffnviz.load('relu', revision='main')": ("ValueError", "Leave out revision."),
-    "ffnviz.load('relu', dtype=torch.float16)": (
+    "load('')": ("ValueError", "The name is empty: give relu, gelu, a folder"),
+    "load('relu', dtype='bfloat16')": ("ValueError", "is one of ours: it has float32"),
+    "load('relu', dtype=torch.bfloat16)": ("ValueError", "is one of ours: it has float32"),
+    "load('relu', revision='main')": ("ValueError", "Leave out revision."),
+    "load('relu', dtype=torch.float16)": (
         "ValueError", "dtype = torch.float16 is not allowed: it must be float32 or bfloat16"),
-    "ffnviz.load('relu', dtype=torch.float32)": ("nothing", ""),
-    "ffnviz.load('relu', device='nowhere')": ("RuntimeError", "'nowhere' cannot be used here"),
-    "ffnviz.load('relu', device='cuda:77')": ("RuntimeError", "'cuda:77' cannot be used here"),
+    "load('relu', dtype=torch.float32)": ("nothing", ""),
+    "load('relu', device='nowhere')": ("RuntimeError", "'nowhere' cannot be used here"),
+    "load('relu', device='cuda:77')": ("RuntimeError", "'cuda:77' cannot be used here"),
 }  # fmt: skip
 # Of our networks and of others', alike.
 OF_ANY = {
@@ -86,89 +92,83 @@ OF_ANY = {
     "model.ffn(0).neuron(direction, 99999)": ("ValueError", "There is no neuron 99999"),
     "model.stream_with(trace, 99, direction)": ("ValueError", "There is no block 99"),
     "model.embedding_parts(trace, 99)": ("ValueError", "There is no token 99"),
-    "ffnviz.Trace.cat(trace)": ("TypeError", "Give traces in a list, even a single one: [trace]."),
-    "ffnviz.Trace.cat(None)": ("TypeError", "Give traces in a list, even a single one: [trace]."),
-    "ffnviz.Trace.cat([1])": ("TypeError", "There is a int among them: give traces of texts."),
-    "ffnviz.ablate(trace, text, measure, 0)": ("TypeError", "network = Trace("),
-    "ffnviz.patch(text, text, text, 0)": ("TypeError", "give a network, as ffnviz.load"),
-    "ffnviz.contrast(trace, [text], [text], 0)": ("TypeError", "give a network, as ffnviz.load"),
-    "ffnviz.ablate(model, text, None, 0)": ("TypeError", "measure = None: give a function of"),
-    "ffnviz.ablate(model, text, type(measure)(99999), 0)": (
-        "ValueError", "There is no entry 99999"),
-    "ffnviz.ablate(model, text, measure, 0, how='resample', reference=[text], draws=2.5)": (
-        "ValueError", "draws = 2.5: give a whole number, 2 or more."),
-    "ffnviz.ablate(model, text, measure, 0, how='resample', reference=[text], seed='a')": (
-        "ValueError", "seed = 'a': give a whole number, 0 or more."),
-    "ffnviz.steer(model, text, None, 0)": ("TypeError", "direction = None: give a tensor"),
-    "ffnviz.steer(model, text, direction)": ("TypeError", "a direction that is a tensor"),
-    "ffnviz.steer(model, text, direction, 0, 'a')": ("ValueError", "strength = 'a': give one"),
-    "ffnviz.logit_attribution(model, measure)": ("TypeError", "give the trace of one text"),
-    "ffnviz.logit_attribution(ffnviz.Trace.cat([trace]), measure)": (
-        "TypeError", "trace = JoinedTrace(1"),
-    "ffnviz.logit_attribution(model.run(trace.ids), measure)": ("TypeError", "trace = StreamTr"),
-    "ffnviz.logit_attribution(trace, len)": ("TypeError", "only a logit, or a difference of two"),
-    "ffnviz.neuron_paths(model, 0, 0, 1)": ("TypeError", "give the trace of one text"),
-    "ffnviz.gradient_attribution(model, text, lambda l: 1.0)": (
-        "TypeError", "for each row of logits"),
-    "ffnviz.gradient_attribution(model, text, lambda l: l.detach()[..., 0])": (
+    "Trace.cat(trace)": ("TypeError", "Give traces in a list, even a single one: [trace]."),
+    "Trace.cat(None)": ("TypeError", "Give traces in a list, even a single one: [trace]."),
+    "Trace.cat([1])": ("TypeError", "There is a int among them: give traces of texts."),
+    "ablate(trace, text, measure, 0)": ("TypeError", "network = Trace("),
+    "patch(text, text, text, 0)": ("TypeError", "give a network, as ffnviz.load"),
+    "contrast(trace, [text], [text], 0)": ("TypeError", "give a network, as ffnviz.load"),
+    "ablate(model, text, None, 0)": ("TypeError", "measure = None: give a function of"),
+    "ablate(model, text, type(measure)(99999), 0)": ("ValueError", "There is no entry 99999"),
+    "ablate(model, text, measure, 0, how='resample', reference=[text], draws=2.5)": (
+        "ValueError", "draws = 2.5: give"),
+    "ablate(model, text, measure, 0, how='resample', reference=[text], seed='a')": (
+        "ValueError", "seed = 'a': give"),
+    "steer(model, text, None, 0)": ("TypeError", "direction = None: give a tensor"),
+    "steer(model, text, direction)": ("TypeError", "a direction that is a tensor"),
+    "steer(model, text, direction, 0, 'a')": ("ValueError", "strength = 'a': give one"),
+    "logit_attribution(model, measure)": ("TypeError", "give the trace of one text"),
+    "logit_attribution(Trace.cat([trace]), measure)": ("TypeError", "trace = JoinedTrace(1"),
+    "logit_attribution(model.run(trace.ids), measure)": ("TypeError", "trace = StreamTr"),
+    "logit_attribution(trace, len)": ("TypeError", "only a logit, or a difference of two"),
+    "neuron_paths(model, 0, 0, 1)": ("TypeError", "give the trace of one text"),
+    "gradient_attribution(model, text, lambda l: 1.0)": ("TypeError", "for each row of logits"),
+    "gradient_attribution(model, text, lambda l: l.detach()[..., 0])": (
         "ValueError", "This measure has no gradient"),
-    "ffnviz.logit_difference(model, None)": ("TypeError", "word = None: give a word's text"),
-    "ffnviz.logit_difference(model, True)": ("TypeError", "word = True: give a word's text"),
-    "ffnviz.logit_difference(model, -1)": ("ValueError", "There is no entry -1"),
-    "ffnviz.Sae('n', 1, 'there', 'standard', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
-        "SaeError", "at = 'there' must be one of hidden, ffn"),
-    "ffnviz.Sae('n', 1, 'hidden', 'other', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
-        "SaeError", "architecture = 'other' must be one of standard"),
-    "ffnviz.Sae('n', 1, 'hidden', 'jumprelu', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
-        "SaeError", "n is a jumprelu autoencoder without its threshold."),
-    "ffnviz.Sae('n', 1, 'hidden', 'standard', w_enc=eye, w_dec=eye[1:], b_dec=wide, b_enc=wide)": (
-        "SaeError", "n: w_dec is ("),
-    "ffnviz.sae_features(trace, 'n')": ("TypeError", "sae = 'n': give a dictionary"),
-    "ffnviz.load(None)": ("TypeError", "name = None: give relu, gelu, a folder, or a name"),
-    "ffnviz.write_descriptions(['a'], 'said')": ("TypeError", "There is 'a' among them: give"),
+    "logit_difference(model, None)": ("TypeError", "word = None: give a word's text"),
+    "logit_difference(model, True)": ("TypeError", "word = True: give a word's text"),
+    "logit_difference(model, -1)": ("ValueError", "There is no entry -1"),
+    "Sae('n', 1, 'there', 'standard', **same)": ("SaeError", "at = 'there' must be one of hidden"),
+    "Sae('n', 1, 'hidden', 'other', **same)": ("SaeError", "architecture = 'other' must be one of"),
+    "Sae('n', 1, 'hidden', 'jumprelu', **same)": (
+        "SaeError", "jumprelu autoencoder without its threshold"),
+    "Sae('n', 1, 'hidden', 'standard', **same | {'w_dec': eye[1:]})": ("SaeError", "n: w_dec is ("),
+    "sae_features(trace, 'n')": ("TypeError", "sae = 'n': give a dictionary"),
+    "load(None)": ("TypeError", "name = None: give relu, gelu, a folder, or a name"),
+    "write_descriptions(['a'], 'said')": ("TypeError", "There is 'a' among them: give"),
     # Numbers that are none, or that the network's precision has not.
-    "ffnviz.Edit(0, trace.ids.to('meta'), scale=0.0)": ("ValueError", "neurons is on the device"),
-    "ffnviz.Edit(0, add=direction.to('meta'), at='output')": ("ValueError", "add is on the device"),
-    "ffnviz.Edit(0, scale=direction.sum().to('meta'))": ("ValueError", "give one finite number"),
-    "ffnviz.Edit(0, add=[0.0, 1.0], at='output')": (
-        "ValueError", "add = [0.0, 1.0]: give one number, or torch.tensor([…])."),
-    "model.trace(text, ffnviz.Edit(0, [1], scale=1e39))": (
+    "Edit(0, trace.ids.to('meta'), scale=0.0)": ("ValueError", "neurons is on the device"),
+    "Edit(0, add=direction.to('meta'), at='output')": ("ValueError", "add is on the device"),
+    "Edit(0, scale=direction.sum().to('meta'))": ("ValueError", "give one finite number"),
+    "Edit(0, add=[0.0, 1.0], at='output')": (
+        "ValueError", "give one number, or torch.tensor([…])."),
+    "model.trace(text, Edit(0, [1], scale=1e39))": (
         "ValueError", "scale has the value 1e+39, and the network's precision (float32) ends at"),
-    "model.trace(text, ffnviz.Edit(0, [1], value=-1e300))": ("ValueError", "value has the value"),
-    "model.trace(text, ffnviz.Edit(0, add=direction.double() + 1e300, at='output'))": (
+    "model.trace(text, Edit(0, [1], value=-1e300))": ("ValueError", "value has the value"),
+    "model.trace(text, Edit(0, add=direction.double() + 1e300, at='output'))": (
         "ValueError", "add has the value 1e+300"),
     "model.run(trace.ids.to('meta'))": ("ValueError", "ids is on the device meta"),
     "model.run(trace.ids[None][:0])": ("ValueError", "there is no text in it."),
     "model.logits(direction.to('meta'))": ("ValueError", "rows is on the device meta"),
-    "ffnviz.steer(model, text, direction.to('meta'), 0)": ("ValueError", "direction is on the dev"),
+    "steer(model, text, direction.to('meta'), 0)": ("ValueError", "direction is on the dev"),
     # One thing where another is wanted.
     "model.trace(text, 'edit')": ("TypeError", "edits = 'edit': give ffnviz.Edit"),
     "model.trace(text, hold=None)": ("nothing", ""),
     "model.trace(text, hold=True)": ("ValueError", "hold = True: give 'ffn', 'attention', 'all'"),
     "model.trace(text, hold=1.0)": ("ValueError", "hold = 1.0: give 'ffn', 'attention', 'all'"),
-    "ffnviz.Trace.load('.')": ("TraceFileError", "'.' is a folder, and a trace is a file."),
-    "ffnviz.Trace.load('')": ("TypeError", "path = '': give the name of a file."),
+    "Trace.load('.')": ("TraceFileError", "'.' is a folder, and a trace is a file."),
+    "Trace.load('')": ("TypeError", "path = '': give the name of a file."),
     "trace.save(None)": ("TypeError", "path = None: give the name of a file."),
-    "ffnviz.read_index(None)": ("TypeError", "path = None: give the name of a file."),
-    "ffnviz.read_index('not-there')": ("IndexFileError", "neurons: there is no such file."),
-    "ffnviz.read_sae(5)": ("TypeError", "path = 5: give the name of a file."),
-    "ffnviz.read_descriptions(None)": ("TypeError", "path = None: give the name of a file."),
-    "ffnviz.Description(1, 5, 'x')": ("DescriptionsError", "layer = 1: give a text"),
-    "ffnviz.Description('1', -1, 'x')": ("DescriptionsError", "index = -1: give a whole number"),
-    "ffnviz.Description('1', 5, '')": ("DescriptionsError", "text = '': say what"),
-    "ffnviz.neuron_paths(trace, 0, 1.0, 1)": ("ValueError", "neuron = 1.0: give one whole number"),
-    "ffnviz.neuron_paths(trace, 0, True, 1)": ("ValueError", "neuron = True: give one whole numb"),
-    "ffnviz.neuron_paths(trace, 1, 0, 0)": ("ValueError", "Block 0 (from 0) does not come after"),
-    "ffnviz.steer(model, text, direction.numpy(), 0)": ("nothing", ""),
-    "ffnviz.steer(model, text, [0.0] * 999, 0)": ("TypeError", "0.0, ...]: give a tensor, (width"),
-    "ffnviz.steer(model, text, direction, 0, at='')": ("ValueError", "at = '' must be one of"),
-    "ffnviz.generate(model, text, 1, sample='no')": ("ValueError", "sample = 'no': give True or F"),
-    "ffnviz.LogitDifference('cat')": ("TypeError", "word = 'cat': give a vocabulary entry"),
-    "ffnviz.sae_examples(model, sae, [text], progress=None)": ("nothing", ""),
-    "ffnviz.Sae('n', -1, 'hidden', 'standard', w_enc=eye, w_dec=eye, b_dec=wide, b_enc=wide)": (
-        "SaeError", "n: block = -1: give one whole number, from 0"),
-    "ffnviz.Sae('n', 1, 'hidden', 'standard', w_enc=[1], w_dec=eye, b_dec=wide, b_enc=wide)": (
-        "SaeError", "n: w_enc must be a tensor of floating-point numbers."),
+    "read_index(None)": ("TypeError", "path = None: give the name of a file."),
+    "read_index('not-there')": ("IndexFileError", "neurons: there is no such file."),
+    "read_sae(5)": ("TypeError", "path = 5: give the name of a file."),
+    "read_descriptions(None)": ("TypeError", "path = None: give the name of a file."),
+    "Description(1, 5, 'x')": ("DescriptionsError", "layer = 1: give a text"),
+    "Description('1', -1, 'x')": ("DescriptionsError", "index = -1: give a whole number"),
+    "Description('1', 5, '')": ("DescriptionsError", "text = '': say what"),
+    "neuron_paths(trace, 0, 1.0, 1)": ("ValueError", "neuron = 1.0: give one whole number"),
+    "neuron_paths(trace, 0, True, 1)": ("ValueError", "neuron = True: give one whole numb"),
+    "neuron_paths(trace, 1, 0, 0)": ("ValueError", "Block 0 (from 0) does not come after"),
+    "steer(model, text, direction.numpy(), 0)": ("nothing", ""),
+    "steer(model, text, [0.0] * 999, 0)": ("TypeError", "0.0, ...]: give a tensor, (width"),
+    "steer(model, text, direction, 0, at='')": ("ValueError", "at = '' must be one of"),
+    "generate(model, text, 1, sample='no')": ("ValueError", "sample = 'no': give True or F"),
+    "LogitDifference('cat')": ("TypeError", "word = 'cat': give a vocabulary entry"),
+    "sae_examples(model, sae, [text], progress=None)": ("nothing", ""),
+    "Sae('n', -1, 'hidden', 'standard', **same)": (
+        "SaeError", "n: block = -1: give one whole number"),
+    "Sae('n', 1, 'hidden', 'standard', **same | {'w_enc': [1]})": (
+        "SaeError", "n: w_enc must be a"),
     # Rows of another width, another precision or another number.
     "model.logits(direction.double())": ("nothing", ""),
     "model.logits(direction.half())": ("nothing", ""),
@@ -183,9 +183,9 @@ OF_ANY = {
     "sae.encode(torch.zeros(3))": ("ValueError", "x has the shape (3,): its last size must be"),
     "sae.encode(wide.numpy())": ("TypeError", "x must be a tensor of floating-point numbers"),
     "sae.decode(torch.zeros(2, len(wide)), wide)": ("ValueError", "give as many rows of each."),
-    "ffnviz.gradient_attribution(model, text, measure).towards(torch.zeros(3))": (
-        "ValueError", "activation has the shape (3,): its last size must be"),
-    "ffnviz.gradient_attribution(model, text, measure).towards(wide)": (
+    "gradient_attribution(model, text, measure).towards(torch.zeros(3))": (
+        "ValueError", "has the shape (3,)"),
+    "gradient_attribution(model, text, measure).towards(wide)": (
         "ValueError", "activation has the shape"),
     # Of a tokenizer.
     "model.tokenizer.encode(5)": ("TypeError", "A text is a str, and this is of type int."),
@@ -198,32 +198,38 @@ OF_ANY = {
 }  # fmt: skip
 
 
-@cache
-def answers(network: str) -> dict[str, Any]:
-    asked = list(OF_ANY | WRONG if network == "relu" else OF_ANY)
+@pytest.fixture(scope="module")
+def answers() -> dict[str, dict[str, tuple[str, str]]]:
+    """What each network answers, all in one process."""
+    asked = {"relu": [*OF_ANY, *WRONG]}
+    if importlib.util.find_spec("transformers"):
+        asked |= {"GPT-2": [*OF_ANY], "Llama": [*OF_ANY]}
     done = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", PROGRAM, json.dumps(asked), network],
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, json.dumps(asked)],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
-    told: dict[str, Any] = json.loads(done.stdout)
+    told: dict[str, dict[str, tuple[str, str]]] = json.loads(done.stdout)
     return told
 
 
-@pytest.mark.parametrize("asked", WRONG)
-def test_a_wrong_call_is_answered_in_a_sentence(asked: str) -> None:
-    kind, said = WRONG[asked]
-    assert answers("relu")[asked][0] == kind, answers("relu")[asked]
-    assert said in answers("relu")[asked][1]
-
-
 @pytest.mark.parametrize("network", ["relu", "GPT-2", "Llama"])
-@pytest.mark.parametrize("asked", OF_ANY)
-def test_ours_and_others_answer_alike(network: str, asked: str) -> None:
+def test_a_wrong_call_is_answered_in_a_sentence_by_ours_and_others_alike(
+    network: str, answers: dict[str, dict[str, tuple[str, str]]]
+) -> None:
     if network != "relu":
         pytest.importorskip("transformers")
-    kind, said = OF_ANY[asked]
-    assert answers(network)[asked][0] == kind, answers(network)[asked]
-    assert said in answers(network)[asked][1]
+    expected = OF_ANY | WRONG if network == "relu" else OF_ANY
+    assert answers[network].keys() == expected.keys()
+    for asked, (kind, said) in answers[network].items():
+        assert (asked, kind) == (asked, expected[asked][0]), said
+        assert expected[asked][1] in said, asked
+
+
+def network_of(family: str) -> ffnviz.ExternalNetwork:
+    pytest.importorskip("transformers")
+    from tests.analysis.causal.networks import network_of_kind
+
+    return network_of_kind(family)
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "BERT"])
@@ -231,10 +237,7 @@ def test_ours_and_others_answer_alike(network: str, asked: str) -> None:
 def test_a_network_moved_to_another_dtype_is_measured_there(
     family: str, dtype: torch.dtype
 ) -> None:
-    pytest.importorskip("transformers")
-    from tests.analysis.causal.networks import network_of_kind
-
-    network = deepcopy(network_of_kind(family))
+    network = deepcopy(network_of(family))
     network.model.to(dtype)
     measure, text = ffnviz.logit_difference(network, 5, 9), "the cat sat"
     off = ffnviz.ablate(network, text, measure, 1, at="ffn", token=1)
@@ -248,10 +251,7 @@ def test_a_network_moved_to_another_dtype_is_measured_there(
 
 
 def test_texts_of_special_tokens_alone_are_no_reference() -> None:
-    pytest.importorskip("transformers")
-    from tests.analysis.causal.networks import network_of_kind
-
-    network = network_of_kind("BERT")
+    network = network_of("BERT")
     for how in ("mean", "resample"):
         with pytest.raises(ValueError, match="no tokens but the tokenizer's own"):
             ffnviz.ablate(
@@ -260,31 +260,29 @@ def test_texts_of_special_tokens_alone_are_no_reference() -> None:
             )  # fmt: skip
 
 
-def test_a_contrast_knows_where_it_is_added() -> None:
-    model = ffnviz.load("relu")
-    texts, others = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
-    found = ffnviz.contrast(model, texts, others, 0, at="middle")
-    steered = ffnviz.steer(model, "It was [MASK].", found, strength=2.0)
-    asked = ffnviz.steer(model, "It was [MASK].", found.direction, 0, 2.0, at="middle")
-    assert torch.equal(steered.logits, asked.logits)
-    assert not torch.equal(steered.logits, model.trace("It was [MASK].").logits)
+GOOD, BAD = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
 
 
-def test_what_is_of_another_network_is_noticed(tmp_path: Path) -> None:
-    relu, gelu = ffnviz.load("relu"), ffnviz.load("gelu")
-    texts, others = ["A good [MASK].", "A kind [MASK]."], ["A bad [MASK].", "A cruel [MASK]."]
-    found = ffnviz.contrast(relu, texts, others, -1)
-    assert found.block == 1
+def test_a_contrast_knows_where_it_is_added_and_of_which_network_it_is() -> None:
+    relu, gelu, text = ffnviz.load("relu"), ffnviz.load("gelu"), "It was [MASK]."
+    found = ffnviz.contrast(relu, GOOD, BAD, -2, at="middle")
+    assert found.block == 0
+    steered = ffnviz.steer(relu, text, found, strength=2.0).logits
+    asked = ffnviz.steer(relu, text, found.direction, 0, 2.0, at="middle")
+    assert torch.equal(steered, asked.logits)
+    assert not torch.equal(steered, relu.trace(text).logits)
+    again = ffnviz.steer(replace(relu), text, found, strength=2.0)  # the same weights
+    assert torch.equal(again.logits, steered)
     with pytest.raises(ValueError, match="found in another network, ReLU"):
-        ffnviz.steer(gelu, texts[0], found)
-    again = ffnviz.steer(ffnviz.load("relu"), texts[0], found)  # the same weights
-    assert torch.equal(again.logits, ffnviz.steer(relu, texts[0], found).logits)
+        ffnviz.steer(gelu, text, found)
     copied = pickle.loads(pickle.dumps(found))
     assert (copied, copied.network) == (found, None)
 
-    for network in (relu, gelu):
-        network.trace(texts[0]).save(tmp_path / network.name)
-        ffnviz.Trace.load(tmp_path / network.name).save(tmp_path / f"{network.name} again")
+
+def test_traces_of_different_networks_are_not_joined_though_they_were_saved(tmp_path: Path) -> None:
+    for name in ("relu", "gelu"):
+        ffnviz.load(name).trace(GOOD[0]).save(tmp_path / name)
+        ffnviz.Trace.load(tmp_path / name).save(tmp_path / f"{name} again")
     saved = [ffnviz.Trace.load(tmp_path / name) for name in ("relu", "relu again", "gelu again")]
     assert len(ffnviz.Trace.cat(saved[:2]).tokens) == 2 * len(saved[0].tokens)
     with pytest.raises(ValueError, match="of different networks"):
@@ -292,10 +290,7 @@ def test_what_is_of_another_network_is_noticed(tmp_path: Path) -> None:
 
 
 def test_a_measure_of_another_vocabulary_is_noticed() -> None:
-    pytest.importorskip("transformers")
-    from tests.analysis.causal.networks import network_of_kind
-
-    gpt, relu = network_of_kind("GPT-2"), ffnviz.load("relu")
+    gpt, relu = network_of("GPT-2"), ffnviz.load("relu")
     of_gpt, text = ffnviz.logit_difference(gpt, 5, 9), "How [MASK] they know?"
     asked: list[Callable[[], object]] = [
         lambda: ffnviz.ablate(relu, text, of_gpt, 0),
@@ -310,27 +305,22 @@ def test_a_measure_of_another_vocabulary_is_noticed() -> None:
     assert ffnviz.ablate(relu, text, of_gelu, 0).plain > 0  # the twins read by one vocabulary
 
 
-@pytest.mark.parametrize("at", ["attention", "heads", "hidden"])
-def test_a_part_of_a_trace_gives_what_the_whole_has_there(at: str) -> None:
+def test_a_part_of_a_trace_gives_what_the_whole_has_there() -> None:
     model = ffnviz.load("relu")
     trace, do = model.trace("How [MASK] they know?"), ffnviz.logit_difference(model, "do")
     edited = model.trace(trace.text, ffnviz.Edit(0, [3], value=2.0))
     for whole in (trace, edited):
         part = token_slice(whole, range(1, 4))
-        assert ffnviz.logit_attribution(part, do, token=1) == ffnviz.logit_attribution(
-            whole, do, token=2
-        )
-        assert ffnviz.head_attribution(part, do, token=1) == ffnviz.head_attribution(
-            whole, do, token=2
-        )
-        assert ffnviz.neuron_paths(part, 0, 3, 1, token=1) == ffnviz.neuron_paths(
-            whole, 0, 3, 1, token=2
-        )
-        width = model.sizes.d_ff if at == "hidden" else model.sizes.d_model
-        eye, zero = torch.eye(width), torch.zeros(width)
-        sae = ffnviz.Sae("n", 0, at, "standard", w_enc=eye, w_dec=eye, b_dec=zero, b_enc=zero)
-        here, there = (ffnviz.sae_features(each, sae).values for each in (part, whole))
-        assert torch.equal(here, there[1:4])
+        for measured in (ffnviz.logit_attribution, ffnviz.head_attribution):
+            assert measured(part, do, token=1) == measured(whole, do, token=2)
+        paths = ffnviz.neuron_paths(part, 0, 3, 1, token=1)
+        assert paths == ffnviz.neuron_paths(whole, 0, 3, 1, token=2)
+        for at in ("attention", "heads", "hidden"):
+            width = model.sizes.d_ff if at == "hidden" else model.sizes.d_model
+            eye, zero = torch.eye(width), torch.zeros(width)
+            sae = ffnviz.Sae("n", 0, at, "standard", w_enc=eye, w_dec=eye, b_dec=zero, b_enc=zero)
+            here, there = (ffnviz.sae_features(each, sae).values for each in (part, whole))
+            assert torch.equal(here, there[1:4])
 
 
 def test_a_network_is_opened_by_names_and_numbers_that_are_such() -> None:

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from copy import copy
 from functools import cached_property, partial
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer as BytePairTokenizer
@@ -20,9 +21,9 @@ from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
 from ffnviz.models.encoder.model import Model
-from ffnviz.models.encoder.tokenizer import Encoding, Tokenizer
+from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.fingerprint import fingerprint
-from ffnviz.models.network import BATCH, Network, NotForThisNetwork
+from ffnviz.models.network import BATCH, Network, NotForThisNetwork, TokenizerLike
 from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace, Trace
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
 
@@ -31,7 +32,7 @@ SHAPES: dict[str, dict[str, object]] = {
     "one block": {"n_blocks": 1},
     "nine blocks": {"n_blocks": 9},
     "wide": {"d_ff": 65_537, "d_model": 4, "n_heads": 1},
-    "many words": {"vocab_size": 131_072, "d_model": 4, "n_heads": 1},
+    "many words": {"vocab_size": 65_537, "d_model": 4, "n_heads": 1},
     "gated": {"activation": "geglu"},
     "no biases": {"bias": False, "activation": "gelu"},
     "post-LN": {"norm": "post", "activation": "gelu"},
@@ -72,35 +73,12 @@ def with_words(tokenizer: Tokenizer, vocab_size: int) -> Tokenizer:
     return Tokenizer(BytePairTokenizer.from_str(json.dumps(values)))
 
 
-@dataclass(frozen=True)
-class Unmasked:
-    """A tokenizer without a mask."""
-
-    inner: Tokenizer
-    mask_id: int | None = None
-
-    @property
-    def vocab_size(self) -> int:
-        return self.inner.vocab_size
-
-    @property
-    def special_ids(self) -> frozenset[int]:
-        return frozenset()
-
-    def encode(self, text: str, max_tokens: int | None = None) -> Encoding:
-        return self.inner.encode(text, max_tokens)
-
-    def encode_many(self, lines: Sequence[str]) -> list[list[int]]:
-        return self.inner.encode_many(lines)
-
-    def decode(self, ids: list[int]) -> str:
-        return self.inner.decode(ids)
-
-    def word(self, id_: int) -> str:
-        return self.inner.word(id_)
-
-    def label(self, id_: int) -> str:
-        return self.inner.label(id_)
+def unmasked(tokenizer: Tokenizer) -> TokenizerLike:
+    """The same without a mask."""
+    made: Any = copy(tokenizer)
+    made.mask_id, made.special_ids = None, frozenset()
+    without: TokenizerLike = made
+    return without
 
 
 class Stranger:
@@ -113,7 +91,7 @@ class Stranger:
     EPS = 1e-5
 
     def __init__(self, tokenizer: Tokenizer, headless: bool = False) -> None:
-        self.tokenizer = Unmasked(tokenizer)
+        self.tokenizer = unmasked(tokenizer)
         self.headless = headless
         self.device = torch.device("cpu")
         generator = torch.Generator().manual_seed(8)

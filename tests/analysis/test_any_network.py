@@ -34,6 +34,7 @@ from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import Network, NotForThisNetwork
+from ffnviz.models.trace import Trace
 from ffnviz.parts.dimensions.flow import against_sequential, position_wise
 from ffnviz.parts.neurons.arithmetic import logit, output_component, pre_activation
 from ffnviz.parts.neurons.compare import compare
@@ -42,8 +43,6 @@ from ffnviz.parts.sparsity.activations import curve, landing, value_range
 from ffnviz.parts.sparsity.awake import reached
 from ffnviz.parts.sparsity.keep import concentration, kept_at, random_pass, strongest_pass
 from tests.analysis.networks import SHAPES, STRANGERS, network, ours
-from tests.models.external.families import FAMILIES, build
-from tests.models.external.tokenizers import word_piece
 
 TEXT = "The cat sat on it."
 TOKEN, WORD, NEURON = 3, 77, 9
@@ -53,6 +52,17 @@ PROBES = [Probe("The cat sat on the mat.", ("cat",)), Probe("So they sat.", ())]
 @pytest.fixture(scope="module", params=[*SHAPES, *STRANGERS])
 def net(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Network:
     return network(request.param, tokenizer)
+
+
+@pytest.fixture(scope="module")
+def trace(net: Network) -> Trace:
+    return net.trace(TEXT)
+
+
+@pytest.fixture
+def block(net: Network) -> int:
+    """The last one: in most networks not the first."""
+    return net.sizes.n_blocks - 1
 
 
 def f64(values: Tensor | np.ndarray) -> np.ndarray:
@@ -72,31 +82,29 @@ def refused(analysis: Callable[[], object], why: str) -> None:
     assert str(caught.value).endswith(".")
 
 
-def test_what_the_network_says(net: Network) -> None:
-    trace = net.trace(TEXT)
+def test_what_the_network_says(net: Network, trace: Trace, block: int) -> None:
     if not net.card.has_word_head:
         refused(lambda: predict(net, trace, TOKEN), "no word head")
         refused(lambda: predict_without_ffn(net, trace, 0, TOKEN), "no word head")
+        refused(lambda: trace.logits_at(TOKEN), "no word head")
+        refused(lambda: read_early(net, trace, TOKEN, WORD, 3), "no word head")
         return
     expected = softmax(f64(trace.logits[TOKEN]))
     told = predict(net, trace, TOKEN)
     assert told.ids.tolist() == np.argsort(-expected, kind="stable")[:10].tolist()
     assert_allclose(told.probabilities, np.sort(expected)[::-1][:10], rtol=1e-4)
-    again = predict_with_ffn_output(net, trace, 0, trace.blocks[0].ffn.output, TOKEN)
+    assert told.words == tuple(net.tokenizer.label(int(each)) for each in told.ids)
+    again = predict_with_ffn_output(net, trace, block, trace.blocks[block].ffn.output, TOKEN)
     assert again.ids.tolist() == told.ids.tolist()
-    silent = [Edit(0, range(net.sizes.d_ff), scale=0.0)]
-    bias = net.ffn(0).output_bias
-    if bias is None:  # a sleeping FFN then writes nothing at all
-        asleep = softmax(f64(net.trace(TEXT, silent).logits[TOKEN]))
-        without = predict_without_ffn(net, trace, 0, TOKEN)
+    if net.ffn(block).output_bias is None:  # a sleeping FFN then writes nothing at all
+        silent = net.trace(TEXT, [Edit(block, range(net.sizes.d_ff), scale=0.0)])
+        without = predict_without_ffn(net, trace, block, TOKEN)
+        asleep = softmax(f64(silent.logits[TOKEN]))
         assert_allclose(without.probabilities, asleep[without.ids], rtol=1e-4)
-
-
-def test_a_cut_distribution_of_any_size(net: Network) -> None:
-    if not net.card.has_word_head:
-        refused(lambda: net.trace(TEXT).logits_at(TOKEN), "no word head")
-        return
-    logits = net.trace(TEXT).logits_at(TOKEN).numpy()
+    readings = read_early(net, trace, TOKEN, WORD, 3)
+    assert len(readings) == 1 + 2 * net.sizes.n_blocks
+    assert readings[-1].probability == pytest.approx(expected[WORD], rel=1e-3)
+    logits = trace.logits_at(TOKEN).numpy()
     everything = distribution(logits, Strategy(top_k=0))
     assert everything.n_kept == net.sizes.vocab_size
     assert everything.cut.sum() == pytest.approx(1)
@@ -104,42 +112,45 @@ def test_a_cut_distribution_of_any_size(net: Network) -> None:
     assert distribution(logits, Strategy(top_k=8_192)).n_kept == min(8_192, len(logits))
 
 
-def test_the_stream_read_early(net: Network) -> None:
-    trace = net.trace(TEXT)
+def test_a_logit_and_other_numbers_taken_apart(net: Network, trace: Trace, block: int) -> None:
+    found = pre_activation(net, trace, block, TOKEN, NEURON)
+    assert abs(found.residue) < 1e-4
+    assert (found.bias != 0) == (net.ffn(block).key_bias is not None)
+    assert abs(output_component(net, trace, block, TOKEN, 2).residue) < 1e-2
     if not net.card.has_word_head:
-        refused(lambda: read_early(net, trace, TOKEN, WORD, 3), "no word head")
-        return
-    readings = read_early(net, trace, TOKEN, WORD, 3)
-    assert len(readings) == 1 + 2 * net.sizes.n_blocks
-    expected = softmax(f64(trace.logits[TOKEN]))
-    assert readings[-1].probability == pytest.approx(expected[WORD], rel=1e-3)
-
-
-def test_a_logit_taken_apart(net: Network) -> None:
-    trace = net.trace(TEXT)
-    card = net.card
-    if not (card.has_word_head and card.pre_norm):
-        why = "post-LN" if card.has_word_head else "no word head"
+        refused(lambda: logit(net, trace, TOKEN, WORD), "no word head")
+    else:
+        assert abs(logit(net, trace, TOKEN, WORD).residue) < 1e-4
+    if not (net.card.has_word_head and net.card.pre_norm):
+        why = "post-LN" if net.card.has_word_head else "no word head"
         refused(lambda: contributions(net, trace, TOKEN, WORD), why)
         refused(lambda: direct_contributions(net, trace, TOKEN, WORD), why)
         return
-    found = contributions(net, trace, TOKEN, WORD)
-    expected = float(f64(trace.logits)[TOKEN, WORD])
-    assert found.logit == pytest.approx(expected, abs=1e-4)
-    assert abs(found.residue) < 1e-4
+    parts = contributions(net, trace, TOKEN, WORD)
+    assert parts.logit == pytest.approx(float(trace.logits[TOKEN, WORD]), abs=1e-4)
+    assert abs(parts.residue) < 1e-4
     by_neuron = direct_contributions(net, trace, TOKEN, WORD)
     assert by_neuron.shape == (net.sizes.n_blocks, net.sizes.d_ff)
+    head = net.head
+    assert head is not None
+    assert head.norm is not None
+    assert head.words is not None
+    stream = f64(trace.blocks[-1].output[TOKEN])
+    stream = stream - stream.mean() if head.norm.centred else stream
+    reads = f64(head.norm.gain * head.words.vectors[WORD])
+    reads /= np.sqrt(np.square(stream).mean() + head.norm.eps)
     for number in range(net.sizes.n_blocks):
-        part = found.added[found.parts.index(f"FFN {number + 1}")]
-        bias = net.ffn(number).output_bias
-        if bias is None:
-            assert f64(by_neuron[number]).sum() == pytest.approx(part, abs=1e-4)
+        writes = net.ffn(number).output_bias
+        bias = f64(torch.zeros(1) if writes is None else writes)
+        of_bias = ((bias - bias.mean() * head.norm.centred) * reads).sum()
+        part = parts.added[parts.parts.index(f"FFN {number + 1}")]
+        assert f64(by_neuron[number]).sum() + of_bias == pytest.approx(part, abs=2e-4)
     if isinstance(net, Model) and not net.encoder.config.bias:
-        assert "LayerNorm's bias" not in found.parts
+        assert "LayerNorm's bias" not in parts.parts
 
 
-def test_what_a_change_changes(net: Network) -> None:
-    trace, edited = net.trace(TEXT), net.trace(TEXT, [Edit(0, [NEURON], value=3.0)])
+def test_what_a_change_changes(net: Network, trace: Trace) -> None:
+    edited = net.trace(TEXT, [Edit(0, [NEURON], value=3.0)])
     if not net.card.has_word_head:
         refused(lambda: change(trace, edited, TOKEN), "no word head")
         return
@@ -150,8 +161,8 @@ def test_what_a_change_changes(net: Network) -> None:
     assert found.output[0] > 0
 
 
-def test_what_wakes_a_neuron_and_what_it_writes(net: Network) -> None:
-    view = net.ffn(0)
+def test_what_wakes_a_neuron_and_what_it_writes(net: Network, block: int) -> None:
+    view = net.ffn(block)
     words = f64(net.input_words.vectors)
     norm = view.word_norm
     assert norm is not None
@@ -160,18 +171,23 @@ def test_what_wakes_a_neuron_and_what_it_writes(net: Network) -> None:
     read = read if norm.bias is None else read + f64(norm.bias)
     scores = read @ f64(view.keys[NEURON])
     scores = scores if view.key_bias is None else scores + float(view.key_bias[NEURON])
-    told = key_matches(net, 0, NEURON, 5)
+    told = key_matches(net, block, NEURON, 5)
     assert_allclose(told.scores, np.sort(scores)[::-1][:5], rtol=1e-3, atol=1e-4)
     assert_allclose(scores[told.ids], told.scores, rtol=1e-3, atol=1e-4)
     length = np.linalg.norm(f64(view.values), axis=1)
-    own, shorter = value_norms(net, 0, NEURON)
+    own, shorter = value_norms(net, block, NEURON)
     assert own == pytest.approx(length[NEURON], rel=1e-5)
     assert shorter == pytest.approx((length < length[NEURON]).mean(), abs=1e-4)
-    for found, vectors in zip(similar(net, 0, NEURON, 4), (view.keys, view.values), strict=True):
+    for found, vectors in zip(
+        similar(net, block, NEURON, 4), (view.keys, view.values), strict=True
+    ):
         rows = f64(vectors) / np.linalg.norm(f64(vectors), axis=1, keepdims=True)
-        assert_allclose(found.cosines, rows[found.neurons] @ rows[NEURON], atol=1e-5)
+        cosines = rows @ rows[NEURON]
+        cosines[NEURON] = -2
+        assert_allclose(found.cosines, np.sort(cosines)[::-1][:4], atol=1e-5)
+        assert_allclose(found.cosines, cosines[found.neurons], atol=1e-5)
     if not net.card.has_word_head:
-        refused(lambda: written_words(net, 0, NEURON), "no word head")
+        refused(lambda: written_words(net, block, NEURON), "no word head")
         return
     head = net.head
     assert head is not None
@@ -180,95 +196,86 @@ def test_what_wakes_a_neuron_and_what_it_writes(net: Network) -> None:
     if head.norm is not None:
         value = (value - value.mean() if head.norm.centred else value) * f64(head.norm.gain)
     along = f64(head.words.vectors) @ value
-    promoted, suppressed = written_words(net, 0, NEURON, 3)
-    assert_allclose(promoted.scores, np.sort(along)[::-1][:3], rtol=1e-3, atol=1e-4)
-    assert_allclose(suppressed.scores, np.sort(along)[:3], rtol=1e-3, atol=1e-4)
+    for told, sign in zip(written_words(net, block, NEURON, 3), (1, -1), strict=True):
+        assert_allclose(told.scores, sign * np.sort(sign * along)[::-1][:3], rtol=1e-3, atol=1e-4)
+        assert_allclose(told.scores, along[told.ids], rtol=1e-3, atol=1e-4)
+        assert told.words == tuple(net.tokenizer.label(int(each)) for each in told.ids)
 
 
-def test_how_few_neurons_carry_it(net: Network) -> None:
-    trace = net.trace(TEXT)
-    shares = concentration(net, trace, 0)
-    strength = np.abs(f64(trace.blocks[0].ffn.hidden)) * np.linalg.norm(
-        f64(net.ffn(0).values), axis=1
-    )
+def test_how_few_neurons_carry_it(net: Network, trace: Trace, block: int) -> None:
+    view, stages = net.ffn(block), trace.blocks[block].ffn
+    strength = np.abs(f64(stages.hidden)) * np.linalg.norm(f64(view.values), axis=1)
     ranked = -np.sort(-strength, axis=1)
+    shares = concentration(net, trace, block)
     assert_allclose(shares, ranked.sum(0).cumsum() / ranked.sum(), rtol=1e-4)
     if not net.card.has_word_head:
-        refused(lambda: strongest_pass(net, trace, 0, 3), "no word head")
+        refused(lambda: strongest_pass(net, trace, block, 3), "no word head")
         return
-    whole = kept_at(net, strongest_pass(net, trace, 0, net.sizes.d_ff), TOKEN)
-    assert whole.error == pytest.approx(0, abs=1e-5)
-    hidden = f64(trace.blocks[0].ffn.hidden[TOKEN])
+    for keep in (strongest_pass, random_pass):  # with all neurons kept nothing changes
+        whole = kept_at(net, keep(net, trace, block, net.sizes.d_ff), TOKEN)
+        assert whole.error == pytest.approx(0, abs=1e-5)
+        assert whole.prediction.words == predict(net, trace, TOKEN).words
+    hidden = f64(stages.hidden[TOKEN])
     hidden[np.argsort(-strength[TOKEN])[3:]] = 0
-    bias = net.ffn(0).output_bias
-    written = hidden @ f64(net.ffn(0).values) + (0 if bias is None else f64(bias))
-    full = f64(trace.blocks[0].ffn.output[TOKEN])
+    bias = view.output_bias
+    written = hidden @ f64(view.values) + (0 if bias is None else f64(bias))
+    full = f64(stages.output[TOKEN])
     error = np.linalg.norm(written - full) / np.linalg.norm(full)
-    assert float(strongest_pass(net, trace, 0, 3).errors[TOKEN]) == pytest.approx(error, rel=1e-3)
-    assert random_pass(net, trace, 0, net.sizes.d_ff).errors.max() < 1e-5
+    kept = strongest_pass(net, trace, block, 3)
+    assert float(kept.errors[TOKEN]) == pytest.approx(error, rel=1e-3)
 
 
-def test_any_number_is_the_sum_that_it_is(net: Network) -> None:
-    trace = net.trace(TEXT)
-    assert abs(pre_activation(net, trace, 0, TOKEN, NEURON).residue) < 1e-4
-    assert abs(output_component(net, trace, 0, TOKEN, 2).residue) < 1e-2
-    biased = net.ffn(0).key_bias is not None
-    assert (pre_activation(net, trace, 0, TOKEN, NEURON).bias != 0) == biased
-    if net.card.has_word_head:
-        assert abs(logit(net, trace, TOKEN, WORD).residue) < 1e-4
-    else:
-        refused(lambda: logit(net, trace, TOKEN, WORD), "no word head")
-
-
-def test_what_a_trace_alone_tells(net: Network) -> None:
-    trace = net.trace(TEXT)
-    stages = trace.blocks[0].ffn
+def test_what_a_trace_alone_tells(net: Network, trace: Trace, block: int) -> None:
+    stages = trace.blocks[block].ffn
     hidden, before = f64(stages.hidden), f64(stages.pre_activation)
-    edges = np.linspace(*value_range(trace, 0), 20)
-    landed = landing(trace, 0, TOKEN, edges, 0.1)
+    edges = np.linspace(*value_range(trace, block), 20)
+    landed = landing(trace, block, TOKEN, edges, 0.1)
     assert landed.shares.sum() == pytest.approx(1)
+    assert landed.token_shares.sum() == pytest.approx(1)
     assert landed.below_zero == pytest.approx((before < 0).mean(), abs=1e-6)
-    assert (
-        awake(trace, 0, 0.1).counts.tolist() == (np.abs(hidden) > np.float32(0.1)).sum(1).tolist()
-    )
+    assert landed.exactly_zero == pytest.approx((hidden == 0).mean(), abs=1e-6)
+    for threshold in (0.0, 0.1):
+        far = np.abs(hidden) > np.float32(threshold)
+        counted = awake(trace, block, threshold)
+        assert counted.counts.tolist() == far.sum(1).tolist()
+        assert_allclose(counted.shares, far.mean(1), atol=1e-6)
+        assert counted.share == pytest.approx(far.mean(), abs=1e-6)
     assert threshold_for(net.card.phi) in (0.0, 0.1)
     open_ = before > 0 if net.card.gated else hidden > 0
-    assert reached(trace, 0)[1].tolist() == np.flatnonzero(~open_.any(0)).tolist()
-    shares = share_against_threshold(trace, 0, np.array([0.0, 0.5]))
+    shares, never = reached(trace, block)
+    assert_allclose(shares, [open_[:n].any(0).mean() for n in range(1, len(open_) + 1)], atol=1e-6)
+    assert never.tolist() == np.flatnonzero(~open_.any(0)).tolist()
+    shares = share_against_threshold(trace, block, np.array([0.0, 0.5]))
     assert_allclose(shares, [(np.abs(hidden) > t).mean() for t in (0.0, 0.5)], atol=1e-6)
-    assert_allclose(neuron_values(trace, 0, NEURON), hidden[:, NEURON])
-    assert strongest_neuron(trace, 0, TOKEN) == int(np.abs(hidden[TOKEN]).argmax())
-    assert_allclose(ffn_path(trace, 0, TOKEN).hidden, hidden[TOKEN])
+    assert_allclose(neuron_values(trace, block, NEURON), hidden[:, NEURON])
+    assert strongest_neuron(trace, block, TOKEN) == int(np.abs(hidden[TOKEN]).argmax())
+    path = ffn_path(trace, block, TOKEN)
+    for name in ("input", "pre_activation", "hidden", "output"):
+        assert_allclose(getattr(path, name), getattr(stages, name)[TOKEN])
+    if net.card.pre_norm:
+        assert_allclose(path.stream + path.output, path.new_stream)
     for by in ORDERS:
         assert sorted(neuron_order(hidden, by)) == list(range(net.sizes.d_ff))
-    other = compare(trace, net.trace("The dog sat on it."), 0, k=3)
+    other = compare(trace, net.trace("The dog sat on it."), block, k=3)
     assert_allclose(other.difference, other.second - other.first)
     assert curve(net.card.phi, -2, 2).value[120] == pytest.approx(0, abs=1e-6)
 
 
-def test_the_same_ffn_for_each_token(net: Network) -> None:
-    trace = net.trace(TEXT)
+def test_the_same_ffn_for_each_token_and_as_a_convolution(net: Network, trace: Trace) -> None:
     if net.card.gated:
         refused(lambda: position_wise(net, trace, 0), "gated")
         refused(lambda: against_sequential(net, trace, 0), "gated")
+        why = "gated" if isinstance(net, Model) else "own modules"
+        refused(lambda: as_convolution(net, trace, 0, 1), why)  # type: ignore[arg-type]
         return
     found = position_wise(net, trace, 0)
     assert max(found.alone, found.batch, found.flattened) < 1e-3
     # Sums of d_ff products in two orders: rounding adds up as a random walk does.
     assert against_sequential(net, trace, 0) < 1e-4 * max(1, net.sizes.d_ff / 2_048) ** 0.5
-    if isinstance(net, Model):
-        assert found.n_parameters == sum(p.numel() for p in net.encoder.blocks[0].ffn.parameters())
-
-
-def test_the_same_ffn_as_a_convolution(net: Network) -> None:
-    trace = net.trace(TEXT)
-    if not isinstance(net, Model):
-        refused(lambda: as_convolution(net, trace, 0, 1), "own modules")  # type: ignore[arg-type]
-    elif net.card.gated:
-        refused(lambda: as_convolution(net, trace, 0, 1), "gated")
-    else:
-        found = as_convolution(net, trace, 0, repeats=1)
-        assert found.difference <= 1e-4 * max(1, found.largest)
+    assert isinstance(net, Model)
+    assert found.n_parameters == sum(p.numel() for p in net.encoder.blocks[0].ffn.parameters())
+    same = as_convolution(net, trace, 0, repeats=1)
+    assert same.difference <= 1e-4 * max(1, same.largest)
 
 
 def test_what_wakes_each_neuron_on_many_texts(net: Network) -> None:
@@ -290,16 +297,13 @@ def test_what_wakes_each_neuron_on_many_texts(net: Network) -> None:
     assert sizes.max() == pytest.approx(furthest[neuron], rel=1e-4)
 
 
-def test_guessing_masked_words(net: Network) -> None:
-    if not net.card.has_mask:
+def test_guessing_masked_words_and_writing_on(net: Network) -> None:
+    if net.card.has_mask:
+        losses = masked_loss(net, PROBES)
+        assert np.isfinite(losses).all()
+        assert losses.mean() > 0
+    else:
         refused(lambda: masked_loss(net, PROBES), "fill in")
-        return
-    losses = masked_loss(net, PROBES)
-    assert np.isfinite(losses).all()
-    assert losses.mean() > 0
-
-
-def test_writing_on(net: Network) -> None:
     if not net.card.has_word_head:
         refused(lambda: write_word(net, begin(net, TEXT), Strategy()), "no word head")
         return
@@ -310,17 +314,17 @@ def test_writing_on(net: Network) -> None:
         ids.append(net.tokenizer.mask_id)
     else:
         refused(lambda: write_word(net, begin(net, ""), Strategy()), "Type one first")
-    one_word = write_word(net, writing, Strategy())
-    assert_allclose(
-        logits_before(net, one_word, 0), net.run(torch.tensor(ids)).logits[-1].numpy(), atol=1e-4
-    )
+    found = logits_before(net, write_word(net, writing, Strategy()), 0)
+    assert_allclose(found, net.run(torch.tensor(ids)).logits[-1].numpy(), atol=1e-4)
 
 
-def test_what_takes_how_long(net: Network) -> None:
-    trace, total_ms, ffn_ms = timed_trace(net, TEXT)
+def test_what_takes_how_long_and_how_much(net: Network, trace: Trace) -> None:
+    refused(lambda: record_of(net), "no record of its training")
+    timed, total_ms, ffn_ms = timed_trace(net, TEXT)
     assert total_ms > 0
     assert ffn_ms > 0
-    assert all(block.ffn_stages.held is None for block in trace.blocks)
+    assert all(block.ffn_stages.held is None for block in timed.blocks)
+    torch.testing.assert_close(timed.final, trace.final)
     if not isinstance(net, Model):
         refused(lambda: time_stages(net, trace, 1), "own modules")  # type: ignore[arg-type]
         refused(lambda: throughput(net, trace, 0, 1), "own modules")  # type: ignore[arg-type]
@@ -330,26 +334,15 @@ def test_what_takes_how_long(net: Network) -> None:
     assert ("final norm" in names) == net.card.pre_norm
     products = throughput(net, trace, 0, repeats=1).products
     assert len(products) == 6 + net.card.gated
+    counted = sum(parameter.numel() for parameter in net.encoder.parameters())
+    assert sum(parameters(shape_of(net.encoder.config)).values()) == counted
 
 
-def test_there_is_no_record_where_nobody_kept_one(net: Network) -> None:
-    refused(lambda: record_of(net), "no record of its training")
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_the_parameters_are_those_of_the_modules(name: str, tokenizer: Tokenizer) -> None:
-    model = ours(tokenizer, **SHAPES[name])
-    counted = sum(parameter.numel() for parameter in model.encoder.parameters())
-    assert sum(parameters(shape_of(model.encoder.config)).values()) == counted
-
-
-def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> None:
-    model, text = ffnviz.load("relu"), "She opened the [MASK]."
-    eye, zero = torch.eye(512), torch.zeros(512)
-    sae = ffnviz.Sae(
-        "a value an entry", 1, "ffn", "standard", w_enc=eye, w_dec=eye, b_dec=zero, b_enc=zero
-    )
-    cat = ffnviz.logit_difference(model, "mat", "cat")
+def test_one_text_for_several_is_refused_not_read_by_letters(tokenizer: Tokenizer) -> None:
+    model, text = ours(tokenizer), "She opened the [MASK]."
+    eye, zero = torch.eye(16), torch.zeros(16)
+    sae = ffnviz.Sae("values", 1, "ffn", "standard", w_enc=eye, w_dec=eye, b_dec=zero, b_enc=zero)
+    cat = ffnviz.logit_difference(model, 5, 9)
     asked: dict[str, Callable[[Any], object]] = {
         "texts": lambda some: ffnviz.contrast(model, some, ["a", "b"], 0, token=-1),
         "others": lambda some: ffnviz.contrast(model, ["a", "b"], some, 0, token=-1),
@@ -361,8 +354,3 @@ def test_one_text_where_several_are_wanted_is_refused_not_read_by_letters() -> N
             with pytest.raises(TypeError, match=f"{name.strip()} = .*give texts in a list"):
                 ask(wrong)
         ask(iter(["A good dog.", "A bad [MASK]."]))
-    bert = ffnviz.from_module(build(FAMILIES["BERT"]), word_piece(), "BERT")  # reads no blanks
-    for how in ("mean", "resample"):
-        with pytest.raises(ValueError, match="no tokens but the tokenizer's own"):
-            ffnviz.ablate(bert, "the cat", lambda logits: logits[..., 5], 1, how=how,
-                          reference=[" "], token=0)  # fmt: skip

@@ -23,35 +23,28 @@ FOLDER = Path(analysis.__file__).parent
 
 
 @pytest.mark.parametrize("twin", TWINS)
-def test_a_twin_with_a_partner_lacks_nothing(twin: str) -> None:
-    assert missing(load(twin).card, Capability, partner=True) == (Capability.SAE,)
-    assert missing(load(twin).card, Capability) == (Capability.PARTNER, Capability.SAE)
+def test_a_twin_with_a_partner_lacks_nothing_and_has_a_record(twin: str) -> None:
+    model = load(twin)
+    assert missing(model.card, Capability, partner=True) == (Capability.SAE,)
+    assert missing(model.card, Capability) == (Capability.PARTNER, Capability.SAE)
+    saved = json.loads((MODELS / twin / TRAINING).read_text(encoding="utf-8"))
+    assert record_of(model).tokens.tolist() == [each["tokens"] for each in saved["points"]]
 
 
-def test_what_a_stranger_lacks_is_named(tokenizer: Tokenizer) -> None:
-    stranger = network_of("headless stranger", tokenizer)
-    assert set(missing(stranger.card, Capability)) == set(Capability) - {
-        Capability.ATTENTION,
-        Capability.PRE_NORM,
-        Capability.WRITES,
-    }
-    post = network_of("post-LN", tokenizer)
+def test_what_is_missing_is_named_in_a_sentence(tokenizer: Tokenizer) -> None:
+    stranger, post = (network_of(name, tokenizer) for name in ("headless stranger", "post-LN"))
+    has = {Capability.ATTENTION, Capability.PRE_NORM, Capability.WRITES}
+    assert set(missing(stranger.card, Capability)) == set(Capability) - has
     assert set(missing(post.card, Capability, partner=True)) == {
         Capability.RECORD, Capability.SEED, Capability.INDEX, Capability.SAE, Capability.PRE_NORM
     }  # fmt: skip
-
-
-def test_what_is_missing_first_is_said_in_a_sentence(tokenizer: Tokenizer) -> None:
     gated = ours(tokenizer, activation="swiglu", norm="post")
     with pytest.raises(NotForThisNetwork, match=r"^Not for tiny: Its FFN is gated, .*\.$"):
         require(gated, (Capability.MASK, Capability.PLAIN_FFN, Capability.PRE_NORM))
     require(gated, (Capability.MASK, Capability.WORD_HEAD, Capability.OURS))
-
-
-@pytest.mark.parametrize("need", Capability)
-def test_every_need_has_a_sentence(need: Capability) -> None:
-    assert need.value[0].isupper()
-    assert need.value.endswith(".")
+    for need in Capability:
+        assert need.value[0].isupper()
+        assert need.value.endswith(".")
 
 
 MODULES = sorted(
@@ -75,17 +68,8 @@ def test_an_analysis_of_a_network_says_what_it_needs() -> None:
             assert all(isinstance(need, Capability) for need in chain(*needs)), name
             said += 1
     assert said > 10
-
-
-def test_every_experiment_of_the_lab_says_what_it_needs() -> None:
     for each in EXPERIMENTS:
         if each.name == "trained":  # on networks of its own
             assert each.needs == ()
-            continue
-        assert Capability.OURS in each.needs or Capability.PLAIN_FFN in each.needs, each.name
-
-
-@pytest.mark.parametrize("twin", TWINS)
-def test_a_twins_record_is_found_by_its_card(twin: str) -> None:
-    saved = json.loads((MODELS / twin / TRAINING).read_text(encoding="utf-8"))
-    assert record_of(load(twin)).tokens.tolist() == [each["tokens"] for each in saved["points"]]
+        else:
+            assert Capability.OURS in each.needs or Capability.PLAIN_FFN in each.needs, each.name

@@ -29,15 +29,15 @@ def gelu_tanh(x: Array) -> Array:
     return np.asarray(0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))))
 
 
-def silu(x: Array) -> Array:
-    """x σ(x)."""
-    return np.asarray(x / (1 + np.exp(-x)))
-
-
 def sigmoid(x: Array) -> Array:
     """1 / (1 + e⁻ˣ), written as 1 − 1 / (1 + eˣ) where e⁻ˣ would be large."""
     small = np.exp(-np.abs(x))
     return np.asarray(np.where(x < 0, small / (1 + small), 1 / (1 + small)))
+
+
+def silu(x: Array) -> Array:
+    """x σ(x)."""
+    return np.asarray(x / (1 + np.exp(-x)))
 
 
 def tanh(x: Array) -> Array:
@@ -45,25 +45,14 @@ def tanh(x: Array) -> Array:
     return np.asarray(-np.expm1(-2 * np.abs(x)) / (2 + np.expm1(-2 * np.abs(x))) * np.sign(x))
 
 
-def identity(x: Array) -> Array:
-    """x."""
-    return x
-
-
 # name: φ, and whether the FFN is gated (Shazeer 2020, eq. 5 and 6)
-PHI: dict[str, tuple[Callable[[Array], Array], bool]] = {
-    "relu": (relu, False),
-    "gelu": (gelu, False),
-    "gelu_tanh": (gelu_tanh, False),
-    "silu": (silu, False),
-    "sigmoid": (sigmoid, False),
-    "tanh": (tanh, False),
-    "identity": (identity, False),
-    "reglu": (relu, True),
-    "geglu": (gelu, True),
-    "swiglu": (silu, True),
-    "glu": (sigmoid, True),
-}
+PLAIN: dict[str, Callable[[Array], Array]] = {
+    "relu": relu, "gelu": gelu, "gelu_tanh": gelu_tanh, "silu": silu, "sigmoid": sigmoid,
+    "tanh": tanh, "identity": lambda x: x,
+}  # fmt: skip
+GATED = {"reglu": relu, "geglu": gelu, "swiglu": silu, "glu": sigmoid}
+PHI = {name: (phi, False) for name, phi in PLAIN.items()}
+PHI |= {name: (phi, True) for name, phi in GATED.items()}
 # Of one that came later, its own NumPy is held against its own PyTorch.
 PHI |= {
     name: (lambda x, phi=phi: phi.in_numpy(x), phi.gated)  # type: ignore[misc]

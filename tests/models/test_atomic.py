@@ -1,14 +1,23 @@
-"""A file or a folder is the old one or the new one, wherever the writing of it breaks off."""
+"""A file or a folder is the old one or the new one, wherever the writing of it breaks off.
+
+At the n-th call to the system, with an error or with a kill. Run as a program it writes in a
+process of its own for each place to be killed at, on a folder:
+`python -m tests.models.test_atomic file|folder PATH` prints one line for each, what was then there.
+"""
 
 import errno
 import itertools
 import os
 import resource
+import shutil
 import signal
 import stat
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,10 +28,88 @@ from ffnviz.models.encoder.atomic import (
     set_aside,
     write_file,
 )
-from tests.models.broken_off import NEW, OLD, broken, full_disk, hidden, read, write
 
 ROOT = Path(__file__).parents[2]
 KINDS = ["file", "folder"]
+CALLS = ("open", "write", "fsync", "replace", "rename", "mkdir")
+OLD, NEW = b"old" * 100, b"new" * 5_000
+PARTS = ("a", "b")
+
+
+@contextmanager
+def broken(at: int, then: Callable[[], None], *, ever_after: bool = False) -> Iterator[list[str]]:
+    """From the `at`-th of these calls on, or in it alone, `then` comes first; yields the calls."""
+    made: list[str] = []
+    real = {name: getattr(os, name) for name in CALLS}
+
+    def instead(name: str) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            if name == "open" and not arguments[1] & os.O_CREAT:  # reading needs no room
+                return real[name](*arguments, **options)
+            made.append(name)
+            if len(made) == at or (ever_after and len(made) > at):
+                then()
+            return real[name](*arguments, **options)
+
+        return call
+
+    try:
+        for name in CALLS:
+            setattr(os, name, instead(name))
+        yield made
+    finally:
+        for name, function in real.items():
+            setattr(os, name, function)
+
+
+def full_disk() -> None:
+    """What a full disk answers, without a file's name."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def write(kind: str, path: Path, content: bytes) -> None:
+    """A file with this content, or a folder whose files all have it."""
+    if kind == "file":
+        replace_file(path, content)
+        return
+    with new_folder(path) as folder:
+        for part in PARTS:
+            write_file(folder / part, content)
+
+
+def read(kind: str, path: Path) -> bytes | None:
+    """The content that `write` wrote; None where there is nothing.
+
+    Raises:
+        ValueError: where it is a mixture.
+    """
+    if not path.exists():
+        return None
+    contents = {path.read_bytes()} if kind == "file" else {(path / p).read_bytes() for p in PARTS}
+    if len(contents) != 1 or not contents <= {OLD, NEW}:
+        raise ValueError(f"{path} is a mixture")
+    return contents.pop()
+
+
+def hidden(folder: Path) -> list[str]:
+    """What is left of drafts and swaps."""
+    return [path.name for path in folder.rglob(".*")]
+
+
+def _kill_everywhere(kind: str, path: Path) -> None:
+    names = {OLD: "old", NEW: "new", None: "nothing"}
+    for at in itertools.count(1):
+        write(kind, path, OLD)
+        child = os.fork()
+        if child == 0:
+            with broken(at, lambda: os.kill(os.getpid(), signal.SIGKILL)):
+                write(kind, path, NEW)
+            os._exit(0)
+        _, status = os.waitpid(child, 0)
+        aside = read(kind, set_aside(path))
+        print(names[read(kind, path)], names[aside], os.waitstatus_to_exitcode(status))  # noqa: T201
+        if status == 0:
+            return
 
 
 @pytest.mark.parametrize("ever_after", [False, True], ids=["once", "from then on"])
@@ -58,25 +145,8 @@ def test_a_disk_that_is_full_at_any_moment_leaves_what_was_there_and_nothing_els
             break
         write(kind, place, NEW)
         assert hidden(tmp_path) == []
-        remove(place)
+        shutil.rmtree(tmp_path / "a")
     assert at > 5  # it did break off somewhere
-
-
-def interrupted() -> None:
-    """As by Ctrl-C."""
-    raise KeyboardInterrupt
-
-
-def remove(place: Path) -> None:
-    """The place, and the folders that were made for it."""
-    for path in sorted(place.rglob("*")):
-        path.unlink()
-    if place.is_dir():
-        place.rmdir()
-    else:
-        place.unlink()
-    place.parent.rmdir()
-    place.parent.parent.rmdir()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -85,7 +155,7 @@ def test_a_process_killed_at_any_moment_leaves_the_old_or_the_new(
 ) -> None:
     place = tmp_path / "place"
     done = subprocess.run(
-        [sys.executable, "-m", "tests.models.broken_off", kind, str(place)],
+        [sys.executable, "-m", "tests.models.test_atomic", kind, str(place)],
         cwd=ROOT, capture_output=True, text=True, check=True,
     )  # fmt: skip
     outcomes = [line.split() for line in done.stdout.splitlines()]
@@ -119,6 +189,9 @@ def test_a_file_larger_than_the_system_allows_leaves_the_old_one(tmp_path: Path,
 
 
 def test_an_interruption_in_the_block_leaves_the_old_folder(tmp_path: Path) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
     write("folder", tmp_path / "place", OLD)
     with (
         pytest.raises(KeyboardInterrupt),
@@ -138,55 +211,38 @@ def test_what_somebody_is_writing_is_left_alone_and_what_a_killed_one_left_goes(
     with new_folder(tmp_path / "folder") as folder:
         replace_file(tmp_path / "file", NEW)
         assert hidden(tmp_path) == [folder.name]
-        for part in ("a", "b"):
+        for part in PARTS:
             write_file(folder / part, NEW)
     assert read("folder", tmp_path / "folder") == NEW
     assert hidden(tmp_path) == []
 
 
-def test_rights_are_those_of_any_new_file_or_of_the_one_before(tmp_path: Path) -> None:
-    mask = os.umask(0o027)
+@pytest.mark.parametrize("kind", KINDS)
+def test_rights_and_links_stay_as_they_were(tmp_path: Path, kind: str) -> None:
+    place, mask = tmp_path / "place", os.umask(0o027)
     try:
-        for kind in KINDS:
-            write(kind, tmp_path / kind, OLD)
-        assert stat.S_IMODE((tmp_path / "file").stat().st_mode) == 0o640
-        assert stat.S_IMODE((tmp_path / "folder").stat().st_mode) == 0o750
-        assert stat.S_IMODE((tmp_path / "folder" / "a").stat().st_mode) == 0o640
-        for kind in KINDS:
-            (tmp_path / kind).chmod(0o700)
-            write(kind, tmp_path / kind, NEW)
-            assert stat.S_IMODE((tmp_path / kind).stat().st_mode) == 0o700
+        write(kind, place, OLD)
+        for path, mode in ((place, 0o640 if kind == "file" else 0o750), (place / "a", 0o640)):
+            if path.exists():
+                assert stat.S_IMODE(path.stat().st_mode) == mode
+        place.chmod(0o700)
+        write(kind, place, NEW)
+        assert stat.S_IMODE(place.stat().st_mode) == 0o700
     finally:
         os.umask(mask)
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_link_goes_on_pointing_to_what_was_written(tmp_path: Path, kind: str) -> None:
-    write(kind, tmp_path / "place", OLD)
     (tmp_path / "link").symlink_to("place")
-    write(kind, tmp_path / "link", NEW)
+    write(kind, tmp_path / "link", OLD)
     assert (tmp_path / "link").is_symlink()
-    assert read(kind, tmp_path / "place") == NEW
+    assert read(kind, place) == OLD
 
 
-def test_a_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
+def test_a_device_or_a_folder_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(OSError, match="it is a device"):
         replace_file(tmp_path / "pipe", NEW)
     assert (tmp_path / "pipe").is_fifo()
-
-
-def test_a_folder_is_not_replaced_by_a_file(tmp_path: Path) -> None:
-    (tmp_path / "place").mkdir()
     with pytest.raises(IsADirectoryError):
-        replace_file(tmp_path / "place", NEW)
-
-
-def test_a_link_to_itself_is_an_error_like_any_other(tmp_path: Path) -> None:
-    (tmp_path / "loop").symlink_to("loop")
-    for at in (tmp_path / "loop", tmp_path / "loop" / "below"):
-        with pytest.raises(OSError, match="loop"):
-            check_writable(at)
+        replace_file(tmp_path, NEW)
 
 
 def test_trying_whether_one_can_write_leaves_no_trace(tmp_path: Path) -> None:
@@ -200,3 +256,11 @@ def test_trying_whether_one_can_write_leaves_no_trace(tmp_path: Path) -> None:
     with broken(1, full_disk), pytest.raises(OSError, match="No space left"):
         check_writable(tmp_path / "a" / "b")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+    (tmp_path / "loop").symlink_to("loop")
+    for at in (tmp_path / "loop", tmp_path / "loop" / "below"):
+        with pytest.raises(OSError, match="loop"):
+            check_writable(at)
+
+
+if __name__ == "__main__":
+    _kill_everywhere(sys.argv[1], Path(sys.argv[2]))

@@ -12,7 +12,6 @@ from tests.models.reference import Array, as_array, linear, randomise, softmax
 
 D_MODEL, N_HEADS, N_TOKENS = 24, 3, 9
 D_HEAD = D_MODEL // N_HEADS
-BOTH_MASKS = pytest.mark.parametrize("causal", [False, True], ids=["bidirectional", "causal"])
 
 
 def attention(causal: bool, dtype: torch.dtype = torch.float64) -> SelfAttention:
@@ -31,56 +30,33 @@ def heads(x: Array, first_column: int) -> list[Array]:
     return [x[..., start : start + D_HEAD] for start in starts]
 
 
-def expected_weights(module: SelfAttention, x: Array) -> Array:
-    """Head by head, as the paper writes it."""
-    projected = linear(x, module.project_in)
-    future = np.triu(np.full((N_TOKENS, N_TOKENS), -np.inf), k=1) if module.causal else 0.0
+@pytest.mark.parametrize("causal", [False, True], ids=["bidirectional", "causal"])
+@pytest.mark.parametrize(("dtype", "rounding"), [(torch.float64, 1e-12), (torch.float32, 1e-6)])
+def test_weights_and_output_follow_the_equation(
+    causal: bool, dtype: torch.dtype, rounding: float
+) -> None:
+    """Head by head, as the paper writes it; the output is that of the fused kernel."""
+    module, x = attention(causal, dtype), stream(dtype)
+    record = module(x)
+    projected = linear(as_array(x), module.project_in)
+    future = np.triu(np.full((N_TOKENS, N_TOKENS), -np.inf), k=1) if causal else 0.0
     scores = [
         queries @ keys.swapaxes(-1, -2) / math.sqrt(D_HEAD) + future
         for queries, keys in zip(heads(projected, 0), heads(projected, D_MODEL), strict=True)
     ]
-    return softmax(np.stack(scores, axis=1))
-
-
-@BOTH_MASKS
-def test_the_weights_follow_the_equation(causal: bool) -> None:
-    module, x = attention(causal), stream()
-    assert_allclose(as_array(module(x).weights), expected_weights(module, as_array(x)), atol=1e-12)
-
-
-@BOTH_MASKS
-def test_in_float32_the_weights_stay_within_rounding(causal: bool) -> None:
-    module, x = attention(causal, torch.float32), stream(torch.float32)
-    assert_allclose(as_array(module(x).weights), expected_weights(module, as_array(x)), atol=1e-6)
-
-
-@BOTH_MASKS
-def test_each_row_of_weights_sums_to_one_and_none_is_negative(causal: bool) -> None:
-    weights = attention(causal, torch.float32)(stream(torch.float32)).weights
-    assert weights.shape == (2, N_HEADS, N_TOKENS, N_TOKENS)
-    assert_allclose(as_array(weights).sum(axis=-1), 1, atol=1e-6)
-    assert (weights >= 0).all()
+    weights, values = softmax(np.stack(scores, axis=1)), heads(projected, 2 * D_MODEL)
+    assert_allclose(as_array(record.weights), weights, atol=rounding)
+    mixed = [weights[:, head] @ values[head] for head in range(N_HEADS)]
+    output = linear(np.concatenate(mixed, axis=-1), module.project_out)
+    assert_allclose(as_array(record.output), output, atol=rounding)
 
 
 def test_causal_weights_are_exactly_zero_above_the_diagonal_and_nowhere_else() -> None:
     weights = attention(causal=True)(stream()).weights
     assert (weights.triu(1) == 0).all()
     assert (weights.tril() != 0).sum() == 2 * N_HEADS * N_TOKENS * (N_TOKENS + 1) / 2
-
-
-@BOTH_MASKS
-def test_the_weights_times_the_values_give_the_output_of_the_fused_kernel(causal: bool) -> None:
-    module, x = attention(causal), stream()
-    values = heads(linear(as_array(x), module.project_in), 2 * D_MODEL)
-    weights = expected_weights(module, as_array(x))
-    mixed = [weights[:, head] @ values[head] for head in range(N_HEADS)]
-    expected = linear(np.concatenate(mixed, axis=-1), module.project_out)
-    assert_allclose(as_array(module(x).output), expected, atol=1e-12)
-
-
-def test_a_single_token_attends_to_itself() -> None:
-    record = attention(causal=False)(stream()[:, :1])
-    assert (record.weights == 1).all()
+    alone = attention(causal=False)(stream()[:, :1])
+    assert (alone.weights == 1).all(), "a single token attends to itself"
 
 
 def test_a_causal_token_does_not_see_what_comes_later() -> None:

@@ -1,15 +1,20 @@
 """EncoderConfig takes what can run and nothing else, and says what it would take."""
 
 import dataclasses
+import importlib.metadata
 import json
 import math
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ffnviz.models import config as models_config
 from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.config import TOP, install
 from ffnviz.models.encoder.config import LARGEST, ConfigError, EncoderConfig
 from ffnviz.models.encoder.model import MODELS, TWINS
 
@@ -40,48 +45,35 @@ WRONG: list[tuple[str, object, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("field", "value", "allowed"), WRONG)
-def test_a_wrong_value_is_refused_with_its_name_and_what_is_allowed(
-    field: str, value: object, allowed: str
-) -> None:
-    with pytest.raises(ConfigError) as caught:
-        EncoderConfig.from_dict({field: value})
-    message = str(caught.value)
-    assert message.startswith(f"{field} = {value!r} ")
-    assert allowed in message
-
-
-def test_of_a_long_value_the_start_and_the_end_are_said() -> None:
-    with pytest.raises(ConfigError) as caught:
-        EncoderConfig.from_dict({"vocab_size": "x" * 9_999})
-    assert str(caught.value).startswith("vocab_size = 'xxx")
-    assert len(str(caught.value)) < 200
-
-
-def test_every_field_has_wrong_values_above() -> None:
+def test_a_wrong_value_is_refused_with_its_name_and_what_is_allowed() -> None:
+    for field, value, allowed in WRONG:
+        with pytest.raises(ConfigError) as caught:
+            EncoderConfig.from_dict({field: value})
+        message = str(caught.value)
+        assert message.startswith(f"{field} = {value!r} ")
+        assert allowed in message
     assert {field for field, _, _ in WRONG} == {f.name for f in dataclasses.fields(EncoderConfig)}
 
 
-def test_the_constructor_refuses_what_from_dict_refuses() -> None:
+def test_what_else_is_refused_and_how_it_is_said() -> None:
+    with pytest.raises(ConfigError) as caught:
+        EncoderConfig.from_dict({"vocab_size": "x" * 9_999})
+    assert str(caught.value).startswith("vocab_size = 'xxx")
+    assert len(str(caught.value)) < 200, "of a long value the start and the end are said"
     with pytest.raises(ConfigError, match="d_ff = 0"):
         EncoderConfig(d_ff=0)
-
-
-def test_an_unknown_field_is_refused_with_the_list_of_the_known_ones() -> None:
     with pytest.raises(ConfigError, match=r"d_hidden = 3 .* d_ff"):
         EncoderConfig.from_dict({"d_hidden": 3})
-
-
-def test_the_message_lists_every_activation() -> None:
     with pytest.raises(ConfigError) as caught:
         EncoderConfig(activation="softmax")
     assert all(name in str(caught.value) for name in ACTIVATIONS)
 
 
-def test_the_default_is_the_block_of_the_original_paper() -> None:
+def test_the_default_is_the_block_of_the_original_paper_and_cannot_be_changed() -> None:
     config = EncoderConfig()
-    assert (config.d_model, config.n_heads, config.d_ff) == (512, 8, 2_048)
-    assert config.d_head == 64
+    assert (config.d_model, config.n_heads, config.d_ff, config.d_head) == (512, 8, 2_048, 64)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.d_ff = 1  # type: ignore[misc]
 
 
 @st.composite
@@ -99,6 +91,7 @@ def configs(draw: st.DrawFn) -> EncoderConfig:
         activation=draw(st.sampled_from(sorted(ACTIVATIONS))),
         norm=draw(st.sampled_from(["pre", "post"])),
         causal=draw(st.booleans()),
+        bias=draw(st.booleans()),
         dropout=draw(st.floats(0, 1, exclude_max=True)),
         layer_norm_eps=draw(st.floats(0, 1, exclude_min=True, exclude_max=True)),
     )
@@ -108,19 +101,8 @@ def configs(draw: st.DrawFn) -> EncoderConfig:
 def test_a_configuration_survives_a_json_file(config: EncoderConfig) -> None:
     values: dict[str, Any] = json.loads(json.dumps(config.to_dict()))
     assert EncoderConfig.from_dict(values) == config
+    assert values.get("bias") is (None if config.bias else False), "spoken of where there is none"
     assert config.d_head * config.n_heads == config.d_model
-
-
-def test_a_configuration_cannot_be_changed() -> None:
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        EncoderConfig().d_ff = 1  # type: ignore[misc]
-
-
-def test_biases_are_spoken_of_only_where_there_are_none() -> None:
-    assert "bias" not in EncoderConfig().to_dict()
-    assert EncoderConfig(bias=False).to_dict()["bias"] is False
-    for config in (EncoderConfig(), EncoderConfig(bias=False)):
-        assert EncoderConfig.from_dict(config.to_dict()) == config
 
 
 @pytest.mark.parametrize("twin", TWINS)
@@ -128,3 +110,30 @@ def test_the_shipped_configurations_are_written_as_they_stand(twin: str) -> None
     written = json.loads((MODELS / twin / "config.json").read_text(encoding="utf-8"))
     del written["sha256"]  # of the files beside it
     assert list(EncoderConfig.from_dict(written).to_dict().items()) == list(written.items())
+
+
+# What is advised to install is right, whatever ffnviz came from.
+
+
+@pytest.mark.parametrize(
+    ("extra", "package"), [("hf", "transformers"), ("ray", "ray[data]"), ("redis", "redis")]
+)
+def test_packages_are_named_as_the_installed_metadata_has_them(extra: str, package: str) -> None:
+    said = install(extra)
+    assert re.fullmatch(rf"pip install '{re.escape(package)}[^']*'( '[^']+')*", said)
+    assert "ffnviz" not in said
+
+
+def test_metadata_is_read_in_any_spelling_or_else_the_checkout_is_installed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = ["torch>=2", "a>=1,<2; extra == 'hf'", 'b[c]==3 ; python_version > "3" and extra=="hf"']
+    monkeypatch.setattr(models_config, "requires", lambda _: lines)
+    assert install("hf") == "pip install 'a>=1,<2' 'b[c]==3'"
+
+    def missing(_: str) -> None:
+        raise importlib.metadata.PackageNotFoundError
+
+    monkeypatch.setattr(models_config, "requires", missing)
+    assert install("hf") == f"pip install '{TOP}[hf]'"
+    assert (Path(TOP) / "pyproject.toml").is_file()

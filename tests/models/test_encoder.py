@@ -1,18 +1,30 @@
-"""The encoder as a whole: batches, limits, gradients."""
+"""The encoder as a whole: its stream, its limits, its gradients, and what it begins with."""
+
+import dataclasses
+from typing import cast
 
 import pytest
 import torch
+from jaxtyping import TypeCheckError
 from numpy.testing import assert_allclose
+from torch import nn
 
+from ffnviz.analysis.sparsity import record_of
+from ffnviz.models.encoder.block import Block, BlockRecord
 from ffnviz.models.encoder.config import EncoderConfig
-from ffnviz.models.encoder.encoder import Encoder
-from tests.models.reference import as_array, randomise
+from ffnviz.models.encoder.encoder import INIT_STD, Encoder, EncoderTrace, initial_encoder
+from ffnviz.models.encoder.feed_forward import FeedForwardRecord, feed_forward
+from ffnviz.models.encoder.model import TWINS, load
+from tests.models.reference import as_array, layer_norm, randomise
 
-SIZES = {"vocab_size": 20, "max_tokens": 16, "d_model": 24, "n_heads": 3, "d_ff": 40, "n_blocks": 2}
+SIZES = {"vocab_size": 20, "max_tokens": 16, "d_model": 24, "n_heads": 3, "d_ff": 40, "n_blocks": 3}
+IDS = torch.tensor([[3, 1, 4, 1, 5, 9, 2, 6], [2, 7, 1, 8, 2, 8, 1, 8]])
+BOTH_NORMS = pytest.mark.parametrize("norm", ["pre", "post"])
 
 
 def encoder(**changes: object) -> Encoder:
-    module: Encoder = randomise(Encoder(EncoderConfig.from_dict({**SIZES, **changes})))
+    config = EncoderConfig.from_dict({**SIZES, **changes})
+    module: Encoder = randomise(initial_encoder(config, seed=0))
     return module.eval()
 
 
@@ -20,48 +32,110 @@ def some_ids(*shape: int) -> torch.Tensor:
     return torch.randint(20, shape, generator=torch.Generator().manual_seed(1))
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-@pytest.mark.parametrize("causal", [False, True], ids=["bidirectional", "causal"])
-def test_a_batch_gives_what_each_sequence_gives_alone(norm: str, causal: bool) -> None:
-    module, ids = encoder(norm=norm, causal=causal), some_ids(3, 10)
-    together = module(ids)
-    for row in range(3):
-        alone = module(ids[row])
-        assert alone.logits.shape == (10, 20)
-        assert_allclose(as_array(together.logits[row]), as_array(alone.logits), atol=1e-5)
-        for batched, single in zip(together.blocks, alone.blocks, strict=True):
-            assert_allclose(as_array(batched.output[row]), as_array(single.output), atol=1e-5)
-            assert_allclose(
-                as_array(batched.attention.weights[row]),
-                as_array(single.attention.weights),
-                atol=1e-6,
-            )
+def blocks_of(module: Encoder, trace: EncoderTrace) -> list[tuple[Block, BlockRecord]]:
+    modules = cast(list[Block], list(module.blocks))
+    return list(zip(modules, trace.blocks, strict=True))
 
 
-def test_the_shapes_are_those_of_the_configuration() -> None:
-    trace = encoder(activation="geglu")(some_ids(5, 7))
-    record = trace.blocks[1]
-    assert trace.embedding.shape == trace.final.shape == record.output.shape == (5, 7, 24)
-    assert record.attention.queries.shape == (5, 3, 7, 8)
-    assert record.attention.weights.shape == (5, 3, 7, 7)
-    assert record.ffn.pre_activation.shape == record.ffn.hidden.shape == (5, 7, 40)
-    assert trace.logits.shape == (5, 7, 20)
+# The stream adds up from the embedding to the logits, and no record is ever overwritten.
 
 
-@pytest.mark.parametrize("length", [0, 17])
-def test_a_length_without_positions_is_refused_by_name(length: int) -> None:
-    with pytest.raises(ValueError, match=rf"{length} tokens .* max_tokens = 16"):
-        encoder()(some_ids(2, length))
+def test_in_a_pre_norm_encoder_the_stream_is_the_sum_of_all_that_was_written() -> None:
+    module = encoder(norm="pre")
+    trace = module(IDS)
+    total = as_array(trace.embedding)
+    for block, record in blocks_of(module, trace):
+        assert torch.equal(record.middle, record.input + record.attention.output)
+        assert torch.equal(record.output, record.middle + record.ffn.output)
+        normed = layer_norm(as_array(record.input), block.attention_norm)
+        assert_allclose(as_array(record.attention.input), normed, atol=1e-5)
+        normed = layer_norm(as_array(record.middle), block.ffn_norm)
+        assert_allclose(as_array(record.ffn.input), normed, atol=1e-5)
+        total = total + as_array(record.attention.output) + as_array(record.ffn.output)
+    assert_allclose(as_array(trace.blocks[-1].output), total, atol=1e-5)
+    final = layer_norm(as_array(trace.blocks[-1].output), module.final_norm)
+    assert_allclose(as_array(trace.final), final, atol=1e-5)
 
 
-@pytest.mark.parametrize("length", [1, 16])
-def test_the_shortest_and_the_longest_sequence_pass(length: int) -> None:
-    assert encoder()(some_ids(length)).logits.isfinite().all()
+def test_in_a_post_norm_block_the_sum_is_normed() -> None:
+    module = encoder(norm="post")
+    trace = module(IDS)
+    for block, record in blocks_of(module, trace):
+        assert record.attention.input is record.input
+        normed = layer_norm(as_array(record.input + record.attention.output), block.attention_norm)
+        assert_allclose(as_array(record.middle), normed, atol=1e-5)
+        assert record.ffn.input is record.middle
+        normed = layer_norm(as_array(record.middle + record.ffn.output), block.ffn_norm)
+        assert_allclose(as_array(record.output), normed, atol=1e-5)
+    assert trace.final is trace.blocks[-1].output
 
 
-def test_the_position_makes_a_difference() -> None:
-    trace = encoder()(torch.tensor([4, 4]))
-    assert not torch.isclose(trace.embedding[0], trace.embedding[1]).any()
+@BOTH_NORMS
+def test_each_block_starts_where_the_one_before_it_ended_and_a_pass_can_too(norm: str) -> None:
+    module = encoder(norm=norm)
+    trace = module(IDS)
+    assert trace.blocks[0].input is trace.embedding
+    for before, after in zip(trace.blocks, trace.blocks[1:], strict=False):
+        assert after.input is before.output
+    records, final = module.run_blocks(trace.blocks[1].input, first=1)
+    assert len(records) == 2
+    assert torch.equal(final, trace.final)
+    assert torch.equal(records[0].ffn.hidden, trace.blocks[1].ffn.hidden)
+
+
+def test_no_record_can_be_changed() -> None:
+    trace = encoder()(IDS)
+    block = trace.blocks[0]
+    for record in (trace, block, block.attention, block.ffn, encoder(activation="geglu")(IDS)):
+        for field in dataclasses.fields(record):
+            with pytest.raises(dataclasses.FrozenInstanceError):
+                setattr(record, field.name, None)
+
+
+@BOTH_NORMS
+def test_dropout_takes_half_of_all_that_is_added_and_doubles_the_rest_in_training_only(
+    norm: str,
+) -> None:
+    assert torch.equal(encoder(norm=norm, dropout=0.5)(IDS).logits, encoder(norm=norm)(IDS).logits)
+    # Without LayerNorms, and with W2 taken out, one sees what was dropped.
+    block = Block(EncoderConfig(d_model=24, n_heads=3, d_ff=24, norm=norm, dropout=0.5)).train()
+    block.attention_norm = block.ffn_norm = block.ffn.compress = nn.Identity()  # type: ignore[assignment]
+    torch.manual_seed(1)
+    record = block(torch.randn(50, 24))
+    for added, written in (
+        (record.middle - record.input, record.attention.output),
+        (record.output - record.middle, record.ffn.output),
+        (record.ffn.output, record.ffn.hidden),
+    ):
+        visible = written.abs() > 1e-3  # of a value that is 0 anyway one cannot tell
+        dropped = added.abs() < 1e-6
+        assert dropped[visible].float().mean().item() == pytest.approx(0.5, abs=0.1)
+        torch.testing.assert_close(
+            added[visible & ~dropped], 2 * written[visible & ~dropped], atol=1e-5, rtol=1e-5
+        )
+
+
+# Limits and gradients.
+
+
+def test_a_length_without_positions_is_refused_by_name() -> None:
+    module = encoder()
+    for length in (1, 16):
+        assert module(some_ids(length)).logits.isfinite().all()
+    for length in (0, 17):
+        with pytest.raises(ValueError, match=rf"{length} tokens .* max_tokens = 16"):
+            module(some_ids(2, length))
+
+
+def test_a_wrong_shape_or_type_cannot_pass_unseen() -> None:
+    """The import hook of tests/conftest.py is at work."""
+    x, wide, wider = torch.zeros(3, 4), torch.zeros(3, 8), torch.zeros(3, 9)
+    with pytest.raises(TypeCheckError, match="hidden"):
+        FeedForwardRecord(x, wide, wider, x)
+    with pytest.raises(TypeCheckError, match="d_model"):
+        feed_forward(4, 8, "relu")(torch.zeros(4))
+    with pytest.raises(TypeCheckError, match="ids"):
+        encoder()(torch.zeros(3))
 
 
 def test_the_logits_can_be_made_at_a_few_positions_only() -> None:
@@ -72,7 +146,7 @@ def test_the_logits_can_be_made_at_a_few_positions_only() -> None:
     assert_allclose(as_array(module.unembed(record.final[chosen])), as_array(logits), atol=1e-5)
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
+@BOTH_NORMS
 @pytest.mark.parametrize("activation", ["relu", "gelu", "swiglu"])
 def test_the_gradient_reaches_every_weight(norm: str, activation: str) -> None:
     module = encoder(norm=norm, activation=activation)
@@ -98,3 +172,64 @@ def test_the_gradient_is_that_of_a_finite_difference() -> None:
             weight[3, 5] -= sign * step
     slope = (sides[0] - sides[1]) / (2 * step)
     assert weight.grad[3, 5].item() == pytest.approx(slope, rel=1e-5)
+
+
+# The twins start from the same weights: they depend on the shapes and the seed alone.
+
+
+def weights(activation: str = "relu", seed: int = 7, norm: str = "pre") -> dict[str, torch.Tensor]:
+    config = EncoderConfig(
+        vocab_size=400, max_tokens=32, d_model=64, n_heads=4, d_ff=128,
+        activation=activation, norm=norm,
+    )  # fmt: skip
+    return dict(initial_encoder(config, seed).state_dict())
+
+
+def same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+def test_only_the_seed_makes_a_difference_and_not_the_chance_of_the_process() -> None:
+    torch.manual_seed(1)
+    first = weights()
+    torch.manual_seed(2)
+    state = torch.get_rng_state()
+    for activation in ("relu", "gelu", "gelu_tanh", "silu", "identity"):
+        assert same(weights(activation), first), activation
+    assert torch.equal(torch.get_rng_state(), state)
+    other = weights(seed=8)
+    for name, tensor in first.items():
+        if tensor.ndim > 1:
+            assert not torch.isclose(tensor, other[name], atol=1e-9).all(), name
+
+
+@BOTH_NORMS
+def test_matrices_start_near_zero_and_norms_start_as_norms(norm: str) -> None:
+    for name, tensor in weights(norm=norm).items():
+        if tensor.ndim > 1:
+            assert tensor.std().item() == pytest.approx(0.02, rel=0.1), name
+            assert abs(tensor.mean().item()) < 0.002, name
+        elif "norm" in name and name.endswith("weight"):
+            assert (tensor == 1).all(), name
+        else:
+            assert (tensor == 0).all(), name
+
+
+def seeded_alone(config: EncoderConfig, seed: int) -> dict[str, torch.Tensor]:
+    """As the twins' training began: a seeded process that draws each layer's weights twice."""
+
+    def again(module: nn.Module) -> None:
+        if isinstance(module, nn.Linear | nn.Embedding):
+            nn.init.normal_(module.weight, std=INIT_STD)
+        if isinstance(module, nn.Linear) and module.bias is not None:
+            nn.init.zeros_(module.bias)
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return dict(Encoder(config).apply(again).state_dict())
+
+
+@pytest.mark.parametrize("twin", TWINS)
+def test_the_twins_weights_before_training_are_those_that_training_began_with(twin: str) -> None:
+    config, seed = load(twin).encoder.config, record_of(load(twin)).seed
+    assert same(seeded_alone(config, seed), dict(initial_encoder(config, seed).state_dict()))

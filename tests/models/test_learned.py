@@ -24,11 +24,12 @@ def place(tmp_path: Path) -> Path:
     return kept
 
 
-def packed(folder: Path, name: str = "learned-relu-seed-0-step-10") -> bytes:
+def packed(folder: Path, *names: str) -> bytes:
     file = io.BytesIO()
     with ZipFile(file, "w") as zipped:
-        for path in folder.iterdir():
-            zipped.write(path, f"{name}/{path.name}")
+        for name in names or ("relu",):
+            for path in folder.iterdir():
+                zipped.write(path, f"learned-{name}-seed-0-step-10/{path.name}")
     return file.getvalue()
 
 
@@ -41,47 +42,28 @@ def test_what_is_kept_is_the_network_that_was_trained(place: Path, model_folder:
     here, there = open_network(name, "cpu"), load_ours(str(model_folder))
     assert here.card.id == name
     assert torch.equal(here.trace("the cat").logits, there.trace("the cat").logits)
+    colours = here.card.colour, there.card.colour
+    assert colours in {("learned", "relu"), ("learned_other", "gelu")}, "an accent of its own"
+    both = keep_learned(packed(model_folder, "relu", "gelu"))  # the networks of a bet
+    assert [name.rpartition("-")[0] for name in both] == ["learned-gelu", "learned-relu"]
+    assert sorted(each.name for each in place.iterdir()) == sorted([name, *both])
 
 
-def test_both_networks_of_a_bet_are_kept(place: Path, model_folder: Path) -> None:
-    both = io.BytesIO(packed(model_folder))
-    with ZipFile(both, "a") as zipped:
-        for path in model_folder.iterdir():
-            zipped.write(path, f"learned-gelu-seed-0-step-10/{path.name}")
-    names = keep_learned(both.getvalue())
-    assert [name.rpartition("-")[0] for name in names] == ["learned-gelu", "learned-relu"]
-    assert sorted(each.name for each in place.iterdir()) == names
-
-
-@pytest.mark.parametrize("name", ["", "relu", "..", "learned-../x", "/etc", "learned-none-1"])
-def test_no_other_folder_is_reached_by_an_id(place: Path, name: str) -> None:
-    (place.parent / "x").mkdir()
-    assert learned_folder(name) is None
-
-
-def test_there_is_an_end_to_it(
+def test_no_other_folder_is_reached_by_an_id_and_none_that_is_gone(
     place: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    (place.parent / "x").mkdir()
+    for name in ("", "relu", "..", "learned-../x", "/etc", "learned-none-1"):
+        assert learned_folder(name) is None, name
     monkeypatch.setattr(learned, "MOST", 1)
     (name,) = keep_learned(packed(model_folder))
     with pytest.raises(NoRoomError, match="1 trained networks already"):
-        keep_learned(packed(model_folder, "learned-gelu-seed-0-step-10"))
+        keep_learned(packed(model_folder, "gelu"))
     shutil.rmtree(place / name)
     assert learned_folder(name) is None
-
-
-def test_a_notebook_keeps_none(model_folder: Path) -> None:
-    use(replace(config(), learned=None))
+    use(replace(config(), learned=None))  # as in a notebook
     with pytest.raises(RuntimeError, match="ffnviz app"):
         keep_learned(packed(model_folder))
-
-
-@pytest.mark.usefixtures("place")
-def test_a_trained_network_has_an_accent_of_its_own(model_folder: Path) -> None:
-    (name,) = keep_learned(packed(model_folder))
-    colour, usual = (each.card.colour for each in (open_network(name, "cpu"),
-                                                   load_ours(str(model_folder))))  # fmt: skip
-    assert (colour, usual) in {("learned", "relu"), ("learned_other", "gelu")}
 
 
 def test_a_folder_of_ours_is_shown_beside_the_twins(model_folder: Path, tmp_path: Path) -> None:

@@ -1,121 +1,236 @@
-"""ffnviz.load and Model.trace: what a notebook and every page begin with."""
+"""ffnviz.load and Model.trace, the network's card, and its parts as equations."""
 
-import dataclasses
 import shutil
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import torch
+from torch import Tensor, nn
 
 import ffnviz
+from ffnviz.models.card import seed_in
 from ffnviz.models.encoder import model as model_module
-from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.encoder import Encoder
+from ffnviz.models.encoder.model import MODELS, Model, load
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.models.network import Network
+from ffnviz.models.views import Norm, WordVectors
+from tests.analysis.networks import ours
 from tests.models.awkward import AWKWARD
+from tests.models.test_trace import VARIANTS
 
-SENTENCE = "The cat sat on the [MASK]."
+TEXT = "The cat sat on the [MASK]."
 
 
 @pytest.fixture(scope="module")
-def model(model_folder: Path) -> Model:
+def tiny(model_folder: Path) -> Model:
     model = ffnviz.load(model_folder)
     assert isinstance(model, Model)
     return model
 
 
-def test_a_trace_is_what_the_encoder_computes_for_the_ids(model: Model) -> None:
-    trace = model.trace(SENTENCE)
-    ids = model.tokenizer.encode(SENTENCE).ids
-    assert trace.ids.tolist() == ids
-    batch = model.encoder(torch.tensor([ids]))
-    torch.testing.assert_close(trace.logits, batch.logits[0], atol=1e-6, rtol=0)
-    for alone, batched in zip(trace.blocks, batch.blocks, strict=True):
-        torch.testing.assert_close(alone.ffn.hidden, batched.ffn.hidden[0], atol=1e-6, rtol=0)
+@pytest.fixture(params=list(VARIANTS.values()), ids=list(VARIANTS), scope="module")
+def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
+    return ours(tokenizer, **request.param)
 
 
-def test_a_trace_knows_its_text_and_tokens(model: Model) -> None:
-    trace = model.trace(SENTENCE)
-    assert trace.text == SENTENCE
-    assert "".join(token.text for token in trace.tokens) == SENTENCE
+def test_a_trace_knows_its_text_and_is_the_same_to_the_bit_each_time(tiny: Model) -> None:
+    trace = tiny.trace(TEXT)
+    assert trace.ids.tolist() == tiny.tokenizer.encode(TEXT).ids
+    assert trace.text == TEXT == "".join(token.text for token in trace.tokens)
     assert [token.id for token in trace.tokens] == trace.ids.tolist()
-    assert trace.n_left_out == 0
-    assert trace.left_out == ""
+    assert (trace.n_left_out, trace.left_out) == (0, "")
+    assert torch.equal(tiny.trace(TEXT).logits, trace.logits)
 
 
-def test_all_stages_of_a_trace_have_the_documented_shapes(model: Model) -> None:
-    trace = model.trace(SENTENCE)
-    n = len(trace.tokens)
-    assert trace.embedding.shape == trace.final.shape == (n, 16)
-    assert trace.logits.shape == (n, 300)
-    for block in trace.blocks:
-        assert block.attention.weights.shape == (2, n, n)
-        assert block.ffn.pre_activation.shape == block.ffn.hidden.shape == (n, 32)
-        assert block.attention.output.shape == block.ffn.output.shape == (n, 16)
-        assert block.input.shape == block.middle.shape == block.output.shape == (n, 16)
-
-
-def test_a_trace_is_frozen_and_keeps_no_gradient(model: Model) -> None:
-    trace = model.trace(SENTENCE)
-    assert not trace.logits.requires_grad
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        trace.logits = trace.final  # type: ignore[misc]
-
-
-def test_the_same_text_gives_the_same_trace_to_the_bit(model: Model) -> None:
-    assert torch.equal(model.trace(SENTENCE).logits, model.trace(SENTENCE).logits)
-
-
-def test_a_text_that_fills_all_positions_is_traced_whole(model: Model) -> None:
-    trace = model.trace("[MASK]" * 128)
-    assert len(trace.tokens) == 128
-    assert trace.n_left_out == 0
-
-
-def test_a_longer_text_is_cut_and_what_was_left_out_is_reported(model: Model) -> None:
+def test_a_text_that_fills_all_positions_is_traced_whole_and_a_longer_one_is_cut(
+    tiny: Model,
+) -> None:
+    trace = tiny.trace("[MASK]" * 128)
+    assert (len(trace.tokens), trace.n_left_out) == (128, 0)
     text = "the cat and " * 100
-    trace = model.trace(text)
-    n_all = len(model.tokenizer.encode(text).ids)
+    trace = tiny.trace(text)
     assert len(trace.tokens) == trace.logits.shape[0] == 128
-    assert trace.n_left_out == n_all - 128 > 0
+    assert trace.n_left_out == len(tiny.tokenizer.encode(text).ids) - 128 > 0
     assert "".join(token.text for token in trace.tokens) + trace.left_out == text
-    fitting = model.trace(text[: -len(trace.left_out)])
+    fitting = tiny.trace(text[: -len(trace.left_out)])
     torch.testing.assert_close(trace.logits, fitting.logits, atol=1e-6, rtol=0)
 
 
-def test_the_empty_text_is_refused_in_words(model: Model) -> None:
+def test_any_text_can_be_traced_but_the_empty_one(tiny: Model) -> None:
+    for name, text in AWKWARD.items():
+        trace = tiny.trace(text)
+        assert trace.logits.isfinite().all(), name
+        assert "".join(token.text for token in trace.tokens) + trace.left_out == text, name
     with pytest.raises(ValueError, match="text is empty"):
-        model.trace("")
+        tiny.trace("")
 
 
-@pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD.keys())
-def test_any_other_text_can_be_traced(model: Model, text: str) -> None:
-    trace = model.trace(text)
-    assert trace.logits.isfinite().all()
-    assert "".join(token.text for token in trace.tokens) + trace.left_out == text
-
-
-def test_a_model_is_loaded_by_its_folder_as_path_or_text(model_folder: Path) -> None:
+def test_a_model_is_loaded_by_its_folder_as_path_or_text_and_a_twin_by_its_name(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for folder in (model_folder, str(model_folder)):
         model = ffnviz.load(folder)
         assert isinstance(model, Model)
-        assert model.name == "tiny"
-        assert model.device == torch.device("cpu")
+        assert (model.name, model.device) == ("tiny", torch.device("cpu"))
         assert model.token_counts.tolist() == list(range(300))
+    with pytest.raises(ffnviz.ModelFolderError, match="no-such-model: there is no such folder"):
+        ffnviz.load(Path("no-such-model"))
+    with pytest.raises(RuntimeError, match="abacus"):
+        ffnviz.load(model_folder, device="abacus")
+    monkeypatch.setattr(model_module, "MODELS", tmp_path)
+    for twin in ("relu", "gelu"):
+        shutil.copytree(model_folder, tmp_path / twin)
+        assert ffnviz.load(twin).name == twin
+
+
+def test_the_view_computes_what_the_ffn_computes(model: Model) -> None:
+    network: Network = model  # it satisfies the protocol: mypy reads this line
+    trace = network.trace(TEXT)
+    for number, (block, walked) in enumerate(zip(trace.blocks, model.walk(trace.ids), strict=True)):
+        view = network.ffn(number)
+        assert torch.equal(walked.ffn.hidden, block.ffn.hidden)
+        assert torch.equal(view.reads(block.middle), block.ffn.input)
+        assert torch.equal(view.stages(block.ffn.input).hidden, block.ffn.hidden)
+        assert torch.equal(view.write(block.ffn.hidden), block.ffn.output)
+        by_neuron = [view.neuron(block.ffn.input, n) for n in range(len(view.keys))]
+        torch.testing.assert_close(torch.stack(by_neuron, dim=-1), block.ffn.hidden)
+        summed = block.ffn.hidden @ view.values
+        if view.output_bias is not None:
+            summed = summed + view.output_bias
+        torch.testing.assert_close(summed, block.ffn.output)
+        again = model.stream_with(trace, number, block.ffn.output)
+        assert torch.equal(again, trace.blocks[-1].output)
+        if not model.card.pre_norm:
+            assert view.norm is None, "it reads its stream as it is"
+            assert view.word_norm is not None
+
+
+def test_the_word_head_and_the_embedding_are_the_encoders(model: Model) -> None:
+    trace = model.trace(TEXT)
+    last, head = trace.blocks[-1].output, model.head
+    torch.testing.assert_close(model.logits(last), trace.logits)
+    assert head.words is not None
+    read = last if head.norm is None else head.norm(last)
+    torch.testing.assert_close(read @ head.words.vectors.mT, trace.logits)
+    parts = model.embedding_parts(trace, 2)
+    assert list(parts) == ["word", "position"]
+    torch.testing.assert_close(sum(parts.values()), trace.embedding[2])
+
+
+def test_hidden_is_shown_of_the_blocks_that_are_asked_for(model: Model) -> None:
+    """To the bit what a whole pass has, and nothing behind the last of them runs."""
+    trace = model.trace(TEXT)
+    n_blocks, ran = model.sizes.n_blocks, list[int]()
+    hooks = [block.ffn.compress.register_forward_hook(lambda *_: ran.append(1))
+             for block in model.encoder.blocks]  # fmt: skip
+    for wanted in (range(n_blocks), [0], [n_blocks - 1]):
+        ran.clear()
+        shown: list[torch.Tensor] = []
+        model.show_hidden(trace.ids, wanted, shown.append)
+        assert len(ran) == max(wanted)
+        for number, hidden in zip(wanted, shown, strict=True):
+            assert torch.equal(hidden, trace.blocks[number].ffn.hidden)
+    for hook in hooks:
+        hook.remove()
+
+
+@pytest.mark.parametrize("centred", [True, False], ids=["LayerNorm", "RMSNorm"])
+@pytest.mark.parametrize("biased", [True, False])
+def test_a_norm_is_pytorchs_and_its_parts_sum_to_it(centred: bool, biased: bool) -> None:
+    generator = torch.Generator().manual_seed(1)
+    gain, bias, direction = torch.randn(3, 12, generator=generator, dtype=torch.float64)
+    x = 3 * torch.randn(7, 12, generator=generator, dtype=torch.float64) + 1
+    norm = Norm(gain, bias if biased else None, 1e-3, centred)
+    theirs = nn.LayerNorm(12, 1e-3) if centred else nn.RMSNorm(12, 1e-3)
+    theirs = theirs.double()
+    theirs.weight = nn.Parameter(gain)
+    expected = theirs(x) + (bias if biased else 0)
+    torch.testing.assert_close(norm(x), expected)
+    by_parts = (norm.undivided(x / 3) + norm.undivided(2 * x / 3)) / norm.scale(x)[:, None]
+    torch.testing.assert_close(by_parts + (bias if biased else 0), expected)
+    torch.testing.assert_close(norm.words_along(WordVectors(x), direction), expected @ direction)
+    along = norm.undivided_along(direction)
+    torch.testing.assert_close(x @ along, norm.undivided(x) @ direction)
 
 
 @pytest.mark.parametrize("twin", ["relu", "gelu"])
-def test_a_twin_is_loaded_by_its_name(
-    twin: str, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_twins_card_says_what_it_is(twin: str) -> None:
+    model = load(twin)
+    card = model.card
+    assert (card.id, card.colour, card.phi.name) == (twin, twin, twin)
+    assert card.label == card.phi.label
+    assert all((card.has_mask, card.has_word_head, card.pre_norm, card.ours))
+    assert not any((card.gated, card.causal))
+    assert card.provenance is not None
+    assert card.provenance.seed == 20_261_120
+    assert card.provenance.record == MODELS / twin / "training.json"
+    assert card.provenance.index is not None
+    assert card.provenance.index.is_file()
+    assert (model.sizes.d_ff, model.sizes.vocab_size) == (2_048, 8_192)
+
+
+def test_what_has_no_record_claims_none_whatever_its_name(
+    tiny: Model, tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
-    shutil.copytree(model_folder, tmp_path / twin)
-    monkeypatch.setattr(model_module, "MODELS", tmp_path)
-    assert ffnviz.load(twin).name == twin
+    known = tiny.card.provenance
+    assert (tiny.card.id, tiny.card.label) == ("tiny", "tiny")
+    assert known is not None
+    assert (known.record, known.seed, known.index) == (None, None, None)
+    assert known.token_counts is tiny.token_counts
+    card = replace(ours(tokenizer, activation="gelu"), name="relu").card
+    assert (card.id, card.phi.name, card.colour) == ("relu", "gelu", "gelu")
+    assert card.provenance is not None
+    assert card.provenance.record is None
+    path = tmp_path / "training.json"
+    assert seed_in(path) is None
+    for text in ("", "[]", "{}", '{"recipe": {"seed": "x"}}', "\x00"):
+        path.write_text(text)
+        assert seed_in(path) is None, text
 
 
-def test_a_name_that_is_no_twin_and_no_folder_is_refused() -> None:
-    with pytest.raises(ffnviz.ModelFolderError, match="no-such-model: there is no such folder"):
-        ffnviz.load(Path("no-such-model"))
+# A fingerprint follows the weights, and nothing else.
 
 
-def test_a_device_that_is_not_there_is_refused_by_pytorch(model_folder: Path) -> None:
-    with pytest.raises(RuntimeError, match="abacus"):
-        ffnviz.load(model_folder, device="abacus")
+def mark(model: Model) -> str:
+    return replace(model).fingerprint  # computed anew
+
+
+def test_networks_differ_and_copies_do_not(tiny: Model) -> None:
+    relu = load("relu")
+    assert mark(relu) != mark(load("gelu"))
+    again = replace(relu, encoder=deepcopy(relu.encoder), name="another")
+    assert mark(again) == mark(relu)
+    again.encoder.to(torch.bfloat16)
+    assert mark(again) == mark(relu)
+    assert mark(tiny) != mark(relu)
+
+
+CHANGES: dict[str, Callable[[Encoder], Tensor]] = {
+    "a neuron's key": lambda encoder: encoder.blocks[1].ffn.expand.weight[3],
+    "what a neuron writes": lambda encoder: encoder.blocks[0].ffn.compress.weight[:, 3],
+    "one bias": lambda encoder: encoder.blocks[1].ffn.expand.bias[7:8],
+    "an attention's output": lambda encoder: encoder.blocks[0].attention.project_out.weight,
+    "one word's embedding": lambda encoder: encoder.token_embedding.weight[4_321],
+    "one position's": lambda encoder: encoder.position_embedding.weight[100],
+    "the last norm": lambda encoder: encoder.final_norm.weight[:1],  # type: ignore[index]
+}
+
+
+@torch.no_grad()
+def test_what_was_trained_on_is_seen_wherever_it_is() -> None:
+    relu = load("relu")  # of which a test run has one
+    model = replace(relu, encoder=deepcopy(relu.encoder))
+    marks = [mark(model)]
+    for name, changed in CHANGES.items():
+        changed(model.encoder).add_(0.1)
+        marks.append(mark(model))
+        assert len({*marks}) == len(marks), name
+    # It computes the same, but its neurons have other numbers.
+    ffn = model.encoder.blocks[0].ffn
+    for weight in (ffn.expand.weight, ffn.expand.bias, ffn.compress.weight.T):
+        weight.copy_(weight.flip(0))
+    assert mark(model) not in marks

@@ -8,49 +8,85 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ffnviz.models.encoder.model import Model, load
+from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.spelling import READ_AS, as_read, as_read_with_ends
 from ffnviz.training.corpus import read_books
-from tests.models.keyboards import KEYBOARDS, SENTENCES
 
-STRAIGHT = st.text(alphabet="abz '\"-.,;!?0[]\n")
+# As a plain keyboard types them; below, what other keyboards make of them.
+SENTENCES = (
+    "I don't [MASK] it.",
+    '"Come in," said the old man, "and sit down."',
+    "She said: \"He told me, 'Wait here!', and [MASK].\"",
+    "It wasn't John's [MASK]; it was the Smiths' dog.",
+    "He opened the door--and saw [MASK].",
+    "Well... I don't know what you [MASK]...",
+    "The war of 1914-18 was a long-drawn-out [MASK].",
+    "'Tis the season, isn't it?",
+    '"[MASK]!" he cried; "where are you?"',
+    "My father -- an old man -- couldn't [MASK] any more.",
+)
 
 
-@pytest.fixture(scope="module", params=["relu", "gelu"])
-def twin(request: pytest.FixtureRequest) -> Model:
-    return load(request.param)
+def quotes(opening: str, closing: str, single: str, half: str) -> list[tuple[str, str]]:
+    """Marks that open and close; a single one within a word is `half`, as an apostrophe."""
+    return [(r'"(?=[\w\[\'])', opening), ('"', closing), (r"(?<!\w)'(?=\w)", single), ("'", half)]
+
+
+ENGLISH = quotes("“", "”", "‘", "’")
+ELLIPSIS, DASH, BETWEEN_SPACES = (r"\.\.\.", "…"), ("--", "—"), (" -- ", " – ")
+# What each puts in place of what the plain one types, one after the other.
+KEYBOARDS: dict[str, list[tuple[str, str]]] = {
+    # Smart punctuation: quotes that turn, a dash for two hyphens, one sign for three stops.
+    "iOS": [*ENGLISH, DASH, ELLIPSIS],
+    # Straight quotes; dash and ellipsis by a long press, the wrong accent for an apostrophe.
+    "Android": [DASH, ELLIPSIS, ("'", "´")],
+    # Smart quotes and dashes, and spaces typed while the Option key was still held.
+    "macOS": [*ENGLISH, DASH, ("([’”—]) ", "\\1\N{NO-BREAK SPACE}")],
+    # As above, an en dash between spaces, its hyphens that break or do not.
+    "Microsoft Word": [
+        *(*ENGLISH, BETWEEN_SPACES, DASH, (r"(?<=\d)-(?=\d)", "–"), ELLIPSIS),
+        *(("season", "sea\N{SOFT HYPHEN}son"), ("-", "\N{NON-BREAKING HYPHEN}")),
+    ],
+    # Guillemets with spaces within, and a space before what is drawn in two parts.
+    "French": [
+        *quotes("«\N{NO-BREAK SPACE}", "\N{NO-BREAK SPACE}»", "‹", "’"),
+        *(("([?!;:])", "\N{NARROW NO-BREAK SPACE}\\1"), (" --", " –"), DASH),
+    ],
+    # Marks that open below and close as English ones open; ‘ for an apostrophe at a word's end.
+    "German": [*quotes("„", "“", "‚", "’"), (r"’(?!\w)", "‘"), ELLIPSIS, BETWEEN_SPACES],
+    # Guillemets that point inwards, without spaces.
+    "German books": [*quotes("»", "«", "›", "’"), ("--", "―")],
+}
+
+
+def typed_on(keyboard: str, sentence: str) -> str:
+    for plain, typed in KEYBOARDS[keyboard]:
+        sentence = re.sub(plain, typed, sentence)
+    return sentence
 
 
 @pytest.mark.parametrize("keyboard", KEYBOARDS)
-def test_a_sentence_is_read_alike_whoever_types_it(twin: Model, keyboard: str) -> None:
+def test_a_sentence_is_read_alike_whoever_types_it(keyboard: str) -> None:
+    tokenizer = load("relu").tokenizer
     for sentence in SENTENCES:
-        typed = KEYBOARDS[keyboard](sentence)
-        plain, other = twin.tokenizer.encode(sentence), twin.tokenizer.encode(typed)
+        typed = typed_on(keyboard, sentence)
+        plain, other = tokenizer.encode(sentence), tokenizer.encode(typed)
         assert other.ids == plain.ids, sentence
-        assert twin.tokenizer.encode_many([typed, sentence]) == [plain.ids, plain.ids]
-        assert other.text == typed
-        assert "".join(token.text for token in other.tokens) == typed
-        letters = [
+        assert tokenizer.encode_many([typed, sentence]) == [plain.ids, plain.ids]
+        assert other.text == typed == "".join(token.text for token in other.tokens)
+        letters, others = (
             ["".join(filter(str.isalnum, token.text)) for token in encoding.tokens]
             for encoding in (plain, other)
-        ]
-        assert letters[0] == letters[1], sentence
+        )
+        assert letters == others, sentence
 
 
 def test_the_keyboards_make_something_else_of_every_sentence() -> None:
     for sentence in SENTENCES:
-        assert any(keyboard(sentence) != sentence for keyboard in KEYBOARDS.values()), sentence
-
-
-def test_a_curly_apostrophe_does_not_break_the_guess(twin: Model) -> None:
-    words = []
-    for text in ("I don't [MASK] it.", "I don’t [MASK] it."):
-        trace = twin.trace(text)
-        at = [token.id for token in trace.tokens].index(twin.tokenizer.mask_id)
-        words.append(twin.tokenizer.label(int(trace.logits_at(at).argmax())))
-    assert words[0] == words[1]
-    assert "’t" in [token.text for token in trace.tokens], "in the person's own spelling"
+        assert any(typed_on(keyboard, sentence) != sentence for keyboard in KEYBOARDS), sentence
+    tokens = load("relu").tokenizer.encode("I don’t [MASK] it.").tokens
+    assert "’t" in [token.text for token in tokens], "in the person's own spelling"
 
 
 @pytest.mark.parametrize(
@@ -87,25 +123,19 @@ def test_the_books_spelling_is_plain_and_stays_as_it_is() -> None:
     assert as_read("".join(map(chr, range(0x20, 0x60)))) == "".join(map(chr, range(0x20, 0x60)))
 
 
-@given(st.text())
-@example("\u00a0\u200b?")
-def test_reading_what_was_read_changes_nothing(text: str) -> None:
-    assert as_read(as_read(text)) == as_read(text)
-
-
-ANYTHING = st.lists(
-    st.characters() | st.sampled_from([*READ_AS, "–", "[MASK]", "[mask]", " ", "the", "t."]),
-    max_size=30,
-).map("".join)
-
-
-@given(ANYTHING)
+@given(
+    st.text()
+    | st.lists(
+        st.characters() | st.sampled_from([*READ_AS, "–", "[MASK]", " ", "the", "t."]), max_size=30
+    ).map("".join)
+)
 @example("\u200b")
+@example("\u00a0\u200b?")
 @example("…\u200b")
 @example("«\u00a0")
 def test_every_character_that_is_read_has_its_place_in_the_typed_text(text: str) -> None:
     read, ends = as_read_with_ends(text)
-    assert read == as_read(text)
+    assert read == as_read(text) == as_read(read)
     assert len(ends) == len(read) + 1
     assert list(ends) == sorted(ends)
     assert ends[-1] == len(text)
@@ -114,25 +144,7 @@ def test_every_character_that_is_read_has_its_place_in_the_typed_text(text: str)
         assert not as_read(stretch) or character in as_read(stretch) or "–" in stretch
 
 
-@given(ANYTHING, st.none() | st.integers(1, 12))
-@example("\u200b", None)
-@example("wait…\u200b", 1)
-def test_tokens_are_in_order_and_within_the_typed_text(
-    tokenizer: Tokenizer, text: str, max_tokens: int | None
-) -> None:
-    encoding = tokenizer.encode(text, max_tokens)
-    at = 0
-    for token in encoding.tokens:
-        assert token.start == at
-        assert token.start <= token.end <= len(text)
-        assert token.text == text[token.start : token.end]
-        at = token.end
-    assert text[at:] == encoding.left_out
-    if text:
-        assert tokenizer.encode(text).ids == tokenizer.encode_many([text])[0]
-
-
-@given(STRAIGHT, st.data())
+@given(st.text(alphabet="abz '\"-.,;!?0[]\n"), st.data())
 def test_any_mixture_of_signs_has_the_ids_of_the_straight_ones(
     tokenizer: Tokenizer, straight: str, data: st.DataObject
 ) -> None:

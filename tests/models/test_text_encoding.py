@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as some
 
 from ffnviz.analysis.neurons.descriptions import read_descriptions
@@ -27,22 +27,16 @@ MARKED: dict[str, Callable[[str], bytes]] = {
     "UTF-16, the other way round": lambda text: codecs.BOM_UTF16_BE + text.encode("utf-16-be"),
     "UTF-32": lambda text: codecs.BOM_UTF32_BE + text.encode("utf-32-be"),
 }
-in_every_encoding = pytest.mark.parametrize("encoded", MARKED.values(), ids=list(MARKED))
 TEXT = "Größe 🙂\n਼ ends in a line's end\r\nइਊ\n"  # U+0A3C, U+0A0A have a byte that is one
-texts = some.text().filter(lambda text: not text.startswith(("\ufeff", "\0")))
 
 
-@in_every_encoding
-@given(text=texts)
-def test_every_text_is_decoded(encoded: Callable[[str], bytes], text: str) -> None:
-    assert decoded(encoded(text)) == text
-
-
-@in_every_encoding
-@given(text=texts)
-def test_a_stream_gives_its_lines(encoded: Callable[[str], bytes], text: str) -> None:
-    with lines_of(cast(IO[bytes], io.BytesIO(encoded(text))), newline="\n") as lines:
-        assert list(lines) == io.StringIO(text, newline="\n").readlines()
+@given(some.text().filter(lambda text: not text.startswith(("\ufeff", "\0"))))
+@example(TEXT)
+def test_every_text_is_decoded_and_a_stream_gives_its_lines(text: str) -> None:
+    for encoded in MARKED.values():
+        assert decoded(encoded(text)) == text
+        with lines_of(cast(IO[bytes], io.BytesIO(encoded(text))), newline="\n") as lines:
+            assert list(lines) == io.StringIO(text, newline="\n").readlines()
 
 
 def test_what_is_no_text_is_refused_or_marked(tmp_path: Path) -> None:
@@ -53,7 +47,7 @@ def test_what_is_no_text_is_refused_or_marked(tmp_path: Path) -> None:
         assert list(lines) == ["caf\ufffd"]
 
 
-@in_every_encoding
+@pytest.mark.parametrize("encoded", MARKED.values(), ids=list(MARKED))
 def test_sentences_lectures_and_descriptions_are_read_in_it(
     encoded: Callable[[str], bytes], tmp_path: Path
 ) -> None:

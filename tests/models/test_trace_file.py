@@ -1,6 +1,9 @@
-"""Traces saved, read again, joined, and as data with named axes."""
+"""Traces saved or pickled, read again, joined, and as data with named axes."""
 
-import builtins
+import copy
+import pickle
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +13,9 @@ import torch
 from numpy.testing import assert_allclose
 from safetensors.torch import load_file
 
+import ffnviz
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.model import Model
+from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import token_slice
@@ -28,20 +32,36 @@ EDITS = [
 ]
 
 
-@pytest.fixture(params=["gelu", "swiglu"])
+@pytest.fixture(params=["gelu", "swiglu"], scope="module")
 def model(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Model:
     return ours(tokenizer, activation=request.param)
 
 
-def test_what_is_read_is_what_was_saved_to_the_bit(model: Model, tmp_path: Path) -> None:
-    trace, path = model.trace(TEXT, EDITS), tmp_path / "a.safetensors"
+def saved(trace: Trace, folder: Path) -> Trace:
+    trace.save(folder / "a.safetensors")
+    return Trace.load(folder / "a.safetensors")
+
+
+def pickled(trace: Trace, _: Path) -> Trace:
+    loaded: Trace = pickle.loads(pickle.dumps(trace))
+    return loaded
+
+
+@pytest.mark.parametrize("again", [saved, pickled])
+def test_what_is_read_is_what_was_computed_to_the_bit(
+    model: Model, tmp_path: Path, again: Callable[[Trace, Path], Trace]
+) -> None:
+    trace = model.trace(TEXT, EDITS)
+    row = trace.logits_at(2)
     _ = trace.blocks[0].ffn, trace.blocks[1].attention, trace.logits
-    trace.save(path)
-    read = Trace.load(path)
+    read = again(trace, tmp_path)
     assert (read.text, read.tokens, read.n_left_out) == (TEXT, trace.tokens, 0)
     assert read.edits == trace.edits
+    assert read.network is None
     for name in ("ids", "embedding", "final", "logits"):
         assert torch.equal(getattr(read, name), getattr(trace, name)), name
+    if again is pickled:
+        assert torch.equal(read.logits_at(2), row)
     for one, other in zip(read.blocks, trace.blocks, strict=True):
         for name in ("input", "middle", "output"):
             assert torch.equal(getattr(one, name), getattr(other, name)), name
@@ -49,9 +69,16 @@ def test_what_is_read_is_what_was_saved_to_the_bit(model: Model, tmp_path: Path)
         assert torch.equal(getattr(read.blocks[0].ffn, name), value), name
     assert type(read.blocks[0].ffn) is type(trace.blocks[0].ffn)
     assert torch.equal(read.blocks[1].attention.weights, trace.blocks[1].attention.weights)
-    for asked in (lambda: read.blocks[1].ffn, lambda: read.blocks[0].attention):
-        with pytest.raises(RuntimeError, match="saved or pickled without its network"):
-            asked()
+    bare = again(model.trace(TEXT), tmp_path)
+    asked: list[Callable[[], object]] = [
+        lambda: read.blocks[1].ffn, lambda: read.blocks[0].attention,
+        lambda: bare.blocks[0].ffn, lambda: bare.logits, lambda: bare.logits_at(1),
+    ]  # fmt: skip
+    for ask in asked:
+        with pytest.raises(RuntimeError, match="pickled without its network, and what you ask"):
+            ask()
+    with pytest.raises(ValueError, match="saved or pickled, which leaves its network out"):
+        ffnviz.show(read)
 
 
 def test_anything_that_reads_safetensors_reads_it(model: Model, tmp_path: Path) -> None:
@@ -63,16 +90,34 @@ def test_anything_that_reads_safetensors_reads_it(model: Model, tmp_path: Path) 
     assert "blocks.0.ffn.hidden" not in tensors
 
 
-def test_of_a_batch_and_of_a_slice_the_whole_text_is_saved_and_no_other(
+def test_a_file_has_one_whole_text_and_neither_others_nor_the_network(
     model: Model, tmp_path: Path
 ) -> None:
     made = list(model.traces(TEXTS))
-    made[1].save(tmp_path / "row")
-    assert torch.equal(Trace.load(tmp_path / "row").final, made[1].final)
+    assert torch.equal(saved(made[1], tmp_path).final, made[1].final)
     one = len(made[1].tokens) * 16 * 4
-    assert (tmp_path / "row").stat().st_size < 6 * one + 3_000
-    token_slice(made[0], range(2)).save(tmp_path / "slice")
-    assert torch.equal(Trace.load(tmp_path / "slice").final, made[0].final)
+    assert (tmp_path / "a.safetensors").stat().st_size < 6 * one + 3_000
+    assert torch.equal(saved(token_slice(made[0], range(2)), tmp_path).final, made[0].final)
+    whole = load("relu").trace("word " * 120)
+    size = len(pickle.dumps(whole))
+    assert size < whole.nbytes + 100_000  # the network is 42 MB
+    part = token_slice(whole, range(3, 5))
+    assert len(pickle.dumps(part)) < 1.2 * size
+    assert [token.text for token in pickled(part, tmp_path).tokens] == [
+        token.text for token in whole.tokens[3:5]
+    ]
+    for each in (copy.copy(whole), copy.deepcopy(whole)):
+        assert each.network is whole.network
+        assert each.blocks[0].ffn.hidden.shape == (len(whole.tokens), 2_048)
+
+
+def test_a_trace_reads_as_one_line() -> None:
+    relu = load("relu")
+    trace, long = relu.trace(TEXT, [Edit(0, [3], scale=0.0)]), relu.trace("word " * 500 + "\n")
+    assert repr(trace) == f"Trace('{TEXT}', {len(trace.tokens)} tokens, 2 blocks, 1 edit)"
+    for each in (trace, long, token_slice(long, range(2)), trace.blocks[0], relu.run(long.ids)):
+        assert len(repr(each)) <= 100
+        assert "\n" not in repr(each)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"\x08\0\0\0\0\0\0\0{}      ", b"x" * 99])
@@ -84,8 +129,10 @@ def test_a_file_that_is_no_trace_is_named(tmp_path: Path, content: bytes) -> Non
         Trace.load(tmp_path / "nowhere")
 
 
-def test_joined_traces_are_their_tokens_in_a_row(model: Model) -> None:
+def test_joined_traces_are_their_tokens_in_a_row(model: Model, tokenizer: Tokenizer) -> None:
     made = [model.trace(text) for text in TEXTS]
+    _ = made[0].blocks[0].ffn, Trace.cat(made).blocks[0].ffn
+    assert [t.blocks[0].ffn_stages.held is not None for t in made] == [True, False, False]
     row = Trace.cat(made)
     assert row.ids.tolist() == [token.id for trace in made for token in trace.tokens]
     for number, block in enumerate(row.blocks):
@@ -99,19 +146,8 @@ def test_joined_traces_are_their_tokens_in_a_row(model: Model) -> None:
         _ = row.blocks[0].attention
     with pytest.raises(ValueError, match="no traces to be joined"):
         Trace.cat([])
-
-
-def test_joining_keeps_no_stages_in_what_was_joined(model: Model) -> None:
-    made = [model.trace(text) for text in TEXTS]
-    _ = made[0].blocks[0].ffn
-    _ = Trace.cat(made).blocks[0].ffn
-    assert [t.blocks[0].ffn_stages.held is not None for t in made] == [True, False, False]
-
-
-def test_networks_of_different_sizes_are_not_joined(model: Model, tokenizer: Tokenizer) -> None:
-    other = ours(tokenizer, n_blocks=1)
     with pytest.raises(ValueError, match=r"different sizes: \[\(1, 16\), \(2, 16\)\]"):
-        Trace.cat([model.trace("a"), other.trace("a")])
+        Trace.cat([model.trace("a"), ours(tokenizer, n_blocks=1).trace("a")])
 
 
 def test_named_axes_hold_the_traces_numbers(model: Model) -> None:
@@ -153,17 +189,10 @@ def test_a_table_has_each_neuron_on_each_token(model: Model) -> None:
 
 @pytest.mark.parametrize("package", ["xarray", "pandas"])
 def test_without_the_package_it_says_how_to_install_it(
-    package: str, model: Model, monkeypatch: pytest.MonkeyPatch
+    package: str, tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = builtins.__import__
-
-    def without(name: str, *rest: Any) -> Any:
-        if name == package:
-            raise ImportError(name)
-        return whole(name, *rest)
-
-    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, package, None)  # as Python has what cannot be imported
     with pytest.raises(
         ImportError, match=rf"needs the package {package}\. Install it: pip install '"
     ):
-        getattr(model.trace(TEXT), f"to_{package}")()
+        getattr(ours(tokenizer).trace(TEXT), f"to_{package}")()

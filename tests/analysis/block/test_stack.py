@@ -1,4 +1,4 @@
-"""A stack with parts taken away, against PyTorch's encoder, closed forms, and the paper's bound."""
+"""A stack with parts taken away and a recurrent network: against PyTorch's and closed forms."""
 
 from itertools import combinations
 
@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 import torch
 from numpy.testing import assert_allclose
-from torch import Tensor
+from torch import Tensor, nn
 
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.tokenizer import Tokenizer
+from ffnviz.parts.block import against_rnn
 from ffnviz.parts.block.strip import (
     D_FF,
     D_MODEL,
@@ -50,19 +51,14 @@ def test_with_nothing_taken_away_it_is_pytorchs_encoder() -> None:
 
 def test_the_weights_follow_glorots_rule_and_the_seed() -> None:
     (one,), (same,), (other,) = (untrained(1, "relu", seed) for seed in (1, 1, 2))
-    assert torch.equal(one.ffn.expand.weight, same.ffn.expand.weight)
-    assert not torch.equal(one.ffn.expand.weight, other.ffn.expand.weight)
-    assert float(one.ffn.expand.weight.std()) == pytest.approx(
-        np.sqrt(2 / (D_MODEL + D_FF)), rel=0.02
-    )
-
-
-def test_tokens_that_look_at_all_alike_are_equal_after_one_layer() -> None:
-    (block,) = untrained(1, "relu", 3)
-    block.attention.project_in.weight[:D_MODEL] = 0  # no queries: every weight is 1 / T
-    after = layer(block, X, ("ffn", "residual"))
-    assert told_apart(after) < 1e-14
-    assert told_apart(layer(block, X, ("ffn",))) > 0.1, "the residual keeps what they were"
+    weight, glorot = one.ffn.expand.weight, np.sqrt(2 / (D_MODEL + D_FF))
+    assert torch.equal(weight, same.ffn.expand.weight)
+    assert not torch.equal(weight, other.ffn.expand.weight)
+    assert float(weight.std()) == pytest.approx(glorot, rel=0.02)
+    # Tokens that look at all alike are equal after one layer.
+    one.attention.project_in.weight[:D_MODEL] = 0  # no queries: every weight is 1 / T
+    assert told_apart(layer(one, X, ("ffn", "residual"))) < 1e-14
+    assert told_apart(layer(one, X, ("ffn",))) > 0.1, "the residual keeps what they were"
 
 
 def norm_1_inf(x: Tensor) -> float:
@@ -97,6 +93,10 @@ def test_attention_alone_collapses_ever_faster_and_the_residual_stops_it() -> No
     assert (np.diff(drops) < 0).all()
     assert alone[-1] < 1e-9
     assert strip(X, 4, 1, ("ffn",), "relu", 1).apart[-1] > 0.3
+    found = strip(X, 5, 1, ("attention", "ffn"), "relu", 1)  # nothing happens
+    assert_allclose(found.apart, found.apart[0])
+    assert_allclose(found.scale, found.scale[0])
+    assert_allclose(found.gradient, 1)
 
 
 def test_without_phi_the_ffn_is_affine() -> None:
@@ -106,13 +106,6 @@ def test_without_phi_the_ffn_is_affine() -> None:
     assert_allclose(both, (one + other) / 2, atol=1e-12)
     found = strip(X, 1, 0, (*without, "phi"), "relu", 4)
     assert found.scale[1] == pytest.approx(float(one.square().mean().sqrt()), rel=1e-12)
-
-
-def test_with_attention_and_ffn_away_nothing_happens() -> None:
-    found = strip(X, 5, 1, ("attention", "ffn"), "relu", 1)
-    assert_allclose(found.apart, found.apart[0])
-    assert_allclose(found.scale, found.scale[0])
-    assert_allclose(found.gradient, 1)
 
 
 @pytest.mark.parametrize("without", [(), ("residual",), ("norm", "phi")])
@@ -142,14 +135,11 @@ def test_the_gradient_is_that_of_finite_differences(without: tuple[str, ...]) ->
     assert told[-1] == pytest.approx(1)
 
 
-def test_how_far_apart_tokens_are_in_closed_form() -> None:
+def test_how_far_apart_and_how_similar_tokens_are_in_closed_form() -> None:
     assert told_apart(torch.ones(4, 3)) == 0
     assert told_apart(torch.tensor([[1.0, 0.0], [-1.0, 0.0]])) == 1
     assert told_apart(torch.tensor([[3.0, 1.0], [3.0, -1.0]])) == pytest.approx(np.sqrt(0.1))
     assert told_apart(torch.zeros(2, 2)) == 0
-
-
-def test_similarity_is_the_mean_cosine_of_two_different_tokens() -> None:
     x = torch.tensor([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]], dtype=torch.float64)
     found = watch([], x, 0)
     assert found.similarity[0] == pytest.approx((0 + np.sqrt(0.5) + np.sqrt(0.5)) / 3)
@@ -175,11 +165,116 @@ def test_what_enters_is_the_sentence_in_fewer_dimensions(tokenizer: Tokenizer) -
     embedding = trace.embedding[:MOST_TOKENS].double()
     solved = torch.linalg.lstsq(embedding, x)
     assert_allclose(embedding @ solved.solution, x, atol=1e-6)
-
-
-def test_the_networks_own_blocks_are_watched_as_they_are(tokenizer: Tokenizer) -> None:
-    model = ours(tokenizer)
+    # The network's own blocks are watched as they are.
     trace = model.trace("The cat sat on it.")
-    found = of_the_network(model, trace, 1)
     streams = [trace.embedding, *(block.output for block in trace.blocks)]
-    assert_allclose(found.apart, [told_apart(stream) for stream in streams], rtol=1e-5)
+    apart = of_the_network(model, trace, 1).apart
+    assert_allclose(apart, [told_apart(stream) for stream in streams], rtol=1e-5)
+
+
+D, H = 5, 7
+INPUT = torch.randn(6, D, generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+TEXT = "The cat sat on it."
+
+
+def test_it_computes_what_pytorchs_rnn_computes() -> None:
+    ours_ = against_rnn.Recurrent(D, H, 1.3, bends=True).double()
+    theirs = nn.RNN(D, H, batch_first=True, dtype=torch.float64)
+    theirs.load_state_dict({
+        "weight_ih_l0": ours_.read, "weight_hh_l0": ours_.keep,
+        "bias_ih_l0": torch.full((H,), 0.3).double(), "bias_hh_l0": torch.full((H,), -0.1).double(),
+    })  # fmt: skip
+    ours_.bias.copy_(torch.full((H,), 0.3).double() + torch.full((H,), -0.1).double())
+    expected, _ = theirs(INPUT[None])
+    assert_allclose(ours_(INPUT), expected[0].detach(), atol=1e-12)
+
+
+def test_without_a_bend_its_gradient_is_a_power_of_its_matrix() -> None:
+    network = against_rnn.Recurrent(D, H, 1.7, bends=False).double()
+    found = against_rnn.arriving(lambda x: network(x)[4], INPUT, directions=H)
+    keep, read = network.keep.numpy(), network.read.numpy()
+    powers = [np.linalg.matrix_power(keep, 4 - place) @ read for place in range(5)]
+    expected = [np.linalg.norm(power) / np.sqrt(H) for power in powers] + [0.0]
+    assert_allclose(found, expected, rtol=1e-10)
+
+
+def test_with_all_directions_the_length_is_that_of_the_whole_derivative() -> None:
+    network = against_rnn.Recurrent(D, H, 0.8, bends=True).double()
+
+    def last(x: Tensor) -> Tensor:
+        state: Tensor = network(x)[-1]
+        return state
+
+    whole = torch.func.jacrev(last)(INPUT).transpose(0, 1)  # (N, H, D)
+    expected = whole.flatten(1).norm(dim=1).numpy() / np.sqrt(H)
+    assert_allclose(against_rnn.arriving(last, INPUT, directions=H), expected, rtol=1e-10)
+    step = 1e-6
+    moved = torch.zeros_like(INPUT)
+    moved[2, 3] = step
+    difference = (last(INPUT + moved) - last(INPUT - moved)) / (2 * step)
+    assert_allclose(whole[2, :, 3], difference, rtol=1e-6, atol=1e-9)
+
+
+def test_few_directions_estimate_it_and_below_a_gain_of_1_it_vanishes() -> None:
+    x = torch.randn(12, 30, generator=torch.Generator().manual_seed(3))
+    wide = against_rnn.Recurrent(30, 200, 1.0, bends=True)
+    exact = against_rnn.arriving(lambda v: wide(v)[-1], x[:5], directions=200)
+    assert_allclose(against_rnn.arriving(lambda v: wide(v)[-1], x[:5]), exact, rtol=0.25)
+    for gain in (0.5, 2.0):  # without a bend it explodes above
+        network = against_rnn.Recurrent(30, 200, gain, bends=False)
+        found = against_rnn.arriving(lambda v: network(v)[-1], x)  # noqa: B023
+        factor = (found[0] / found[-1]) ** (1 / 11)
+        assert factor == pytest.approx(gain, rel=0.1)
+        assert (found[0] < found[-1]) == (gain < 1)
+
+
+def test_both_have_about_as_many_weights_and_are_the_same_each_time(tokenizer: Tokenizer) -> None:
+    assert against_rnn.hidden_size(512, 3_152_384) == 1_538
+    model = ours(tokenizer)
+    wanted = sum(weight.numel() for weight in model.encoder.blocks[0].parameters())
+    got = sum(
+        weight.numel()
+        for weight in against_rnn.recurrent_like(model, 0, 1.0, bends=True).parameters()
+    )
+    assert got == pytest.approx(wanted, rel=0.03)
+    one, other = against_rnn.untrained_like(model), against_rnn.untrained_like(model)
+    for a, b in zip(one.parameters(), other.parameters(), strict=True):
+        assert torch.equal(a, b)
+
+
+def test_nothing_later_arrives_in_the_rnn_and_all_in_the_block(tokenizer: Tokenizer) -> None:
+    model = ours(tokenizer)
+    trace = model.trace(TEXT)
+    token = 3
+    read = against_rnn.what_is_read(trace, 1, token)
+    recurrent = against_rnn.through_recurrent(model, 1, read, 1.0, bends=True)
+    found = against_rnn.through_blocks(model, 1, read)
+    assert (recurrent[: token + 1] > 0).all()
+    assert (recurrent[token + 1 :] == 0).all()
+    assert (found.block > 0).all()
+    assert (found.untrained > 0).all()
+    block = model.encoder.blocks[1].double()
+    x = trace.blocks[1].input.double().clone()
+    whole = torch.func.jacrev(lambda x: block(x).output[token])(x)
+    expected = whole.transpose(0, 1).flatten(1).norm(dim=1).numpy() / np.sqrt(whole.shape[0])
+    exact = against_rnn.arriving(
+        lambda x: block(x).output[token], x, directions=whole.shape[0],
+    )  # fmt: skip
+    assert_allclose(exact, expected, rtol=1e-8)
+
+
+def test_of_a_long_text_the_tokens_up_to_the_chosen_one_are_read(tokenizer: Tokenizer) -> None:
+    model = ours(tokenizer)
+    trace, short = model.trace("a b c d e f g h i j " * 5), model.trace(TEXT)
+    n = len(trace.tokens)
+    read = against_rnn.what_is_read(trace, 0, n - 2)
+    assert len(read.x) == against_rnn.LONGEST
+    assert read.first == n - 1 - against_rnn.LONGEST
+    assert torch.equal(read.x[read.token], trace.blocks[0].input[n - 2])
+    assert against_rnn.what_is_read(trace, 0, 3).first == 0
+    told: list[float] = []
+    found = against_rnn.read_against_the_clock(model, short, 0, 2, 3, told.append)
+    assert (np.diff(found.recurrent) > 0).all(), "the clock runs on with every step"
+    assert len(found.recurrent) == len(short.tokens)
+    assert found.block > 0
+    assert told[-1] == 1

@@ -1,4 +1,4 @@
-"""What each station hands on, against what PyTorch's own layers hand on inside."""
+"""What each station hands on, and the decoder block, against PyTorch's own layers."""
 
 import copy
 from collections.abc import Iterator
@@ -10,20 +10,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.parts.block.block_view import (
-    Kind,
-    MeasuredStation,
-    borrowed_decoder,
-    decode,
-    decoder_stations,
-    encoder_stations,
-    moved,
-    with_norms_moved,
-)
+from ffnviz.parts.block import block_view
 from tests.analysis.networks import ours
 from tests.models.reference import randomise
 from tests.models.test_against_pytorch import theirs
@@ -57,7 +49,7 @@ def close(ours: Tensor, theirs: Tensor) -> bool:
     return bool((ours - theirs).abs().max() <= TOLERANCE)
 
 
-def by_name(stations: tuple[MeasuredStation, ...]) -> dict[str, Tensor]:
+def by_name(stations: tuple[block_view.MeasuredStation, ...]) -> dict[str, Tensor]:
     return {station.name: station.output for station in stations}
 
 
@@ -68,11 +60,11 @@ def test_each_station_hands_on_what_pytorchs_layer_has_there(norm: str, built: s
         block = randomise(Block(replace(CONFIG, norm=norm)))
     else:
         other = "post" if norm == "pre" else "pre"
-        block = moved(randomise(Block(replace(CONFIG, norm=other))))
+        block = block_view.moved(randomise(Block(replace(CONFIG, norm=other))))
     layer = theirs(block, replace(CONFIG, norm=norm)).train()  # PyTorch's short cut has no inside
     with watched(layer, ("norm1", "norm2", "self_attn", "linear2")) as inside, torch.no_grad():
         expected = layer(X[None])[0]
-    stations = encoder_stations(block(X), norm_first=norm == "pre")
+    stations = block_view.encoder_stations(block(X), norm_first=norm == "pre")
     found = by_name(stations)
     assert close(found["norm1"], inside["norm1"])
     assert close(found["norm2"], inside["norm2"])
@@ -82,25 +74,20 @@ def test_each_station_hands_on_what_pytorchs_layer_has_there(norm: str, built: s
     sums = {"x": X, **found}
     for place, station in enumerate(stations):
         if station.source is not None:
-            assert station.kind is Kind.SUM
+            assert station.kind is block_view.Kind.SUM
             assert close(station.output, sums[station.source] + stations[place - 1].output)
 
 
-def test_the_weights_are_those_of_pytorchs_attention() -> None:
+def test_the_weights_are_those_of_pytorchs_attention_and_moving_the_norms_shares_them() -> None:
     block = randomise(Block(CONFIG))
     layer = theirs(block, CONFIG)
     read = layer.norm1(X[None])
     _, expected = layer.self_attn(read, read, read, average_attn_weights=False)
-    found = encoder_stations(block(X), norm_first=True)[2].weights
+    found = block_view.encoder_stations(block(X), norm_first=True)[2].weights
     assert found is not None
     assert close(found, expected[0])
-
-
-def test_moving_the_norms_shares_every_weight_and_leaves_the_block_as_it_was() -> None:
-    block = Block(CONFIG)
-    other = moved(block)
-    assert block.norm_first
-    assert not other.norm_first
+    other = block_view.moved(block)
+    assert (block.norm_first, other.norm_first) == (True, False)
     assert all(a is b for a, b in zip(block.parameters(), other.parameters(), strict=True))
 
 
@@ -121,9 +108,7 @@ def borrowing(model: Model, number: int) -> nn.TransformerDecoderLayer:
     return layer
 
 
-def test_each_station_of_the_decoder_hands_on_what_pytorchs_layer_has_there(
-    tokenizer: Tokenizer,
-) -> None:
+def test_each_station_of_the_decoder_is_pytorchs_layers(tokenizer: Tokenizer) -> None:
     model = ours(tokenizer)
     trace = model.trace(TEXT)
     written = [5, 9, 40]
@@ -134,7 +119,7 @@ def test_each_station_of_the_decoder_hands_on_what_pytorchs_layer_has_there(
         names = ("norm1", "norm2", "norm3", "self_attn", "multihead_attn", "linear2")
         with watched(layer, names) as inside, torch.no_grad():
             expected = layer(x[None], trace.final[None].clone(), tgt_mask=mask)[0]
-        found = by_name(decode(model, trace, number, written))
+        found = by_name(block_view.decode(model, trace, number, written))
         for ours_, theirs_ in (("norm1", "norm1"), ("norm2", "norm2"), ("norm3", "norm3"),
                                ("attention", "self_attn"), ("cross", "multihead_attn"),
                                ("ffn", "linear2")):  # fmt: skip
@@ -146,23 +131,18 @@ def test_each_station_of_the_decoder_hands_on_what_pytorchs_layer_has_there(
 def test_lending_changes_nothing_in_the_network(tokenizer: Tokenizer) -> None:
     model = ours(tokenizer)
     before = model.trace(TEXT).final
-    decode(model, model.trace(TEXT), 1, [5, 9])
+    block_view.decode(model, model.trace(TEXT), 1, [5, 9])
     assert torch.equal(model.trace(TEXT).final, before)
     assert not model.encoder.blocks[1].attention.causal
-
-
-def test_a_decoder_block_sees_nothing_later_and_asks_the_whole_sentence(
-    tokenizer: Tokenizer,
-) -> None:
-    model = ours(tokenizer)
-    memory = model.trace(TEXT).final
-    record = borrowed_decoder(model, 0)(model.encoder.embed(torch.tensor([5, 9, 40])), memory)
-    stations = {station.name: station for station in decoder_stations(record)}
+    record = block_view.borrowed_decoder(model, 0)(
+        model.encoder.embed(torch.tensor([5, 9, 40])), before
+    )
+    stations = {station.name: station for station in block_view.decoder_stations(record)}
     weights, asked = stations["attention"].weights, stations["cross"].weights
     assert weights is not None
     assert asked is not None
-    assert weights.triu(1).abs().max() == 0
-    assert asked.shape == (2, 3, len(memory))
+    assert weights.triu(1).abs().max() == 0, "it sees nothing later"
+    assert asked.shape == (2, 3, len(before)), "and asks the whole sentence"
     assert close(asked.sum(-1), torch.ones(2, 3))
 
 
@@ -175,4 +155,58 @@ def test_the_moved_network_goes_through_all_blocks_before(norm: str, tokenizer: 
         config = replace(model.encoder.config, norm="post" if norm == "pre" else "pre")
         config = replace(config, activation="relu")
         x = theirs(block, config)(x[None])[0]
-    assert close(with_norms_moved(model, trace, 1)[-1].output, x)
+    assert close(block_view.with_norms_moved(model, trace, 1)[-1].output, x)
+
+
+DECODER = EncoderConfig(vocab_size=10, d_model=16, n_heads=4, d_ff=32, activation="gelu")
+
+
+def pair() -> tuple[DecoderBlock, nn.TransformerDecoderLayer]:
+    """Ours, with weights of an everyday size, and PyTorch's with the same."""
+    torch.manual_seed(3)
+    ours = DecoderBlock(DECODER).double().eval()
+    for parameter in ours.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    theirs = nn.TransformerDecoderLayer(
+        16, 4, 32, dropout=0.0, activation="gelu", batch_first=True, norm_first=True
+    ).double()
+    theirs.eval()
+    cross = ours.cross
+    theirs.self_attn.load_state_dict({
+        "in_proj_weight": ours.attention.project_in.weight,
+        "in_proj_bias": ours.attention.project_in.bias,
+        "out_proj.weight": ours.attention.project_out.weight,
+        "out_proj.bias": ours.attention.project_out.bias,
+    })  # fmt: skip
+    theirs.multihead_attn.load_state_dict({
+        "in_proj_weight": torch.cat([cross.project_query.weight, cross.project_memory.weight]),
+        "in_proj_bias": torch.cat([cross.project_query.bias, cross.project_memory.bias]),
+        "out_proj.weight": cross.project_out.weight,
+        "out_proj.bias": cross.project_out.bias,
+    })  # fmt: skip
+    for mine, other in (
+        (ours.attention_norm, theirs.norm1), (ours.cross_norm, theirs.norm2),
+        (ours.ffn_norm, theirs.norm3), (ours.ffn.expand, theirs.linear1),
+        (ours.ffn.compress, theirs.linear2),
+    ):  # fmt: skip
+        other.load_state_dict(mine.state_dict())
+    return ours, theirs
+
+
+@torch.inference_mode()
+def test_the_decoder_block_is_pytorchs() -> None:
+    ours, theirs = pair()
+    x, memory = torch.randn(2, 5, 16).double(), torch.randn(2, 7, 16).double()
+    mask = nn.Transformer.generate_square_subsequent_mask(5, dtype=torch.float64)
+    expected = theirs(x, memory, tgt_mask=mask, tgt_is_causal=True)
+    record = ours(x, memory)
+    torch.testing.assert_close(record.output, expected, rtol=0, atol=1e-12)
+    cross = record.cross
+    assert cross.weights.shape == (2, 4, 5, 7)
+    torch.testing.assert_close(cross.weights.sum(-1), torch.ones(2, 4, 5).double())
+    mixed = (cross.weights @ cross.values).transpose(-3, -2).flatten(-2)
+    torch.testing.assert_close(ours.cross.project_out(mixed), cross.output)
+    later = x.clone()
+    later[:, 3:] = torch.randn(2, 2, 16).double()
+    assert torch.equal(ours(later, memory).output[:, :3], record.output[:, :3])
+    assert (ours(x, 2 * memory).output - record.output).abs().amax(dim=-1).min() > 1e-3

@@ -1,6 +1,5 @@
 """Single heads: their terms of a logit, ablated and patched, against hooks written by hand."""
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +23,12 @@ from tests.analysis.causal.networks import (
     REFERENCE,
     SOURCE,
     TARGET,
+    bare,
     by_hand,
     ids_of,
     module_of,
     network_of_kind,
+    put,
     seen,
     setup_of,
 )
@@ -40,28 +41,41 @@ WITH_HEAD = [*ADD_UP, "BERT", "Gemma 2"]
 N_HEADS, TOKEN = 4, -1
 
 
-def output_weights(family: str, block: int) -> Tensor:
-    """W_O of a family, (n_heads, d_head, d_model), by the names of its modules."""
-    weight = module_of(network_of_kind(family).model, family, block, NAMES[family].heads).weight
-    weight = weight if family == "GPT-2" else weight.mT  # GPT-2's Conv1D has it as (in, out)
-    return torch.unflatten(NAMES[family].r * weight.double(), 0, (N_HEADS, -1))
-
-
-@pytest.mark.parametrize("family", ADD_UP)
-def test_each_term_is_what_w_o_makes_of_the_heads_part_of_its_input(family: str) -> None:
-    network = network_of_kind(family)
-    trace, measure = network.trace(SOURCE), logit_difference(network, 5, 9)
-    found = head_attribution(trace, measure, token=TOKEN)
-    assert found.heads.shape == (2, N_HEADS)
-    for block in range(2):
-        z = seen(family, ids_of(network, SOURCE), block, "heads")[TOKEN].double()
-        parts = torch.unflatten(z, 0, (N_HEADS, -1))
-        for head, outputs in enumerate(output_weights(family, block)):
-            told = held(network, trace, parts[head] @ outputs, TOKEN, words_of(network))
-            assert found.heads[block, head] == pytest.approx(told, abs=1e-4)
-    whole = logit_attribution(trace, measure, token=TOKEN)
-    assert_allclose(found.attention, whole.attention, atol=2e-4)
-    assert_allclose(found.edits, 0, atol=2e-4)
+@pytest.mark.parametrize("family", ["ours", "stranger", *ADD_UP])
+def test_each_term_is_w_o_times_its_part(family: str, tokenizer: Tokenizer, tmp_path: Path) -> None:
+    network = OURS[family](tokenizer) if family in OURS else network_of_kind(family)
+    measure, ones = logit_difference(network, 5, 9), torch.ones(network.sizes.d_model)
+    weights, trace = words_of(network), network.trace(SOURCE)
+    if family in ADD_UP:
+        found = head_attribution(trace, measure, token=TOKEN)
+        assert found.heads.shape == (2, N_HEADS)
+        assert_allclose(found.edits, 0, atol=2e-4)
+        for block in range(2):
+            ids = ids_of(network_of_kind(family), SOURCE)
+            z = seen(family, ids, block, "heads")[TOKEN].double()
+            w_o = module_of(bare(family), family, block, NAMES[family].heads).weight.detach()
+            w_o = w_o if family == "GPT-2" else w_o.mT  # GPT-2's Conv1D has it as (in, out)
+            outputs = torch.unflatten(NAMES[family].r * w_o.double(), 0, (N_HEADS, -1))
+            for head, part in enumerate(torch.unflatten(z, 0, (N_HEADS, -1))):
+                told = held(network, trace, part @ outputs[head], TOKEN, weights)
+                assert found.heads[block, head] == pytest.approx(told, abs=1e-4)
+    # Those of an edited trace are of the edited pass.
+    off = network.trace(SOURCE, Edit(1, heads=[1], scale=0.0, at="heads"))
+    assert not off.blocks[1].attention.z[1].any()
+    assert off.blocks[1].attention.z[0].any()
+    assert head_attribution(off, measure, token=TOKEN).heads[1, 1] == 0
+    for each in (trace, off):
+        found = head_attribution(each, measure, token=TOKEN)
+        whole = logit_attribution(each, measure, token=TOKEN)
+        assert_allclose(found.attention, whole.attention, atol=2e-4)
+        assert_allclose(found.edits, 0, atol=2e-4)
+    off.save(tmp_path / "off")
+    kept = Trace.load(tmp_path / "off")
+    assert torch.equal(kept.blocks[1].attention.z, off.blocks[1].attention.z)
+    moved = network.trace(SOURCE, Edit(0, add=ones, at="attention"))
+    found = head_attribution(moved, measure, token=TOKEN)
+    told = held(network, moved, ones, TOKEN, weights)
+    assert found.edits[0] == pytest.approx(told, abs=2e-4)
 
 
 @pytest.mark.parametrize("kind", OURS)
@@ -83,86 +97,38 @@ def test_the_heads_of_ours_sum_to_their_attention(kind: str, tokenizer: Tokenize
     assert_allclose(found.heads.sum(1) + found.bias, whole, atol=2e-4)
 
 
-@pytest.mark.parametrize("family", ["ours", "stranger", *ADD_UP])
-def test_of_an_edited_trace_they_are_those_of_the_edited_pass(
-    family: str, tokenizer: Tokenizer, tmp_path: Path
-) -> None:
-    network = OURS[family](tokenizer) if family in OURS else network_of_kind(family)
-    measure = logit_difference(network, 5, 9)
-    off = network.trace(SOURCE, Edit(1, heads=[1], scale=0.0, at="heads"))
-    assert not off.blocks[1].attention.z[1].any()
-    assert off.blocks[1].attention.z[0].any()
-    found = head_attribution(off, measure, token=TOKEN)
-    assert found.heads[1, 1] == 0
-    assert_allclose(found.edits, 0, atol=2e-4)
-    whole = logit_attribution(off, measure, token=TOKEN)
-    assert_allclose(found.attention, whole.attention, atol=2e-4)
-    off.save(tmp_path / "off")
-    kept = Trace.load(tmp_path / "off")
-    assert torch.equal(kept.blocks[1].attention.z, off.blocks[1].attention.z)
-    moved = network.trace(SOURCE, Edit(0, add=torch.ones(network.sizes.d_model), at="attention"))
-    found = head_attribution(moved, measure, token=TOKEN)
-    ones = torch.ones(network.sizes.d_model)
-    told = held(network, moved, ones, TOKEN, words_of(network))
-    assert found.edits[0] == pytest.approx(told, abs=2e-4)
-
-
-def without(heads: list[int], width: int) -> Callable[[Tensor], Tensor]:
-    def change(x: Tensor) -> Tensor:
-        x = x.clone()
-        torch.unflatten(x, -1, (N_HEADS, width // N_HEADS))[..., heads, :] = 0
-        return x
-
-    return change
-
-
 @pytest.mark.parametrize("family", WITH_HEAD)
 def test_heads_are_ablated_as_a_hook_by_hand_does(family: str) -> None:
     network, measure, ids = setup_of(family)
-    z = seen(family, ids, 1, "heads")
-    found = ablate(network, SOURCE, measure, 1, heads=[0, 3], token=TOKEN)
-    logits = by_hand(family, ids, 1, "heads", without([0, 3], z.shape[-1]))[TOKEN]
-    assert found.ablated == pytest.approx(float(measure(logits)), abs=3e-5)
-    assert abs(found.effect) > 1e-4
-
+    d_head = seen(family, ids, 1, "heads").shape[-1] // N_HEADS
     rows = []
     for text in REFERENCE:
         typed = [i for i, t in enumerate(network.trace(text).tokens) if not t.special]
         rows.append(seen(family, ids_of(network, text), 1, "heads")[typed])
-    mean = torch.cat(rows).mean(0).unflatten(0, (N_HEADS, -1))  # type: ignore[no-untyped-call]
-
-    def fixed(x: Tensor) -> Tensor:
-        x = x.clone()
-        torch.unflatten(x, -1, (N_HEADS, -1))[..., 2, :] = mean[2]
-        return x
-
-    found = ablate(
-        network, SOURCE, measure, 1, heads=[2], how="mean", reference=REFERENCE, token=TOKEN
-    )
-    logits = by_hand(family, ids, 1, "heads", fixed)[TOKEN]
-    assert found.ablated == pytest.approx(float(measure(logits)), abs=3e-5)
+    mean = torch.cat(rows).mean(0)
+    for heads, how, fill in (([0, 3], "zero", 0 * mean), ([2], "mean", mean)):
+        found = ablate(network, SOURCE, measure, 1, heads=heads, how=how, reference=REFERENCE,
+                       token=TOKEN)  # fmt: skip
+        places = [head * d_head + at for head in heads for at in range(d_head)]
+        logits = by_hand(family, ids, (1, "heads", put(fill[places], slice(None), places)))[TOKEN]
+        assert found.ablated == pytest.approx(float(measure(logits)), abs=3e-5)
+        assert abs(found.effect) > 1e-4
 
 
 @pytest.mark.parametrize("family", WITH_HEAD)
 def test_a_map_of_heads_is_a_run_with_hooks_for_each(family: str) -> None:
-    network = network_of_kind(family)
-    measure, ids = logit_difference(network, 5, 9), ids_of(network, TARGET)
+    network, measure, _ = setup_of(family)
+    ids = ids_of(network, TARGET)
     found = head_map(network, SOURCE, TARGET, measure, token=TOKEN)
     some = head_map(network, SOURCE, TARGET, measure, tokens=[0, -1], token=TOKEN)
     assert found.values.shape == (2, N_HEADS)
     for block in range(2):
         given = seen(family, ids_of(network, SOURCE), block, "heads")
-        for head in range(N_HEADS):
+        for head, part in enumerate(given.chunk(N_HEADS, dim=-1)):
+            places = slice(head * part.shape[-1], (head + 1) * part.shape[-1])
             for tokens, told in ((slice(None), found), ([0, len(given) - 1], some)):
-
-                def change(x: Tensor, head: int = head, tokens: object = tokens) -> Tensor:
-                    x = x.clone()
-                    width = x.shape[-1] // N_HEADS
-                    part = slice(head * width, (head + 1) * width)
-                    x[0][tokens, part] = given[tokens, part]  # type: ignore[index]  # noqa: B023
-                    return x
-
-                logits = by_hand(family, ids, block, "heads", change)[TOKEN]
+                change = put(part[tokens], tokens, places)
+                logits = by_hand(family, ids, (block, "heads", change))[TOKEN]
                 assert told.values[block, head] == pytest.approx(float(measure(logits)), abs=3e-5)
     assert not found.error.any()
     source = float(measure(network.trace(SOURCE).logits[TOKEN]))

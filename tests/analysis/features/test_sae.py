@@ -18,7 +18,7 @@ from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.opening import from_module
 from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.sae import Sae, SaeError
-from tests.analysis.causal.networks import KINDS, by_hand, ids_of, network_of_kind, seen
+from tests.analysis.causal.networks import KINDS, by_hand, ids_of, network_of_kind, put, seen
 from tests.analysis.features.folders import ARCHITECTURES, drawn, encoded, saved
 from tests.analysis.networks import network, ours
 from tests.models.external.families import FAMILIES, build
@@ -46,7 +46,7 @@ def wide(net: Network, at: str) -> int:
 
 
 @pytest.mark.parametrize("told", FORMS, ids=str)
-def test_features_and_reconstruction_are_those_of_the_equations(
+def test_features_are_the_equations(
     told: dict[str, Any], tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     net = ours(tokenizer)
@@ -67,9 +67,7 @@ def test_features_and_reconstruction_are_those_of_the_equations(
 
 @pytest.mark.parametrize("family", KINDS)
 @pytest.mark.parametrize("at", PLACES)
-def test_it_takes_apart_what_a_hook_sees_and_puts_its_own_there(
-    family: str, at: str, tmp_path: Path
-) -> None:
+def test_it_takes_apart_what_a_hook_sees(family: str, at: str, tmp_path: Path) -> None:
     net = network_of_kind(family)
     weights = drawn("standard", wide(net, at), 48)
     folder = saved(tmp_path / "mine", weights, f"blocks.0.{PLACES[at]}")
@@ -87,22 +85,20 @@ def test_it_takes_apart_what_a_hook_sees_and_puts_its_own_there(
     found = features_of(net, net.trace(TEXT), sae)
     assert_allclose(found.values, values, atol=1e-4)
     told = ffnviz.sae_error(net, TEXT, sae)
-    put = torch.tensor(reconstruction, dtype=torch.float32)
-    logits = by_hand(family, ids, 0, at, lambda x: put.expand_as(x))
+    own = put(torch.tensor(reconstruction, dtype=torch.float32))
+    logits = by_hand(family, ids, (0, at, own))
     assert_allclose(told.trace.logits, logits, atol=1e-4)
-    none = by_hand(family, ids, 0, at, torch.zeros_like)
-    plain = by_hand(family, ids, 0, at, lambda x: x)
+    p = by_hand(family, ids)[told.token].double().log_softmax(-1)
+    none = by_hand(family, ids, (0, at, torch.zeros_like))
     for other, value in ((logits, told.divergence), (none, told.without)):
-        p, q = (np.asarray(each, dtype=np.float64)[..., told.token, :].reshape(-1)
-                for each in (plain, other))  # fmt: skip
-        p, q = (each - np.log(np.exp(each - each.max()).sum()) - each.max() for each in (p, q))
-        assert value == pytest.approx((np.exp(p) * (p - q)).sum(), rel=1e-3, abs=1e-5)
+        q = other[told.token].double().log_softmax(-1)
+        assert value == pytest.approx(float((p.exp() * (p - q)).sum()), rel=1e-3, abs=1e-5)
     assert told.kept == pytest.approx(1 - told.divergence / told.without)
 
 
 @pytest.mark.parametrize("at", ["hidden", "ffn", "heads", "output"])
 @pytest.mark.parametrize("name", ["plain", "gated", "stranger"])
-def test_a_feature_writes_what_its_direction_adds_to_the_logits(
+def test_a_feature_writes_to_logits(
     name: str, at: str, tokenizer: Tokenizer, tmp_path: Path
 ) -> None:
     net = network(name, tokenizer)
@@ -112,24 +108,20 @@ def test_a_feature_writes_what_its_direction_adds_to_the_logits(
     written = weights["W_dec"][7]
     if at == "heads":
         heads = net.heads(1).outputs.double().numpy()
-        parts = written.reshape(heads.shape[:2])
-        written = sum(part @ outputs for part, outputs in zip(parts, heads, strict=True))
+        written = np.einsum("hd,hdm->m", written.reshape(heads.shape[:2]), heads)
     if at == "hidden":
         written = written @ net.ffn(1).values.double().numpy()
     assert net.head
     assert net.head.words
     norm = net.head.norm
     if norm is not None:
-        written = written - written.mean() * norm.centred
-        written = written * norm.gain.double().numpy()
+        written = (written - written.mean() * norm.centred) * norm.gain.double().numpy()
     scores = net.head.words.vectors.double().numpy() @ written
-    scores[list(net.tokenizer.special_ids)] = np.nan
-    assert_allclose(promoted.scores, np.sort(scores[~np.isnan(scores)])[::-1][:5], atol=1e-4)
     assert_allclose(scores[promoted.ids], promoted.scores, atol=1e-4)
-    assert_allclose(suppressed.scores, np.sort(scores[~np.isnan(scores)])[:5], atol=1e-4)
-    with pytest.raises(
-        ValueError, match="There is no feature 20: features are numbered from 0 to 19"
-    ):
+    scores = np.sort(np.delete(scores, list(net.tokenizer.special_ids)))
+    assert_allclose(promoted.scores, scores[::-1][:5], atol=1e-4)
+    assert_allclose(suppressed.scores, scores[:5], atol=1e-4)
+    with pytest.raises(ValueError, match="There is no feature 20: features are numbered from 0 to"):
         ffnviz.sae_words(net, sae, 20)
 
 
@@ -158,11 +150,20 @@ def test_a_dictionary_made_on_the_packaged_twin_misses_what_its_rank_leaves(tmp_
     assert told.without > apart[0] / 10
 
 
-def test_one_token_has_no_mean_to_miss(tokenizer: Tokenizer, tmp_path: Path) -> None:
+def test_one_that_does_not_fit_the_network_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
+    net = ours(tokenizer)
+    for hook, d_in, why in (
+        ("blocks.2.hook_mlp_out", 16, "is of block 2"),
+        ("blocks.0.hook_mlp_out", 32, "vectors of 32 components"),
+        ("blocks.0.mlp.hook_post", 16, "vectors of 16 components"),
+    ):
+        sae: Sae = ffnviz.read_sae(saved(tmp_path / hook, drawn("standard", d_in, 9), hook))
+        with pytest.raises(ValueError, match=why):
+            ffnviz.sae_features(net.trace(TEXT), sae)
     sae = ffnviz.read_sae(saved(tmp_path / "a", drawn("standard", 16, 20), "blocks.0.hook_mlp_out"))
-    found = ffnviz.sae_features(ours(tokenizer).trace("a"), sae)
+    found = ffnviz.sae_features(net.trace("a"), sae)
     assert len(found.missed) == len(found.values)
-    if len(found.values) == 1:
+    if len(found.values) == 1:  # one token has no mean to miss
         assert np.isnan(found.unexplained)
 
 
@@ -190,9 +191,7 @@ def test_a_dictionary_behind_a_token_of_its_own_says_where_a_text_has_none(tmp_p
         ffnviz.sae_features(bare.trace("the cat sat"), replace(sae, prepend_bos=False))
 
 
-def test_a_mean_that_was_taken_out_of_the_weights_is_set_aside(
-    tokenizer: Tokenizer, tmp_path: Path
-) -> None:
+def test_a_mean_out_of_the_weights_is_set_aside(tokenizer: Tokenizer, tmp_path: Path) -> None:
     net, weights = ours(tokenizer), drawn("standard", 16, 40)
     folder = saved(tmp_path / "a", weights, "blocks.0.hook_resid_post")
     config = json.loads((folder / "cfg.json").read_text())
@@ -208,27 +207,25 @@ def test_a_mean_that_was_taken_out_of_the_weights_is_set_aside(
     assert not ffnviz.read_sae(folder, centred=False).centred
 
 
-@pytest.mark.parametrize("k", [1, 4])
-def test_the_strongest_examples_are_those_of_going_through_the_texts_one_by_one(
-    k: int, tokenizer: Tokenizer, tmp_path: Path
-) -> None:
+def test_examples_are_the_strongest_of_all_texts(tokenizer: Tokenizer, tmp_path: Path) -> None:
     net, weights = ours(tokenizer), drawn("jumprelu", 32, 30)
     told: dict[str, Any] = {"architecture": "jumprelu"}
     sae = ffnviz.read_sae(saved(tmp_path / "a", weights, "blocks.1.mlp.hook_post", **told))
     texts = [TEXT, "She had two dogs.", "Gone.", "to the river with a mat", "and she sat"]
-    done: list[int] = []
-    found = ffnviz.sae_examples(net, sae, iter(texts), k, done.append)
     each = [encoded(net.trace(text).blocks[1].ffn.hidden.double().numpy(), weights, told)[0]
             for text in texts]  # fmt: skip
     best = np.stack([values.max(axis=0) for values in each])
-    assert_allclose(found.values, -np.sort(-best, axis=0)[:k], atol=2e-5)
-    for rank, feature in (found.values > 1e-3).nonzero().tolist():
-        text, token = int(found.texts[rank, feature]), int(found.tokens[rank, feature])
-        value = float(found.values[rank, feature])
-        assert each[text][token, feature] == pytest.approx(value, abs=2e-5)
-    assert found.active.tolist() == sum((v > 0).sum(axis=0) for v in each).tolist()
-    assert found.n_tokens == sum(map(len, each))
-    assert (found.read, done) == (tuple(texts), [1, 2, 3, 4, 5])
+    for k in (1, 4):
+        done: list[int] = []
+        found = ffnviz.sae_examples(net, sae, iter(texts), k, done.append)
+        assert_allclose(found.values, -np.sort(-best, axis=0)[:k], atol=2e-5)
+        for rank, feature in (found.values > 1e-3).nonzero().tolist():
+            text, token = int(found.texts[rank, feature]), int(found.tokens[rank, feature])
+            value = float(found.values[rank, feature])
+            assert each[text][token, feature] == pytest.approx(value, abs=2e-5)
+        assert found.active.tolist() == sum((v > 0).sum(axis=0) for v in each).tolist()
+        assert found.n_tokens == sum(map(len, each))
+        assert (found.read, done) == (tuple(texts), [1, 2, 3, 4, 5])
 
 
 def test_the_form_before_sae_lens_6_is_read(tmp_path: Path) -> None:
@@ -240,30 +237,23 @@ def test_the_form_before_sae_lens_6_is_read(tmp_path: Path) -> None:
     assert "block 4" in sae.where
 
 
-@pytest.mark.parametrize(
-    ("told", "hook", "why"),
-    [
-        ({}, "blocks.0.attn.hook_q", "is of “blocks.0.attn.hook_q”; only"),
-        ({}, "", "is of “”; only"),
-        ({"architecture": "temporal"}, "blocks.0.hook_mlp_out", "is “temporal”; only"),
-        ({"architecture": "topk"}, "blocks.0.hook_mlp_out", "does not give k"),
-        ({"architecture": "jumprelu"}, "blocks.0.hook_mlp_out", "has no threshold"),
-        ({"activation_fn": "tanh-relu"}, "blocks.0.hook_mlp_out", "only relu can be read"),
-        ({"hook_name_out": "x"}, "blocks.0.hook_mlp_out", "is a transcoder"),
-    ],
-)
-def test_what_is_not_known_is_refused_in_a_sentence(
-    told: dict[str, Any], hook: str, why: str, tmp_path: Path
-) -> None:
-    folder = saved(tmp_path / "a", drawn("standard", 8, 12), hook, **told)
-    with pytest.raises(SaeError, match=why):
-        ffnviz.read_sae(folder)
-
-
-def test_a_folder_that_is_damaged_is_refused_in_a_sentence(tmp_path: Path) -> None:
-    weights, hook = drawn("standard", 8, 12), "blocks.0.hook_mlp_out"
+def test_what_is_not_known_or_damaged_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    weights, out = drawn("standard", 8, 12), "blocks.0.hook_mlp_out"
     with pytest.raises(SaeError, match="a folder of sae_lens has"):
         ffnviz.read_sae(tmp_path / "none")
+    unknown: list[tuple[str, dict[str, Any], str]] = [
+        ("blocks.0.attn.hook_q", {}, "is of “blocks.0.attn.hook_q”; only"),
+        ("", {}, "is of “”; only"),
+        (out, {"architecture": "temporal"}, "is “temporal”; only"),
+        (out, {"architecture": "topk"}, "does not give k"),
+        (out, {"architecture": "jumprelu"}, "has no threshold"),
+        (out, {"activation_fn": "tanh-relu"}, "only relu can be read"),
+        (out, {"hook_name_out": "x"}, "is a transcoder"),
+    ]
+    for hook, told, why in unknown:
+        folder = saved(tmp_path / "a", weights, hook, **told)
+        with pytest.raises(SaeError, match=why):
+            ffnviz.read_sae(folder)
     for name, array, why in (
         ("b_enc", np.zeros(13), "b_enc has the shape"),
         ("W_dec", np.zeros((8, 12)), "W_dec has the shape"),
@@ -271,7 +261,7 @@ def test_a_folder_that_is_damaged_is_refused_in_a_sentence(tmp_path: Path) -> No
         ("b_dec", np.full(8, np.nan), "entries that are not finite"),
         ("scaling_factor", np.full(12, 2.0), "fine-tuned with a scaling_factor"),
     ):
-        folder = saved(tmp_path / name, weights, hook)
+        folder = saved(tmp_path / name, weights, out)
         arrays = {key: value.astype(np.float32) for key, value in (weights | {name: array}).items()}
         save_file(arrays, folder / "sae_weights.safetensors")
         with pytest.raises(SaeError, match=why):
@@ -283,15 +273,3 @@ def test_a_folder_that_is_damaged_is_refused_in_a_sentence(tmp_path: Path) -> No
         (folder / "cfg.json").write_text(text)
         with pytest.raises(SaeError, match=r"is not JSON|is not a config"):
             ffnviz.read_sae(folder)
-
-
-def test_one_that_does_not_fit_the_network_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
-    net = ours(tokenizer)
-    for hook, d_in, why in (
-        ("blocks.2.hook_mlp_out", 16, "is of block 2"),
-        ("blocks.0.hook_mlp_out", 32, "vectors of 32 components"),
-        ("blocks.0.mlp.hook_post", 16, "vectors of 16 components"),
-    ):
-        sae: Sae = ffnviz.read_sae(saved(tmp_path / hook, drawn("standard", d_in, 9), hook))
-        with pytest.raises(ValueError, match=why):
-            ffnviz.sae_features(net.trace(TEXT), sae)

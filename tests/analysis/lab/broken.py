@@ -1,10 +1,12 @@
-"""Subjects for the Lab's tests: a small model, as it is or broken on purpose."""
+"""Subjects for the Lab's tests: a small model, as it is or broken on purpose; and bits."""
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -113,3 +115,21 @@ def deaf(encoder: Encoder) -> None:
     """All attentions hear nobody."""
     for block in encoder.blocks:
         block.attention.__class__ = Deaf
+
+
+def bits(value: object) -> object:
+    """The same nest of tuples for two values, only if they agree in every bit."""
+    if isinstance(value, Tensor):
+        return bits(value.detach().numpy())
+    if isinstance(value, np.ndarray):
+        return value.dtype.str, value.shape, value.tobytes()
+    if isinstance(value, float):
+        return np.float64(value).tobytes()
+    if is_dataclass(value):
+        compared = [field.name for field in fields(value) if field.compare]
+        return tuple((name, bits(getattr(value, name))) for name in compared)
+    if isinstance(value, Mapping):
+        return tuple((name, bits(each)) for name, each in value.items())
+    if isinstance(value, tuple | list):
+        return tuple(map(bits, value))
+    return value

@@ -1,4 +1,4 @@
-"""Negative activations count as positive ones do: one definition, everywhere."""
+"""Negative activations count as positive ones do, and sentences of a class as each on its own."""
 
 from pathlib import Path
 
@@ -12,8 +12,9 @@ from ffnviz.analysis.neurons.intervention import masked_batches
 from ffnviz.analysis.neurons.neuron_index import BlockIndex, build_index, overview
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.sparsity import awake, threshold_for
-from ffnviz.app.lecture.class_sentences import read_pool
+from ffnviz.app.lecture.class_sentences import NEURONS, read_pool
 from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import proved_network
@@ -26,6 +27,7 @@ from tests.models.external.tokenizers import byte_level
 TEXT = "The cat sat on the mat."
 PROBES = [Probe(text, ("cat",) if "cat" in text else ("dog",))
           for text in (TEXT, "The dog was gone.", "the cat is old")]  # fmt: skip
+
 CONFIGS = {
     "tanh": transformers.GPT2Config(**GPT2, activation_function="tanh"),
     "gated SiLU": transformers.LlamaConfig(**WIDE),
@@ -40,14 +42,19 @@ def external_network(request: pytest.FixtureRequest) -> ExternalNetwork:
     return proved_network(model, words, two_texts(), 6, "any", "any", "any", "#009e73")
 
 
-@pytest.mark.parametrize("name", ACTIVATIONS)
-def test_whether_hidden_can_be_below_zero_is_what_the_function_says(name: str) -> None:
-    phi = ACTIVATIONS[name]
-    values = phi.function(torch.linspace(-12, 12, 4_801))
-    assert phi.below_zero == bool((values < 0).any())
+def test_whether_hidden_can_be_below_zero_is_what_the_function_says() -> None:
+    for phi in ACTIVATIONS.values():
+        values = phi.function(torch.linspace(-12, 12, 4_801))
+        assert phi.below_zero == bool((values < 0).any()), phi.name
+    # Of a value too large for the file the side is kept.
+    nothing = np.zeros((1, 1), np.int32)
+    many = dict.fromkeys(BlockIndex.__dataclass_fields__, nothing)
+    sides = {"values": np.array([[np.inf]], np.float16), "low_values": np.array([[np.inf]])}
+    (only,) = BlockIndex(**{**many, **sides}).strongest(0)
+    assert only.value == np.inf
 
 
-def test_what_a_class_counts_and_what_an_index_counts_are_the_same(
+def test_a_class_and_an_index_count_alike(
     external_network: ExternalNetwork, tmp_path: Path
 ) -> None:
     """The Journey's count of a sentence, the class's, and the index's on that sentence alone."""
@@ -74,9 +81,7 @@ def test_what_a_class_counts_and_what_an_index_counts_are_the_same(
         assert all(not never[each.neuron] for each in pool.shared)
 
 
-def test_the_strongest_examples_are_those_furthest_from_zero_with_some_of_each_side(
-    tokenizer: Tokenizer,
-) -> None:
+def test_the_strongest_are_furthest_from_zero_some_of_each_side(tokenizer: Tokenizer) -> None:
     net = Stranger(tokenizer)
     texts = [f"{a} {b}." for a in ("the cat", "a dog", "she") for b in ("sat", "is", "was", "ran",
              "had", "has", "will", "can")]  # fmt: skip
@@ -110,9 +115,32 @@ def test_a_planted_neuron_that_goes_below_zero_is_awake_there(tokenizer: Tokeniz
     assert [abs(each.value) for each in found.strongest] == pytest.approx(sizes, rel=1e-5)
 
 
-def test_of_a_value_too_large_for_the_file_the_side_is_kept() -> None:
-    nothing = np.zeros((1, 1), np.int32)
-    many = dict.fromkeys(BlockIndex.__dataclass_fields__, nothing)
-    values = {"values": np.array([[np.inf]], np.float16), "low_values": np.array([[np.inf]])}
-    (only,) = BlockIndex(**{**many, **values}).strongest(0)
-    assert only.value == np.inf
+TEXTS = ("The old dog slept.", "It cost forty [MASK].", "She opened the door.", "forty")
+
+
+@pytest.mark.parametrize(("name", "threshold"), [("relu", 0.0), ("gelu", 0.1)])
+def test_a_classs_neurons_are_those_of_each_sentence(name: str, threshold: float) -> None:
+    model, told = load(name), list[float]()
+    pool = read_pool(model, TEXTS, 1, told.append)
+    traces = [model.trace(text) for text in TEXTS]
+    hidden = [trace.blocks[1].ffn.hidden for trace in traces]
+    shares = [float((h.abs() > threshold).double().mean()) for h in hidden]
+    np.testing.assert_allclose(pool.shares, shares, atol=1e-6)
+    fired = torch.stack([(h.abs() > threshold).any(dim=0) for h in hidden]).sum(dim=0)
+    assert [each.sentences for each in pool.shared] == fired.topk(NEURONS).values.tolist()
+    for trace, guess in zip(traces, pool.guesses, strict=True):
+        if "[MASK]" not in trace.text:
+            assert guess is None
+            continue
+        mask = next(at for at, each in enumerate(trace.tokens) if each.text.strip() == "[MASK]")
+        words = torch.softmax(trace.logits[mask].double(), dim=-1)
+        assert guess is not None
+        assert guess[0] == model.tokenizer.label(int(words.argmax()))
+        assert abs(guess[1] - float(words.max())) < 1e-4
+    for each in pool.shared:
+        largest = [float(h[:, each.neuron].abs().max()) for h in hidden]
+        assert abs(each.mean - sum(largest) / len(TEXTS)) < 1e-4
+        assert fired[each.neuron] == each.sentences
+        place, token = each.strongest[0]
+        assert float(hidden[place][token, each.neuron].abs()) == max(largest)
+    assert told[-1] == 1.0

@@ -1,53 +1,54 @@
-"""Bins that never change, and quantiles from them."""
+"""Bins that never change, and quantiles from them, against NumPy's of the values."""
 
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as some
+from numpy.typing import NDArray
 
-from ffnviz.analysis.neurons.histogram import (
-    BINS,
-    LEAST,
-    MOST,
-    SIDE,
-    add_to,
-    edges,
-    quantile,
-)
+from ffnviz.analysis.neurons.histogram import BINS, LEAST, MOST, SIDE, add_to, edges, quantile
+from ffnviz.analysis.neurons.neuron_index import build_index
+from ffnviz.analysis.neurons.probes import Probe
+from ffnviz.models.encoder.model import TWINS, load
+
+Values = NDArray[np.float32]
 
 
-def counted(hidden: torch.Tensor) -> torch.Tensor:
+def counted(hidden: torch.Tensor, signed: bool = True) -> torch.Tensor:
     counts = torch.zeros(hidden.shape[1], BINS, dtype=torch.int64)
-    add_to(counts, hidden, torch.empty(max(hidden.numel(), 2 * len(hidden)), dtype=torch.int32))
+    scratch = torch.empty(max(hidden.numel(), 2 * len(hidden)), dtype=torch.int32)
+    add_to(counts, hidden, scratch, signed)
     return counts
 
 
+def counts(values: Values, signed: bool = True) -> NDArray[np.int64]:
+    """One neuron's."""
+    return np.asarray(counted(torch.from_numpy(values)[:, None], signed)[0].numpy())
+
+
 @given(some.lists(some.floats(width=32, allow_nan=False), min_size=1, max_size=50))
-def test_each_value_falls_between_the_edges_of_its_bin(values: list[float]) -> None:
-    counts = counted(torch.tensor(values)[:, None])[0].numpy()
-    ends = edges()
-    side = ends[len(ends) // 2 :]
+def test_each_value_falls_between_the_edges_of_its_bin(drawn: list[float]) -> None:
+    values = np.array(drawn, dtype=np.float32)
+    side = edges()[SIDE:]
     expected = np.zeros(BINS, dtype=int)
-    for value in np.array(values, dtype=np.float32).tolist():
+    for value in values.tolist():
         place = int(np.searchsorted(side, abs(value), side="right"))
         expected[SIDE + (place if value > 0 else -place)] += 1
-    np.testing.assert_array_equal(counts, expected)
+    np.testing.assert_array_equal(counts(values), expected)
 
 
 @pytest.mark.parametrize("lowest", [0.0, -1.0], ids=["unsigned", "signed"])
 @pytest.mark.parametrize("d_ff", [1, 511, 1_300])
 def test_each_neuron_has_its_own_counts_however_many_there_are(d_ff: int, lowest: float) -> None:
     rng = np.random.default_rng(d_ff)
-    values = (rng.uniform(lowest, 1, (9, d_ff)) * 10.0 ** rng.integers(-6, 5, (9, d_ff))).astype(
-        np.float32
-    )
+    sizes = 10.0 ** rng.integers(-6, 5, (250, d_ff))
+    values = (rng.uniform(lowest, 1, sizes.shape) * sizes).astype(np.float32)
     found = torch.zeros(d_ff, BINS, dtype=torch.int64)
-    for rows in (values[:5], values[5:]):  # counted one after the other
+    for rows in (values[:1], values[1:10], values[10:]):  # counted one after the other
         scratch = torch.empty(max(rows.size, 2 * len(rows)), dtype=torch.int32)
         add_to(found, torch.from_numpy(rows), scratch, signed=lowest < 0)
-    side = edges()[SIDE:]
-    places = np.searchsorted(side, np.abs(values), side="right")
+    places = np.searchsorted(edges()[SIDE:], np.abs(values), side="right")
     places = SIDE + np.where(values > 0, places, -places)
     expected = np.zeros((d_ff, BINS), dtype=int)
     np.add.at(expected, (np.arange(d_ff)[None], places), 1)
@@ -60,19 +61,70 @@ def test_the_edges_are_two_an_octave_on_either_side_of_zero() -> None:
     assert (np.diff(ends) > 0).all()
     assert ends[-1] == 2.0**MOST
     assert ends[len(ends) // 2] == 2.0**LEAST
-
-
-@pytest.mark.parametrize("share", [0.05, 0.5, 0.9, 0.99])
-def test_a_quantile_is_that_of_the_values_to_within_its_bin(share: float) -> None:
-    values = np.random.default_rng(0).normal(size=20_000).astype(np.float32) * 3
-    counts = counted(torch.from_numpy(values)[:, None])[0].numpy()
-    exact = float(np.quantile(values, share))
-    assert quantile(counts, share) == pytest.approx(exact, rel=0.12, abs=0.02)
-
-
-def test_a_neuron_that_is_mostly_zero_has_the_median_zero() -> None:
-    counts = counted(torch.tensor([[0.0], [0.0], [3.0]]))[0].numpy()
-    assert quantile(counts, 0.5) == 0.0
-    assert quantile(counts, 1.0) == 4.0  # the upper end of its bin
+    mostly_zero = counts(np.array([0, 0, 3], np.float32))
+    assert quantile(mostly_zero, 0.5) == 0.0
+    assert quantile(mostly_zero, 1.0) == 4.0  # the upper end of its bin
     with pytest.raises(ValueError, match="no values"):
         quantile(np.zeros(BINS, dtype=int), 0.5)
+
+
+SHARES = (0.0, 0.05, 0.5, 0.9, 0.99, 1.0)
+
+
+def bin_of(value: float) -> tuple[float, float]:
+    """The two ends of the bin that a value falls into, by the definition."""
+    size = abs(value)
+    if size < 2.0**LEAST:
+        return 0.0, 0.0  # a value near zero counts as zero
+    if size >= 2.0**MOST:
+        return (2.0**MOST,) * 2 if value > 0 else (-(2.0**MOST),) * 2
+    octave = 2.0 ** np.floor(np.log2(size))
+    low, high = (octave, 1.5 * octave) if size < 1.5 * octave else (1.5 * octave, 2 * octave)
+    return (low, high) if value > 0 else (-high, -low)
+
+
+def exact(values: Values, share: float) -> float:
+    """The least value that this share of them does not exceed."""
+    return float(np.quantile(values, share, method="inverted_cdf"))
+
+
+SIZES = some.floats(0, 2.0 ** (MOST + 1), width=32) | some.sampled_from(
+    [0.0, 2.0**LEAST, 1.5, 2.0, 2.0**MOST]
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    some.lists(some.tuples(SIZES, some.booleans()), min_size=1, max_size=80),
+    some.sampled_from(SHARES),
+)
+@example([(-0.0, False), (0.0, False), (3.0, False)], 0.5)
+def test_a_quantile_is_in_the_exact_ones_bin(drawn: list[tuple[float, bool]], share: float) -> None:
+    values = np.array([-size if below else size for size, below in drawn], dtype=np.float32)
+    found = counts(values)
+    assert found.sum() == len(values)
+    assert found[:SIDE].sum() == (values <= -(2.0**LEAST)).sum()
+    low, high = bin_of(exact(values, share))
+    assert low <= quantile(found, share) <= high
+    sizes = np.abs(values)  # without negative values both ways of counting give the same
+    np.testing.assert_array_equal(counts(sizes), counts(sizes, signed=False))
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_an_index_has_the_quantiles_of_the_twins_own_values(name: str) -> None:
+    """ReLU's are never below zero, GELU's are: each takes its own way."""
+    model = load(name)
+    sentences = [f"The {w} had {n} dogs and a boat." for n in range(6) for w in ("cat", "sea")]
+    index = build_index(model, [Probe(text, ()) for text in sentences], (), "dogs")
+    ids = [model.trace(text) for text in sentences]
+    for number, block in index.by_number.items():
+        hidden = np.concatenate([trace.blocks[number].ffn.hidden.numpy() for trace in ids])
+        assert (hidden.min() < 0) == (name == "gelu")
+        assert block.histogram.sum(axis=1).tolist() == [len(hidden)] * hidden.shape[1]
+        for neuron in range(0, hidden.shape[1], 7):
+            for share in (0.5, 0.9, 0.99):
+                value = exact(hidden[:, neuron], share)
+                low, high = bin_of(value)
+                # In a batch a value may have another last bit, and so fall beside an edge.
+                near = 1e-4 * abs(value) + 1e-6
+                assert low - near <= block.quantile(neuron, share) <= high + near

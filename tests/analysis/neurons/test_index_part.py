@@ -1,7 +1,7 @@
 """Parts of an index: added up in any order and from any split, they give the same, bit for bit."""
 
 import pickle
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import fields, replace
 from itertools import pairwise
 
@@ -10,20 +10,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as some
+from numpy.typing import NDArray
 
 from ffnviz.analysis.neurons import counting, partners
-from ffnviz.analysis.neurons.counting import (
-    COARSE,
-    EXAMPLES,
-    FINE,
-    NOWHERE,
-    Batch,
-    IndexPart,
-    Tally,
-    empty,
-    merge,
-    merged,
-)
 from ffnviz.analysis.neurons.gathering import Gatherer
 from ffnviz.analysis.neurons.partners import mixed, signs
 from ffnviz.analysis.neurons.probes import Probe
@@ -34,10 +23,10 @@ from tests.analysis.networks import small_model
 N_POSITIONS, D_FF, TAGS, CLASSES = 8, 24, 2, 3
 
 
-def same(a: IndexPart, b: IndexPart) -> bool:
+def same(a: counting.IndexPart, b: counting.IndexPart) -> bool:
     """Every bit of every array, all texts in their order, all problems."""
 
-    def as_bytes(part: IndexPart) -> list[object]:
+    def as_bytes(part: counting.IndexPart) -> list[object]:
         arrays = [part.at_position, part.of_class, part.with_tag]
         arrays += [getattr(block, f.name) for block in part.blocks for f in fields(block)]
         return [(a.dtype.str, a.shape, a.tobytes()) for a in arrays]
@@ -46,80 +35,74 @@ def same(a: IndexPart, b: IndexPart) -> bool:
         b.n_texts, list(b.texts.items()), dict(b.problems), as_bytes(b))  # fmt: skip
 
 
-def nothing(n_blocks: int = 2, signed: bool = True) -> IndexPart:
-    return empty(n_blocks, D_FF, N_POSITIONS, CLASSES, TAGS, signed)
+def nothing(n_blocks: int = 2, signed: bool = True) -> counting.IndexPart:
+    return counting.empty(n_blocks, D_FF, N_POSITIONS, CLASSES, TAGS, signed)
 
 
-def made_up(seed: int) -> tuple[Batch, list[torch.Tensor]]:
+def made_up(seed: int) -> tuple[counting.Batch, list[torch.Tensor]]:
     """A batch; values are coarse, so that many are equal."""
     rng = np.random.default_rng(seed)
-    n_texts, n_tokens = int(rng.integers(1, 30)), int(rng.integers(1, N_POSITIONS + 1))
-    hidden = [
-        torch.from_numpy((rng.normal(size=(n_texts, n_tokens, D_FF)) * 4).round() / 4).float()
-        for _ in range(2)
-    ]
-    batch = Batch(
-        tuple(f"text {seed} {row}" for row in range(n_texts)),
-        np.arange(n_texts, dtype=np.int64) * 3 + seed * 1_000,
-        torch.zeros(n_texts, n_tokens, dtype=torch.long),
-        torch.from_numpy(rng.integers(0, 2, (n_texts, TAGS))),
-        torch.from_numpy(rng.integers(0, CLASSES, (n_texts, n_tokens))),
-        CLASSES,
-    )
-    return batch, hidden
+    shape = int(rng.integers(1, 30)), int(rng.integers(1, N_POSITIONS + 1))
+    hidden = [torch.from_numpy((rng.normal(size=(*shape, D_FF)) * 4).round() / 4).float()
+              for _ in range(2)]  # fmt: skip
+    tagged = torch.from_numpy(rng.integers(0, 2, (shape[0], TAGS)))
+    classes = torch.from_numpy(rng.integers(0, CLASSES, shape))
+    return batch_of(np.arange(shape[0]) * 3 + seed * 1_000, tagged, classes), hidden
 
 
-def add(to: Tally, batch: Batch, hidden: Iterable[torch.Tensor]) -> None:
+def batch_of(
+    places: NDArray[np.int64], tagged: torch.Tensor, classes: torch.Tensor
+) -> counting.Batch:
+    """Texts at such places; which ids they have makes no difference."""
+    texts = tuple(f"text {place}" for place in places)
+    return counting.Batch(texts, places, torch.zeros_like(classes), tagged, classes, CLASSES)
+
+
+def counted(
+    batch: counting.Batch, hidden: Iterable[torch.Tensor], threshold: float, *to: counting.IndexPart
+) -> counting.IndexPart:
+    part = to[0] if to else nothing()
+    alone = counting.Tally(part, torch.device("cpu"), threshold)
+    add(alone, batch, hidden)
+    return alone.end()
+
+
+def add(to: counting.Tally, batch: counting.Batch, hidden: Iterable[torch.Tensor]) -> None:
     add_block = to.begin(batch)
     for block in hidden:
         add_block(block)
 
 
-def counted(
-    batch: Batch, hidden: Iterable[torch.Tensor], threshold: float, empty_part: IndexPart
-) -> IndexPart:
-    alone = Tally(empty_part, torch.device("cpu"), threshold)
-    add(alone, batch, hidden)
-    return alone.end()
-
-
-def part(seed: int) -> IndexPart:
-    return replace(counted(*made_up(seed), 0.0, nothing()), problems={f"file {seed % 3}": 1})
+def part(seed: int) -> counting.IndexPart:
+    return replace(counted(*made_up(seed), 0.0), problems={f"file {seed % 3}": 1})
 
 
 seeds = some.lists(some.integers(0, 2**31), min_size=1, max_size=5, unique=True)
 
 
 @settings(max_examples=40, deadline=None)
-@given(seeds, some.randoms())
-def test_the_order_and_the_grouping_of_merging_change_nothing(
-    drawn: list[int], random: "np.random.Generator"
-) -> None:
+@given(seeds, some.randoms(), some.booleans())
+def test_merging_in_any_order(drawn: list[int], random: "np.random.Generator", small: bool) -> None:
     parts = [part(seed) for seed in drawn]
-    whole = merged(parts)
+    whole = counting.merged(parts)
     left = list(parts)
     random.shuffle(left)
     while len(left) > 1:  # a tree of any shape
         at = int(random.random() * (len(left) - 1))
-        left[at : at + 2] = [merge(left[at + 1], left[at])]
+        left[at : at + 2] = [counting.merge(left[at + 1], left[at])]
     assert same(left[0], whole)
-    assert same(merge(nothing(), whole), whole)
-
-
-@settings(max_examples=40, deadline=None)
-@given(seeds, some.booleans())
-def test_adding_in_place_is_merging(drawn: list[int], small: bool) -> None:
-    """Also where a sketch or the texts are put aside after every batch."""
+    assert same(counting.merge(nothing(), whole), whole)
+    # Adding in place is merging, also where a sketch or the texts are put aside after each batch.
     with pytest.MonkeyPatch.context() as patch:
         if small:
             patch.setattr(partners, "EXACT", 1)
             patch.setattr(partners, "WAITING", 3)
             patch.setattr(counting, "TEXTS", 1)
-        together = Tally(nothing(), torch.device("cpu"), 0.0)
+        together = counting.Tally(nothing(), torch.device("cpu"), 0.0)
         for seed in drawn:
             add(together, *made_up(seed))
         made = together.end()
-    assert same(made, merged([replace(part(seed), problems={}) for seed in drawn]))
+    assert same(made, replace(whole, problems={}))
 
 
 def test_a_part_says_what_counting_one_by_one_says() -> None:
@@ -128,48 +111,48 @@ def test_a_part_says_what_counting_one_by_one_says() -> None:
     tagged = torch.tensor([[1, 0], [0, 0], [1, 1], [0, 1], [1, 0]])
     classes = torch.from_numpy(rng.integers(0, CLASSES, (5, 6)))
     places = np.array([10, 20, 30, 40, 50])
-    batch = Batch(tuple("abcde"), places, torch.zeros(5, 6), tagged, classes, CLASSES)
-    found = counted(batch, [hidden], 0.1, nothing(1))
-    block, fires = found.blocks[0], (hidden.numpy() > 0.1) | (hidden.numpy() < -0.1)
-    np.testing.assert_array_equal(block.by_position[:6], fires.sum(axis=0))
-    assert not block.by_position[6:].any()
-    above, below = hidden.numpy().max(axis=1) > 0.1, hidden.numpy().min(axis=1) < -0.1
-    np.testing.assert_array_equal(block.texts, above.sum(axis=0))
-    np.testing.assert_array_equal(block.low_texts, below.sum(axis=0))
-    np.testing.assert_array_equal(block.both_texts, (above & below).sum(axis=0))
-    for number in range(CLASSES):
-        np.testing.assert_array_equal(
-            block.by_class[number], fires[classes.numpy() == number].sum(axis=0)
-        )
-    for tag in range(TAGS):
-        has = tagged[:, tag].numpy() == 1
-        np.testing.assert_array_equal(block.by_tag[tag], above[has].sum(axis=0))
-        np.testing.assert_array_equal(block.low_by_tag[tag], below[has].sum(axis=0))
+    found = counted(batch_of(places, tagged, classes), [hidden], 0.1, nothing(1))
+    block, values, has = found.blocks[0], hidden.numpy(), tagged.numpy().T == 1
+    fires = (values > 0.1) | (values < -0.1)
+    above, below = values.max(axis=1) > 0.1, values.min(axis=1) < -0.1
+    of_class = [fires[classes.numpy() == number].sum(axis=0) for number in range(CLASSES)]
+    for name, expected in (
+        ("by_position", [*fires.sum(axis=0), *np.zeros((N_POSITIONS - 6, D_FF))]),
+        ("by_class", of_class),
+        ("texts", above.sum(axis=0)),
+        ("low_texts", below.sum(axis=0)),
+        ("both_texts", (above & below).sum(axis=0)),
+        ("by_tag", [above[each].sum(axis=0) for each in has]),
+        ("low_by_tag", [below[each].sum(axis=0) for each in has]),
+    ):
+        np.testing.assert_array_equal(getattr(block, name), expected, err_msg=name)
     exact = hidden.double().reshape(-1, D_FF).numpy()
-    np.testing.assert_allclose(block.total / 2**FINE, exact.sum(axis=0), atol=30 * 2.0**-FINE)
-    np.testing.assert_allclose(
-        block.squares / 2**COARSE, (exact**2).sum(axis=0), atol=30 * 2.0**-COARSE
-    )
+    for sums, power, places_ in (
+        (block.total, 1, counting.FINE),
+        (block.squares, 2, counting.COARSE),
+    ):
+        expected = (exact**power).sum(axis=0)
+        np.testing.assert_allclose(sums / 2**places_, expected, atol=30 * 2.0**-places_)
     assert (block.histogram.sum(axis=1) == 30).all()
     for sign, found_places, tokens in (
         (1, block.places, block.tokens), (-1, block.low_places, block.low_tokens)
     ):  # fmt: skip
-        strongest = (sign * hidden.numpy()).max(axis=1)
+        strongest = (sign * values).max(axis=1)
         for neuron in range(D_FF):
             order = sorted(range(5), key=lambda row: -strongest[row, neuron])
             order = [row for row in order if strongest[row, neuron] > 0.1]
             assert found_places[: len(order), neuron].tolist() == [places[row] for row in order]
             for rank, row in enumerate(order):
-                assert tokens[rank, neuron] == (sign * hidden[row, :, neuron]).argmax()
-        assert (found_places[5:] == NOWHERE).all()
+                assert tokens[rank, neuron] == (sign * values[row, :, neuron]).argmax()
+        assert (found_places[5:] == counting.NOWHERE).all()
     either = np.concatenate([block.places, block.low_places])
-    assert set(found.texts) == set(either[either != NOWHERE].tolist())
+    assert set(found.texts) == set(either[either != counting.NOWHERE].tolist())
 
 
 def test_where_nothing_can_be_below_zero_there_is_no_other_side() -> None:
     batch, hidden = made_up(4)
     one_side = counted(batch, [each.clamp_min(0) for each in hidden], 0.0, nothing(signed=False))
-    both = counted(batch, [each.clamp_min(0) for each in hidden], 0.0, nothing())
+    both = counted(batch, [each.clamp_min(0) for each in hidden], 0.0)
     for one, two in zip(one_side.blocks, both.blocks, strict=True):
         assert one.low_values.shape == (0, D_FF)
         assert (two.low_values == -np.inf).all()
@@ -186,7 +169,7 @@ def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
     )
     chosen = np.flatnonzero(looked_at)
     assert 0 < len(chosen) < n_texts * n_tokens
-    for block, values in zip(counted(batch, hidden, 0.1, nothing()).blocks, hidden, strict=True):
+    for block, values in zip(counted(batch, hidden, 0.1).blocks, hidden, strict=True):
         fires = np.abs(values.reshape(-1, D_FF).numpy()) > 0.1
         for neuron in range(D_FF):
             on = [n for n, token in enumerate(chosen) if fires[token, neuron]]
@@ -195,20 +178,19 @@ def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
 
 
 def test_of_equal_values_the_earlier_text_is_kept() -> None:
-    hidden = torch.ones(2 * EXAMPLES, 1, D_FF)
-    ids, classes = torch.zeros(2 * EXAMPLES, 1), torch.zeros(2 * EXAMPLES, 1, dtype=torch.long)
-    places = np.arange(2 * EXAMPLES, dtype=np.int64)
-    tagged = torch.zeros(2 * EXAMPLES, TAGS)
+    def traced(rows: range) -> counting.IndexPart:
+        tagged, classes = torch.zeros(len(rows), TAGS), torch.zeros(len(rows), 1).long()
+        batch = batch_of(np.array(rows), tagged, classes)
+        return counted(batch, [torch.ones(len(rows), 1, D_FF)], 0.0, nothing(1))
 
-    def traced(rows: Sequence[int]) -> IndexPart:
-        texts = tuple(str(row) for row in rows)
-        at = list(rows)
-        batch = Batch(texts, places[at], ids[at], tagged[at], classes[at], CLASSES)
-        return counted(batch, [hidden[at]], 0.0, nothing(1))
-
-    whole = traced(range(2 * EXAMPLES))
-    assert whole.blocks[0].places[:, 0].tolist() == list(range(EXAMPLES))
-    assert same(merge(traced(range(1, 2 * EXAMPLES, 2)), traced(range(0, 2 * EXAMPLES, 2))), whole)
+    whole = traced(range(2 * counting.EXAMPLES))
+    assert whole.blocks[0].places[:, 0].tolist() == list(range(counting.EXAMPLES))
+    assert same(
+        counting.merge(
+            traced(range(1, 2 * counting.EXAMPLES, 2)), traced(range(0, 2 * counting.EXAMPLES, 2))
+        ),
+        whole,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -222,16 +204,14 @@ WORDS = ["the", "cat", "sat", "two", "42", ",", "É", "gone"]
 @settings(max_examples=15, deadline=None)
 @given(some.lists(some.lists(some.sampled_from(WORDS), min_size=1, max_size=9), max_size=40),
        some.lists(some.integers(0, 40), max_size=4))  # fmt: skip
-def test_any_split_into_pieces_counts_each_text_once(
-    model: Model, drawn: list[list[str]], cuts: list[int]
-) -> None:
+def test_any_split_counts_once(model: Model, drawn: list[list[str]], cuts: list[int]) -> None:
     """Whole numbers agree exactly; a value may differ in its last bit, as batches differ."""
     probes = [Probe(" ".join(words), ()) for words in drawn]
     gatherer = Gatherer(model, ())
     whole = gatherer.gather(probes, 0)
     edges = [0, *sorted(min(cut, len(probes)) for cut in cuts), len(probes)]
     parts = [gatherer.gather(probes[start:end], start) for start, end in pairwise(edges)]
-    again = merged(parts)
+    again = counting.merged(parts)
     assert (again.n_texts, again.n_tokens) == (whole.n_texts, whole.n_tokens)
     np.testing.assert_array_equal(again.of_class, whole.of_class)
     for one, two in zip(again.blocks, whole.blocks, strict=True):
@@ -242,11 +222,8 @@ def test_any_split_into_pieces_counts_each_text_once(
 
 def test_the_same_texts_give_the_same_part_to_the_bit(model: Model) -> None:
     probes = [Probe(" ".join(WORDS[k % 8 :] + WORDS[: k % 5]), ()) for k in range(60)]
-    assert same(Gatherer(model, ()).gather(probes, 5), Gatherer(model, ()).gather(probes, 5))
-
-
-def test_only_the_blocks_that_are_asked_for_are_counted(model: Model) -> None:
-    probes = [Probe("the cat sat", ())]
-    whole, last = Gatherer(model, ()).gather(probes, 0), Gatherer(model, (), [2]).gather(probes, 0)
+    whole, again = (Gatherer(model, ()).gather(probes, 5) for _ in range(2))
+    assert same(whole, again)
+    last = Gatherer(model, (), [2]).gather(probes, 5)  # of the block that is asked for
     assert len(last.blocks) == 1
     np.testing.assert_array_equal(last.blocks[0].total, whole.blocks[2].total)

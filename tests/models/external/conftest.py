@@ -10,7 +10,7 @@ from torch import nn
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import proved_network
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from tests.models.external.families import FAMILIES, build, two_texts
+from tests.models.external.families import FAMILIES, KINDS, build, two_texts
 from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 
 
@@ -28,8 +28,14 @@ TOKENIZERS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.fixture(params=list(FAMILIES))
-def external_network(request: pytest.FixtureRequest) -> ExternalNetwork:
+def network(request: pytest.FixtureRequest) -> ExternalNetwork:
     """Each of the families."""
+    return _made(request.param)
+
+
+@pytest.fixture(params=KINDS)
+def one_of_a_kind(request: pytest.FixtureRequest) -> ExternalNetwork:
+    """One of each kind."""
     return _made(request.param)
 
 

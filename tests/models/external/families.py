@@ -97,6 +97,13 @@ FAMILIES: dict[str, Callable[[], nn.Module]] = {
 }  # fmt: skip
 
 
+# One of each kind of block, stream and head: where a family's own code has no part in it.
+KINDS = (
+    *("BERT", "BERT without a head", "ALBERT", "GPT-2", "GPT-NeoX", "OPT, post", "Llama"),
+    *("Gemma 4", "T5's encoder"),
+)
+
+
 def build(make: Callable[[], nn.Module]) -> nn.Module:
     """One whose gains, biases and tables are not the neutral ones of a new network."""
     torch.manual_seed(0)

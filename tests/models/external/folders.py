@@ -11,6 +11,7 @@ from safetensors.torch import load_file, save_file
 from tests.models.external.families import FAMILIES, build
 from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 
+WEIGHTS = "model.safetensors"
 TOKENIZERS: dict[str, Callable[[], Any]] = {
     "BERT": word_piece, "GPT-2": byte_level, "Llama": metaspace, "Gemma 4": metaspace,
     "BERT without a head": word_piece,
@@ -19,9 +20,13 @@ TOKENIZERS: dict[str, Callable[[], Any]] = {
 
 def save(family: str, folder: Path) -> Path:
     """A whole network, as save_pretrained leaves it."""
-    model: Any = build(FAMILIES[family])
+    return save_with(build(FAMILIES[family]), folder, TOKENIZERS[family])
+
+
+def save_with(model: Any, folder: Path, tokenizer: Callable[[], Any] = byte_level) -> Path:
+    """Any network with any tokenizer."""
     model.save_pretrained(folder)
-    TOKENIZERS[family]().save_pretrained(folder)
+    tokenizer().save_pretrained(folder)
     return folder
 
 
@@ -33,8 +38,9 @@ def configure(folder: Path, **changes: Any) -> None:
     path.write_text(json.dumps({k: v for k, v in told.items() if v is not None}))
 
 
-def _weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
-    path = folder / "model.safetensors"
+def change_weights(folder: Path, change: Callable[[dict[str, torch.Tensor]], object]) -> None:
+    """Other tensors in the file of weights."""
+    path = folder / WEIGHTS
     weights = {name: tensor.clone() for name, tensor in load_file(path).items()}
     change(weights)
     save_file(weights, path, {"format": "pt"})
@@ -46,27 +52,17 @@ def _only(folder: Path, *names: str) -> None:
             path.unlink()
 
 
-def _gguf(folder: Path) -> None:
-    _only(folder)
-    (folder / "model.gguf").write_bytes(b"GGUF")
+def _instead(name: str, content: str) -> Callable[[Path], None]:
+    def change(folder: Path) -> None:
+        _only(folder)
+        (folder / name).write_text(content)
 
-
-def _adapter(folder: Path) -> None:
-    _only(folder)
-    (folder / "adapter_config.json").write_text('{"peft_type": "LORA"}')
-
-
-def _pickle(folder: Path) -> None:
-    (folder / "model.safetensors").rename(folder / "pytorch_model.bin")
+    return change
 
 
 def _cut(folder: Path) -> None:
-    path = folder / "model.safetensors"
+    path = folder / WEIGHTS
     path.write_bytes(path.read_bytes()[:5_000])
-
-
-def _pointer(folder: Path) -> None:
-    (folder / "model.safetensors").write_text("version https://git-lfs.github.com/spec/v1\nsize 1")
 
 
 def _shard(folder: Path) -> None:
@@ -75,14 +71,16 @@ def _shard(folder: Path) -> None:
 
 
 def _missing(folder: Path) -> None:
-    _weights(folder, lambda weights: weights.pop(next(n for n in weights if "mlp.c_fc.w" in n)))
+    change_weights(
+        folder, lambda weights: weights.pop(next(n for n in weights if "mlp.c_fc.w" in n))
+    )
 
 
 def _no_number(value: float, part: str) -> Callable[[Path], None]:
     def change(weights: dict[str, torch.Tensor]) -> None:
         weights[next(n for n in weights if part in n)].view(-1)[3] = value
 
-    return lambda folder: _weights(folder, change)
+    return lambda folder: change_weights(folder, change)
 
 
 def _behind(prefix: str) -> Callable[[Path], None]:
@@ -90,22 +88,19 @@ def _behind(prefix: str) -> Callable[[Path], None]:
         for name in list(weights):
             weights[prefix + name] = weights.pop(name)
 
-    return lambda folder: _weights(folder, change)
-
-
-def _no_tokenizer(folder: Path) -> None:
-    _only(folder, "config.json", "model.safetensors")
+    return lambda folder: change_weights(folder, change)
 
 
 def _fewer_words(folder: Path) -> None:
     configure(folder, vocab_size=40)
-    _weights(folder, lambda w: w.update({n: t[:40] for n, t in w.items() if "wte" in n}))
+    change_weights(folder, lambda w: w.update({n: t[:40] for n, t in w.items() if "wte" in n}))
 
 
 BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "empty": (_only, "no config.json in it"),
-    "GGUF": (_gguf, "GGUF format"),
-    "an adapter": (_adapter, "an adapter .LoRA. without the network"),
+    "GGUF": (_instead("model.gguf", "GGUF"), "GGUF format"),
+    "an adapter": (_instead("adapter_config.json", '{"peft_type": "LORA"}'),
+                   "an adapter .LoRA. without the network"),
     "not JSON": (lambda f: (f / "config.json").write_text("{"), "cannot be read. Download it"),
     "a list": (lambda f: (f / "config.json").write_text("[1]"), "does not hold a configuration"),
     "custom code": (lambda f: configure(f, auto_map={"AutoModel": "m.F"}), "code of its own"),
@@ -114,10 +109,13 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "quantised": (
         lambda f: configure(f, quantization_config={"quant_method": "gptq", "bits": 4}),
         "quantised"),
-    "pickle": (_pickle, "could run any code.*save_pretrained"),
-    "no weights": (lambda f: (f / "model.safetensors").unlink(), "no weights"),
+    "pickle": (lambda f: (f / WEIGHTS).rename(f / "pytorch_model.bin"),
+               "could run any code.*save_pretrained"),
+    "no weights": (lambda f: (f / WEIGHTS).unlink(), "no weights"),
     "cut": (_cut, "cut off or damaged"),
-    "a Git LFS pointer": (_pointer, "git lfs pull"),
+    "a Git LFS pointer": (
+        lambda f: (f / WEIGHTS).write_text("version https://git-lfs.github.com/spec/v1\nsize 1"),
+        "git lfs pull"),
     "a shard missing": (_shard, "1 of its 2 weight files are missing"),
     "other shapes": (lambda f: configure(f, n_inner=96), "shapes of its weights are not those"),
     "more blocks": (lambda f: configure(f, n_layer=4), "weights are missing, first .*h.2"),
@@ -127,9 +125,7 @@ BROKEN: dict[str, tuple[Callable[[Path], object], str]] = {
     "torch.compile's names": (_behind("_orig_mod."), "“_orig_mod.”, as torch.compile writes them"),
     "DDP's names": (_behind("module."), "“module.”, as DistributedDataParallel.*inside"),
     "a name before names": (_behind("mine.net."), "begin with “mine.net.”, and transformers looks"),
-    "no tokenizer": (_no_tokenizer, "there is no tokenizer in it"),
-    "another tokenizer": (
-        _fewer_words,
-        "entries and the network only 40"),
+    "no tokenizer": (lambda f: _only(f, "config.json", WEIGHTS), "there is no tokenizer in it"),
+    "another tokenizer": (_fewer_words, "entries and the network only 40"),
     "impossible sizes": (lambda f: configure(f, n_head=5), "no network that can be built"),
 }  # fmt: skip

@@ -26,14 +26,133 @@ SCALES = 0.3, 0.471, 0.642, 0.813
 TEXT = "the cat sat on the mat"
 
 
-def _gemma(**more: Any) -> nn.Module:
-    sizes = {**WIDE, "num_hidden_layers": 4, "vocab_size_per_layer_input": 97, **more}
-    kinds = ["sliding_attention", "full_attention"] * 2
-    config = T.Gemma4TextConfig(**sizes, layer_types=kinds)
+@pytest.fixture
+def gemma(network_of: Callable[[str], ExternalNetwork]) -> ExternalNetwork:
+    return network_of("Gemma 4")
+
+
+def behind(block: ffnviz.BlockTrace) -> Tensor:
+    """The stream behind the FFN, where the block has it."""
+    assert block.behind_ffn is not None
+    return block.behind_ffn
+
+
+def test_each_stream_and_each_summand_is_the_networks_own(gemma: ExternalNetwork) -> None:
+    untouched: Any = build(FAMILIES["Gemma 4"])
+    seen: dict[tuple[int, str], Tensor] = {}
+    for number, layer in enumerate(untouched.model.layers):
+        for name in ("post_feedforward_layernorm", "post_per_layer_input_norm"):
+            layer.get_submodule(name).register_forward_hook(
+                lambda _, __, wrote, place=(number, name): seen.update({place: wrote.clone()})
+            )
+    ids = two_texts()
+    with torch.inference_mode():
+        told = untouched(input_ids=ids, output_hidden_states=True)
+    run = gemma.run(ids)
+    streams = [*told.hidden_states[:4], run.final]  # the last of the library's is normed
+    for number, (block, proved, scale) in enumerate(
+        zip(run.blocks, gemma.proof.blocks, SCALES, strict=True)
+    ):
+        w, u = seen[number, "post_feedforward_layernorm"], seen[number, "post_per_layer_input_norm"]
+        assert_allclose(behind(block), block.middle + w, atol=1e-6)
+        assert_allclose(block.output, scale * (behind(block) + u), atol=1e-6)
+        assert_allclose(block.input, streams[number], atol=1e-6)
+        assert proved.stream.scale == pytest.approx(scale, rel=1e-6)
+        assert proved.stream.in_words == (
+            "sandwich: y = s (m + norm(w) + u), u the per layer input (post_per_layer_input_norm)"
+        )
+    assert float((run.logits - told.logits).abs().max()) < 1e-5
+    assert (
+        "writes, and then by what post_per_layer_input_norm writes; all is then multiplied by "
+        "0.3 to 0.813; largest error"
+    ) in gemma.proof.in_words[2]
+
+
+def test_all_summands_and_scales_make_the_logit(gemma: ExternalNetwork) -> None:
+    """Whatever a block writes is multiplied by its own scale and by those of all later blocks."""
+    trace = gemma.trace(TEXT)
+    total = trace.embedding.double()
+    for block, scale in zip(trace.blocks, SCALES, strict=True):
+        attention, ffn = block.middle - block.input, behind(block) - block.middle
+        total = scale * (total + attention + ffn + block.output / scale - behind(block))
+    head = gemma.head
+    assert head
+    assert head.norm
+    assert head.words
+    assert_allclose(head.norm(total.float()) @ head.words.vectors.mT, trace.logits, atol=2e-5)
+    measure = ffnviz.logit_difference(gemma, 9)
+    with pytest.raises(ffnviz.NotForThisNetwork, match="wider in some blocks than in others"):
+        ffnviz.gradient_attribution(gemma, TEXT, measure, at="heads")
+    with pytest.raises(ffnviz.NotForThisNetwork, match="does not simply add up"):
+        ffnviz.logit_attribution(trace, measure)
+
+
+def test_the_stream_is_read_at_one_place_more(gemma: ExternalNetwork) -> None:
+    trace = gemma.trace(TEXT)
+    word = int(trace.logits_at(3).argmax())
+    readings = {each.stage: each for each in read_early(gemma, trace, 3, word, k=2)}
+    assert list(readings)[:4] == ["embedding", "attention 1", "FFN 1", "per layer input 1"]
+    assert list(readings)[-1] == "per layer input 4"
+    assert readings["per layer input 4"].rank == 1
+    expected = gemma.logits(behind(trace.blocks[2])[3]).softmax(-1)[word]
+    assert readings["FFN 3"].probability == pytest.approx(float(expected), rel=1e-5)
+    assert readings["per layer input 3"].probability != readings["FFN 3"].probability
+
+
+def test_part_of_a_trace_several_one_from_a_file_and_a_table_have_it(
+    gemma: ExternalNetwork, network_of: Callable[[str], ExternalNetwork], tmp_path: Path
+) -> None:
+    trace = gemma.trace(TEXT)
+    trace.save(tmp_path / "trace")
+    saved = ffnviz.Trace.load(tmp_path / "trace")
+    twice = ffnviz.Trace.cat([trace, trace])
+    part = token_slice(trace, range(1, 4))
+    for number, block in enumerate(trace.blocks):
+        own = behind(block)
+        assert torch.equal(behind(saved.blocks[number]), own)
+        assert torch.equal(behind(twice.blocks[number]), torch.cat([own, own]))
+        assert torch.equal(behind(part.blocks[number]), own[1:4])
+    plain = network_of("Llama").trace(TEXT)
+    assert ffnviz.Trace.cat([plain, plain]).blocks[0].behind_ffn is None
+    pytest.importorskip("xarray")
+    table = trace.to_xarray()
+    for number, block in enumerate(trace.blocks):
+        assert_allclose(table.behind_ffn[number], behind(block))
+    assert "behind_ffn" not in plain.to_xarray()
+
+
+def _gemma(**more: Any) -> Any:
+    config = T.Gemma4TextConfig(
+        **{**WIDE, "num_hidden_layers": 4}, vocab_size_per_layer_input=97,
+        layer_types=["sliding_attention", "full_attention"] * 2, **more,
+    )  # fmt: skip
     return build(lambda: T.AutoModelForCausalLM.from_config(config))
 
 
-def _with_one_more(model: Any, beside: nn.Module) -> nn.Module:
+def test_a_scale_alone(network_of: Callable[[str], ExternalNetwork]) -> None:
+    model = _gemma(hidden_size_per_layer_input=0)
+    for scale, layer in zip(SCALES, model.model.layers, strict=True):
+        layer.layer_scalar.fill_(scale)
+    network = ffnviz.from_module(model, metaspace(), "Scaled")
+    assert {each.stream.in_words for each in network.proof.blocks} == {
+        "sandwich: y = s (m + norm(w))"
+    }
+    assert network.card.also_adds == ""
+    trace = network.trace(TEXT)
+    assert_allclose(trace.blocks[1].output, 0.471 * behind(trace.blocks[1]), atol=1e-6)
+    assert len(read_early(network, trace, 0, 1, k=2)) == 9
+    assert not network_of("Gemma 3").proof.blocks[0].stream.goes_on
+
+
+def test_ffns_of_two_widths_are_refused() -> None:
+    """As those of Gemma 4 E2B, which are twice as wide where keys and values are shared."""
+    model = _gemma(hidden_size_per_layer_input=8, num_kv_shared_layers=2, use_double_wide_mlp=True)
+    with pytest.raises(NotProvedError, match="176 neurons and the first block's 88") as caught:
+        prove(model, two_texts(), 6)
+    assert (caught.value.equation, caught.value.block) == ("E2", 2)
+
+
+def _with_one_more(model: Any, beside: nn.Module) -> Any:
     """Its second block adds what one more module makes of the stream."""
     layer = model.model.layers[1]
     layer.add_module("one_more", beside)
@@ -45,8 +164,7 @@ def _with_one_more(model: Any, beside: nn.Module) -> nn.Module:
         return stream + added
 
     layer.forward = forward
-    network: nn.Module = model.eval().requires_grad_(False)
-    return network
+    return model.eval().requires_grad_(False)
 
 
 class _Experts(nn.Module):
@@ -61,131 +179,6 @@ class _Experts(nn.Module):
         return torch.einsum("...dn,...n->...d", made, shares)
 
 
-def test_each_stream_and_each_summand_is_the_networks_own(
-    network_of: Callable[[str], ExternalNetwork],
-) -> None:
-    network, untouched, seen = network_of("Gemma 4"), build(FAMILIES["Gemma 4"]), {}
-    for number, layer in enumerate(untouched.model.layers):  # type: ignore[union-attr,arg-type]
-        for name in ("post_feedforward_layernorm", "post_per_layer_input_norm"):
-            layer.get_submodule(name).register_forward_hook(
-                lambda _, __, wrote, place=(number, name): seen.update({place: wrote.clone()})
-            )
-    ids = two_texts()
-    with torch.inference_mode():
-        told = untouched(input_ids=ids, output_hidden_states=True)
-    run = network.run(ids)
-    streams = [*told.hidden_states[:4], run.final]  # the last of the library's is normed
-    for number, (block, proved, scale) in enumerate(
-        zip(run.blocks, network.proof.blocks, SCALES, strict=True)
-    ):
-        w, u = seen[number, "post_feedforward_layernorm"], seen[number, "post_per_layer_input_norm"]
-        assert block.behind_ffn is not None
-        assert_allclose(block.behind_ffn, block.middle + w, atol=1e-6)
-        assert_allclose(block.output, scale * (block.behind_ffn + u), atol=1e-6)
-        assert_allclose(block.input, streams[number], atol=1e-6)
-        assert proved.stream.scale == pytest.approx(scale, rel=1e-6)
-        assert proved.stream.in_words == (
-            "sandwich: y = s (m + norm(w) + u), u the per layer input (post_per_layer_input_norm)"
-        )
-    assert float((run.logits - told.logits).abs().max()) < 1e-5
-    assert (
-        "writes, and then by what post_per_layer_input_norm writes; all is then multiplied by "
-        "0.3 to 0.813; largest error"
-    ) in network.proof.in_words[2]
-
-
-def test_all_summands_and_scales_make_the_logit(
-    network_of: Callable[[str], ExternalNetwork],
-) -> None:
-    """Whatever a block writes is multiplied by its own scale and by those of all later blocks."""
-    network = network_of("Gemma 4")
-    trace = network.trace(TEXT)
-    total = trace.embedding.double()
-    for block, scale in zip(trace.blocks, SCALES, strict=True):
-        assert block.behind_ffn is not None
-        attention, ffn = block.middle - block.input, block.behind_ffn - block.middle
-        total = scale * (total + attention + ffn + block.output / scale - block.behind_ffn)
-    head = network.head
-    assert head
-    assert head.norm
-    assert head.words
-    logits = head.norm(total.float()) @ head.words.vectors.mT
-    assert_allclose(logits, trace.logits, atol=2e-5)
-
-
-def test_what_cannot_be_had_is_said(network_of: Callable[[str], ExternalNetwork]) -> None:
-    network = network_of("Gemma 4")
-    trace, measure = network.trace(TEXT), ffnviz.logit_difference(network, 9)
-    with pytest.raises(ffnviz.NotForThisNetwork, match="wider in some blocks than in others"):
-        ffnviz.gradient_attribution(network, TEXT, measure, at="heads")
-    with pytest.raises(ffnviz.NotForThisNetwork, match="does not simply add up"):
-        ffnviz.logit_attribution(trace, measure)
-
-
-def test_the_stream_is_read_at_one_place_more(network_of: Callable[[str], ExternalNetwork]) -> None:
-    network = network_of("Gemma 4")
-    trace = network.trace(TEXT)
-    word = int(trace.logits_at(3).argmax())
-    readings = {each.stage: each for each in read_early(network, trace, 3, word, k=2)}
-    assert list(readings)[:4] == ["embedding", "attention 1", "FFN 1", "per layer input 1"]
-    assert list(readings)[-1] == "per layer input 4"
-    assert readings["per layer input 4"].rank == 1
-    behind = trace.blocks[2].behind_ffn
-    assert behind is not None
-    expected = network.logits(behind[3]).softmax(-1)[word]
-    assert readings["FFN 3"].probability == pytest.approx(float(expected), rel=1e-5)
-    assert readings["per layer input 3"].probability != readings["FFN 3"].probability
-
-
-def test_part_of_a_trace_several_and_one_from_a_file_have_it(
-    network_of: Callable[[str], ExternalNetwork], tmp_path: Path
-) -> None:
-    trace = network_of("Gemma 4").trace(TEXT)
-    trace.save(tmp_path / "trace")
-    saved = ffnviz.Trace.load(tmp_path / "trace")
-    twice = ffnviz.Trace.cat([trace, trace])
-    part = token_slice(trace, range(1, 4))
-    for number, block in enumerate(trace.blocks):
-        own = block.behind_ffn
-        assert own is not None
-        for other, expected in (
-            (saved, own), (twice, torch.cat([own, own])), (part, own[1:4]),
-        ):  # fmt: skip
-            found = other.blocks[number].behind_ffn
-            assert found is not None
-            assert torch.equal(found, expected)
-    plain = network_of("Llama").trace(TEXT)
-    assert ffnviz.Trace.cat([plain, plain]).blocks[0].behind_ffn is None
-
-
-def test_a_table_has_the_stream_behind_the_ffn_where_a_block_has_it(
-    network_of: Callable[[str], ExternalNetwork],
-) -> None:
-    pytest.importorskip("xarray")
-    trace = network_of("Gemma 4").trace(TEXT)
-    table = trace.to_xarray()
-    for number, block in enumerate(trace.blocks):
-        assert block.behind_ffn is not None
-        assert_allclose(table.behind_ffn[number], block.behind_ffn)
-    assert "behind_ffn" not in ffnviz.load("relu").trace(TEXT).to_xarray()
-
-
-def test_a_scale_alone(network_of: Callable[[str], ExternalNetwork]) -> None:
-    model: Any = _gemma(hidden_size_per_layer_input=0)
-    for scale, layer in zip(SCALES, model.model.layers, strict=True):
-        layer.layer_scalar.fill_(scale)
-    network = ffnviz.from_module(model, metaspace(), "Scaled")
-    assert [each.stream.in_words for each in network.proof.blocks] == [
-        "sandwich: y = s (m + norm(w))"
-    ] * 4
-    assert network.card.also_adds == ""
-    trace = network.trace(TEXT)
-    assert trace.blocks[1].behind_ffn is not None
-    assert_allclose(trace.blocks[1].output, 0.471 * trace.blocks[1].behind_ffn, atol=1e-6)
-    assert len(read_early(network, trace, 0, 1, k=2)) == 9
-    assert not network_of("Gemma 3").proof.blocks[0].stream.goes_on
-
-
 def test_one_more_module_in_one_block_of_a_network_that_else_adds_up(llama: nn.Module) -> None:
     torch.manual_seed(3)
     beside = nn.Linear(32, 32)
@@ -193,14 +186,12 @@ def test_one_more_module_in_one_block_of_a_network_that_else_adds_up(llama: nn.M
     first, second = (each.stream for each in network.proof.blocks)
     assert first.in_words == "pre-norm: y = m + w"
     assert second.in_words == "pre-norm: y = m + w + u, u the one more (one_more)"
-    assert (network.card.also_adds, network.card.pre_norm, network.card.in_order) == (
-        "one more", False, False,
-    )  # fmt: skip
+    card = network.card
+    assert (card.also_adds, card.pre_norm, card.in_order) == ("one more", False, False)
     before, block = network.trace(TEXT).blocks
     assert before.behind_ffn is None
-    assert block.behind_ffn is not None
-    assert_allclose(block.behind_ffn, block.middle + block.ffn.output, atol=1e-6)
-    assert_allclose(block.output - block.behind_ffn, beside(block.behind_ffn), atol=1e-5)
+    assert_allclose(behind(block), block.middle + block.ffn.output, atol=1e-6)
+    assert_allclose(block.output - behind(block), beside(behind(block)), atol=1e-5)
 
 
 def test_experts_behind_an_ffn_are_no_summand_like_others(llama: nn.Module) -> None:
@@ -208,14 +199,6 @@ def test_experts_behind_an_ffn_are_no_summand_like_others(llama: nn.Module) -> N
     with pytest.raises(NotProvedError, match="it is a mixture of 4 experts") as caught:
         prove(_with_one_more(llama, _Experts()), two_texts(), 6)
     assert (caught.value.equation, caught.value.block) == ("E3", 1)
-
-
-def test_ffns_of_two_widths_are_refused() -> None:
-    """As those of Gemma 4 E2B, which are twice as wide where keys and values are shared."""
-    model = _gemma(hidden_size_per_layer_input=8, num_kv_shared_layers=2, use_double_wide_mlp=True)
-    with pytest.raises(NotProvedError, match="176 neurons and the first block's 88") as caught:
-        prove(model, two_texts(), 6)
-    assert (caught.value.equation, caught.value.block) == ("E2", 2)
 
 
 @pytest.mark.parametrize("parts", [("attention", "FFN"), ("attention", "FFN", "per layer input")])

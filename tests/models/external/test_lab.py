@@ -45,7 +45,9 @@ def test_its_ffn_in_float64_is_the_networks_own(family: str, network_of: OPEN) -
 
 
 @pytest.mark.parametrize("family", ["GPT-2", "BERT"])
-def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(family: str, network_of: OPEN) -> None:
+def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(
+    family: str, network_of: OPEN, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tried = subject(network_of(family))
     for way in ("change", "delete", "shuffle"):
         found = try_positions(tried, way)
@@ -55,6 +57,11 @@ def test_claims_of_the_ffn_get_the_verdicts_of_mathematics(family: str, network_
     assert [f.verdict.kind for f in try_linearity(tried).findings] == ["holds", "holds"]
     shared = try_sharing(tried)
     assert [f.verdict.kind for f in shared.findings] == ["holds", "only if", "fails", "holds"]
+    # A claim that is broken does not hold.
+    plain = tried.ffn.activation
+    mixing = replace(plain, function=lambda x: plain.function(x) + x.mean(dim=-2, keepdim=True))
+    monkeypatch.setattr(tried.ffn, "activation", mixing)
+    assert [f.verdict for f in try_positions(tried).findings] == [Verdict.FAILS]
 
 
 def test_a_word_alone_stands_between_what_the_tokenizer_puts_there(network_of: OPEN) -> None:
@@ -85,17 +92,6 @@ def test_neurons_are_cut_in_the_network_itself(network_of: OPEN) -> None:
     assert found.important[0].divergence == pytest.approx(0, abs=1e-6)
 
 
-def test_a_claim_that_is_broken_does_not_hold(
-    network_of: OPEN, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried = subject(network_of("GPT-2"))
-    ffn = tried.ffn
-    plain = ffn.activation
-    mixing = replace(plain, function=lambda x: plain.function(x) + x.mean(dim=-2, keepdim=True))
-    monkeypatch.setattr(ffn, "activation", mixing)
-    assert [f.verdict for f in try_positions(tried).findings] == [Verdict.FAILS]
-
-
 def test_rounding_is_bounded_for_a_phi_as_steep_as_its_inputs_are_large(network_of: OPEN) -> None:
     view = replace(network_of("GPT-2").ffn(1), phi=RELU_SQUARED)
     exact, single = ffn_in_double(view), ffn_in_double(view).float()
@@ -113,10 +109,8 @@ def test_what_is_no_claim_of_the_ffn_says_why_it_is_not_tested(
     quick = [each for each in EXPERIMENTS if each.name not in ("fit", "trained")]
     monkeypatch.setattr("ffnviz.analysis.lab.EXPERIMENTS", quick)
     tested = try_all(subject(network_of("GPT-2")))
-    assert {each.experiment.name for each in tested if each.findings} == OF_THE_FFN - {
-        "fit",
-        "trained",
-    }
+    found = {each.experiment.name for each in tested if each.findings}
+    assert found == OF_THE_FFN - {"fit", "trained"}
     for each in tested:
         assert bool(each.findings) != bool(each.why_not)
         assert len(each.why_not) < 200

@@ -4,7 +4,9 @@ import re
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,16 +14,20 @@ from typing import Any
 import huggingface_hub
 import pytest
 import torch
+import transformers as T  # noqa: N812
+from click.testing import CliRunner
 from huggingface_hub import errors
 
+from ffnviz.cli import main
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, install, use
 from ffnviz.models.external import memory, opening
 from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
-from tests.models.external.families import FAMILIES, build
-from tests.models.external.folders import BROKEN, save
+from tests.models.external.families import FAMILIES, GPT2, HEADS, SIZES, build
+from tests.models.external.folders import BROKEN, configure, save, save_with
+from tests.models.external.tokenizers import word_piece
 
 
 @pytest.fixture(scope="module")
@@ -53,9 +59,6 @@ def test_two_networks_in_folders_of_one_name_are_told_apart(
     cards = [registry.open_network(name, "cpu").card for name in registry.available_networks()]
     assert [card.label for card in cards] == ["first/net", "second/net"]
     assert len({card.id for card in cards}) == len({card.colour for card in cards}) == 2
-
-
-def test_no_two_networks_have_one_colour() -> None:
     colours = [registry.colour_of(place) for place in range(40)]
     assert len(set(colours)) == 40
     assert all(re.fullmatch("#[0-9a-f]{6}", colour) for colour in colours)
@@ -92,24 +95,16 @@ def test_what_is_wrong_with_a_folder_is_said(
         open_external(LoadRequest(str(folder)))
 
 
-def test_a_word_head_that_is_missing_is_left_out(
-    folders: Callable[[str], Path], tmp_path: Path
-) -> None:
-    folder = tmp_path / "mine"
-    shutil.copytree(folders("BERT without a head"), folder)
-    config = (folder / "config.json").read_text()
-    (folder / "config.json").write_text(config.replace('"BertModel"', '"BertForMaskedLM"'))
-    network = open_external(LoadRequest(str(folder)))
-    assert network.head is None
-    assert not network.card.has_word_head
-
-
-def test_no_such_folder(tmp_path: Path) -> None:
+def test_no_such_folder_and_no_such_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "no such folder" in refused(tmp_path / "nowhere")
     (tmp_path / "a.txt").write_text("x")
     assert "Give the folder" in refused(tmp_path / "a.txt")
     (tmp_path / "a.gguf").write_text("GGUF")
     assert "GGUF" in refused(tmp_path / "a.gguf")
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    assert "cannot be reached" in refused("gpt2")
+    assert "neither a folder nor a name" in refused("not a name")
 
 
 def _answer(code: int) -> Any:
@@ -139,13 +134,6 @@ def test_what_the_hub_says_is_passed_on(
     assert said in refused("somebody/something", revision="abc")
 
 
-def test_offline_is_honoured(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
-    assert "cannot be reached" in refused("gpt2")
-    assert "neither a folder nor a name" in refused("not a name")
-
-
 def test_what_does_not_fit_is_not_loaded(
     folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -157,41 +145,28 @@ def test_what_does_not_fit_is_not_loaded(
     assert "10,000 parameters would fit" in refused(folders("GPT-2"))
 
 
-def test_out_of_memory_on_the_way(
+def test_what_is_missing_on_the_way_is_said(
     folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise MemoryError
 
-    import transformers
-
-    monkeypatch.setattr(transformers.AutoModelForCausalLM, "from_pretrained", full)
-    assert "memory ran out" in refused(folders("GPT-2"))
-
-
-def test_without_a_gpu(folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(T.AutoModelForCausalLM, "from_pretrained", full)
+        assert "memory ran out" in refused(folders("GPT-2"))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     assert "--device cpu" in refused(folders("GPT-2"), device=torch.device("cuda"))
-
-
-def test_without_transformers(
-    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setitem(sys.modules, "transformers", None)
     assert install("hf") in refused(folders("GPT-2"))
 
 
 def test_a_large_network_is_sized_by_its_shapes_and_takes_half_precision() -> None:
-    import transformers
-
-    config = transformers.LlamaConfig(
+    config = T.LlamaConfig(
         hidden_size=4096, intermediate_size=14_336, num_hidden_layers=32, num_attention_heads=32,
         num_key_value_heads=8, vocab_size=128_256,
     )  # fmt: skip
     cpu = torch.device("cpu")
-    size = memory.footprint(
-        lambda: transformers.AutoModelForCausalLM.from_config(config), cpu, None
-    )
+    size = memory.footprint(lambda: T.AutoModelForCausalLM.from_config(config), cpu, None)
     assert size.n_parameters == 8_030_261_248  # as Meta counts Llama 3 8B
     assert size.in_words == "8.03B parameters, 16.1 GB in bfloat16"
     small = memory.footprint(lambda: torch.nn.Linear(4, 4), cpu, None)
@@ -206,3 +181,96 @@ def test_transformers_is_imported_only_when_asked_for() -> None:
         "sys.exit('transformers' in sys.modules or 'huggingface_hub' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# Networks that transformers builds and that are unlike most: too short, too deep, not of text.
+
+VISION: dict[str, Any] = {
+    "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 88,
+    "image_size": 16, "patch_size": 8,
+}  # fmt: skip
+PERCEIVER: dict[str, Any] = {
+    "num_latents": 8, "d_latents": 32, "d_model": 32, "num_blocks": 1,
+    "num_self_attends_per_block": 2, "num_self_attention_heads": 4,
+    "num_cross_attention_heads": 4, "vocab_size": 97, "max_position_embeddings": 64,
+}  # fmt: skip
+
+
+def _gpt2(**sizes: int) -> Any:
+    return T.GPT2LMHeadModel(T.GPT2Config(**{**GPT2, **sizes}))
+
+
+def _rotary_of_another_width() -> Any:
+    config = T.DeepseekV3Config(
+        **{**HEADS, "num_key_value_heads": 4}, q_lora_rank=16, kv_lora_rank=16, n_group=1,
+        qk_nope_head_dim=8, v_head_dim=8, n_routed_experts=4, num_experts_per_tok=2, topk_group=1,
+        moe_intermediate_size=24, first_k_dense_replace=1, qk_rope_head_dim=8,
+    )  # fmt: skip
+    config.head_dim = 4
+    return T.DeepseekV3ForCausalLM(config)
+
+
+NO_WORDS = "transformers finds no table of word vectors in a "
+UNLIKE_MOST: dict[str, tuple[Callable[[], Any], str]] = {
+    "ViT": (lambda: T.ViTModel(T.ViTConfig(**VISION)), f"{NO_WORDS}ViT"),
+    "Perceiver": (lambda: T.PerceiverForMaskedLM(T.PerceiverConfig(**PERCEIVER)),
+                  f"{NO_WORDS}Perceiver"),
+    "Canine": (lambda: T.CanineModel(T.CanineConfig(**SIZES)), f"{NO_WORDS}Canine"),
+    "one token": (lambda: _gpt2(n_positions=1), "too few tokens at once for a text of two words"),
+    "no block": (lambda: _gpt2(n_layer=0), "gives it 0 blocks, so there is no FFN to show"),
+    "blocks that no hook sees": (
+        lambda: T.SqueezeBertForMaskedLM(T.SqueezeBertConfig(**SIZES, embedding_size=32)),
+        "past PyTorch's hooks"),
+    "builds and does not run": (
+        _rotary_of_another_width,
+        r"its code fails on a sentence \(RuntimeError: The size of tensor a.*"
+        r"its config\.json does not fit it"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNLIKE_MOST)
+def test_what_is_unlike_most_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+    make, said = UNLIKE_MOST[name]
+    save_with(build(make), tmp_path, word_piece)
+    done = CliRunner().invoke(main, ["check", str(tmp_path)])
+    assert done.exit_code == 1
+    assert f"{tmp_path}: " in done.output
+    assert re.search(said, done.output, re.DOTALL)
+
+
+def test_one_that_reads_few_tokens_is_proved_on_as_many(tmp_path: Path) -> None:
+    for n in (2, 20):
+        save_with(build(partial(_gpt2, n_positions=n)), tmp_path)
+        network = open_external(LoadRequest(str(tmp_path)))
+        assert network.max_tokens == n
+        trace = network.trace("she sat on the mat and out of the door")
+        assert len(trace.tokens) == n
+        with torch.inference_mode():
+            told = network.model(input_ids=trace.ids[None])
+        assert torch.allclose(trace.logits, told.logits[0], atol=2e-5)
+    config = T.RobertaConfig(**{**SIZES, "max_position_embeddings": 10}, pad_token_id=1)
+    save_with(build(lambda: T.RobertaForMaskedLM(config)), tmp_path)
+    assert open_external(LoadRequest(str(tmp_path))).max_tokens == 8, "its table has an offset"
+
+
+@pytest.mark.parametrize(
+    "deep", [{"n_layer": 100_000}, {"text_config": {"num_hidden_layers": 100_000}}]
+)
+def test_too_many_blocks_are_refused_before_they_are_built(
+    deep: dict[str, Any], tmp_path: Path
+) -> None:
+    configure(save("GPT-2", tmp_path), **deep)
+    started = time.thread_time()
+    assert "announces 100,000 blocks" in refused(tmp_path)
+    assert time.thread_time() - started < 5
+
+
+def test_a_fault_of_our_own_is_not_said_to_be_the_networks(
+    folders: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ours(*_: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("ffnviz.models.external.proof.find_ffn", ours)
+    with pytest.raises(ZeroDivisionError):
+        open_external(LoadRequest(str(folders("GPT-2"))))

@@ -3,10 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
+import torch
 from numpy.testing import assert_allclose
+from torch import Tensor
+from transformers import AttentionInterface
 
+import ffnviz
+from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.index_file import write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
@@ -14,16 +20,19 @@ from ffnviz.app.catalog import build_catalog
 from ffnviz.app.rail import special_tokens
 from ffnviz.app.session import network_sizes
 from ffnviz.app.visit import VISIT
+from ffnviz.cli.check import _report
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, config, use
 from ffnviz.models.encoder.feed_forward import GatedFeedForwardRecord
+from ffnviz.models.external.network import ExternalNetwork
+from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts import PAGES
 from ffnviz.parts.places import MOVED
 from ffnviz.state import run_factory
 from ffnviz.state.actions import ChooseNetwork, ShowSpecial, reduce
 from ffnviz.state.run_factory import make_run
 from ffnviz.state.state import from_url
-from tests.models.external.folders import save
+from tests.models.external.folders import configure, save
 from tests.models.external.test_trained import minilm_folder
 from tests.parts.sheets import drawn
 from tests.parts.visits import opened, query
@@ -35,17 +44,36 @@ KINDS = {
 }  # fmt: skip
 TEXT = "the cat sat on the [MASK]."
 PER_LAYER = "per layer input"
+ADDS_UP, NORMED = "odd-gpt", "odd-bert"  # whose attention cannot be seen: pre-norm and post-norm
+SINK = "sink"  # what their config.json calls it
 PARTS = [(page.name, part.name) for page in PAGES for part in page.parts] + list(MOVED)
+
+
+def sink(
+    _: Any, query: Tensor, key: Tensor, value: Tensor, *__: Any, scaling: float, **___: Any
+) -> tuple[Tensor, None]:
+    """Softmax with a place that nobody stands at: rows of the pattern sum to less than one."""
+    scores = torch.einsum("bhid,bhjd->bhij", query, key) * scaling
+    scores = scores.masked_fill(torch.ones_like(scores, dtype=torch.bool).triu(1), -1e9)
+    weights = torch.cat([scores, torch.zeros_like(scores[..., :1])], -1).softmax(-1)[..., :-1]
+    return (weights @ value).transpose(1, 2).contiguous(), None
+
+
+AttentionInterface.register(SINK, sink)
 
 
 @pytest.fixture(scope="module", autouse=True)
 def at_hand(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     place: Path = tmp_path_factory.mktemp("networks")
     folders = [save(family, place / family) for family in list(KINDS)[:-1]]
+    for family, name in (("GPT-2", ADDS_UP), ("BERT", NORMED)):
+        folders.append(save(family, place / name))
+        configure(folders[-1], attn_implementation=SINK)
+    asked = tuple(NetworkRequest(str(each)) for each in (*folders, minilm_folder()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "_OPENED", {})
         before = config()
-        use(Config(tuple(NetworkRequest(str(each)) for each in (*folders, minilm_folder()))))
+        use(Config(asked))
         run_factory.forget_networks()
         yield
         use(before)
@@ -147,11 +175,6 @@ def test_any_two_stand_beside_each_other_and_change_places(heads: list[str]) -> 
     assert (state.partner, state.block) == (KINDS["MiniLM"], 1)
 
 
-WITH_TOKENS = (
-    ("sparsity", "awake"), ("dimensions", "warp"), ("neurons", "compare"),
-)  # fmt: skip
-
-
 def test_special_tokens_are_hidden_everywhere_and_counted_nowhere(heads: list[str]) -> None:
     app = opened("", text="the cat sat", twin=KINDS["BERT"], partner="relu", token="3")
     *_, switch, gpu = sent_cells(app)["any-network"]["controls"]
@@ -170,7 +193,8 @@ def test_special_tokens_are_hidden_everywhere_and_counted_nowhere(heads: list[st
     assert query(app)["special"] == "hidden"
     assert f"{1 - share[1:-1].mean():.0%} within 0.1 of zero" in told(heads, "leaves")
     assert not [head for head in heads if "[CLS]" in head or "[SEP]" in head]
-    for page, part in WITH_TOKENS:
+    shown = ("sparsity", "awake"), ("dimensions", "warp"), ("neurons", "compare")
+    for page, part in shown:
         heads.clear()
         again = opened(page, text="the cat sat", part=part, twin=KINDS["BERT"], special="hidden")
         assert query(again)["special"] == "hidden", (page, part)
@@ -193,19 +217,17 @@ def test_the_working_of_a_gated_neuron_ends_in_a_product(heads: list[str]) -> No
     )
 
 
-def test_writing_on_goes_on_from_the_sentence(heads: list[str]) -> None:
-    for kind in ("GPT-2", "BERT"):
+def test_it_writes_on_and_compares_with_a_mask_only_where_the_network_has_one(
+    heads: list[str],
+) -> None:
+    for kind, masked in (("GPT-2", False), ("BERT", True)):
         heads.clear()
         opened("vocabulary", text="the cat", part="write", twin=KINDS[kind], words="3")
         assert any(head.startswith("Word 3") for head in heads), kind
-    blank = drawn("vocabulary", "write", text=" ", twin=KINDS["GPT-2"])
-    assert "Type one first" in blank.said
-
-
-def test_what_is_compared_at_first_has_no_mask_where_the_network_has_none() -> None:
-    for kind, masked in (("GPT-2", False), ("BERT", True)):
         shown = drawn("neurons", "compare", text=TEXT, twin=KINDS[kind])
         assert ("[MASK]" in shown.controls["Second sentence"]["text"]) == masked
+    blank = drawn("vocabulary", "write", text=" ", twin=KINDS["GPT-2"])
+    assert "Type one first" in blank.said
 
 
 def test_an_index_of_its_neurons_is_shown_once_there_is_one(
@@ -243,3 +265,66 @@ def test_the_block_page_draws_their_heads(kind: str, steps: int, special: int) -
         assert_allclose(picture.arrays["weights.attention"], weights, atol=1e-3)
         assert len(picture.data["stations"]) == steps
         assert not picture.data["variants"]
+
+
+# Of a network that does not tell what its heads do a sentence says so, and all else works.
+
+FIRST, SECOND = "the cat sat on the mat", "the mat sat on the cat"
+
+
+def unseen(name: str) -> ExternalNetwork:
+    found = registry.open_network(name, "cpu")
+    assert isinstance(found, ExternalNetwork)
+    return found
+
+
+@pytest.mark.parametrize("name", [ADDS_UP, NORMED])
+def test_where_heads_are_not_seen_a_sentence_says_so(name: str) -> None:
+    odd = unseen(name)
+    assert not odd.card.attention_seen
+    assert _report(odd)["attention_seen"] == [False, False]
+    trace = odd.trace(FIRST)
+    with pytest.raises(NotForThisNetwork) as caught:
+        trace.blocks[0].attention  # noqa: B018
+    assert str(caught.value) == (
+        f"Not for {name}: ffnviz does not recognise how its attention combines patterns and "
+        "values, or the result is not what it writes. Only its FFNs are taken apart."
+    )
+    assert trace.blocks[0].ffn.hidden.shape == (len(trace.tokens), odd.sizes.d_ff)
+    refused = said(opened("block", text=FIRST, twin=name), "missing")
+    assert "“The block” cannot be shown for this network" in refused
+    assert Capability.ATTENTION.value in refused
+
+
+def test_what_it_adds_is_patched_all_the_same_where_it_simply_adds_up() -> None:
+    odd = unseen(ADDS_UP)
+    last = len(odd.trace(FIRST).tokens) - 1
+    patched = ffnviz.patch(odd, SECOND, FIRST, 1, at="attention", tokens=[last])
+    given = odd.trace(SECOND).blocks[1]
+    kept: list[torch.Tensor] = []
+    hook = odd.model.get_submodule("transformer.h.1.attn").register_forward_hook(
+        lambda *told: kept.append(told[2][0][0])
+    )
+    with torch.inference_mode():
+        odd.model(input_ids=odd.trace(SECOND).ids[None])
+    hook.remove()
+    assert_allclose(given.middle - given.input, kept[0], atol=1e-5)
+    block = patched.blocks[1]
+    assert_allclose((block.middle - block.input)[last], kept[0][last], atol=1e-5)
+
+
+def test_where_it_does_not_add_up_patching_it_is_refused() -> None:
+    with pytest.raises(NotForThisNetwork, match="normalised along the way"):
+        ffnviz.patch(unseen(NORMED), SECOND, FIRST, 1, at="attention")
+    shown = drawn("neurons", "compare", compare_view="patch", twin=NORMED, text="the [MASK] sat.",
+                  other="a [MASK] sat on it.", patched="attention")  # fmt: skip
+    assert "attention" not in str(shown.controls["Put in"]["options"])
+
+
+def test_no_part_stumbles_over_it() -> None:
+    for page, part in PARTS:
+        if page == "lab" or (page, part) in MOVED:
+            continue
+        app = opened(page, text=FIRST, part=part, twin=ADDS_UP, words="2", repeats="5")
+        assert query(app)["twin"] == ADDS_UP
+        assert sent_cells(app) or page == "learn"  # which shows what one trains

@@ -9,20 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ffnviz.models.external.tokenizer import ExternalTokenizer
-from tests.models.external.tokenizers import (
-    albert,
-    byte_level,
-    llama,
-    metaspace,
-    t5,
-    word_piece,
-    xlm_roberta,
-)
+from tests.models.external import tokenizers
 
-KINDS: dict[str, Callable[[], object]] = {
-    "WordPiece": word_piece, "byte level": byte_level, "SentencePiece": metaspace
+KINDS: dict[str, Callable[[], Any]] = {
+    "WordPiece": tokenizers.word_piece, "byte level": tokenizers.byte_level,
+    "SentencePiece": tokenizers.metaspace,
 }  # fmt: skip
-WRITE_SPACES = {"T5": t5, "XLM-R": xlm_roberta, "ALBERT": albert, "Llama 2": llama}
+WRITE_SPACES: dict[str, Callable[[], Any]] = {
+    "T5": tokenizers.t5, "XLM-R": tokenizers.xlm_roberta, "ALBERT": tokenizers.albert,
+    "Llama 2": tokenizers.llama,
+}  # fmt: skip
 MADE = {name: ExternalTokenizer(make(), 97) for name, make in KINDS.items()}
 SAID = {"WordPiece": ["[CLS]", "[SEP]"], "byte level": [], "SentencePiece": ["<s>"]}
 
@@ -48,9 +44,7 @@ def test_the_tokens_of_a_text_are_the_text(kind: str, text: str) -> None:
 
 
 def shown(kind: str, text: str) -> list[tuple[str, str]]:
-    made = WRITE_SPACES.get(kind, KINDS.get(kind))
-    assert made is not None
-    fast: Any = made()
+    fast = (KINDS | WRITE_SPACES)[kind]()
     tokens = ExternalTokenizer(fast, len(fast)).encode(text).tokens
     return [(fast.convert_ids_to_tokens(t.id), t.text) for t in tokens if not t.special]
 
@@ -87,19 +81,15 @@ def test_each_piece_has_its_own_letters(kind: str, text: str) -> None:
 @pytest.mark.parametrize("kind", ["WordPiece", "ALBERT", "byte level"])
 def test_an_accent_typed_apart_belongs_to_its_letter(kind: str, text: str) -> None:
     """As macOS writes it; these three leave it out."""
-    plain = unicodedata.normalize("NFD", text)
-    for _, word in shown(kind, text):
-        assert not unicodedata.combining((word.strip() or "a")[0])
     letters = [word for _, word in shown(kind, text)]
-    assert "".join(letters) == plain
+    assert not any(unicodedata.combining((word.strip() or "a")[0]) for word in letters)
+    assert "".join(letters) == unicodedata.normalize("NFD", text)
 
 
 def test_a_typed_mask_is_the_tokenizers_own() -> None:
     words = MADE["WordPiece"]
     tokens = words.encode("the [mask] sat").tokens
-    assert [token.text for token in tokens] == ["", "the", " [mask]", " s", "a", "t", ""] or [
-        token.text for token in tokens
-    ] == ["", "the", " [mask]", " sat", ""]
+    assert [token.text for token in tokens] == ["", "the", " [mask]", " sat", ""]
     assert tokens[2].id == words.mask_id
     assert tokens[2].special == ""
     assert MADE["byte level"].mask_id is None
@@ -130,18 +120,14 @@ def test_of_a_long_text_the_first_tokens_and_the_special_one_at_its_end() -> Non
 )
 def test_how_an_entry_reads(kind: str, entry: str, word: str, label: str) -> None:
     words = MADE[kind]
-    id_ = KINDS[kind]().convert_tokens_to_ids(entry)  # type: ignore[attr-defined]
+    id_ = KINDS[kind]().convert_tokens_to_ids(entry)
     assert words.word(id_) == word
     assert words.label(id_) == label
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_row_that_no_text_uses_has_a_number(kind: str) -> None:
-    assert MADE[kind].label(96) == "#96"
 
 
 def test_many_texts_at_once_are_each_by_itself() -> None:
     texts = ["the cat", "[MASK] sat on it."]
     for words in MADE.values():
+        assert words.label(96) == "#96", "a row that no text uses has a number"
         assert words.encode_many(texts) == [words.encode(text).ids for text in texts]
     assert MADE["WordPiece"].decode([8, 10]) == MADE["WordPiece"].decode([8, 10]).strip()

