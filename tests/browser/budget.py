@@ -7,13 +7,16 @@ tokens, and a click on a token. LIMITS says what each may bring.
 import base64
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from playwright.sync_api import Browser, Page
 
-from tests.browser.wire import tapped
+from tests.browser.wire import wired
 
-QUIET_MS = 3_000  # nothing has come for so long: all is there
+QUIET_MS = 1_000  # nothing has come for so long, and no script runs: all is there
 LOOK_EVERY_MS = 250
+RESTS = """() =>
+    document.querySelector('[data-testid="stApp"][data-test-script-state="notRunning"]') !== null"""
 SENTENCE = (
     "but it little out there dark but of dark window and there "
     "a of a opened out a of opened girl her dark."
@@ -71,7 +74,8 @@ class Wire:
         while quiet_ms < QUIET_MS:
             page.wait_for_timeout(LOOK_EVERY_MS)
             now = (len(self.fetched), len(self.heard))
-            quiet_ms = quiet_ms + LOOK_EVERY_MS if now == before else 0
+            rests = now == before and page.evaluate(RESTS)
+            quiet_ms = quiet_ms + LOOK_EVERY_MS if rests else 0
             before = now
 
     def take(self) -> "Wire":
@@ -106,20 +110,21 @@ def counts(browser: Browser, address: str) -> dict[str, float]:
         "kB of ours, first visit": sum(ours.values()) / 1_000,
         "pictures' scripts fetched, second visit": sum(n > 0 for n in scripts),
     }
-    with browser.new_context() as context, tapped(address) as tap:
+    port = urlsplit(address).port or 80
+    with browser.new_context() as context, wired(port) as line:
         page, wire = context.new_page(), Wire()
         wire.watch(page)
-        page.goto(tap.address)
+        page.goto(f"http://localhost:{line.port}")
         wire.all_there(page)
         wire.take()
-        tap.take()
+        line.take()
         page.locator(".st-key-text input").fill(SENTENCE)
         page.keyboard.press("Enter")
         wire.all_there(page)
-        _put(found, "sentence", wire.take(), tap.take())
+        _put(found, "sentence", wire.take(), line.take())
         page.locator(".chip > button:not(.cut)").nth(5).click()
         wire.all_there(page)
-        _put(found, "token", wire.take(), tap.take())
+        _put(found, "token", wire.take(), line.take())
     return found
 
 

@@ -14,14 +14,16 @@ from playwright.sync_api import Browser, BrowserContext, Page, ViewportSize, exp
 from playwright.sync_api import Error as PageError
 
 import ffnviz
+from ffnviz.export.live.page import live_page
 from ffnviz.models.encoder.model import Model
 from tests.browser.journey import PATIENCE_MS, WIRE, Journey
-from tests.browser.plain_page import PlainPage, served
+from tests.browser.plain_page import PlainPage, hosted
 from tests.browser.server_log import server_log
 from tests.served import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 START_S = 180
+LIVE_TEXT = "She opened the [MASK] and looked out."
 PLAIN = ViewportSize(width=1200, height=2400)
 expect.set_options(timeout=PATIENCE_MS)
 
@@ -77,17 +79,26 @@ def twins() -> dict[str, Model]:
     return {name: ffnviz.load(name) for name in ("relu", "gelu")}
 
 
+@pytest.fixture(scope="session")
+def live_file(twins: dict[str, Model], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The page that needs no server, as a file."""
+    place = tmp_path_factory.mktemp("live") / "page.html"
+    place.write_text(live_page([twins["relu"], twins["gelu"]], LIVE_TEXT), encoding="utf-8")
+    return place
+
+
 OpenPage = Callable[..., Journey]
 
 
 @pytest.fixture(scope="session")
 def window(browser: Browser) -> Iterator[BrowserContext]:
     """Where all pages are opened, so that what was fetched and compiled once is at hand."""
-    with closing(_context(browser)) as context:
+    with closing(new_context(browser)) as context:
         yield context
 
 
-def _context(browser: Browser, *, finger: bool = False) -> BrowserContext:
+def new_context(browser: Browser, *, finger: bool = False) -> BrowserContext:
+    """Of a browser that knows nothing of any other."""
     context = browser.new_context(has_touch=finger, is_mobile=finger)
     context.set_default_timeout(PATIENCE_MS)
     context.add_init_script(WIRE)
@@ -121,7 +132,7 @@ def new_page(
         Without `moving` the visitor's system asks for calm: a picture is at once as it will be.
         """
         if alone:
-            contexts.append(_context(browser))
+            contexts.append(new_context(browser))
             page = contexts[-1].new_page()
         else:
             page = idle.pop() if idle else window.new_page()
@@ -147,7 +158,7 @@ def new_page(
 @pytest.fixture(scope="session")
 def files() -> Iterator[str]:
     """Where the pictures' files are served to plain pages."""
-    with served() as address:
+    with hosted() as address:
         yield address
 
 
@@ -185,7 +196,7 @@ def plain(used: Page, files: str) -> Iterator[PlainPage]:
 @pytest.fixture
 def phone(browser: Browser, address: str) -> Iterator[Journey]:
     """A telephone of 390 × 844, touched by fingers."""
-    context = _context(browser, finger=True)
+    context = new_context(browser, finger=True)
     page = context.new_page()
     page.set_viewport_size({"width": 390, "height": 844})
     yield Journey(page, address)

@@ -2,9 +2,10 @@
 
 import json
 import re
+from pathlib import Path
 from urllib.parse import urlencode
 
-from playwright.sync_api import Locator, Page
+from playwright.sync_api import Download, FloatRect, Locator, Page, expect
 
 FIRST = "A fly has [MASK] legs, not four."  # what the first visit shows
 PATIENCE_MS = 30_000
@@ -122,6 +123,26 @@ SETTLED = """(all) => {
 }""".replace("PAINTED", PAINTED)
 
 
+def box_of(element: Locator) -> FloatRect:
+    """Where an element stands that is on the page."""
+    box = element.bounding_box()
+    assert box is not None, f"{element} is not seen"
+    return box
+
+
+def middle(element: Locator) -> tuple[float, float]:
+    """Its place for the pointer."""
+    box = box_of(element)
+    return box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+
+
+def download(button: Locator) -> Download:
+    """What a click on it brings."""
+    with button.page.expect_download() as found:
+        button.click()
+    return found.value
+
+
 class Journey:
     """The page as a person has it before them."""
 
@@ -177,9 +198,25 @@ class Journey:
         tokens = self.page.get_by_role("group", name="Tokens of the sentence")
         return tokens.locator("[aria-pressed]")
 
+    def write(self, text: str, read: str = "") -> "Journey":
+        """Put another sentence into the box; `read` is what the page reads of it, if not that."""
+        self.box.fill(text)
+        self.box.press("Enter")
+        return self.wait_for(read or text)
+
     def press(self, name: str) -> "Journey":
         """Click the button of exactly this name."""
         self.page.get_by_role("button", name=name, exact=True).first.click()
+        return self.settle()
+
+    def choose(self, name: str) -> "Journey":
+        """Choose one of some that exclude each other."""
+        self.page.get_by_role("radio", name=name, exact=True).click()
+        return self.settle()
+
+    def choose_token(self, at: int) -> "Journey":
+        """Click on a token, by its place."""
+        self.chips.nth(at).click()
         return self.settle()
 
     def part(self, title: str) -> "Journey":
@@ -207,6 +244,14 @@ class Journey:
         """What shows a text; not the line that tells it to a screen reader a moment later."""
         seen = self.page.locator(":not(#ffnviz-outcome)")
         return self.page.get_by_text(text, exact=exact).and_(seen)
+
+    def save(self, note: str, entry: str) -> Path:
+        """The file that an entry of a chart's menu brings."""
+        expect(self.chart(note)).to_have_attribute("data-painted", re.compile("."))
+        self.chart(note).get_by_role("button", name="Save or enlarge").click()
+        saved = download(self.chart(note).get_by_role("button", name=entry))
+        assert saved.suggested_filename.startswith(f"ffnviz-{note}.")
+        return saved.path()
 
     def sentence(self, note: str) -> str:
         """What stands above that chart."""

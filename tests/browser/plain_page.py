@@ -74,9 +74,11 @@ class _Files(SimpleHTTPRequestHandler):
 
 
 @contextmanager
-def served() -> Iterator[str]:
-    """The address of a server of the pictures' files and plotly.min.js, and nothing else."""
-    files = partial(_Files, directory=str(PICTURES))
+def hosted(
+    folder: Path = PICTURES, handler: type[SimpleHTTPRequestHandler] = _Files
+) -> Iterator[str]:
+    """The address of a server of a folder: of the pictures' files and plotly.min.js, if of none."""
+    files = partial(handler, directory=str(folder))
     with ThreadingHTTPServer(("localhost", 0), files) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -113,13 +115,17 @@ class PlainPage:
         """Mount what a component shows, and wait until it is painted."""
         name, data = payload(show)
         self.page.evaluate("([host, name, data]) => hang(host, name, data)", [host, name, data])
-        self.page.wait_for_function("(host) => there(host)", arg=host)
+        self.painted(host)
         return self.page.locator(f"#{host}")
 
     def update(self, host: str, show: Callable[[], None]) -> None:
         """Hand the picture other data."""
         _, data = payload(show)
         self.page.evaluate("([host, data]) => update(host, data)", [host, data])
+
+    def painted(self, host: str) -> None:
+        """Wait until the picture shows what it was handed last."""
+        self.page.wait_for_function("(host) => there(host)", arg=host)
 
     def told(self) -> list[Any]:
         """What the pictures told since last asked."""

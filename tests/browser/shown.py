@@ -1,72 +1,22 @@
 """One of every picture, from small random numbers: what a component is called with."""
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from ffnviz.app.mounting import mount_cell
 from ffnviz.app.rail import rail_cell
 from ffnviz.parts.sheet import Button, Control, Switch
+from ffnviz.pictures import exercises, lecture, page, text, tokens, votes
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.block_picture import BlockActions, BlockView, Station, Strip, block_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.exercises import (
-    Gap,
-    PointEditor,
-    ProgramLine,
-    Step,
-    Table,
-    Value,
-    by_hand_cell,
-    drawing_cell,
-    handles_cell,
-    program_cell,
-    xor_cell,
-)
 from ffnviz.pictures.ffn_picture import Stage, ffn_cell
-from ffnviz.pictures.lecture import (
-    Attendance,
-    Choice,
-    ListedScene,
-    Question,
-    StoryScene,
-    classroom_cell,
-    scene_list_cell,
-    story_cell,
-    words_cell,
-)
-from ffnviz.pictures.page import (
-    Progress,
-    bar_cell,
-    examples_cell,
-    footer_cell,
-    learn_bar_cell,
-    welcome_cell,
-)
 from ffnviz.pictures.plot import axis
 from ffnviz.pictures.plot import figure as plotly_figure
-from ffnviz.pictures.text import (
-    Passage,
-    code_cell,
-    opening_cell,
-    passages_cell,
-    saving_cell,
-    storage_cell,
-    table_cell,
-    text_cell,
-)
-from ffnviz.pictures.tokens import Chips, Guess, Line, NeuronCard, sentences_cell
-from ffnviz.pictures.votes import (
-    FIRST_BET,
-    Bet,
-    Claim,
-    Experiment,
-    VoteQuestion,
-    verdicts_cell,
-    vote_cell,
-)
 from ffnviz.pictures.waiting import waiting_cell
 from ffnviz.pictures.wording import number, typed
 from ffnviz.state.settings import Values, choice_setting, number_setting, text_setting
@@ -139,14 +89,14 @@ def show_chart(seed: int, figure: dict[str, object] | None = None) -> None:
 def show_chips(seed: int, n_tokens: int = 5) -> None:
     shares = np.random.default_rng(seed).uniform(size=n_tokens).tolist()
     words = texts(n_tokens)
-    chips = Chips(head=HEAD, accent="relu", texts=words, shares=shares, chosen=1, what="awake",
-                  hides=words, on_choose=never, on_hide=never)  # fmt: skip
+    chips = tokens.Chips(head=HEAD, accent="relu", texts=words, shares=shares, chosen=1,
+                         what="awake", hides=words, on_choose=never, on_hide=never)  # fmt: skip
     mount_cell(chips.to_cell("chips"), f"chips {seed}")
 
 
 def show_card(seed: int, n_tokens: int = 5) -> None:
     values = np.random.default_rng(seed).normal(size=n_tokens)
-    card = NeuronCard(head=HEAD, title=f"Neuron {seed}", texts=texts(n_tokens), token=1,
+    card = tokens.NeuronCard(head=HEAD, title=f"Neuron {seed}", texts=texts(n_tokens), token=1,
                       values=values.tolist(), words=["up", "down"], on_meet=never)  # fmt: skip
     mount_cell(card.to_cell("card"), f"card {seed}")
 
@@ -158,37 +108,29 @@ def show_bars(seed: int) -> None:
 
 
 def show_passages(seed: int) -> None:
-    shown = [Passage(f"{seed}.{row}", "before ", "at", " after") for row in range(3)]
-    mount_cell(passages_cell(HEAD, shown, "passages"), f"passages {seed}")
+    shown = [text.Passage(f"{seed}.{row}", "before ", "at", " after") for row in range(3)]
+    mount_cell(text.passages_cell(HEAD, shown, "passages"), f"passages {seed}")
 
 
 def show_verdicts(seed: int) -> None:
-    claim = Claim("It holds", "holds", "✓", "holds", "exactly 0", f"{seed}", "0 ≤ 0")
+    claim = votes.Claim("It holds", "holds", "✓", "holds", "exactly 0", f"{seed}", "0 ≤ 0")
     groups = [("Linear?", [claim, claim]), ("Fit", [claim])]
-    mount_cell(verdicts_cell(HEAD, groups, "verdicts", on_choose=never), f"verdicts {seed}")
-
-
-def show_drawing(seed: int) -> None:
-    values = np.random.default_rng(seed).uniform(-1, 1, size=17).tolist()
-    mount_cell(drawing_cell("A curve", values, "relu", "drawing", never))
+    mount_cell(votes.verdicts_cell(HEAD, groups, "verdicts", on_choose=never), f"verdicts {seed}")
 
 
 def show_handles(seed: int) -> None:
     x = np.linspace(-2.0, 12.0, 29)
     curve = (x, 5 + 4 * np.sin(x + seed))
     corners = [(0, 5), (4, 1 + seed % 8), (10, 5)]
-    cell = handles_cell(HEAD, corners, 11, curve, (x[4:25:5], x[4:25:5]), "A line", "h", never)
+    cell = exercises.handles_cell(
+        HEAD, corners, 11, curve, (x[4:25:5], x[4:25:5]), "A line", "h", never
+    )
     mount_cell(cell, f"handles {seed}")
-
-
-def show_examples(seed: int) -> None:
-    groups = [("Some", [f"The cat {seed}.", "A dog."]), ("More", ["It."])]
-    mount_cell(examples_cell(groups, "examples", never))
 
 
 def show_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    points = PointEditor(
+    points = exercises.PointEditor(
         head=HEAD, points=[(3, 3, True), (9, 12, False)], side=16, most=3,
         classes=("circles", "squares"), score=rng.normal(size=(5, 5)),
         lines=rng.uniform(-1, 1, size=(4, 4)), label="Points", on_change=never,
@@ -198,34 +140,17 @@ def show_points(seed: int) -> None:
 
 def show_bar(seed: int) -> None:
     entries, outcome = [("add", "Add this view")], f"Added: {seed}."
-    cell = bar_cell(
+    cell = page.bar_cell(
         "Sparsity", f"Part {seed}", "The cat sat.", ["ReLU", "block 2"], "bar",
         None, entries, never, outcome,
     )  # fmt: skip
     mount_cell(cell)
 
 
-def show_footer(seed: int) -> None:
-    knows = ["It is small.", f"It read {seed} books."]
-    mount_cell(footer_cell(f"Next: {seed}", knows, "foot", never))
-
-
-def show_welcome(_: int) -> None:
-    mount_cell(welcome_cell(True, "Follow the story", "welcome", never))
-
-
-def show_local_storage(seed: int) -> None:
-    mount_cell(storage_cell("ffnviz-text", f"Text {seed}", 100, "local_storage", never))
-
-
-def show_classroom(_: int) -> None:
-    mount_cell(classroom_cell(Attendance(""), "classroom", never, never, never))
-
-
 def show_story(seed: int) -> None:
-    question = Question(f"How many of {number('8')}?", ["one", "two"], 1)
-    cell = story_cell(
-        StoryScene("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "",
+    question = lecture.Question(f"How many of {number('8')}?", ["one", "two"], 1)
+    cell = lecture.story_cell(
+        lecture.StoryScene("A lecture", seed % 3, ["First", "Second", "Third"], [0, 1, 2], "",
                    f"It is {seed}.", "", question, "Notes.", "Third", 8, presenting=False,
                    exploring=False, strayed=False, accent="relu"),
         "story", never, never,
@@ -234,31 +159,29 @@ def show_story(seed: int) -> None:
 
 
 def show_sentences(seed: int) -> None:
-    guesses = [Guess("ReLU", "relu", "door", 0.27), Guess("GELU", "gelu", "gate", 0.021)]
-    lines = [Line(1, f"<b>The</b> [MASK] {seed}.", guesses=guesses),
-             Line(2, "It rained.", (), "No guess")]  # fmt: skip
-    cell = sentences_cell(HEAD, lines, "sentences", never, never)
+    guesses = [
+        tokens.Guess("ReLU", "relu", "door", 0.27),
+        tokens.Guess("GELU", "gelu", "gate", 0.021),
+    ]
+    lines = [tokens.Line(1, f"<b>The</b> [MASK] {seed}.", guesses=guesses),
+             tokens.Line(2, "It rained.", (), "No guess")]  # fmt: skip
+    cell = tokens.sentences_cell(HEAD, lines, "sentences", never, never)
     mount_cell(cell, f"sentences {seed}")
 
 
 def show_scene_list(seed: int) -> None:
-    scenes = [ListedScene(f"Scene {n} of {seed}", "Sparsity", "It rained.", "") for n in range(3)]
-    mount_cell(scene_list_cell(scenes, seed % 3, "scenes", never, never))
+    scenes = [
+        lecture.ListedScene(f"Scene {n} of {seed}", "Sparsity", "It rained.", "") for n in range(3)
+    ]
+    mount_cell(lecture.scene_list_cell(scenes, seed % 3, "scenes", never, never))
 
 
 def show_words_box(seed: int) -> None:
-    choices = [Choice("says", "the likeliest word", f"“{seed}”"), Choice("d_ff", "neurons", "9")]
-    cell = words_cell("What to say", f"It says {{says}} {seed}.", 90, f"It says {number('x')}",
-              choices, "words", never, never)  # fmt: skip
+    offered = (("says", "the likeliest word", f"“{seed}”"), ("d_ff", "neurons", "9"))
+    choices = [lecture.Choice(*each) for each in offered]
+    written, reads = f"It says {{says}} {seed}.", f"It says {number('x')}"
+    cell = lecture.words_cell("What to say", written, 90, reads, choices, "words", never, never)
     mount_cell(cell)
-
-
-def show_opening(seed: int) -> None:
-    mount_cell(opening_cell(f"File {seed}", ".json", 9, "opening", never))
-
-
-def show_saving(seed: int) -> None:
-    mount_cell(saving_cell(f"Save {seed}", f"{seed} é", "kept.txt", "text/plain", "saving"))
 
 
 def stations(seed: int, n_tokens: int = 4, n_asked: int = 3) -> list[Station]:
@@ -297,67 +220,44 @@ def show_block(
     mount_cell(cell, f"block {seed}")
 
 
-def show_text(seed: int) -> None:
-    mount_cell(text_cell("text", f"One {seed}", f"Two {number('2')}", tone="info"))
-
-
-def show_code(seed: int) -> None:
-    mount_cell(code_cell("code", f"y = phi(x @ {seed})  # compress"))
-
-
-def show_table(seed: int) -> None:
-    mount_cell(table_cell("table", HEAD, ["layer", "parameters"], [["FFN", seed]]))
-
-
-def show_progress(seed: int) -> None:
-    told = [{"name": "stages", "share": seed / 9, "waits": "", "left": 4.0}]
-    mount_cell(Cell("progress", "progress", {"measurements": told}))
-
-
-def show_waiting(seed: int) -> None:
-    title = f"What will stand here, {seed}"
-    mount_cell(
-        waiting_cell("stages", "Measure", "Measuring …", seed % 2 == 0, title, "stages", 300)
-    )
-
-
 def show_learn_bar(seed: int) -> None:
-    progress = Progress("paused", seed, seed + 2, seed + 9, f"step {10 * seed}", "Train")
-    mount_cell(learn_bar_cell("learn-bar", progress, never, never, ("network.zip", b"PK")))
+    progress = page.Progress("paused", seed, seed + 2, seed + 9, f"step {10 * seed}", "Train")
+    mount_cell(page.learn_bar_cell("learn-bar", progress, never, never, ("network.zip", b"PK")))
 
 
 def show_by_hand(seed: int) -> None:
-    gap = Gap("z", seed + 2.0, [(seed + 1.0, "Bias.")], 0.0, (), 0.0, relu=False, uses=[(0, 0, 1)])
-    step = Step("z = x + b", [Table("x", [["2", str(seed)]], ["a", "b"])], [gap])
-    mount_cell(by_hand_cell("by-hand", HEAD, f"exercise {seed}", [step], ["1"], never))
-
-
-def show_xor(seed: int) -> None:
-    weights = [float(seed)] * 9
-    mount_cell(xor_cell("xor", HEAD, weights, seed % 2 == 0, never, never))
+    gap = exercises.Gap(
+        "z", seed + 2.0, [(seed + 1.0, "Bias.")], 0.0, (), 0.0, relu=False, uses=[(0, 0, 1)]
+    )
+    step = exercises.Step(
+        "z = x + b", [exercises.Table("x", [["2", str(seed)]], ["a", "b"])], [gap]
+    )
+    mount_cell(exercises.by_hand_cell("by-hand", HEAD, f"exercise {seed}", [step], ["1"], never))
 
 
 def show_vote(seed: int) -> None:
-    experiment = Experiment("It ran.", [("one", f"{seed}", 0.5), ("two", "3", None)])
-    asked = VoteQuestion(
+    experiment = votes.Experiment("It ran.", [("one", f"{seed}", 0.5), ("two", "3", None)])
+    asked = votes.VoteQuestion(
         0, "Which?", ["a", "b", "c"], [1, None], "why", experiment, "", "Since.", "Lab"
     )
-    cell = vote_cell("vote", HEAD, asked, ["A.", "B."], [(0, 1), (None, None)], never, never, never)
+    cell = votes.vote_cell(
+        "vote", HEAD, asked, ["A.", "B."], [(0, 1), (None, None)], never, never, never
+    )
     mount_cell(cell)
 
 
 def show_bet(seed: int) -> None:
-    bet = Bet(ask=f"Which {seed}?", options=["a", "b"], bet=1, scene=FIRST_BET, begun=True,
-              outcome=seed % 2, on_bet=never)  # fmt: skip
+    bet = votes.Bet(ask=f"Which {seed}?", options=["a", "b"], bet=1, scene=votes.FIRST_BET,
+                    begun=True, outcome=seed % 2, on_bet=never)  # fmt: skip
     mount_cell(bet.to_cell("bet"))
 
 
 def show_program(seed: int) -> None:
     lines = [
-        ProgramLine("a", "y = f(x)", [Value(f"{seed}", "2")]),
-        ProgramLine("b", "x = y", (), "No y."),
+        exercises.ProgramLine("a", "y = f(x)", [exercises.Value(f"{seed}", "2")]),
+        exercises.ProgramLine("b", "x = y", (), "No y."),
     ]
-    mount_cell(program_cell("program", HEAD, ["off by"], lines, never))
+    mount_cell(exercises.program_cell("program", HEAD, ["off by"], lines, never))
 
 
 def show_rail(seed: int) -> None:
@@ -376,9 +276,52 @@ def show_rail(seed: int) -> None:
     mount_cell(cell)
 
 
+# Cells of one expression, which bear no stamp, by the picture's name.
+SMALL: dict[str, Callable[[int], Cell]] = {
+    "classroom": lambda _: lecture.classroom_cell(
+        lecture.Attendance(""), "classroom", never, never, never
+    ),
+    "code": lambda seed: text.code_cell("code", f"y = phi(x @ {seed})  # compress"),
+    "drawing": lambda seed: exercises.drawing_cell(
+        "A curve", [seed / 9, *[0.5] * 16], "relu", "drawing", never
+    ),
+    "examples": lambda seed: page.examples_cell(
+        [("Some", [f"The cat {seed}.", "A dog."]), ("More", ["It."])], "examples", never
+    ),
+    "footer": lambda seed: page.footer_cell(
+        f"Next: {seed}", ["It is small.", f"It read {seed} books."], "foot", never
+    ),
+    "local_storage": lambda seed: text.storage_cell(
+        "ffnviz-text", f"Text {seed}", 100, "local_storage", never
+    ),
+    "opening": lambda seed: text.opening_cell(f"File {seed}", ".json", 9, "opening", never),
+    "progress": lambda seed: Cell(
+        "progress",
+        "progress",
+        {"measurements": [{"name": "stages", "share": seed / 9, "waits": "", "left": 4.0}]},
+    ),
+    "saving": lambda seed: text.saving_cell(
+        f"Save {seed}", f"{seed} é", "kept.txt", "text/plain", "saving"
+    ),
+    "table": lambda seed: text.table_cell("table", HEAD, ["layer", "size"], [["FFN", seed]]),
+    "text": lambda seed: text.text_cell("text", f"One {seed}", f"Two {number('2')}", tone="info"),
+    "waiting": lambda seed: waiting_cell(
+        "stages", "Measure", "Measuring …", seed % 2 == 0, f"To come: {seed}", "stages", 300
+    ),
+    "welcome": lambda _: page.welcome_cell(True, "Follow the story", "welcome", never),
+    "xor_net": lambda seed: exercises.xor_cell(
+        "xor", HEAD, [float(seed)] * 9, seed % 2 == 0, never, never
+    ),
+}
+
+
+def show_small(name: str, seed: int) -> None:
+    mount_cell(SMALL[name](seed))
+
+
 ALL: dict[str, Callable[[int], None]] = {
+    **{name: partial(show_small, name) for name in SMALL},
     "by_hand": show_by_hand,
-    "xor_net": show_xor,
     "vote_question": show_vote,
     "bet": show_bet,
     "program": show_program,
@@ -386,31 +329,18 @@ ALL: dict[str, Callable[[int], None]] = {
     "block_picture": show_block,
     "chart": show_chart,
     "chips": show_chips,
-    "code": show_code,
-    "drawing": show_drawing,
     "handles": show_handles,
-    "examples": show_examples,
-    "footer": show_footer,
-    "welcome": show_welcome,
     "words_box": show_words_box,
     "ffn_picture": show_ffn,
-    "local_storage": show_local_storage,
-    "classroom": show_classroom,
     "learn_bar": show_learn_bar,
     "neuron_card": show_card,
-    "opening": show_opening,
     "page_bar": show_bar,
     "passages": show_passages,
     "points": show_points,
     "bars": show_bars,
-    "progress": show_progress,
-    "waiting": show_waiting,
     "rail": show_rail,
-    "saving": show_saving,
     "scene_list": show_scene_list,
     "sentences": show_sentences,
     "story": show_story,
-    "table": show_table,
-    "text": show_text,
     "verdicts": show_verdicts,
 }

@@ -1,31 +1,22 @@
 """The block: stepped through by keys, looked at by clicks, and kept in its link."""
 
 import re
-from collections.abc import Iterator
+from functools import partial
+from itertools import product
 
 import numpy as np
-import pytest
-from playwright.sync_api import Browser, Position, expect
+from playwright.sync_api import Position, expect
 
 from tests.browser import shown
 from tests.browser.conftest import OpenPage
-from tests.browser.plain_page import PlainPage, served
+from tests.browser.journey import box_of
+from tests.browser.plain_page import PlainPage
 
 CAPTION: Position = {"x": 30, "y": 30}  # of a station, above its map
 TEXT = "She opened the [MASK] and looked out."
 
 
-@pytest.fixture
-def plain(browser: Browser) -> Iterator[PlainPage]:
-    context = browser.new_context(viewport={"width": 1200, "height": 900})
-    with served() as address:
-        yield PlainPage(context.new_page(), address)
-    context.close()
-
-
-def test_keys_and_buttons_step_from_station_to_station_and_on_to_the_next_block(
-    plain: PlainPage,
-) -> None:
+def test_keys_and_buttons_step_through_the_stations_and_blocks(plain: PlainPage) -> None:
     picture = plain.hang("block", lambda: shown.show_block(1, station="x"))
     page = plain.page
     stations, title = picture.locator("button.station"), picture.locator("h3")
@@ -80,21 +71,20 @@ def test_what_is_chosen_is_shown_at_once_and_stays_until_the_page_answers(plain:
     assert plain.told() == [["token", 0]], "a click on the chosen station's row"
 
 
-@pytest.mark.parametrize("n_tokens", [1, 128])
-@pytest.mark.parametrize("width", [340, 1200])
-def test_few_and_many_tokens_have_their_lanes(plain: PlainPage, n_tokens: int, width: int) -> None:
-    plain.page.set_viewport_size({"width": width, "height": 900})
-    token = n_tokens - 1
-    picture = plain.hang(
-        "block", lambda: shown.show_block(1, "f", token=min(1, token), n_tokens=n_tokens)
-    )
-    for canvas in picture.locator(".map canvas").all():
-        bounds = canvas.bounding_box()
-        assert bounds is not None
-        assert bounds["width"] > 10
-        assert bounds["height"] > 10
-        assert bounds["x"] + bounds["width"] <= width
-    expect(picture.locator(".fault")).to_have_count(0)
+def test_few_and_many_tokens_have_their_lanes(plain: PlainPage) -> None:
+    for width, n_tokens in product((340, 1200), (1, 128)):
+        plain.page.set_viewport_size({"width": width, "height": 900})
+        host, token = f"block-{width}-{n_tokens}", min(1, n_tokens - 1)
+        picture = plain.hang(
+            host, partial(shown.show_block, 1, "f", token=token, n_tokens=n_tokens)
+        )
+        for canvas in picture.locator(".map canvas").all():
+            bounds = box_of(canvas)
+            assert bounds["width"] > 10, host
+            assert bounds["height"] > 10, host
+            assert bounds["x"] + bounds["width"] <= width, host
+        expect(picture.locator(".fault")).to_have_count(0)
+        plain.page.evaluate("(host) => made[host].destroy()", host)
 
 
 def test_what_is_chosen_in_the_picture_is_kept_in_the_link(new_page: OpenPage) -> None:
@@ -125,9 +115,7 @@ def test_what_is_chosen_in_the_picture_is_kept_in_the_link(new_page: OpenPage) -
     assert journey.query()["written"] == "A dog"
 
 
-def test_what_is_taken_away_is_turned_on_and_off_at_once_and_kept_in_the_link(
-    new_page: OpenPage,
-) -> None:
+def test_what_is_taken_away_turns_at_once_and_stays_in_the_link(new_page: OpenPage) -> None:
     journey = new_page().open_page("block", text=TEXT, part="strip")
     parts = journey.page.get_by_role("group", name="Take away").get_by_role("button")
     expect(parts).to_have_text(["attention", "FFN", "residual", "LayerNorm", "φ"])

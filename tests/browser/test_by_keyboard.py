@@ -5,6 +5,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests.browser import shown
+from tests.browser.journey import box_of
 from tests.browser.plain_page import PlainPage
 
 
@@ -31,24 +32,15 @@ def test_a_stage_of_the_ffn_is_walked_cell_by_cell(plain: PlainPage) -> None:
     press(plain, "Tab", "ArrowLeft")  # the next stage begins at the chosen neuron
     assert plain.aloud("ffn").startswith("w1 · neuron 3 · ")
     expect(picture.locator('[data-stage="pre"] .cursor')).to_be_hidden()
-
-
-def test_a_dimension_is_told_but_cannot_be_chosen(plain: PlainPage) -> None:
-    picture = plain.hang("ffn", lambda: shown.show_ffn(1))
-    picture.locator('[data-stage="input"] canvas').focus()
-    press(plain, "End", "Enter")
-    assert plain.aloud("ffn").startswith(f"w1 · dimension {shown.D_MODEL - 1} · ")
-    assert plain.told() == []
-
-
-def test_a_chosen_cell_tells_its_new_value_after_an_update(plain: PlainPage) -> None:
-    picture = plain.hang("ffn", lambda: shown.show_ffn(1))
-    picture.locator('[data-stage="pre"] canvas').focus()
     press(plain, "Home")
     before = plain.aloud("ffn")
-    plain.update("ffn", lambda: shown.show_ffn(2))
+    plain.update("ffn", lambda: shown.show_ffn(2))  # a chosen cell tells its new value
     assert plain.aloud("ffn").split(" · ")[:2] == before.split(" · ")[:2]
     assert plain.aloud("ffn") != before
+    picture.locator('[data-stage="input"] canvas').focus()
+    press(plain, "End", "Enter")  # a dimension is told, and cannot be chosen
+    assert plain.aloud("ffn").startswith(f"w1 · dimension {shown.D_MODEL - 1} · ")
+    assert plain.told() == []
 
 
 @pytest.mark.parametrize(
@@ -91,22 +83,15 @@ def test_a_chart_is_walked_point_by_point_and_trace_by_trace(plain: PlainPage) -
     expect(said).to_have_text(f"w2, {second:.1f}%, gelu")
     press(plain, "Enter")
     assert plain.told() == [["point", 12]]
-    press(plain, "Escape")
-    expect(picture.locator(".hoverlayer .hovertext")).to_have_count(0)
-    expect(picture.locator(".ring")).to_be_hidden()
-
-
-def test_the_ring_stands_on_the_point(plain: PlainPage) -> None:
-    picture = plain.hang("chart", lambda: shown.show_chart(1))
-    picture.locator(".plot").focus()
-    press(plain, "ArrowRight", "End")
-    ring = picture.locator(".ring").bounding_box()
-    point = picture.locator(".scatterlayer .trace").first.locator(".point").last.bounding_box()
-    assert ring
-    assert point
+    press(plain, "ArrowUp", "End")
+    ring = box_of(picture.locator(".ring"))
+    point = box_of(picture.locator(".scatterlayer .trace").first.locator(".point").last)
     for side, size in (("x", "width"), ("y", "height")):
         middle = ring[side] + ring[size] / 2  # type: ignore[literal-required]
         assert middle == pytest.approx(point[side] + point[size] / 2, abs=2)  # type: ignore[literal-required]
+    press(plain, "Escape")
+    expect(picture.locator(".hoverlayer .hovertext")).to_have_count(0)
+    expect(picture.locator(".ring")).to_be_hidden()
 
 
 def test_a_table_is_walked_in_four_directions(plain: PlainPage) -> None:
@@ -147,14 +132,8 @@ def test_a_bar_without_a_tooltip_is_told_all_the_same(plain: PlainPage) -> None:
 
 
 def test_a_chart_without_points_to_read_takes_no_stop_of_the_keyboard(plain: PlainPage) -> None:
-    drawn = {
-        "type": "scatter",
-        "mode": "text",
-        "text": ["A"],
-        "x": [1],
-        "y": [1],
-        "hoverinfo": "skip",
-    }
+    drawn = {"type": "scatter", "mode": "text", "text": ["A"], "x": [1], "y": [1]}
+    drawn["hoverinfo"] = "skip"
     picture = plain.hang(
         "chart", lambda: shown.show_chart(1, {"data": [drawn], "layout": {"margin": {"l": 60}}})
     )

@@ -1,4 +1,4 @@
-"""A class follows its lecturer: three browsers that know nothing of each other."""
+"""A class follows its lecturer, votes and bets: browsers that know nothing of each other."""
 
 import os
 import signal
@@ -6,21 +6,33 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, BrowserContext, expect
 
-from tests.browser.conftest import ROOT, START_S, _context
-from tests.browser.journey import Journey
+from tests.browser.conftest import ROOT, START_S, new_context
+from tests.browser.journey import Journey, box_of, download
 from tests.browser.server_log import ServerLog, server_log
+from tests.browser.wire import wired
 from tests.lecture.lecture_runs import lecture
 from tests.served import free_port, wait_for
 
 TITLES = [scene.title for scene in lecture().scenes]
 FIRST = TITLES.index("Without this FFN") - 1
 SENTENCE = "<b>Rain</b> fell on the old town."
+FOLLOWING = "You follow the lecturer"
+PHONES = ((390, 844), (844, 390))
+LOST = "No connection. The page comes back by itself."
+WAITS = "No connection. It is sent as soon as there is one."
+# The share of the screen's height in which the lit picture is seen.
+LIT_SHARE = """() => {
+    const lit = [...document.querySelectorAll("[data-lit]")].map((e) => e.getBoundingClientRect());
+    const tops = [...document.querySelectorAll("[data-cell=story], [data-testid=stHeader]")]
+        .map((each) => each.getBoundingClientRect().bottom);
+    const seen = (box) => Math.min(box.bottom, innerHeight) - Math.max(box.top, 0, ...tops);
+    return Math.max(0, ...lit.map(seen)) / innerHeight;
+}"""
 
 
 class Server:
@@ -64,18 +76,19 @@ Somebody = Callable[..., Journey]
 @pytest.fixture
 def somebody(browser: Browser, server: Server) -> Iterator[Somebody]:
     """Makes people, each with a browser of their own."""
-    contexts = []
+    contexts: list[BrowserContext] = []
 
-    def come(width: int = 1280, height: int = 720) -> Journey:
-        contexts.append(_context(browser))
+    def come(
+        width: int = 1280, height: int = 720, address: str = "", finger: bool = False
+    ) -> Journey:
+        contexts.append(new_context(browser, finger=finger))
         page = contexts[-1].new_page()
         page.set_viewport_size({"width": width, "height": height})
-        return Journey(page, server.address)
+        return Journey(page, address or server.address)
 
     yield come
     for context in contexts:
-        with closing(context):
-            pass
+        context.close()
 
 
 def is_at(journey: Journey, title: str) -> None:
@@ -91,8 +104,7 @@ def open_class(lecturer: Journey) -> str:
     page.get_by_role("button", name="Open a class").click()
     picture = page.get_by_role("img", name="QR code of http")  # nobody has to look for it
     expect(picture).to_be_visible()
-    box = picture.bounding_box()
-    assert box is not None
+    box = box_of(picture)
     assert min(box["width"], box["height"]) > 0.9 * 720
     link = page.locator(".board .link").inner_text()
     page.keyboard.press("Escape")
@@ -178,10 +190,9 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
         has=lecturer.page.locator("#note-class-neurons")
     )
     expect(shared.locator(".sentence")).to_contain_text("What they share: neuron")
-    with lecturer.page.expect_download() as saved:
-        sent.get_by_role("button", name="Save or enlarge").click()
-        sent.get_by_role("button", name="Save the numbers as CSV").click()
-    assert SENTENCE in saved.value.path().read_text(encoding="utf-8")
+    sent.get_by_role("button", name="Save or enlarge").click()
+    saved = download(sent.get_by_role("button", name="Save the numbers as CSV"))
+    assert SENTENCE in saved.path().read_text(encoding="utf-8")
     sent.get_by_role("button", name="Hide: It cost forty").click()
     expect(sent.locator(".sentence")).to_contain_text("1 sentence: ")
     expect(sent.get_by_text("It cost forty")).to_have_count(0)  # hidden is gone
@@ -226,10 +237,15 @@ def test_a_class_follows_answers_sends_sentences_and_is_gone(
     assert SENTENCE.encode() not in server.store.read_bytes()
 
 
-def test_nobody_guesses_a_class_or_its_lecturers_right(somebody: Somebody) -> None:
+def test_who_has_no_class_sees_none_and_guesses_none(somebody: Somebody) -> None:
     lecturer, other = somebody(), somebody()
     code = open_class(lecturer)
     page = other.page
+    page.goto(f"{other.address}/?text=It+rained.")
+    other.wait_for("It rained.").settle()
+    expect(page.locator(".classroom")).to_have_count(1)
+    expect(page.locator(".classroom")).to_be_hidden()
+    expect(other.text(FOLLOWING)).to_be_hidden()
     page.goto(f"{other.address}/?class=222222")
     expect(page.get_by_text("There is no class with this code, or it is over.")).to_be_visible()
     kept = f'{{"code": "{code}", "secret": "a-secret-of-my-own"}}'
@@ -240,21 +256,11 @@ def test_nobody_guesses_a_class_or_its_lecturers_right(somebody: Somebody) -> No
     expect(page.get_by_role("button", name="End the class")).to_be_hidden()
 
 
-def test_who_has_no_class_sees_nothing_of_one(somebody: Somebody) -> None:
-    alone = somebody()
-    alone.page.goto(f"{alone.address}/?text=It+rained.")
-    alone.wait_for("It rained.").settle()
-    expect(alone.page.locator(".classroom")).to_have_count(1)
-    expect(alone.page.locator(".classroom")).to_be_hidden()
-    expect(alone.text("You follow the lecturer")).to_be_hidden()
-
-
 def test_the_lecturer_closes_the_door_and_removes_everybody(somebody: Somebody) -> None:
     lecturer, anna, late = somebody(), somebody(390, 844), somebody()
     code = open_class(lecturer)
-    following = "You follow the lecturer"
     anna.page.goto(f"{anna.address}/class/{code}")
-    expect(anna.text(following)).to_be_visible()
+    expect(anna.text(FOLLOWING)).to_be_visible()
     expect(lecturer.text("1 follows")).to_be_visible()
     lecturer.page.get_by_role("button", name="Close the door").click()
     expect(lecturer.text("the door is closed")).to_be_visible()
@@ -262,9 +268,9 @@ def test_the_lecturer_closes_the_door_and_removes_everybody(somebody: Somebody) 
     expect(late.text("The lecturer has closed the door of this class.")).to_be_visible()
     expect(late.page.get_by_role("textbox", name="Your sentence")).to_be_hidden()
     anna.page.reload()  # who was there is let in
-    expect(anna.text(following)).to_be_visible()
+    expect(anna.text(FOLLOWING)).to_be_visible()
     lecturer.page.get_by_role("button", name="Open the door").click()
-    expect(late.text(following)).to_be_visible()
+    expect(late.text(FOLLOWING)).to_be_visible()
     expect(lecturer.text("2 follow")).to_be_visible()
     remove = lecturer.page.get_by_role("button", name="Remove everybody")
     remove.click()
@@ -273,3 +279,152 @@ def test_the_lecturer_closes_the_door_and_removes_everybody(somebody: Somebody) 
     expect(lecturer.text("2 follow")).to_be_visible()  # they come back by themselves
     late.page.close()
     expect(lecturer.text("1 follows")).to_be_visible(timeout=10_000)
+
+
+def led_to(page: str, part: str, somebody: Somebody) -> tuple[Journey, Journey, Journey]:
+    """A lecturer on a part of a page, with two students who follow, the first on a phone."""
+    lecturer, anna, ben = somebody(), somebody(390, 844), somebody()
+    code = open_class(lecturer)
+    for student in (anna, ben):
+        student.page.goto(f"{student.address}/class/{code}")
+    expect(lecturer.text("2 follow")).to_be_visible()
+    lecturer.page.get_by_role("link", name=page).click()
+    lecturer.page.get_by_role("radio", name=part).click()
+    return lecturer, anna, ben
+
+
+def test_a_class_votes_twice_and_sees_its_gain(somebody: Somebody) -> None:
+    lecturer, anna, ben = led_to("Exercises", "Predict, see, vote", somebody)
+    pages = [each.page for each in (lecturer, anna, ben)]
+    options = [page.locator('[data-cell="vote"] .options button') for page in pages]
+    for each in options:
+        expect(each).to_have_count(3)
+    says = [page.locator('[data-cell="vote"] .status') for page in pages]
+
+    options[1].nth(1).click()
+    options[2].nth(0).click()
+    expect(says[0]).to_have_text("2 votes.")
+    expect(says[1]).to_contain_text("Your vote is in")
+    expect(options[1].first.locator("small")).to_have_text("")
+    lecturer.page.get_by_role("button", name="See the experiment").click()
+    for page in pages:
+        expect(page.get_by_text("The experiment", exact=True)).to_be_visible()
+    for each in options[1:]:
+        each.nth(0).click()
+    expect(says[0]).to_have_text("2 votes.")
+    lecturer.page.get_by_role("button", name="Show the answer").click()
+    for each in options:
+        expect(each.nth(0).locator("small")).to_have_text("1 → 2")
+    expect(says[1]).to_have_text("Right this time. What changed your mind?")
+    expect(says[2]).to_have_text("Right, both times.")
+    lecturer.page.locator("summary", has_text="Before, after").click()
+    total = lecturer.page.locator(".gains .total")
+    expect(total).to_contain_text("50% right before, 100% after; gain 1.00")
+
+    # A lecturer whose page is loaded again has what was voted on before.
+    lecturer.page.get_by_role("button", name="Next question").click()
+    expect(lecturer.page.locator('[data-cell="vote"] .sentence')).to_contain_text("Question 2 of")
+    lecturer.page.reload()
+    expect(lecturer.text("2 follow")).to_be_visible()
+    for name in ("See the experiment", "Show the answer"):
+        for page in (anna.page, ben.page):
+            expect(page.locator('[data-cell="vote"] .sentence')).to_contain_text("Question 2 of")
+            page.locator('[data-cell="vote"] .options button').first.click()
+        expect(says[0]).to_have_text("2 votes.")
+        lecturer.page.get_by_role("button", name=name).click()
+        for page in (anna.page, ben.page):
+            expect(page.get_by_text("The experiment", exact=True)).to_be_visible()
+    lecturer.page.locator("summary", has_text="Before, after").click()
+    expect(total).to_contain_text("2 questions: ")
+
+
+def test_a_class_bets_before_two_networks_are_trained(somebody: Somebody) -> None:
+    lecturer, anna, ben = led_to("Learn", "a bet on two", somebody)
+    pages = [each.page for each in (lecturer, anna, ben)]
+    options = [page.locator('[data-cell="bet-placed"] .options button') for page in pages]
+    says = [page.locator('[data-cell="bet-placed"] .status') for page in pages]
+    for each in options:
+        expect(each).to_have_count(3)
+    options[1].nth(0).click()
+    for option in (0, 2):  # changed, once the class has the first
+        with ben.page.expect_response("**/vote"):
+            options[2].nth(option).click()
+    expect(says[2]).to_contain_text("Your bet is in")
+    expect(says[0]).to_have_text("2 bets of the class.")
+    expect(options[0].nth(0).locator("small")).to_have_text("")  # or all would bet with the most
+    train = lecturer.page.get_by_role("button", name="Train both")
+    expect(train).to_be_disabled()
+    options[0].nth(1).click()
+    train.click()
+    for each in options:
+        expect(each.locator("small")).to_have_text(["1", "0", "1"])
+        expect(each.nth(0)).to_be_disabled()
+    lecturer.page.get_by_role("button", name="Cancel").click()
+
+
+def test_two_phones_join_by_typing_answer_and_come_back_from_a_cut(
+    somebody: Somebody, server: Server
+) -> None:
+    lecturer = somebody()
+    code = open_class(lecturer)
+    with wired(server.port) as wire:
+        address = f"http://127.0.0.1:{wire.port}"
+        phones = [somebody(*size, address=address, finger=True) for size in PHONES]
+        upright, lying = phones
+        # One types the code at /class, wrong at first; the other in the menu.
+        box = "Code of the class"
+        upright.page.goto(f"{upright.address}/class")
+        for typed in ("zzz-zzz", code.lower()):
+            upright.page.get_by_role("textbox", name=box).fill(typed)
+            upright.page.get_by_role("button", name="Join").click()
+            if typed != code.lower():
+                expect(upright.text("There is no class with this code")).to_be_visible()
+        lying.page.goto(f"{lying.address}/?text=It+rained.")
+        lying.wait_for("It rained.")
+        lying.page.get_by_role("button", name="Lecture", exact=True).click()
+        lying.page.get_by_role("button", name="Join a class").click()
+        lying.page.get_by_role("textbox", name=box).fill(f"{code[:3]} {code[3:]}")
+        lying.page.get_by_role("button", name="Join", exact=True).click()
+        for phone in phones:
+            is_at(phone, TITLES[FIRST])
+            phone.page.wait_for_function(f"({LIT_SHARE})() > 0.4")
+
+        # A question, and an answer from each; none has the sentence's box above it.
+        lecturer.page.get_by_role("button", name="Next →").click()
+        for phone, option in zip(phones, ("Another word wins", "The same word wins"), strict=True):
+            is_at(phone, TITLES[FIRST + 1])
+            expect(phone.page.locator(".story .ask")).to_be_in_viewport()
+            expect(phone.box).to_be_hidden()
+            expect(phone.page.get_by_role("button", name="Send")).to_be_hidden()
+            phone.page.get_by_role("button", name=option).tap()
+            expect(phone.text("Your answer is in.")).to_be_visible()
+        expect(lecturer.text("2 answers.")).to_be_visible()
+
+        # An answer that is changed without a network is sent once there is one, and counts.
+        upright.page.context.set_offline(True)
+        upright.page.get_by_role("button", name="The same word wins").tap()
+        expect(upright.text(WAITS)).to_be_visible()
+        upright.page.context.set_offline(False)
+        expect(upright.text("Your answer is in.")).to_be_visible()
+
+        # The network is gone, and the lecture goes on.
+        wire.cut()
+        for phone in phones:
+            phone.page.context.set_offline(True)
+        for phone in phones:
+            expect(phone.page.get_by_text(LOST)).to_be_visible()
+        lecturer.page.get_by_role("button", name="Show the answer").click()
+        lecturer.answered()
+        expect(lecturer.page.locator(".story .options button .count").first).to_have_text("2")
+        lecturer.page.get_by_role("button", name="Next →").click()
+        upright.page.wait_for_timeout(3_000)  # within which Streamlit asked for a terminal
+        for phone in phones:
+            expect(phone.page.get_by_text("Is Streamlit still running")).to_have_count(0)
+            expect(phone.page.get_by_role("dialog", name="Connection error")).to_have_count(0)
+            is_at(phone, TITLES[FIRST + 1])
+        wire.mend()
+        for phone in phones:
+            phone.page.context.set_offline(False)
+        for phone in phones:
+            is_at(phone, TITLES[FIRST + 2])
+            expect(phone.page.get_by_text(LOST)).to_be_hidden()

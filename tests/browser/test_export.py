@@ -14,9 +14,9 @@ from ffnviz.export.document import LARGEST
 from ffnviz.lecture.html_file import lecture_html
 from ffnviz.models.encoder.model import Model
 from ffnviz.pictures.wording import percent, signed
-from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
-from tests.browser.test_parts import FAULTS, FRAMES
+from tests.browser.journey import download
+from tests.browser.looks import FRAMES, check_file, violations
 from tests.lecture.lecture_runs import catalog, lecture, run_of_scene, said
 
 TEXT = "She opened the <b>[MASK]</b> and looked out."
@@ -56,11 +56,10 @@ def test_the_journey_is_saved_and_opened_without_a_server(
 ) -> None:
     journey = new_page().open(text=TEXT)
     journey.press("Take home")
-    with journey.page.expect_download() as saved:
-        journey.page.get_by_role("button", name="Save the file").click()
-    assert saved.value.suggested_filename == "ffnviz-journey.html"
+    saved = download(journey.page.get_by_role("button", name="Save the file"))
+    assert saved.suggested_filename == "ffnviz-journey.html"
     file = tmp_path / "page.html"
-    saved.value.save_as(file)
+    saved.save_as(file)
     with offline(browser) as (page, faults):
         page.set_viewport_size({"width": 1920, "height": 1080})
         page.goto(file.as_uri())
@@ -90,19 +89,16 @@ def read(page: Page, twins: dict[str, Model]) -> None:
         model = twins[network]
         trace = model.trace(TEXT)
         panels = page.locator(".leads li")
-        told_first = predict(model, trace, token)
+        says = predict(model, trace, token)
         without = predict_without_ffn(model, trace, block, token)
-        for found, told in (
-            (panels.first, told_first),
-            (panels.nth(10), without),
-        ):
+        for found, told in ((panels.first, says), (panels.nth(10), without)):
             best = f"{told.words[0]}{percent(float(told.probabilities[0]))}"
             expect(found).to_have_text(best)
         hidden = trace.blocks[block].ffn.hidden
         awake = int((hidden[token].abs() > (0.1 if network == "gelu" else 0)).sum())
         note = page.locator('.ffn_picture [data-stage="hidden"] > small')
         expect(note).to_have_text(f"{awake:,} active")
-        added = direct_contributions(model, trace, token, int(told_first.ids[0]), block)
+        added = direct_contributions(model, trace, token, int(says.ids[0]), block)
         neuron = int(added.argmax())
         expect(page.locator(".card h3")).to_contain_text(f"Neuron {block + 1}:{neuron} ·")
         words = page.locator(".card p bdi").all_inner_texts()
@@ -127,27 +123,19 @@ def read(page: Page, twins: dict[str, Model]) -> None:
     page.locator(".ffn_picture .sentence .term").first.click()
     expect(page.locator(".ffn_picture .term-box:popover-open")).to_be_visible()
     page.keyboard.press("Escape")
-    with page.expect_download() as saved:
-        page.locator(".leads").get_by_role("button", name="Save or enlarge").click()
-        page.locator(".leads").get_by_role("button", name="Save as PNG").click()
-    assert Path(saved.value.path()).stat().st_size > 10_000
+    page.locator(".leads").get_by_role("button", name="Save or enlarge").click()
+    saved = download(page.locator(".leads").get_by_role("button", name="Save as PNG"))
+    assert saved.path().stat().st_size > 10_000
 
 
 def look(page: Page) -> None:
-    """It fits windows and telephones, light and dark."""
-    for width, height, scheme in ((1920, 1080, "light"), (1280, 720, "dark"), (390, 844, "light")):
+    """It fits windows and phones, light and dark."""
+    for width, height, dark in ((1920, 1080, False), (1280, 720, True), (390, 844, False)):
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
-        page.evaluate(FRAMES)
-        page.evaluate(FRAMES)
         drawn(page)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        faults = page.evaluate(FAULTS, {"smallest": 0})
-        # On a telephone the tokens stand in a row that is moved along.
-        assert [each for each in faults if width > 700 or not each.startswith("cut:")] == []
-        assert violations(page) == []
+        check_file(page, width, height, dark=dark)
         ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        assert ground == ("rgb(14, 17, 23)" if scheme == "dark" else "rgb(255, 255, 255)")
+        assert ground == ("rgb(14, 17, 23)" if dark else "rgb(255, 255, 255)")
 
 
 HUNG = """(at) => {

@@ -9,7 +9,7 @@ from playwright.sync_api import expect
 
 from tests.browser.conftest import ROOT, OpenPage, serving
 from tests.browser.journey import FOUND, PAINTED, Journey
-from tests.browser.test_parts import seen_at
+from tests.browser.looks import seen_at
 
 # With a picture of all blocks the Journey has six.
 ALL_PAINTED = PAINTED.replace("pictures.length === 5", "pictures.length >= 5")
@@ -62,7 +62,7 @@ def test_one_looks_into_a_network_of_ones_own_block_by_block(new_page: OpenPage)
     page.wait_for_function(ALL_PAINTED, arg=TEXT)
     expect(journey.chips).to_have_count(before - 2)
     assert "[CLS]" not in page.locator("main").inner_text().replace(SHOW, "")
-    found = {size: seen_at(journey, *size) for size in SIZES}
+    found = {size: seen_at(journey.page, *size) for size in SIZES}
     assert not any(found.values()), found
 
 
@@ -70,5 +70,5 @@ def test_a_gated_one_shows_gate_value_and_product(new_page: OpenPage) -> None:
     journey = opened(new_page(), twin="tiny-llama", partner="gelu")
     titles = journey.page.locator("figcaption b").all_inner_texts()
     assert titles[:4] == ["input x", "gate", "value", "product"]
-    found = {size: seen_at(journey, *size) for size in SIZES}
+    found = {size: seen_at(journey.page, *size) for size in SIZES}
     assert not any(found.values()), found

@@ -16,8 +16,8 @@ from ffnviz.analysis.number_format import short
 from ffnviz.models.encoder.model import Model
 from ffnviz.parts.lab import fit
 from tests.browser.conftest import OpenPage
-from tests.browser.journey import PATIENCE_MS, Journey
-from tests.browser.paper import pages_of
+from tests.browser.journey import PATIENCE_MS, Journey, box_of, download
+from tests.browser.looks import pages_of
 
 SENTENCE = "The cat sat on the mat."
 TOKEN = 2
@@ -59,10 +59,8 @@ def test_all_claims_are_tested_in_one_go(
     expect(claims(journey).first).to_be_visible()
     tested = try_all(tried)
     same(journey, tuple(finding for each in tested for finding in each.findings))
-    with journey.page.expect_download() as download:
-        journey.page.get_by_role("button", name="Handout").click()
     path = tmp_path / "handout.html"
-    download.value.save_as(path)
+    download(journey.page.get_by_role("button", name="Handout")).save_as(path)
     offline = journey.page.context.new_page()
     offline.context.set_offline(True)
     offline.goto(path.as_uri())
@@ -122,30 +120,17 @@ def test_positions_in_three_ways(new_page: OpenPage, tried: Subject) -> None:
     sentence = journey.sentence("lab-maps")
     assert "the FFN changes 0 outputs of other tokens, attention 42." in sentence
     for way, title in (("delete", "Delete each token in turn"), ("shuffle", "Shuffle all tokens")):
-        journey.page.get_by_role("radio", name=title).click()
-        journey.settle()
+        journey.choose(title)
         same(journey, try_positions(tried, way).findings)
         assert journey.query()["way"] == way
     journey.page.reload()
     journey.wait_for(SENTENCE)
     same(journey, try_positions(tried, "shuffle").findings)
-    journey.page.get_by_role("radio", name="Change each token in turn").click()
-    journey.settle()
+    journey.choose("Change each token in turn")
     same(journey, try_positions(tried, "change").findings)
 
 
-def test_sharing_compares_the_word_that_stands_twice(
-    new_page: OpenPage, twins: dict[str, Model]
-) -> None:
-    model = twins["relu"]
-    twice = Subject(model, model.trace(SENTENCE), 1, 4)
-    journey = new_page().open_page("lab", text=SENTENCE, token="5", part="sharing")
-    same(journey, try_sharing(twice).findings)
-    assert "“the” at token 5 and at its other places" in journey.sentence("lab-word")
-    assert "Blocks 2 and 1" in journey.sentence("lab-blocks")
-
-
-def test_the_factor_of_the_scaling_test_moves(new_page: OpenPage, tried: Subject) -> None:
+def test_the_factor_moves_and_sharing_is_shown(new_page: OpenPage, tried: Subject) -> None:
     journey = opened(new_page, "linear")
     same(journey, try_linearity(tried, 2.0).findings)
     assert journey.sentence("lab-tests").startswith("4 of 8 parts are linear")
@@ -154,15 +139,44 @@ def test_the_factor_of_the_scaling_test_moves(new_page: OpenPage, tried: Subject
     expect(claims(journey).last).to_contain_text(f"scaling by {short(norm.scaling)}")
     assert journey.query()["a"] == "-3"
 
+    # Of a word that stands twice.
+    twice = Subject(tried.model, tried.trace, 1, 4)
+    journey.open_page("lab", text=SENTENCE, token="5", part="sharing")
+    same(journey, try_sharing(twice).findings)
+    assert "“the” at token 5 and at its other places" in journey.sentence("lab-word")
+    assert "Blocks 2 and 1" in journey.sentence("lab-blocks")
 
-def test_a_function_is_drawn_with_the_pointer_or_the_arrows_and_is_in_the_link(
-    new_page: OpenPage,
+
+def test_stacks_are_as_deep_and_networks_as_narrow_as_asked(
+    new_page: OpenPage, tried: Subject
 ) -> None:
+    journey = opened(new_page, "residual")
+    same(journey, try_residual(tried).findings)
+    journey.slide("blocks of the untrained stacks", 2)
+    assert journey.query()["layers"] == "4"
+    mean = try_residual(tried, 4).gradients["post-LN"][:, -1].mean()
+    gradients = journey.chart("lab-gradients").locator(".sentence")
+    expect(gradients).to_contain_text("the gradient at block 4 is")
+    expect(gradients).to_contain_text(f"{mean:.2f} with post-LN")
+    assert "at “sat”" in journey.sentence("lab-norms")
+
+    journey.open_page("lab", text=SENTENCE, token=str(TOKEN + 1), part="width")
+    found = try_width(tried)
+    same(journey, found.findings)
+    journey.slide("neurons left", 0)
+    last = found.important[-1]
+    assert journey.query()["left"] == f"{100 * SHARES[-1]:g}"
+    curve = journey.chart("lab-width-curve").locator(".sentence")
+    expect(curve).to_contain_text(f"With {last.d_ff:,} neurons")
+    assert f"left it is “{last.prediction.words[0]}”." in journey.sentence("lab-width-words")
+    expect(journey.page.get_by_role("cell", name=f"{found.parameters[-1]:,}")).to_be_visible()
+
+
+def test_a_function_is_drawn_by_pointer_or_arrows_and_linked(new_page: OpenPage) -> None:
     journey = opened(new_page, "fit", function="my drawing")
     canvas = journey.page.locator(".drawing canvas")
     before = journey.query().get("curve")
-    bounds = canvas.bounding_box()
-    assert bounds
+    bounds = box_of(canvas)
     journey.page.mouse.move(bounds["x"] + 12, bounds["y"] + 130)
     journey.page.mouse.down()
     journey.page.mouse.move(bounds["x"] + bounds["width"] - 12, bounds["y"] + 20, steps=4)
@@ -189,19 +203,6 @@ def test_a_function_is_drawn_with_the_pointer_or_the_arrows_and_is_in_the_link(
     expect(journey.text("Press “Fit” again")).to_have_count(0)
 
 
-def test_the_untrained_stacks_are_as_deep_as_asked(new_page: OpenPage, tried: Subject) -> None:
-    journey = opened(new_page, "residual")
-    same(journey, try_residual(tried).findings)
-    journey.slide("blocks of the untrained stacks", 2)
-    assert journey.query()["layers"] == "4"
-    found = try_residual(tried, 4)
-    gradients = journey.chart("lab-gradients").locator(".sentence")
-    expect(gradients).to_contain_text("the gradient at block 4 is")
-    mean = found.gradients["post-LN"][:, -1].mean()
-    assert f"{mean:.2f} with post-LN" in journey.sentence("lab-gradients")
-    assert "at “sat”" in journey.sentence("lab-norms")
-
-
 def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
     journey = opened(new_page, "zoo")  # where it was once
     assert journey.page.url.split("?")[0].endswith("/sparsity")
@@ -212,19 +213,6 @@ def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
         sentence = journey.chart("lab-gate").locator(".sentence")
         expect(sentence).to_contain_text(f"Of the 1,365 gates of an untrained {gate}")
     expect(journey.page.get_by_role("cell", name="2,099,712")).to_be_visible()
-
-
-def test_neurons_go_until_the_word_does(new_page: OpenPage, tried: Subject) -> None:
-    journey = opened(new_page, "width")
-    found = try_width(tried)
-    same(journey, found.findings)
-    journey.slide("neurons left", 0)
-    last = found.important[-1]
-    assert journey.query()["left"] == f"{100 * SHARES[-1]:g}"
-    curve = journey.chart("lab-width-curve").locator(".sentence")
-    expect(curve).to_contain_text(f"With {last.d_ff:,} neurons")
-    assert f"left it is “{last.prediction.words[0]}”." in journey.sentence("lab-width-words")
-    expect(journey.page.get_by_role("cell", name=f"{found.parameters[-1]:,}")).to_be_visible()
 
 
 @pytest.mark.parametrize("query", ["a=0", "way=paint"])
@@ -242,14 +230,11 @@ def corners_of(journey: Journey) -> list[tuple[int, int]]:
     return list(zip(places[::2], places[1::2], strict=True))
 
 
-def test_corners_are_dragged_by_pointer_and_moved_by_the_arrows_and_are_in_the_link(
-    new_page: OpenPage,
-) -> None:
+def test_corners_are_moved_by_pointer_or_arrows_and_linked(new_page: OpenPage) -> None:
     journey = opened(new_page, "fit", fit_view="hand")
     said = journey.sentence("hand")
     handle = journey.page.locator(".handles circle[role=slider]").nth(1)
-    bounds = handle.bounding_box()
-    assert bounds
+    bounds = box_of(handle)
     x, y = bounds["x"] + bounds["width"] / 2, bounds["y"] + bounds["height"] / 2
     journey.page.mouse.move(x, y)
     journey.page.mouse.down()

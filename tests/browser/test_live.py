@@ -1,31 +1,36 @@
-"""The page that needs no server: what is typed into the file is what Python says of it."""
+"""The page that needs no server, as one file or a folder: it says what Python says.
 
+A folder on a plain web server has its pictures first, then its networks, then needs no network.
+"""
+
+import http.server
 import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
 from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity import awake
-from ffnviz.export.live.page import ROWS, live_page
+from ffnviz.export.live.page import ROWS, live_folder
 from ffnviz.export.runs import exported_run
-from ffnviz.lecture.chosen import BUILT_IN, lecture_file
 from ffnviz.lecture.html_file import lecture_html
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model
 from ffnviz.parts.neurons.activations import strongest_examples
 from ffnviz.parts.neurons.choose import index_with_notes
 from ffnviz.pictures.wording import percent, signed
-from tests.browser.axe import violations
+from tests.browser.conftest import LIVE_TEXT as TEXT
+from tests.browser.journey import box_of
+from tests.browser.looks import check_file
+from tests.browser.plain_page import hosted
 from tests.browser.test_export import LABELS, offline
-from tests.browser.test_parts import FAULTS, FRAMES
-from tests.lecture.lecture_runs import catalog
+from tests.lecture.lecture_runs import catalog, lecture
 
-TEXT = "She opened the [MASK] and looked out."
 SENTENCES = (
     "The ship belonged to an [MASK] captain.",
     "How ___ they know?",
@@ -33,26 +38,19 @@ SENTENCES = (
     "A cat",
 )
 SAID = {SENTENCES[1]: "How [MASK] they know?"}  # what is read, where it is not what was typed
-LARGEST = 62_000_000
+LARGEST, LARGEST_FOLDER, LARGEST_PAGE = 62_000_000, 46_000_000, 2_000_000  # bytes
 PAINTED = """(wanted) => [...document.querySelectorAll(".picture:not([hidden])")].every(({ shadowRoot }) => {
     const painted = shadowRoot?.querySelector("[data-painted]")?.dataset.painted;
     return painted && Object.entries(wanted).every(([name, value]) => JSON.parse(painted)[name] === value);
 })"""  # noqa: E501
 
 
-@pytest.fixture(scope="module")
-def file(twins: dict[str, Model], tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("live") / "page.html"
-    place.write_text(live_page([twins["relu"], twins["gelu"]], TEXT), encoding="utf-8")
-    assert place.stat().st_size < LARGEST
-    return place
-
-
 @pytest.fixture
-def page(browser: Browser, file: Path) -> Iterator[Page]:
+def page(browser: Browser, live_file: Path) -> Iterator[Page]:
+    assert live_file.stat().st_size < LARGEST
     with offline(browser) as (page, faults):
         page.set_viewport_size({"width": 1920, "height": 1080})
-        page.goto(file.as_uri())
+        page.goto(live_file.as_uri())
         painted(page, sentence=TEXT)
         yield page
     assert faults == []
@@ -124,18 +122,19 @@ def test_what_is_typed_is_computed_as_python_does(page: Page, twins: dict[str, M
         tokens = twins["relu"].trace(text).tokens
         usual = [at for at, token in enumerate(tokens) if token.id == 0] or [len(tokens) - 1]
         check(page, twins["relu"], text, 1, usual[0])
-        for network, block, token in (("gelu", place % 2, 0), ("relu", 0, len(tokens) - 1)):
+        for network, block, token in (
+            ("gelu", place % 2, 0), ("relu", 0, len(tokens) - 1), ("relu", 1, usual[0]),
+        ):  # fmt: skip
             page.get_by_role("button", name=LABELS[network], exact=True).click()
             page.get_by_role("button", name=f"block {block + 1}", exact=True).click()
             chips.nth(token).click()
             painted(page, sentence=text, network=network, block=block, token=token)
             check(page, twins[network], text, block, token)
-        page.reload()
-        painted(page, sentence=TEXT)
     assert page.locator(".journey b b").count() == 0, "markup is text"
+    page.reload()
+    painted(page, sentence=TEXT)
 
-
-def test_who_types_fast_has_the_newest_sentence(page: Page, twins: dict[str, Model]) -> None:
+    # Who types fast has the newest sentence.
     box = page.get_by_role("textbox", name="Sentence")
     box.fill("")
     box.press_sequentially("The cat sat on the [MASK].")
@@ -146,8 +145,7 @@ def test_who_types_fast_has_the_newest_sentence(page: Page, twins: dict[str, Mod
     expect(page.get_by_role("status").first).to_contain_text("Type a sentence")
     painted(page, sentence="The cat sat on the [MASK].")
 
-
-def test_a_text_that_is_too_long_is_cut_and_counted(page: Page, twins: dict[str, Model]) -> None:
+    # A text that is too long is cut, and what is left out is counted.
     long = "It was the best of times, it was the worst of times. " * 15
     typed(page, long.strip())
     n_left_out = twins["relu"].trace(long.strip()).n_left_out
@@ -160,7 +158,9 @@ def test_a_text_that_is_too_long_is_cut_and_counted(page: Page, twins: dict[str,
     expect(page.locator(".notice")).to_be_empty()
 
 
-def test_the_ffn_is_switched_off_and_a_word_hidden(page: Page, twins: dict[str, Model]) -> None:
+def test_the_ffn_neurons_and_words_are_switched_off_and_on(
+    page: Page, twins: dict[str, Model]
+) -> None:
     typed(page, "She opened the door and looked out.")
     chips = page.get_by_role("group", name="Tokens of the sentence").locator(".chip")
     chips.nth(3).locator("[aria-pressed]").click()
@@ -182,8 +182,7 @@ def test_the_ffn_is_switched_off_and_a_word_hidden(page: Page, twins: dict[str, 
     painted(page, sentence=TEXT, off=False)
     check(page, twins["relu"], TEXT, 1, 3)
 
-
-def test_a_neuron_is_switched_off_for_all_that_follows(page: Page, twins: dict[str, Model]) -> None:
+    # A neuron is switched off for all that follows.
     text = typed(page, SENTENCES[0])
     title = page.locator(".card h3 span").inner_text()
     neuron = int(title.split()[1].removeprefix("2:"))
@@ -203,26 +202,35 @@ def test_a_neuron_is_switched_off_for_all_that_follows(page: Page, twins: dict[s
     expect(line).to_have_text(f"{plain.words[0]}{percent(float(plain.probabilities[0]))}")
     expect(page.locator(".notice")).to_be_empty()
 
+    # Hidden words come back, each its own.
+    typed(page, "The ship belonged to an English captain.")
+    for word in ("ship", "captain"):
+        page.locator(".chips").get_by_role("button", name=re.compile(rf"^{word}\b")).click()
+        page.get_by_role("button", name="Hide this word").click()
+        painted(page, token={"ship": 1, "captain": 6}[word])
+    box = page.get_by_role("textbox", name="Sentence")
+    expect(box).to_have_value("The [MASK] belonged to an English [MASK].")
+    page.get_by_role("button", name="Unhide “captain”").click()
+    expect(box).to_have_value("The [MASK] belonged to an English captain.")
+    mask = page.locator(".chips").get_by_role("button", name=re.compile(r"^\[MASK\]"))
+    expect(mask).to_have_count(1)
+    mask.click()
+    page.get_by_role("button", name="Unhide “ship”").click()
+    expect(box).to_have_value("The ship belonged to an English captain.")
 
-def test_it_fits_windows_and_telephones_light_and_dark(page: Page) -> None:
-    page.emulate_media(reduced_motion="reduce")
-    for width, height, scheme in ((1920, 1080, "light"), (1280, 720, "dark"), (390, 844, "light")):
+
+def test_it_fits_windows_and_phones_light_and_dark(page: Page) -> None:
+    for width, height, dark in ((1920, 1080, False), (1280, 720, True), (390, 844, False)):
         page.set_viewport_size({"width": width, "height": height})
-        page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         typed(page, f"The ship belonged to an [MASK] captain of {width}.")
-        page.evaluate(FRAMES)
-        page.evaluate(FRAMES)
-        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-        faults = page.evaluate(FAULTS, {"smallest": 0})
-        assert [each for each in faults if width > 700 or not each.startswith("cut:")] == []
-        assert violations(page) == []
+        check_file(page, width, height, dark=dark)
 
 
 @pytest.mark.parametrize("fault", ["changed", "cut off"])
 def test_damage_is_noticed_and_said(
-    browser: Browser, file: Path, tmp_path: Path, fault: str
+    browser: Browser, live_file: Path, tmp_path: Path, fault: str
 ) -> None:
-    html = file.read_text("utf-8")
+    html = live_file.read_text("utf-8")
     at = html.index('id="weights-gelu">') + 18 + 1_000_001
     other = "B" if html[at] == "A" else "A"
     damaged = tmp_path / "damaged.html"
@@ -240,37 +248,20 @@ def test_damage_is_noticed_and_said(
     assert faults == []
 
 
-def test_a_hidden_word_comes_back(page: Page) -> None:
-    typed(page, "The ship belonged to an English captain.")
-    for word in ("ship", "captain"):
-        page.locator(".chips").get_by_role("button", name=re.compile(rf"^{word}\b")).click()
-        page.get_by_role("button", name="Hide this word").click()
-        painted(page, token={"ship": 1, "captain": 6}[word])
-    box = page.get_by_role("textbox", name="Sentence")
-    expect(box).to_have_value("The [MASK] belonged to an English [MASK].")
-    page.get_by_role("button", name="Unhide “captain”").click()
-    expect(box).to_have_value("The [MASK] belonged to an English captain.")
-    mask = page.locator(".chips").get_by_role("button", name=re.compile(r"^\[MASK\]"))
-    expect(mask).to_have_count(1)
-    mask.click()
-    page.get_by_role("button", name="Unhide “ship”").click()
-    expect(box).to_have_value("The ship belonged to an English captain.")
-
-
 def test_in_a_lecture_the_sentence_can_be_changed(
     browser: Browser, twins: dict[str, Model], tmp_path: Path
 ) -> None:
     rooms, file = catalog(), tmp_path / "lecture.html"
-    file.write_text(lecture_html(lecture_file(BUILT_IN["ffn"], rooms), rooms, live=True), "utf-8")
+    file.write_text(lecture_html(lecture(), rooms, live=True), "utf-8")
     assert file.stat().st_size < LARGEST
     with offline(browser) as (page, faults):
         page.set_viewport_size({"width": 1280, "height": 720})
         page.goto(file.as_uri())
         page.get_by_role("button", name="Show the answer").click()
         own = page.get_by_role("textbox", name="Sentence").input_value()
-        below = page.locator(".picture.chips").bounding_box()
+        below = box_of(page.locator(".picture.chips"))
         text = typed(page, "I don't [MASK] it.")
-        assert page.locator(".picture.chips").bounding_box() == below, "nothing moves"
+        assert box_of(page.locator(".picture.chips")) == below, "nothing moves"
         trace = twins["relu"].trace(text)
         token = trace.ids.tolist().index(twins["relu"].tokenizer.mask_id)
         check(page, twins["relu"], text, 1, token)
@@ -285,3 +276,134 @@ def test_in_a_lecture_the_sentence_can_be_changed(
         page.keyboard.press("PageUp")
         expect(page.get_by_role("textbox", name="Sentence")).to_have_value(own)
     assert faults == []
+
+
+class Host(http.server.SimpleHTTPRequestHandler):
+    """A static host, which answers with other bytes where a test wants it to."""
+
+    spoils: dict[str, int] = {}  # noqa: RUF012 (each test sets it)
+    asked: list[str] = []  # noqa: RUF012
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        if self.spoils.get(self.path, 0):
+            self.spoils[self.path] -= 1
+            content = bytearray(Path(self.translate_path(self.path)).read_bytes())
+            content[1_000_000] ^= 1
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(content)
+        else:
+            super().do_GET()
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def folder(twins: dict[str, Model], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("folder")
+    files = live_folder([twins["relu"], twins["gelu"]], TEXT)
+    for name, content in files.items():
+        (place / name).write_bytes(content)
+    assert sum(map(len, files.values())) < LARGEST_FOLDER
+    assert len(files["index.html"]) < LARGEST_PAGE
+    return place
+
+
+@pytest.fixture
+def host(folder: Path) -> Iterator[str]:
+    """Its address; a browser takes localhost for safe, and so has a service worker."""
+    Host.spoils, Host.asked = {}, []
+    with hosted(folder, Host) as address:
+        yield address
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    context = browser.new_context(viewport={"width": 1280, "height": 720})
+    yield context
+    context.close()
+
+
+def opened(context: BrowserContext, address: str) -> tuple[Page, list[str]]:
+    page = context.new_page()
+    faults: list[str] = []
+    page.on("pageerror", lambda error: faults.append(str(error)))
+    page.on("console", lambda line: faults.append(line.text))
+    page.goto(address)
+    painted(page, sentence=TEXT)
+    return page, faults
+
+
+def test_a_folder_works_on_a_plain_host_and_then_without_a_network(
+    context: BrowserContext, host: str, folder: Path, twins: dict[str, Model]
+) -> None:
+    page, faults = opened(context, host)
+    text = typed(page, SENTENCES[0])
+    check(page, twins["relu"], text, 1, 5)
+    expect(page.locator("progress")).to_have_count(0)
+    assert {path for path in Host.asked if path.endswith(".bin")} == {
+        f"/{path.name}" for path in folder.glob("*.bin")
+    }
+    page.evaluate("navigator.serviceWorker.ready.then(() => true)")
+    n_asked = len(Host.asked)
+    context.set_offline(True)
+    page.reload()
+    painted(page, sentence=TEXT)
+    text = typed(page, SENTENCES[0])
+    check(page, twins["relu"], text, 1, 5)
+    assert len(Host.asked) == n_asked
+    assert faults == []
+
+
+def test_while_the_networks_are_on_their_way_a_recorded_sentence_is_shown(
+    context: BrowserContext, host: str
+) -> None:
+    held: list[Route] = []
+    let_through = False
+
+    def hold(route: Route) -> None:
+        if let_through:
+            route.continue_()
+        else:
+            held.append(route)
+
+    page = context.new_page()
+    page.route("**/*.bin", hold)
+    page.goto(host)
+    painted(page, sentence=TEXT)
+    expect(page.locator("progress")).to_be_visible()
+    page.get_by_role("button", name="GELU", exact=True).click()
+    painted(page, sentence=TEXT, network="gelu")
+    page.get_by_role("textbox", name="Sentence").fill(SENTENCES[0])
+    let_through = True
+    for route in held:
+        route.continue_()
+    painted(page, sentence=SENTENCES[0], network="gelu")
+    expect(page.locator("progress")).to_have_count(0)
+
+
+def test_a_damaged_network_is_loaded_again(
+    context: BrowserContext, host: str, folder: Path, twins: dict[str, Model]
+) -> None:
+    (name,) = [path.name for path in folder.glob("gelu-*.bin")]
+    Host.spoils = {f"/{name}": 1}
+    page, faults = opened(context, host)
+    check(page, twins["relu"], typed(page, SENTENCES[0]), 1, 5)
+    assert Host.asked.count(f"/{name}") == 2
+    assert faults == []
+
+
+def test_a_network_that_stays_damaged_is_said(
+    context: BrowserContext, host: str, folder: Path
+) -> None:
+    (name,) = [path.name for path in folder.glob("gelu-*.bin")]
+    Host.spoils = {f"/{name}": 2}
+    page, _ = opened(context, host)
+    expect(page.get_by_role("alert")).to_contain_text("their checksum differs")
+
+
+def test_a_folder_opened_as_a_file_asks_for_a_host(context: BrowserContext, folder: Path) -> None:
+    page, _ = opened(context, (folder / "index.html").as_uri())
+    expect(page.get_by_role("alert")).to_contain_text("put the folder on a web server")

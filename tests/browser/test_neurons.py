@@ -1,113 +1,301 @@
-"""Both activation maps, the FFN picture and the neuron card show the trace's own values."""
+"""The Neurons page: reached from a map, by a link or by number; what it says is the network's."""
+
+import csv
+import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import expect
+import torch
+from playwright.sync_api import Locator, expect
 
-from ffnviz.analysis.journey import neuron_order
+from ffnviz.analysis.neurons.index_file import INDEXES, read_index
+from ffnviz.analysis.neurons.memory import similar, written_words
 from ffnviz.models.encoder.model import Model
+from ffnviz.parts.neurons.activations import tag_counts
 from tests.browser.conftest import OpenPage
-from tests.browser.journey import Journey
+from tests.browser.journey import Journey, box_of, download
+from tests.browser.test_journey import COST as SENTENCE
+from tests.browser.test_journey import cell, hidden
+from tests.parts.test_sparsity_sheets import percents
 
-SENTENCE = "It cost forty pounds."
-
-
-def hidden(twins: dict[str, Model], twin: str, block: int) -> np.ndarray:
-    values: np.ndarray = twins[twin].trace(SENTENCE).blocks[block].ffn.hidden.numpy()
-    return values
+TEA, BOOK = "He drank a cup of [MASK].", "He read a book of [MASK]."
 
 
-def point_at(journey: Journey, twin: str, place: int, token: int, d_ff: int, n_tokens: int) -> None:
-    """Move the mouse to the middle of a cell of a map."""
-    canvas = journey.map_of(twin)
-    canvas.scroll_into_view_if_needed()
-    bounds = canvas.bounding_box()
-    assert bounds is not None
-    journey.page.mouse.move(
-        bounds["x"] + (place + 0.5) / d_ff * bounds["width"],
-        bounds["y"] + (token + 0.5) / n_tokens * bounds["height"],
-    )
+def number_box(journey: Journey) -> Locator:
+    return journey.page.get_by_role("spinbutton", name="Neuron", exact=True)
 
 
-def shown_values(journey: Journey) -> list[str]:
-    return journey.card().locator("li b").all_inner_texts()
-
-
-def as_shown(value: float) -> str:
-    """A value to two decimals, or to one digit in powers of ten where that would be nothing."""
-    size = abs(float(np.float32(value)))
-    if size == 0:
-        return "0"
-    sign = "−" if value < 0 else ""
-    if size >= 0.005:
-        return f"{sign}{size:.2f}"
-    mantissa, exponent = f"{size:.0e}".split("e")
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{sign}{mantissa} × 10{raised}"
-
-
-@pytest.mark.parametrize("twin", ["relu", "gelu"])
-def test_clicking_a_cell_of_a_map_shows_that_neuron_on_every_token(
-    new_page: OpenPage, twins: dict[str, Model], twin: str
-) -> None:
-    journey = new_page().open(text=SENTENCE, twin="relu", block="2")
-    values = hidden(twins, twin, 1)
-    order = neuron_order(values, "token")
-    token = 2
-    place = int(np.flatnonzero(np.abs(values).argmax(0)[order] == token)[0])
-    point_at(journey, twin, place, token, values.shape[1], len(values))
-    tip = journey.page.locator(".maps .tip")
-    assert tip.inner_text().startswith("forty · neuron ")
-    neuron = int(tip.inner_text().split("neuron ")[1].split(" ")[0])
-    assert float(tip.locator("b").inner_text()) == pytest.approx(values[token, neuron], abs=0.02)
-    journey.page.mouse.down()
-    journey.page.mouse.up()
-    journey.settle()
-    label = {"relu": "ReLU", "gelu": "GELU"}[twin]
-    title = journey.card().locator("h3").inner_text().splitlines()[0]
-    assert title == f"Neuron 2:{neuron} · {label}"
-    assert shown_values(journey) == [as_shown(v) for v in values[:, neuron]]
-    assert journey.query()["neuron"] == f"{twin}-{neuron}"
-    assert journey.query()["token"] == str(token + 1), "what the tip names is what a click takes"
-
-
-def test_the_keyboard_moves_over_a_map_and_chooses(
+def test_from_a_card_or_a_map_to_the_neuron_and_its_working(
     new_page: OpenPage, twins: dict[str, Model]
 ) -> None:
-    journey = new_page().open(text=SENTENCE, twin="relu", block="1", order="index")
-    journey.map_of("gelu").focus()
-    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "Enter"):
-        journey.page.keyboard.press(key)
+    journey = new_page().open(text=SENTENCE, neuron="gelu-77", order="index")
+    working = "**/neurons?**part=working**"
+    journey.card().locator("li button").nth(2).click()
+    journey.page.wait_for_url(working)
     journey.settle()
-    assert journey.query()["neuron"] == "gelu-3"
-    assert shown_values(journey) == [as_shown(v) for v in hidden(twins, "gelu", 0)[:, 3]]
+    assert journey.query()["token"] == "3"
+    assert "Neuron 2:77 at “forty”" in journey.sentence("working")
+    journey.page.reload()
+    journey.wait_for(SENTENCE)
+    assert "Neuron 2:77 at “forty”" in journey.sentence("working")
+
+    journey.page.go_back()
+    journey.wait_for(SENTENCE)
+    values = hidden(twins["gelu"], 1)
+    strongest = int(np.abs(values[3]).argmax())
+    place = cell(journey, "gelu", strongest, 3, values.shape)
+    journey.page.mouse.move(*place)
+    tip = journey.page.locator(".maps .tip").inner_text()
+    neuron = int(tip.split("neuron ")[1].split(" ")[0])  # a pixel is of some neurons
+    journey.page.mouse.dblclick(*place)
+    journey.page.wait_for_url(working)
+    journey.settle()
+    assert journey.query()["token"] == "4"
+    expect(number_box(journey)).to_have_value(str(neuron))
+    z = float(twins["gelu"].trace(SENTENCE).blocks[1].ffn.pre_activation[3, neuron])
+    assert f"= {z:.4f};".replace("-", "−") in journey.sentence("working")
+
+    journey.page.go_back()
+    journey.wait_for(SENTENCE).press("Meet this neuron →")
+    journey.page.wait_for_url("**/neurons?**")
+    journey.settle()
+    assert journey.query()["twin"] == "gelu"
+    number = int(number_box(journey).input_value())
+    fires = int((abs(values[:, number]) > 0.1).sum())
+    said = f"Neuron 2:{number} fires on {fires} of {len(values)} tokens"
+    assert said in journey.sentence("fires")
 
 
-def test_a_click_in_the_ffn_picture_chooses_a_neuron(new_page: OpenPage) -> None:
-    journey = new_page().open(text=SENTENCE, order="index")
-    canvas = journey.page.locator('figure[data-stage="hidden"] canvas')
-    bounds = canvas.bounding_box()
-    assert bounds is not None
-    # 32 columns and 64 rows of neurons in the order of the weights: row 1, column 2 is neuron 34
-    journey.page.mouse.click(
-        bounds["x"] + 2.5 / 32 * bounds["width"], bounds["y"] + 1.5 / 64 * bounds["height"]
+def adds_most(model: Model, place: int) -> int:
+    """The neuron of block 2 that adds most to the likeliest word, the norm held."""
+    trace = model.trace(SENTENCE)
+    encoder, record = model.encoder, trace.blocks[1]
+    with torch.no_grad():
+        word = int(trace.logits_at(place).argmax())
+        stream = record.output[place]
+        (gain, _) = encoder.final_norm.parameters()
+        direction = gain * encoder.token_embedding.weight[word]
+        centred = direction - direction.mean()
+        written = record.ffn.hidden[place][:, None] * encoder.blocks[1].ffn.compress.weight.mT
+        return int((written @ centred / stream.std(correction=0)).argmax())
+
+
+def test_a_neuron_is_chosen_by_strength_and_by_number_and_its_examples_are_the_networks(
+    new_page: OpenPage, twins: dict[str, Model]
+) -> None:
+    journey = new_page().open_page("neurons", text=SENTENCE, twin="relu", token="3")
+    box = number_box(journey)
+    expect(box).to_have_value(str(adds_most(twins["relu"], place=2)))
+    strongest = np.argsort(-np.abs(hidden(twins["relu"], 1)[2]))
+    journey.choose(str(strongest[3]))
+    expect(box).to_have_value(str(strongest[3]))
+    for number in ("2047", "469"):
+        box.fill(number)
+        box.press("Enter")
+        journey.settle()
+        assert journey.query()["neuron"] == f"relu-{number}"
+        assert f"Neuron 2:{number}" in journey.sentence("fires")
+    rows = journey.page.locator(".passages li").all_inner_texts()
+    assert len(rows) == 12
+    for row in rows[:3]:
+        value, _, text = row.partition("\n")
+        trace = twins["relu"].trace(text)
+        values = trace.blocks[1].ffn.hidden[:, 469]
+        assert float(value) == pytest.approx(float(values.max()), abs=0.02)
+        marked = journey.page.locator(".passages li", has_text=text).locator("mark")
+        assert marked.inner_text() == trace.tokens[int(values.argmax())].text.strip()
+
+
+def test_its_tags_and_positions_are_counted_on_many_sentences(new_page: OpenPage) -> None:
+    journey = new_page().open_page("neurons", part="probes", text=SENTENCE, neuron="relu-469")
+    index = read_index(INDEXES / "relu.npz", 2_048, 2)
+    counts = tag_counts(index, 1, 469)
+    beyond = [count for count in counts if count.corrected < 0.05]
+    assert f"with {len(beyond)} of {len(counts)} tags" in journey.sentence("tags")
+    assert beyond[0].tag in journey.sentence("tags")
+    fired = index.blocks[1].by_position[:, 469].sum() / index.n_tokens
+    assert percents(journey.sentence("positions"))[0] == pytest.approx(100 * fired, abs=0.5)
+
+
+def test_what_it_writes_and_who_is_like_it(new_page: OpenPage, twins: dict[str, Model]) -> None:
+    journey = new_page().open_page("neurons", part="writes", text=SENTENCE, neuron="relu-469")
+    promoted, suppressed = written_words(twins["relu"], 1, 469)
+    sentence = journey.sentence("writes")
+    assert f"“{promoted.words[0]}” likelier and “{suppressed.words[0]}” less likely" in sentence
+    by_key, by_value = similar(twins["relu"], 1, 469)
+    assert f"that of neuron 2:{by_key.neurons[0]} " in journey.sentence("similar")
+    journey.chart("similar").locator("ol button").nth(10).click()  # by value, first
+    journey.settle()
+    expect(number_box(journey)).to_have_value(str(by_value.neurons[0]))
+
+
+def test_the_file_of_the_working_is_what_the_snippet_reads(
+    new_page: OpenPage, twins: dict[str, Model], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journey = new_page().open_page("neurons", part="working", text=SENTENCE, twin="relu", token="3",
+                                   neuron="relu-40")  # fmt: skip
+    saved = download(journey.page.get_by_role("button", name="Download"))
+    saved.save_as(tmp_path / saved.suggested_filename)
+    monkeypatch.chdir(tmp_path)
+    ran: dict[str, float] = {}
+    exec(journey.page.locator(".code code").inner_text(), ran)  # what a student would paste
+    z = float(twins["relu"].trace(SENTENCE).blocks[1].ffn.pre_activation[2, 40])
+    assert ran["z"] == pytest.approx(z, abs=1e-4)
+
+
+def test_the_table_sorts_by_a_column_and_leads_to_a_clicked_row(new_page: OpenPage) -> None:
+    journey = new_page().open_page("neurons", part="browse", text=SENTENCE, twin="relu")
+    rows = journey.page.locator("tbody tr")
+    assert rows.count() == 500
+    numbers = journey.page.locator("thead button").first
+    numbers.click()
+    assert rows.first.locator("td").first.inner_text() == "2047"
+    numbers.click()
+    assert rows.first.locator("td").first.inner_text() == "0"
+    rows.nth(2).click()
+    journey.page.wait_for_url("**neuron=relu-2")
+    journey.settle()
+    assert "part" not in journey.query()
+    assert "Neuron 2:2 " in journey.sentence("fires")
+
+
+def test_a_name_is_kept_in_the_url_and_goes_from_page_to_page_as_a_file(
+    new_page: OpenPage, tmp_path: Path
+) -> None:
+    journey = new_page().open_page("neurons", part="name", text=SENTENCE, neuron="relu-469")
+    journey.page.get_by_label("Your name for neuron 2:469").fill("<i>verbs</i> | of being")
+    journey.settle()
+    journey.choose("words of my own")
+    journey.page.get_by_label("Words, with commas between them").fill("is, has")
+    journey.settle()
+    expect(journey.chart("named")).to_contain_text("“<i>verbs</i> | of being” is right about ")
+    journey.press("Keep this name")
+    assert "469" in journey.query()["names"]
+    saved = download(journey.page.get_by_role("button", name="Export names"))
+    saved.save_as(tmp_path / "names.json")
+    names = (tmp_path / "names.json").read_text(encoding="utf-8")
+    (tmp_path / "names.json").write_text(names, encoding="utf-16")  # as an editor may save it
+    journey.page.reload()
+    journey.wait_for(SENTENCE)
+    assert "469" in journey.query()["names"]
+
+    other = new_page().open_page("neurons", part="name", text=SENTENCE, neuron="relu-1")
+    with other.page.expect_file_chooser() as chooser:
+        other.page.get_by_role("button", name="Import names").click()
+    chooser.value.set_files(tmp_path / "names.json")
+    other.page.wait_for_url(re.compile("names=[^&]*469"))
+    (tmp_path / "bad.json").write_text("{", encoding="utf-8")
+    other.page.locator('input[type="file"]').set_input_files(tmp_path / "bad.json")
+    expect(other.text("The names could not be imported.")).to_be_visible()
+    other.page.get_by_role("button", name="relu 2:469").click()
+    expect(other.page.get_by_label("Your name for neuron 2:469")).to_have_value(
+        "<i>verbs</i> | of being"
     )
+    expect(other.text("The names could not be imported.")).to_have_count(0)
+    expect(other.page.get_by_test_id("stException")).to_have_count(0)
+
+
+def test_a_word_is_planted_spreads_and_comes_back_by_its_link(new_page: OpenPage) -> None:
+    text = "She opened the [MASK] and looked out."
+    journey = new_page().open_page("neurons", part="plant", text=text)
+    box = journey.page.get_by_label("A word for the new neuron")
+    for typed in ("xyzzy", "<b>x</b>", ""):
+        box.fill(typed)
+        expect(journey.text("This word cannot be inserted.")).to_be_visible()
+        assert box.input_value() == typed
+    box.fill("elephant")
+    box.press("Enter")
     journey.settle()
-    assert journey.query()["neuron"] == "relu-34"
+    journey.slide("strength", 9).slide("similarity", 4)
+    query = journey.query()
+    assert (query["plant"], query["strength"], query["choosy"]) == ("elephant", "3", "0.2")
+    assert "elephant" in journey.sentence("planted")
+    assert "7 of the 7 other tokens" in journey.sentence("planted-here")
+    journey.press("Try it on other sentences")
+    expect(journey.text("the inserted neuron's word")).to_be_visible()
+    expect(journey.page.locator(".passages li")).to_have_count(10)
+    again = new_page().open_page("neurons", **query)
+    assert again.sentence("planted") == journey.sentence("planted")
 
 
-def test_the_order_buttons_reorder_keep_the_focus_and_stay_in_the_url(new_page: OpenPage) -> None:
-    journey = new_page().open(text=SENTENCE)
-    assert journey.card().locator("p bdi").count() == 8  # words
-    before = journey.map_of("relu").evaluate("(canvas) => canvas.toDataURL()")
-    button = journey.page.get_by_role("button", name="by strength", exact=True)
-    button.focus()
+def test_a_click_on_the_map_patches_there_and_it_is_saved(new_page: OpenPage) -> None:
+    journey = (
+        new_page().open_page("neurons", part="compare", text=TEA, other=BOOK).choose("patch ★")
+    )
+    map_ = box_of(journey.chart("patch-map").locator(".heatmaplayer image"))
+    n = journey.chips.count()
+    place = journey.chips.all_inner_texts().index("cup")
+    x = map_["x"] + (place + 0.5) / n * map_["width"]
+    journey.page.mouse.click(x, map_["y"] + map_["height"] / 4)
+    journey.page.wait_for_url(lambda url: f"token={place + 1}" in url and "block=1" in url)
+    assert journey.settle().query()["compare_view"] == "patch"
+    assert journey.sentence("patched").startswith("A patch in block 1 at “cup”")
+    told = re.search(r"moves the answer (\S+)% of the way", journey.sentence("patched"))
+    assert told
+    saved = journey.save("patch-map", "Save the numbers as CSV").read_text("utf-8-sig")
+    rows = csv.DictReader(io.StringIO(saved))
+    table = {(row["y"], row["x"]): float(row["value"]) for row in rows}
+    assert len(table) == 2 * n
+    assert round(table["1", "cup"]) == round(float(told[1].replace("−", "-")))
+    journey.page.get_by_role("radio", name="the stream").click()
+    expect(journey.chart("patch-map").locator(".sentence")).to_contain_text("own token aside")
+
+
+def test_a_path_leads_to_the_later_neuron(new_page: OpenPage) -> None:
+    journey = new_page().open_page("neurons", part="writes", text=TEA, block="1")
+    journey.choose("later neurons ★")
+    bar = journey.chart("paths").get_by_role("button", name=re.compile("^2:")).first
+    neuron = bar.inner_text().removeprefix("2:")
+    bar.focus()
     journey.page.keyboard.press("Enter")
-    expect(button).to_have_attribute("aria-pressed", "true")
-    expect(button).to_be_focused()
+    journey.page.wait_for_url(lambda url: f"neuron=relu-{neuron}" in url and "block=2" in url)
+
+
+def test_neurons_are_switched_and_the_url_follows(new_page: OpenPage) -> None:
+    journey = new_page().open_page("neurons", part="switch", text=SENTENCE, token="3")
+    box = journey.page.get_by_label("Neurons to switch")
+    box.fill("seven")
+    expect(journey.text("This names no set of neurons.")).to_be_visible()
+    assert box.input_value() == "seven"
+    box.fill("1:0-2047")
     journey.settle()
-    assert journey.query()["order"] == "strength"
-    assert journey.map_of("relu").evaluate("(canvas) => canvas.toDataURL()") != before
-    assert journey.page.locator('.orders [aria-pressed="true"]').all_inner_texts() == [
-        "by strength"
-    ]
+    assert "With 2,048 neurons set to zero" in journey.sentence("switched")
+    journey.choose("at the chosen token").choose("fix to")
+    amount = journey.page.get_by_role("spinbutton", name="fix to")
+    amount.fill("0.25")
+    amount.press("Enter")
+    journey.settle()
+    assert "With 2,048 neurons fixed to 0.25" in journey.sentence("switched")
+    query = journey.query()
+    assert (query["off"], query["do"], query["by"]) == ("1:0-2047", "fix", "0.25")
+    assert query["where"] == "token"
+    journey.press("Reset")
+    assert "off" not in journey.query()
+    journey.press("Switch the 10 that add most")
+    # A click on the first bar takes that neuron out again.
+    journey.chart("contributions").locator("ol button").first.click()
+    journey.settle()
+    assert "With 9 neurons" in journey.sentence("switched")
+    journey.page.get_by_role("button", name="Try it on 2,000 hidden words").click()
+    result = journey.text("hidden words of our probe sentences")
+    expect(result).to_be_visible()
+    journey.page.get_by_role("radio", name="multiply by").click()
+    expect(result).to_have_count(0)
+
+
+def test_another_sentence_is_compared_while_it_is_typed(new_page: OpenPage) -> None:
+    journey = new_page().open_page("neurons", part="compare", text=SENTENCE)
+    journey.press("Try “The dog is …” and “The dogs are …”")
+    journey.wait_for("The dog is in the house.").settle()
+    box = journey.page.get_by_label("Second sentence")
+    expect(box).to_have_value("The dogs are in the house.")
+    box.fill("")
+    expect(journey.text("Type a second sentence to compare")).to_be_visible()
+    box.fill("It cost <b>sixty</b> pounds.")
+    journey.settle()
+    assert "differs most" in journey.sentence("compared")
+    map_ = box_of(journey.chart("compared").locator(".heatmaplayer image"))
+    journey.page.mouse.click(map_["x"] + map_["width"] / 48, map_["y"] + map_["height"] / 2)
+    journey.page.wait_for_url(lambda url: "neuron=relu-" in url and "part=" not in url)

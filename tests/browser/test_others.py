@@ -16,7 +16,7 @@ from ffnviz.analysis.neurons.descriptions import Score
 from ffnviz.models.encoder.model import Model
 from tests.analysis.features.folders import drawn, encoded, saved
 from tests.browser.conftest import ROOT, OpenPage, serving
-from tests.browser.test_parts import seen_at
+from tests.browser.looks import seen_at
 
 TEXT = "She opened the [MASK] and looked out."
 MARKUP = (
@@ -76,7 +76,7 @@ def test_who_described_a_neuron_is_read_beside_it_and_markup_is_text(new_page: O
     for tag in ("b", "script", "img", "i"):
         assert table.locator(tag).count() == 0
     assert "taken" not in page.title()
-    found = {size: seen_at(journey, *size) for size in SIZES}
+    found = {size: seen_at(journey.page, *size) for size in SIZES}
     assert not any(found.values()), found
     page.set_viewport_size({"width": 1280, "height": 720})
     assert table.evaluate("(t) => t.scrollWidth <= t.parentElement.clientWidth")
@@ -112,7 +112,7 @@ def test_features_are_shown_with_what_they_write_miss_and_their_examples(
     expect(rows).to_have_count(12, timeout=120_000)  # computed beside the page, at low priority
     strongest, _, text = rows.first.inner_text().partition("\n")
     assert float(strongest) == pytest.approx(_by_hand(model, text)[0][:, best].max(), abs=0.01)
-    found = {size: seen_at(journey, *size) for size in SIZES}
+    found = {size: seen_at(journey.page, *size) for size in SIZES}
     assert not any(found.values()), found
 
 

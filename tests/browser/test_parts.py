@@ -1,18 +1,20 @@
-"""Every part of every page at every size, from a telephone to a wall, for every eye."""
+"""Every part of every page at every size, from a phone to a wall, for every eye; nothing jumps."""
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
+from playwright.sync_api import Locator, expect
 
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
-from tests.browser.axe import violations
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import LOOK_MS, PAINTED, PATIENCE_MS, Journey
+from tests.browser.looks import FRAMES, ON_ITS_SIDE, PHONE, resized, seen_at, violations
 from tests.parts.test_sparsity_sheets import percents
 
 START = "She opened the [MASK] and looked out."
@@ -24,48 +26,20 @@ ASKED_FOR = {"features ★"}  # views that this server was given nothing for
 MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 7 s of a core, and jobs before it their own
 # Which say the same of any sentence, and measure for seconds: they are seen at all sizes at once.
 OF_NO_SENTENCE = {"fit", "fit by hand", "plant how much fits ★"}
-PHONE, ON_ITS_SIDE = (390, 844), (844, 390)
 IN_WORDS = {"CPU and GPU", "later neurons ★"}  # without a GPU, and after the last block
 # What projectors, laptops and screens have, beside the two that pages are opened at: one of them on
 # every part, all of them on the sheets that fill a window to its edges.
-SIZES = ((1280, 720),)
+HALL, LAPTOP = (1920, 1080), (1280, 720)
 MORE_SIZES = ((1024, 576), (1366, 768), (1440, 900), (1536, 864), (2560, 1440))
 HARDEST = ("journey", "block")
-HALL = 1920  # where no type may be smaller than SMALLEST pixels
-SMALLEST = 16
-FINGER, LEGIBLE = 44, 12  # pixels, of what is pressed; of type on a telephone
-FAULTS = Path(__file__).with_name("faults.js").read_text(encoding="utf-8")
-PHONE_FAULTS = Path(__file__).with_name("phone_faults.js").read_text(encoding="utf-8")
-# True once every chart has been drawn for the room it has now.
-FITTED = """([width, height]) => {
-    const near = (a, b) => Math.abs(a - b) <= 1;
-    const plots = [...document.querySelectorAll("*")]
-        .flatMap((e) => [...(e.shadowRoot?.querySelectorAll(".plot") ?? [])]);
-    return innerWidth === width && innerHeight === height && plots.every((plot) => {
-        const drawn = plot.querySelector(".main-svg");
-        return drawn && near(drawn.clientWidth, plot.clientWidth)
-            && near(drawn.clientHeight, plot.clientHeight);
-    });
-}"""
-# Sizes are told to the pictures with the next frame.
-FRAMES = "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
-
-
-def resized(journey: Journey, width: int, height: int) -> None:
-    """Give the window a size, and wait until everything stands as it does there."""
-    journey.page.set_viewport_size({"width": width, "height": height})
-    journey.page.evaluate(FRAMES)
-    journey.page.wait_for_function(FITTED, arg=[width, height])
-
-
-def seen_at(journey: Journey, width: int, height: int, parts: bool = False) -> list[str]:
-    """What a person would complain of in a window of that size."""
-    resized(journey, width, height)
-    smallest = SMALLEST if width == HALL else 0
-    found: list[str] = journey.page.evaluate(FAULTS, {"smallest": smallest, "parts": parts})
-    if (width, height) in (PHONE, ON_ITS_SIDE):
-        found += journey.page.evaluate(PHONE_FAULTS, {"smallest": LEGIBLE, "target": FINGER})
-    return found
+BOXES = Path(__file__).with_name("boxes.js").read_text(encoding="utf-8")
+TOKENS = (0, 3)  # of “She opened the [MASK] and looked out.”; the last is hidden
+NEURONS = (".clickable li:visible", ".card li button:visible", ".heads button:visible")
+# What a view may change: the pictures, and the controls below it.
+AROUND = re.compile("(bar|chips|network|examples|part-list|block-map|below|footer|rail) ")
+OTHERS = re.compile("rail [a-z]+ [1-9]")  # the controls below the views
+SLACK = 1  # pixels that rounding may make
+INVITATION = '[data-cell$="-invitation"]'
 
 
 def views(page: Page) -> Iterator[tuple[Part, str]]:
@@ -109,39 +83,32 @@ def opened(journey: Journey, page: Page, **query: str) -> Journey:
 def faults(
     journey: Journey,
     page: Page,
-    size: tuple[int, int],
-    fits: str,
-    others: Sequence[tuple[int, int]],
+    part: Part,
+    view: str,
+    sizes: Sequence[tuple[int, int]],
     rules: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """What is wrong with each part of a page: it says nonsense or does not fit, axe complains, …
+    """What is wrong with a view of a part: it says nonsense or does not fit, axe complains, …
 
     Args:
-        journey: the page, opened at that size.
-        page: whose parts.
-        size: of the window.
-        fits: whether the page fits it, as a function of the page's main element.
-        others: sizes that the window has, too.
+        journey: the page, turned to that view.
+        page, part, view: which it is.
+        sizes: of the window; the first is the one that it has, and fits into.
         rules: of axe; all of them if none is named.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Any] = {"axe": violations(journey.page, rules)}
+    if view != "CPU and GPU":
+        found["says"] = said_wrongly(journey, page)
     main = journey.page.locator('[data-testid="stMain"]')
-    for part, view in views(page):
-        once = f"{part.name} {view}".strip() in OF_NO_SENTENCE
-        if once and size == PHONE:
-            continue
-        resized(journey, *size)  # where the list of parts is too high, it is a menu
-        turned(journey, page, part, view)
-        complaints = violations(journey.page, rules)
-        if view != "CPU and GPU" and (nonsense := said_wrongly(journey, page)):
-            found[f"{part.name} {view} says"] = nonsense
-        if not main.evaluate(fits) or complaints:
-            found[part.name + view] = complaints or "it does not fit"
-        for width, height in (size, *others, *([PHONE] if once else [])):
-            looks = seen_at(journey, width, height, parts=True)
-            if looks:
-                found[f"{part.name} {view} at {width} × {height}"] = looks
-    return found
+    side = "Width" if sizes[0] == PHONE else "Height"
+    found["sticks out"] = main.evaluate(f"(m) => m.scroll{side} > m.client{side}")
+    for width, height in sizes:
+        found[f"at {width} × {height}"] = seen_at(journey.page, width, height, parts=True)
+    return {f"{part.name} {view} {what}": wrong for what, wrong in found.items() if wrong}
+
+
+def is_of_no_sentence(part: Part, view: str) -> bool:
+    return f"{part.name} {view}".strip() in OF_NO_SENTENCE
 
 
 def said_wrongly(journey: Journey, page: Page) -> list[str]:
@@ -156,23 +123,97 @@ def said_wrongly(journey: Journey, page: Page) -> list[str]:
     ]  # fmt: skip
 
 
+def measured(journey: Journey) -> None:
+    """Wait until nothing is measured any more."""
+    journey.answered()
+    cancel = journey.page.get_by_role("button", name="Cancel")
+    if cancel.count():
+        expect(cancel).to_have_count(0, timeout=MEASURED_MS)
+        journey.answered()
+
+
+def moved(
+    journey: Journey, act: Callable[[], object], wait: Callable[[Journey], object] = measured
+) -> list[str]:
+    """Which boxes are elsewhere after a click, or of another size, and by how much."""
+    before: dict[str, list[int]] = journey.page.evaluate(BOXES)
+    act()
+    wait(journey)
+    after: dict[str, list[int]] = journey.page.evaluate(BOXES)
+    changes = {
+        name: [b - a for a, b in zip(box, after[name], strict=True)] if name in after else None
+        for name, box in before.items()
+    }
+    return [
+        f"{name} {change or 'is gone'}"
+        for name, change in changes.items()
+        if change is None or max(map(abs, change)) > SLACK
+    ]
+
+
+def choices_of_views(journey: Journey, part: Part) -> list[Locator]:
+    """The part's views but the one that is shown, and that at last."""
+    if not any(setting.name.endswith("_view") for setting in part.settings):
+        return []
+    group = journey.page.locator('[data-cell="rail"] .control').first.locator("[role=radio]")
+    return [group.nth(at) for at in (*range(1, group.count()), 0)]
+
+
+def jumps(journey: Journey, part: Part, view: str) -> dict[str, list[str]]:
+    """What moves another box: a click on a token, a neuron, a view or a question mark."""
+    found = {}
+    for token in TOKENS:
+        found[f"token {token}"] = moved(journey, journey.chips.nth(token).click)
+    for at, button in enumerate(journey.page.locator(".what:visible").all()):
+        found[f"? {at}"] = moved(journey, button.click, lambda here: here.page.evaluate(FRAMES))
+        journey.page.keyboard.press("Escape")
+    for at, choice in enumerate(choices_of_views(journey, part) if not view else []):
+        found[f"view {at}"] = [
+            each for each in moved(journey, choice.click)
+            if AROUND.match(each) and not OTHERS.match(each)
+        ]  # fmt: skip
+    path = journey.page.url.partition("?")[0]
+    for kind in NEURONS:
+        target = journey.page.locator(kind)
+        if target.count() < 2:
+            continue
+        changes = moved(journey, target.nth(1).click)
+        if journey.page.url.partition("?")[0] == path:
+            found[kind] = changes
+        else:  # it has led to another page
+            journey.page.go_back()
+            journey.answered()
+    return {f"{part.name} {view} {what}": changes for what, changes in found.items() if changes}
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_each_part_is_one_screen_in_the_dark_and_in_order_at_every_size(
+def test_each_part_is_one_screen_in_the_dark_at_every_size_and_no_click_moves_another_box(
     new_page: OpenPage, page: Page
 ) -> None:
     journey = opened(new_page(dark=True), page)
-    fits = "(m) => m.scrollHeight <= m.clientHeight"
-    sizes = SIZES + (MORE_SIZES if page.name in HARDEST else ())
-    found = faults(journey, page, (1920, 1080), fits, sizes)
+    more = MORE_SIZES if page.name in HARDEST else ()
+    found: dict[str, Any] = {}
+    for part, view in views(page):
+        resized(journey.page, *HALL)  # where the list of parts is too high, it is a menu
+        turned(journey, page, part, view)
+        once = (PHONE,) if is_of_no_sentence(part, view) else ()
+        found |= faults(journey, page, part, view, (HALL, *more, *once, LAPTOP))
+        measured(journey)
+        if page.name == "learn":  # its networks come as they are before their first step
+            expect(journey.page.locator(INVITATION)).to_have_count(0, timeout=MEASURED_MS)
+            journey.settle()
+        found |= jumps(journey, part, view)
     assert found == {}, json.dumps(found, indent=1)[:6_000]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_each_part_fits_a_telephone_without_a_fault_on_any_sentence(
-    phone: Journey, page: Page
-) -> None:
+def test_each_part_fits_a_phone_without_a_fault_on_any_sentence(phone: Journey, page: Page) -> None:
     journey = opened(phone, page, **ODD)
-    fits = "(m) => m.scrollWidth <= m.clientWidth"
-    # It is the same document as in the dark, in other colours.
-    found = faults(journey, page, PHONE, fits, (ON_ITS_SIDE,), ["color-contrast"])
+    found: dict[str, Any] = {}
+    for part, view in views(page):
+        if not is_of_no_sentence(part, view):
+            resized(journey.page, *PHONE)
+            turned(journey, page, part, view)
+            # It is the same document as in the dark, in other colours.
+            found |= faults(journey, page, part, view, (PHONE, ON_ITS_SIDE), ["color-contrast"])
     assert found == {}, json.dumps(found, indent=1)[:6_000]

@@ -1,8 +1,8 @@
-"""What a thumb does on a telephone, upright and on its side; its look: test_parts.py."""
+"""What a thumb does on a phone, upright and on its side; its look: test_parts.py."""
 
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
-from tests.browser.journey import Journey
+from tests.browser.journey import Journey, box_of
 
 LONG = "The old man with the long white beard opened the [MASK] and looked out at the sea."
 SCROLL = "(m, y) => m.scrollTo(0, y)"
@@ -13,10 +13,6 @@ FADES_AT_ITS_END = """() => {
 }"""
 
 
-def main_of(journey: Journey) -> Locator:
-    return journey.page.get_by_test_id("stMain")
-
-
 def test_whoever_moves_a_slider_sees_the_picture_change(phone: Journey) -> None:
     phone.open_page("dimensions", part="cost")
     slider = phone.page.get_by_role("slider", name="heads")
@@ -24,7 +20,7 @@ def test_whoever_moves_a_slider_sees_the_picture_change(phone: Journey) -> None:
     for width, height in ((390, 844), (844, 390)):
         phone.page.set_viewport_size({"width": width, "height": height})
         phone.settle()
-        main_of(phone).evaluate(SCROLL, 100)
+        phone.page.get_by_test_id("stMain").evaluate(SCROLL, 100)
         slider.scroll_into_view_if_needed()
         expect(slider).to_be_in_viewport()
         expect(picture).to_be_in_viewport(ratio=0.3)
@@ -37,7 +33,7 @@ def test_whoever_moves_a_slider_sees_the_picture_change(phone: Journey) -> None:
 
 def test_the_sentence_stays_in_reach_and_its_words_slide_with_a_sign(phone: Journey) -> None:
     phone.open_page("neurons", text=LONG)
-    main_of(phone).evaluate(SCROLL, 700)
+    phone.page.get_by_test_id("stMain").evaluate(SCROLL, 700)
     row = phone.page.get_by_role("group", name="Tokens of the sentence")
     expect(row).to_be_in_viewport()
     assert row.evaluate("(e) => e.scrollWidth > e.clientWidth")
@@ -69,9 +65,7 @@ def test_a_scene_on_its_side_has_no_foot_and_a_header_of_one_line(phone: Journey
     phone.page.goto(f"{phone.address}/?scene=2")
     expect(phone.page.locator('[data-cell="story"]')).to_be_visible()
     phone.answered()
-    header = phone.page.get_by_test_id("stHeader").bounding_box()
-    assert header is not None
-    assert header["height"] <= 45
+    assert box_of(phone.page.get_by_test_id("stHeader"))["height"] <= 45
     expect(phone.page.locator('[data-cell="footer"]')).to_be_hidden()
 
 

@@ -1,6 +1,8 @@
 """Every picture in a plain page, without Streamlit: mounted, updated, clicked, destroyed."""
 
+import base64
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -8,13 +10,35 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from ffnviz.app.mounting import mount_cell
+from ffnviz.pictures.activation_map import ActivationMap, maps_cell
+from ffnviz.pictures.bars import Bars, bars_cell
+from ffnviz.pictures.cell import Head
+from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.lecture import Attendance, classroom_cell
 from ffnviz.pictures.text import storage_cell
+from ffnviz.pictures.wording import quoted, typed
 from tests.browser import shown
+from tests.browser.journey import box_of
+from tests.browser.looks import FRAMES
 from tests.browser.plain_page import PlainPage, payload
 from tests.browser.watched import Watched
 
 N_UPDATES = 500
+D_FF, N_TOKENS = 14_336, 9
+STAND_OUT = {(3, 777): -2.5, (5, 14_335): 2.25, (8, 0): 2.75, (1, 9_001): -3.0, (6, 5_000): 2.0}
+
+# A row's pixels that have the colour of the scale's ends.
+STRONGEST = """(canvas, row) => {
+    const { data } = canvas.getContext("2d").getImageData(0, row, canvas.width, 1);
+    const seen = new Set();
+    for (let x = 0; x < canvas.width; x++) seen.add(data.slice(4 * x, 4 * x + 3).join());
+    return [canvas.width, seen.size];
+}"""
+ACCENTS = {
+    "gelu": "#0067a3", "#12ab9F": "#12ab9F", "gpt2": "#1a1c23", "constructor": "#1a1c23",
+}  # fmt: skip
+LINE = "It reads “<b>phone” as <b>ph + one. "
+UNDER = replace(shown.HEAD, under=f"It reads {quoted('<b>phone')} as {typed('<b>ph + one')}. ")
 
 # Each picture's button or canvas, where to click on it, and what is told.
 CLICKS = {
@@ -52,16 +76,11 @@ WATCH_FRAMES = """(host) => {
 }"""
 
 
-def wait_until_painted(plain: PlainPage, host: str, stamp: str) -> None:
-    plain.page.wait_for_function("([host, stamp]) => painted(host) === stamp", arg=[host, stamp])
-
-
 def test_every_picture_is_mounted_updated_clicked_and_destroyed(plain: PlainPage) -> None:
     for name, show in shown.ALL.items():
         picture = plain.hang(name, lambda show=show: show(1))  # type: ignore[misc]
         plain.update(name, lambda show=show: show(2))  # type: ignore[misc]
-        if plain.page.evaluate("painted", name) is not None:
-            wait_until_painted(plain, name, f"{show.__name__.removeprefix('show_')} 2")
+        plain.painted(name)
         if name in CLICKS:
             where, event, value = CLICKS[name]
             if name == "examples":
@@ -116,7 +135,7 @@ def test_no_picture_blinks_when_it_is_updated(plain: PlainPage, name: str) -> No
         plain.page.wait_for_function(
             "(seen) => frames > seen + 1", arg=plain.page.evaluate("frames")
         )
-    wait_until_painted(plain, name, f"{show.__name__.removeprefix('show_')} 5")
+    plain.painted(name)
     assert plain.page.evaluate("blinks") == []
 
 
@@ -178,28 +197,19 @@ def test_a_picture_follows_the_systems_theme(plain: PlainPage) -> None:
     assert accent == "#ff9d4d"
 
 
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [("gelu", "#0067a3"), ("#12ab9F", "#12ab9F"), ("gpt2", "#1a1c23"), ("constructor", "#1a1c23")],
-)
-def test_an_accent_is_of_the_palette_or_its_own_or_that_of_text(
-    plain: PlainPage, name: str, expected: str
-) -> None:
+def test_an_accent_is_of_the_palette_or_its_own_or_that_of_text(plain: PlainPage) -> None:
     found = plain.page.evaluate(
-        """async (name) => {
+        """async (names) => {
             const { colourOf, theme, themeSheet } = await import("./theme.js");
             const { colour } = await import("./chart.js");
             await themeSheet();
-            return [colourOf(name, theme()), colour(`@${name}`, theme()),
-                    colour(`@${name}/0.2`, theme()), colour("rgb(1, 2, 3)", theme())];
+            return names.map((name) => [colourOf(name, theme()), colour(`@${name}`, theme()),
+                    colour(`@${name}/0.2`, theme()), colour("rgb(1, 2, 3)", theme())]);
         }""",
-        name,
+        list(ACCENTS),
     )
-    assert found == [expected, f"{expected}ff", f"{expected}33", "rgb(1, 2, 3)"]
-
-
-def test_maps_of_any_network_are_drawn_in_a_colour(plain: PlainPage) -> None:
-    names = ("#12ab9f", "gpt2")
+    assert found == [[own, f"{own}ff", f"{own}33", "rgb(1, 2, 3)"] for own in ACCENTS.values()]
+    names = ("#12ab9f", "gpt2")  # as maps of any network have them
     picture = plain.hang("map", lambda: shown.show_map(1, names=names))
     titles = picture.locator(".title b")
     expect(titles.nth(0)).to_have_css("color", "rgb(18, 171, 159)")
@@ -272,7 +282,7 @@ def test_a_saved_picture_is_xml_whatever_was_typed(plain: PlainPage) -> None:
         """async (typed) => {
             const { chartAsSvg } = await import("./chart.js");
             const { asPng } = await import("./picture_menu.js");
-            const { cell } = await import("./save_table.js");
+            const { cell } = await import("./saving.js");
             const { theme } = await import("./theme.js");
             const plot = document.getElementById("chart").shadowRoot.querySelector(".plot");
             while (!plot.layout) await new Promise((next) => requestAnimationFrame(next));
@@ -328,11 +338,12 @@ def test_a_drawn_picture_is_saved_as_it_stands_with_title_and_sentence(
         assert high["w3"] - high["w0"] == pytest.approx(found["apart"], abs=0.5)
 
 
-def test_a_charts_table_names_its_points_and_keeps_raw_numbers(plain: PlainPage) -> None:
+def test_a_charts_table_has_names_raw_numbers_and_no_formula(plain: PlainPage) -> None:
     plain.hang("chart", lambda: shown.show_chart(1))
-    rows = plain.page.evaluate(
+    rows, formula = plain.page.evaluate(
         """async () => {
             const { rows } = await import("./chart.js");
+            const { cell } = await import("./saving.js");
             const data = [
                 { type: "bar", name: "with<br>it", x: [27.3, 4], y: [0, 1],
                   text: ["door <b>27%</b>", "eyes <b>4%</b>"],
@@ -341,7 +352,9 @@ def test_a_charts_table_names_its_points_and_keeps_raw_numbers(plain: PlainPage)
                   text: [["1.0"]] },
             ];
             const axis = { title: { text: "token" }, tickvals: [0, 1], ticktext: ["the", "the"] };
-            return rows(data, { xaxis: axis, yaxis: { tickvals: [0], ticktext: ["a &lt; b"] } });
+            const axes = { xaxis: axis, yaxis: { tickvals: [0], ticktext: ["a &lt; b"] } };
+            const formulas = [{ name: "=1+1", x: [1], y: [2], text: ["+a,\\"b\\""] }];
+            return [rows(data, axes), rows(formulas, {})[1].map(cell).join(",")];
         }"""
     )
     assert rows == [
@@ -350,6 +363,7 @@ def test_a_charts_table_names_its_points_and_keeps_raw_numbers(plain: PlainPage)
         ["with it", "%", 4, "word", "=eyes", None, 40, None],
         ["z", "token", "the (2)", "", "a < b", 0.1, None, None],
     ]
+    assert formula == '“=1+1”,,1,,2,,"“+a,""b""”"'
 
 
 def test_a_move_that_was_not_followed_is_told_again(plain: PlainPage) -> None:
@@ -395,3 +409,78 @@ def test_what_the_browser_keeps_is_offered_once_it_is_asked_for(plain: PlainPage
     assert plain.told() == [["kept", "Of another tab."]]
     plain.update("local_storage", kept(""))
     assert page.evaluate("localStorage.getItem('ffnviz-text')") is None
+
+
+def show_chart(under: bool) -> None:
+    head = UNDER if under else shown.HEAD
+    cell = chart_cell(head, shown.figure(1), "Shares.", "chart", height=660)
+    mount_cell(cell, f"chart {under}")
+
+
+def test_a_quiet_line_under_a_chart_takes_its_room_from_the_picture(plain: PlainPage) -> None:
+    whole = plain.hang("chart", lambda: show_chart(under=False)).locator("figure")
+    line = whole.locator(".under")
+    for height in (1080, 720):
+        plain.page.set_viewport_size({"width": 1280, "height": height})
+        plain.page.evaluate(FRAMES)
+        before = box_of(whole)
+        plain.update("chart", lambda: show_chart(under=True))
+        plain.painted("chart")
+        expect(line).to_have_text(LINE)
+        assert box_of(line)["height"] > 15
+        assert box_of(whole)["height"] == pytest.approx(before["height"], abs=1)
+        plain.update("chart", lambda: show_chart(under=False))
+        plain.painted("chart")
+    expect(line).to_have_count(0)
+
+
+def test_what_was_typed_stays_text_below_the_bars(plain: PlainPage) -> None:
+    panel = Bars("with", ["a", "b"], np.array([0.6, 0.4]), "relu")
+    cell = bars_cell(UNDER, [panel], "bars")
+    host = plain.hang("bars", lambda: mount_cell(cell, "bars"))
+    expect(host.locator(".under")).to_have_text(LINE)
+    expect(host.locator(".under bdi")).to_have_text(["<b>phone", "<b>ph + one"])
+    bars, line = box_of(host.locator(".panels")), box_of(host.locator(".under"))
+    assert line["y"] >= bars["y"] + bars["height"]
+
+
+def a_wide_map() -> ActivationMap:
+    generator = np.random.default_rng(0)
+    hidden = 0.1 * generator.normal(size=(N_TOKENS, D_FF)).astype(np.float32)
+    for (token, neuron), value in STAND_OUT.items():
+        hidden[token, neuron] = value
+    hidden[0, :3] = (900, -700, 500)  # as the first token of trained networks has them
+    names = [f"t{token}" for token in range(N_TOKENS)]
+    order = generator.permutation(D_FF)
+    return ActivationMap("wide", "Wide", "#009e73", "", hidden, order, names, 3)
+
+
+def show_wide_map(shown: ActivationMap) -> None:
+    cell = maps_cell(
+        Head("A map.", "any-maps", "#009e73"), [shown], ("wide", 777), ("index",), "index",
+        "k", on_choose=lambda *_: None, on_order=lambda _: None, on_open=lambda *_: None,
+    )  # fmt: skip
+    mount_cell(cell, "stamp")
+
+
+def test_of_14336_neurons_every_one_that_stands_out_is_seen_and_named(plain: PlainPage) -> None:
+    drawn = a_wide_map()
+    _, sent = payload(lambda: show_wide_map(drawn))
+    assert len(base64.b64decode(sent["packed"])) < 200_000
+    host = plain.hang("wide", lambda: show_wide_map(drawn))
+    canvas = host.locator("canvas").first
+    box = box_of(canvas)
+    places = np.argsort(drawn.order)  # of each neuron, from left to right
+    for (token, neuron), value in STAND_OUT.items():
+        x = box["x"] + (places[neuron] + 0.5) / D_FF * box["width"]
+        y = box["y"] + (token + 0.5) / N_TOKENS * box["height"]
+        found = []
+        for step in (0, -1, 1):  # a column has neighbours of its neuron, too
+            plain.page.mouse.move(x + step, y)
+            found.append(host.locator(".tip:not([hidden])").inner_text())
+        assert f"t{token} · neuron {neuron} · {value:.2f}".replace("-", "−") in found, found
+    # Had the first token's 900 set the scale, all of this would be the background.
+    width, colours = canvas.evaluate(STRONGEST, 7)
+    assert width < D_FF
+    assert colours > 60
+    expect(host.locator(".beyond")).to_have_text("values beyond ±0.28 are drawn as ±0.28")

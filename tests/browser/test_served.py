@@ -29,14 +29,23 @@ def test_the_pictures_are_served(address: str, file: str) -> None:
     assert status_of(f"{address}/_stcore/bidi-components/{file}") == 200
 
 
-@pytest.mark.parametrize("path", ["", "neurons", "journey"])
-def test_a_page_asks_for_nothing_in_vain(browser: Browser, address: str, path: str) -> None:
+@pytest.mark.parametrize(("path", "width"), [("", 390), ("neurons", 1280), ("journey", 1280)])
+def test_a_page_asks_for_nothing_in_vain_and_for_the_font_of_icons_with_the_first_icon(
+    browser: Browser, address: str, path: str, width: int
+) -> None:
     missing: list[str] = []
-    with closing(browser.new_context()) as context:
+    asked: list[str] = []
+    with closing(browser.new_context(viewport={"width": width, "height": 844})) as context:
         page = context.new_page()
         page.on("response", lambda r: missing.append(r.url) if r.status >= 400 else None)
+        page.on("request", lambda request: asked.append(request.url))
         page.goto(f"{address}/{path}?text=It+rained.")
         page.get_by_role("group", name="Tokens of the sentence").first.wait_for()
+        page.wait_for_timeout(500)
+        assert not [url for url in asked if "MaterialSymbols" in url]
+        if width < 768:
+            with page.expect_request("**/MaterialSymbols*"):
+                page.get_by_role("button", name="Expand sidebar").click()
     assert missing == []
 
 
@@ -90,23 +99,6 @@ def test_nothing_is_drawn_before_the_style_of_the_page_is_there(
         assert page.locator(".sheet").count() == 0
         held[0].continue_()
         expect(page.locator(".sheet")).to_have_css("display", "grid")
-
-
-@pytest.mark.parametrize("width", [390, 1280])
-def test_the_font_of_icons_is_fetched_with_the_first_icon(
-    browser: Browser, address: str, width: int
-) -> None:
-    asked: list[str] = []
-    with closing(browser.new_context(viewport={"width": width, "height": 844})) as context:
-        page = context.new_page()
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{address}/?text=It+rained.")
-        page.get_by_role("group", name="Tokens of the sentence").wait_for()
-        page.wait_for_timeout(500)
-        assert not [url for url in asked if "MaterialSymbols" in url]
-        if width < 768:
-            with page.expect_request("**/MaterialSymbols*"):
-                page.get_by_role("button", name="Expand sidebar").click()
 
 
 OLD = """const { supports } = CSS;

@@ -1,12 +1,13 @@
-"""What a person types is data: any text is shown as it is, and nothing of it becomes markup."""
+"""What a person types: any text is shown as it is, from either side, and none becomes markup."""
 
+from itertools import pairwise
 from urllib.parse import quote
 
 from playwright.sync_api import expect
 
 from ffnviz.state.state import tidied
 from tests.browser.conftest import OpenPage
-from tests.browser.journey import Journey
+from tests.browser.journey import Journey, box_of
 
 AWKWARD = {
     "one character": "x",
@@ -22,6 +23,19 @@ AWKWARD = {
     "mask alone": "[MASK]",
     "masks": "[MASK] " * 40,
 }
+SENTENCE = "She opened the [MASK] and looked out."
+HEBREW = "האיש פתח את ה [MASK] ויצא"
+BOXES = """() => [...document.querySelectorAll(".sheet > .rows .cell")].map((cell) => {
+    const { x, y, width, height } = cell.getBoundingClientRect();
+    return [x, y, width, height].map(Math.round);
+})"""
+WHOLE_CHIPS = """(row) => {
+    const box = row.getBoundingClientRect();
+    const chips = [...row.children].map((chip) => chip.getBoundingClientRect());
+    const out = chips.filter(({ top, bottom }) => top < box.top - 2 || bottom > box.bottom + 2);
+    const seen = ({ top, bottom }) => Math.min(bottom, box.bottom) - Math.max(top, box.top);
+    return { cut: out.filter((chip) => seen(chip) > 4).length, away: out.length };
+}"""
 IN_SIGHT = """(chip) => {
     const [own, row] = [chip, chip.parentElement].map((e) => e.getBoundingClientRect());
     return own.top >= row.top - 1 && own.bottom <= row.bottom + 1;
@@ -68,16 +82,6 @@ def test_control_characters_from_a_link_do_no_harm(new_page: OpenPage) -> None:
         check_is_whole(journey)
 
 
-def test_an_empty_box_asks_for_a_sentence(new_page: OpenPage) -> None:
-    journey = new_page().open(text="Hello.")
-    journey.box.fill("")
-    journey.box.press("Enter")
-    journey.page.locator('[data-cell="empty"]').wait_for()
-    journey.box.fill("Hello again.")
-    journey.box.press("Enter")
-    journey.wait_for("Hello again.")
-
-
 def test_of_five_thousand_words_it_says_what_it_left_out(new_page: OpenPage) -> None:
     journey = new_page().open(text="Hello.")
     journey.box.fill("word " * 5_000)
@@ -98,3 +102,90 @@ def test_of_five_thousand_words_it_says_what_it_left_out(new_page: OpenPage) -> 
     journey.page.reload()
     expect(journey.box).to_have_value("word " * 5_000)
     notice.wait_for()
+
+
+def test_a_sentence_from_the_right_stands_in_its_own_order(new_page: OpenPage) -> None:
+    journey = new_page(width=1280, height=720).open(text=HEBREW).settle()
+    for before, after in pairwise(map(box_of, journey.chips.all())):
+        if abs(before["y"] - after["y"]) < 2:
+            assert after["x"] < before["x"]
+    joined = journey.page.locator('[data-cell="chips"] .joins')
+    assert joined.count() == sum(len(sign.encode()) - 1 for sign in HEBREW)
+    assert "a further token of the character ה" in (
+        journey.page.locator(".joins > [aria-pressed]").first.get_attribute("title") or ""
+    )
+    said = journey.page.locator('[data-cell="chips"] .sentence')
+    expect(said).to_contain_text("It has read English only. It has no token for “ה” and")
+    assert journey.box.evaluate("(box) => box.dir") == "rtl"
+    journey.write(SENTENCE)
+    assert journey.box.evaluate("(box) => box.dir") == "ltr"
+    expect(said).to_be_hidden()
+    assert journey.page.locator('[data-cell="chips"] .row').evaluate("(row) => row.dir") == "ltr"
+
+
+def test_a_long_sentence_shows_whole_lines_and_counts_the_rest(new_page: OpenPage) -> None:
+    journey = new_page(width=1280, height=720).open(text="[MASK] " * 59 + "[MASK]").settle()
+    row = journey.page.locator('[data-cell="chips"] .row')
+    more = journey.page.locator(".more-tokens")
+    for _ in range(3):
+        expect(more).to_be_visible()
+        found = row.evaluate(WHOLE_CHIPS)
+        assert found["cut"] == 0
+        expect(more).to_have_text(f"+ {found['away']}")
+        assert 0 < found["away"] < 60
+        top = row.evaluate("(row) => row.scrollTop")
+        more.click()
+        journey.page.wait_for_function(
+            "([row, top]) => row.scrollTop !== top", arg=[row.element_handle(), top]
+        )
+    journey.write(SENTENCE)
+    expect(more).to_be_hidden()
+
+
+def test_an_emptied_box_leaves_the_pictures_where_they_are(new_page: OpenPage) -> None:
+    journey = new_page(width=1280, height=720).open(text=SENTENCE).settle()
+    before = journey.page.evaluate(BOXES)
+    rows, empty = (journey.page.locator(at) for at in (".sheet > .rows", '[data-cell="empty"]'))
+    for text in ("", " "):
+        journey.box.fill(text)
+        journey.box.press("Enter")
+        expect(empty).to_contain_text("The box is empty")
+        journey.answered()
+        assert journey.page.evaluate(BOXES) == before
+        assert rows.evaluate("(rows) => getComputedStyle(rows).opacity") < "0.5"
+        assert rows.evaluate("(rows) => rows.inert")
+        expect(journey.box).to_be_focused()
+    journey.write("a\t\tred   [MASK]", read="a red [MASK]")
+    assert journey.chips.locator("bdi").all_inner_texts() == ["a", "red", "[MASK]"]
+    expect(rows).to_have_css("opacity", "1")
+    expect(empty).to_have_count(0)
+    # Another page's pictures do not stay for what is not theirs.
+    journey.box.fill("")
+    journey.box.press("Enter")
+    journey.answered()
+    journey.page.get_by_role("link", name="Block").click()
+    expect(journey.page.locator('.rows [data-cell="empty"]')).to_be_visible()
+
+
+def test_what_was_hidden_can_be_unhidden(new_page: OpenPage) -> None:
+    journey = new_page(width=1280, height=720).open(text="He drank a cup of tea.").settle()
+    journey.choose_token(3)
+    button = journey.page.locator('[data-cell="chips"] .hide')
+    expect(button).to_have_accessible_name("Hide this word")
+    button.click()
+    journey.wait_for("He drank a [MASK] of tea.")
+    expect(button).to_have_accessible_name("Unhide “cup”")
+    button.click()
+    journey.wait_for("He drank a cup of tea.")
+    button.click()
+    journey.wait_for("He drank a [MASK] of tea.")
+    journey.page.keyboard.press("Control+z")
+    journey.wait_for("He drank a cup of tea.")
+    assert journey.query()["token"] == "4"
+
+
+def test_the_guess_at_a_modern_sentence_says_what_the_network_has_read(new_page: OpenPage) -> None:
+    page = new_page().open(text="My laptop ran out of [MASK]").page
+    line = page.locator(".leads .under")
+    expect(line).to_contain_text("It has read")
+    expect(line).to_contain_text("“laptop” as la + pt + op")

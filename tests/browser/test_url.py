@@ -3,6 +3,7 @@
 import re
 
 import pytest
+from playwright.sync_api import expect
 
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import FIRST, Journey
@@ -29,13 +30,20 @@ def state(journey: Journey) -> dict[str, object]:
     }
 
 
-def test_the_url_always_holds_sentence_twin_block_and_token(new_page: OpenPage) -> None:
-    assert new_page().open().query() == {
-        "text": FIRST,
-        "twin": "relu",
-        "block": "2",
-        "token": "4",
-    }
+def test_the_url_holds_what_is_shown_back_and_forward(new_page: OpenPage) -> None:
+    journey = new_page().open()
+    assert journey.query() == {"text": FIRST, "twin": "relu", "block": "2", "token": "4"}
+    journey.write(STATE["text"]).settle()
+    journey.page.go_back()
+    journey.wait_for(FIRST)
+    assert journey.box.input_value() == FIRST
+    journey.page.go_forward()
+    journey.wait_for(STATE["text"])
+    assert journey.box.input_value() == STATE["text"]
+    journey.settle().choose("GELU").choose("block 1")
+    assert journey.query()["twin"] == "gelu"
+    assert journey.query()["block"] == "1"
+    assert journey.page.locator(".picture .step small").all_inner_texts()[1] == "GELU"
 
 
 def test_a_link_shows_the_same_thing_elsewhere_and_after_a_reload(new_page: OpenPage) -> None:
@@ -69,35 +77,12 @@ def test_the_first_page_opens_by_its_name_as_the_others_do(new_page: OpenPage) -
     assert current.all_inner_texts() == ["Journey"]
 
 
-def test_twin_and_block_can_be_switched(new_page: OpenPage) -> None:
-    journey = new_page().open()
-    journey.text("GELU", exact=True).first.click()
-    journey.settle()
-    journey.text("block 1", exact=True).click()
-    journey.settle()
-    assert journey.query()["twin"] == "gelu"
-    assert journey.query()["block"] == "1"
-    assert journey.page.locator(".picture .step small").all_inner_texts()[1] == "GELU"
-
-
-def test_back_and_forward_go_through_what_was_shown(new_page: OpenPage) -> None:
-    journey = new_page().open()
-    journey.box.fill("The dogs [MASK] here.")
-    journey.box.press("Enter")
-    journey.wait_for("The dogs [MASK] here.")
-    journey.settle()
-    journey.page.go_back()
-    journey.wait_for(FIRST)
-    assert journey.box.input_value() == FIRST
-    journey.page.go_forward()
-    journey.wait_for("The dogs [MASK] here.")
-    assert journey.box.input_value() == "The dogs [MASK] here."
-
-
 def test_a_garbled_url_falls_back_to_what_there_is(new_page: OpenPage) -> None:
     journey = new_page().open(twin="tanh", block="-3", token="٣", order="x", neuron="relu-99999")
     assert journey.query()["twin"] == "relu"
     assert journey.query()["block"] == "2"
+    journey.open_page("dimensions/x/y", text="The dogs ran.")  # below a page is that page
+    assert journey.page.url.startswith(f"{journey.address}/dimensions?")
 
 
 def test_the_first_back_leaves_the_page(new_page: OpenPage) -> None:
@@ -132,11 +117,6 @@ def test_a_link_that_says_little_is_one_step(new_page: OpenPage, link: str) -> N
     journey.page.wait_for_url("about:blank")
 
 
-def test_a_page_below_a_page_is_that_page(new_page: OpenPage) -> None:
-    journey = new_page().open_page("dimensions/x/y", text="The dogs ran.")
-    assert journey.page.url.startswith(f"{journey.address}/dimensions?")
-
-
 def test_a_page_that_stays_white_is_loaded_again_once(new_page: OpenPage) -> None:
     """The error is Streamlit's own, and rare: here we raise it ourselves."""
     journey = new_page().open()
@@ -151,3 +131,25 @@ def test_a_page_that_stays_white_is_loaded_again_once(new_page: OpenPage) -> Non
     assert journey.page.evaluate("window.sameLoad")
     journey.page.evaluate(raised, "some other error")
     assert journey.page.evaluate("window.sameLoad")
+
+
+def test_the_sentence_goes_along_and_the_parts_are_links(new_page: OpenPage) -> None:
+    journey = new_page().open_page("sparsity", text="The cat sat.", twin="gelu", block="1")
+    for name, path in (("Journey", "/?**"), ("Activation", "/sparsity?**")):
+        journey.page.get_by_role("link", name=name).click()
+        journey.page.wait_for_url(journey.address + path)
+        journey.wait_for("The cat sat.").settle()
+        assert journey.query()["twin"] == "gelu"
+        assert journey.query()["block"] == "1"
+    assert "part" not in journey.query()
+    journey.part("Active neurons").part("neurons that never fire")
+    expect(journey.chart("never")).to_be_visible()
+    assert journey.query()["part"] == "awake"
+    assert journey.query()["training_view"] == "never"
+    journey.page.reload()
+    journey.wait_for("The cat sat.")
+    expect(journey.chart("never")).to_be_visible()
+    for _ in range(2):
+        journey.page.go_back()
+        journey.settle()
+    expect(journey.chart("bend").first).to_be_visible()

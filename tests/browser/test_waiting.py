@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import OpenPage
+from tests.browser.journey import box_of
 from tests.served import Server, free_port, served, started_by
 from tests.waiting import until
 
@@ -69,22 +70,24 @@ def queue(server: Server) -> int:
     return int(found[1])
 
 
-@pytest.mark.parametrize(("width", "height"), SIZES)
 @pytest.mark.parametrize("part", MEASURING)
 def test_the_cards_that_will_stand_there_are_shown_at_once(
-    new_page: OpenPage, own: Server, part: str, width: int, height: int
+    new_page: OpenPage, own: Server, part: str
 ) -> None:
     page = new_page().page
-    page.set_viewport_size({"width": width, "height": height})
     with held(own, page):
-        page.goto(f"{own.url}/{part}&twin=gelu&block=1&text={FRESH} {width}.")
-        expect(page.locator(CARD)).to_have_count(MEASURING[part])
-        boxes = [card.bounding_box() for card in page.locator(CARD).all()]
-        assert all(box and box["height"] > 80 and box["width"] > 200 for box in boxes)
-        assert all(card.locator(".sentence").inner_text() for card in page.locator(CARD).all())
-        first = page.locator(CARD).first
-        expect(first.get_by_role("progressbar")).to_be_visible()
-        expect(first.get_by_role("button", name="Cancel")).to_be_visible()
+        page.goto(f"{own.url}/{part}&twin=gelu&block=1&text={FRESH}")
+        for width, height in SIZES:
+            page.set_viewport_size({"width": width, "height": height})
+            expect(page.locator(CARD)).to_have_count(MEASURING[part])
+            for card in page.locator(CARD).all():
+                box = box_of(card)
+                assert box["height"] > 80, (width, box)
+                assert box["width"] > 200, (width, box)
+                assert card.locator(".sentence").inner_text(), width
+            first = page.locator(CARD).first
+            expect(first.get_by_role("progressbar")).to_be_visible()
+            expect(first.get_by_role("button", name="Cancel")).to_be_visible()
         first.get_by_role("button", name="Cancel").click()
         expect(first.get_by_role("progressbar")).to_be_hidden()
         until(lambda: queue(own) == 0)
@@ -133,9 +136,7 @@ def test_what_was_there_stays_until_the_new_is_there(new_page: OpenPage, own: Se
     expect(old).not_to_have_attribute("data-pale", "")
 
 
-def test_the_second_waits_for_the_first_and_goes_on_when_its_tab_is_closed(
-    new_page: OpenPage,
-) -> None:
+def test_the_second_waits_for_the_first_and_its_closed_tab(new_page: OpenPage) -> None:
     first, second = new_page(), new_page()
     first.page.goto(f"{first.address}/{HEARS}&length=24&depth=6")
     doing = "Computing the gradients of ten kinds of layers …"

@@ -1,14 +1,18 @@
-"""WebKit and Firefox draw every part, follow typing and a click, and show a class on a phone."""
+"""WebKit and Firefox draw every part, follow typing and clicks, and need no server."""
 
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from urllib.parse import urlencode
 
 import pytest
 
+from ffnviz.analysis.prediction import predict
+from ffnviz.models.encoder.model import Model
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page
-from tests.browser.conftest import ROOT, OpenPage, serving
+from ffnviz.pictures.wording import percent
+from tests.browser.conftest import LIVE_TEXT, ROOT, OpenPage, serving
 from tests.browser.engines.engine import Engine
 from tests.browser.engines.firefox import firefox
 from tests.browser.engines.webkit import webkit
@@ -59,6 +63,14 @@ FITTED = """() => {
     return shown.length > 0 && main.scrollHeight <= main.clientHeight
         && shown.every(({ bottom, height }) => height > 200 && bottom <= innerHeight);
 }"""
+
+# Of the file: the first line of the guess, once all pictures show the sentence.
+SHOWN = """(sentence) => {
+    const roots = [...document.querySelectorAll(".picture:not([hidden])")].map((e) => e.shadowRoot);
+    const painted = (root) => root?.querySelector("[data-painted]")?.dataset.painted || "{}";
+    if (!roots.length || !roots.every((r) => JSON.parse(painted(r)).sentence === sentence)) return null;
+    return document.querySelector(".bars").shadowRoot.querySelector("li").textContent;
+}"""  # noqa: E501
 
 
 @pytest.fixture(scope="module")
@@ -142,4 +154,20 @@ def test_a_phone_in_a_class(engine: Engine, address: str, new_page: OpenPage) ->
     lecturer.get_by_role("button", name="Next →").click()
     engine.wait(SCENE, scene)
     assert engine.wait(DRAWN, "") == FINE
+    assert engine.errors() == []
+
+
+def test_a_sentence_is_typed_into_a_file(
+    engine: Engine, live_file: Path, twins: dict[str, Model]
+) -> None:
+    engine.resize(1280, 720)
+    engine.open(live_file.as_uri())
+    engine.wait(SHOWN, LIVE_TEXT)
+    engine.click("input")
+    engine.ask("() => document.activeElement.select()")
+    engine.type(TYPED)
+    told = predict(twins["relu"], twins["relu"].trace(TYPED), 3)
+    wanted = f"{told.words[0]}{percent(float(told.probabilities[0]))}"
+    assert engine.wait(SHOWN, TYPED) == wanted
+    assert engine.ask("() => document.querySelector('.notice').textContent") == ""
     assert engine.errors() == []
