@@ -26,7 +26,7 @@ TEST = MALLOC_MMAP_THRESHOLD_=4194304 MALLOC_TRIM_THRESHOLD_=67108864 MALLOC_ARE
 LATER := tests/jobs tests/training tests/server tests/hostile
 # Of `make check`.
 QUICK := tests/state tests/pictures tests/test_architecture.py tests/test_plain_english.py tests/lecture/test_reading.py \
-         tests/models/test_encoder.py tests/models/test_linear.py tests/models/test_edit.py tests/models/test_tokenizer_mask.py
+         tests/models/test_encoder.py tests/models/test_linear.py tests/models/test_edit.py tests/models/test_tokenizer.py
 
 # Tools run as `python -m …`, so the environment still works after the folder was moved.
 PY := .venv/bin/python

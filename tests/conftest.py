@@ -57,10 +57,7 @@ if TYPE_CHECKING:
 # The same examples each time, so that a red test is red for everybody;
 # `pytest --hypothesis-profile=explore` looks for new ones.
 settings.register_profile(
-    "repeatable",
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.too_slow],
+    "repeatable", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.register_profile("explore", deadline=None, derandomize=False, max_examples=5_000)
 settings.load_profile("repeatable")

@@ -25,29 +25,18 @@ EVENTS = {"button": "press", "measure": "measure"}  # of a control, by its kind
 
 @dataclass
 class Person:
-    """One.
+    """One."""
 
-    Attributes:
-        url: of the server's sessions.
-        rng: what they type.
-        page: they open, by its name; the first if empty.
-        query: of the address.
-        runs: pages they got.
-        broken: stack traces they got.
-        settled: for each sentence, seconds from its last key, and from when it was sent.
-        pause_s: for which the box waits for another key.
-        shown: what the server last put into the box.
-    """
-
-    url: str
-    rng: random.Random
-    page: str = ""
-    query: str = ""
-    runs: int = 0
-    broken: int = 0
+    url: str  # of the server's sessions
+    rng: random.Random  # what they type
+    page: str = ""  # they open, by its name; the first if empty
+    query: str = ""  # of the address
+    runs: int = 0  # pages they got
+    broken: int = 0  # stack traces they got
+    # For each sentence, seconds from its last key, and from when it was sent.
     settled: list[tuple[float, float]] = field(default_factory=list)
-    pause_s: float = 0.25
-    shown: str = ""
+    pause_s: float = 0.25  # for which the box waits for another key
+    shown: str = ""  # what the server last put into the box
     _box: str = ""
     _page_hash: str = ""
     _sheet: str = ""
@@ -59,6 +48,10 @@ class Person:
 
     async def open(self) -> None:
         """Open the page, and wait until it is there."""
+        await self._connect()
+        await self.go(self.page, self.query)
+
+    async def _connect(self) -> None:
         self._socket = await websockets.connect(
             self.url,
             subprotocols=[websockets.Subprotocol("streamlit")],
@@ -67,7 +60,6 @@ class Person:
             open_timeout=120,
         )
         self._reading = asyncio.create_task(self._read())
-        await self.go(self.page, self.query)
 
     async def close(self) -> None:
         """Close the tab."""
@@ -129,13 +121,7 @@ class Person:
         """To a server that does not know the page, with the next thing typed."""
         box, shown = self._box, self._page_hash
         await self.close()
-        self._socket = await websockets.connect(
-            self.url,
-            subprotocols=[websockets.Subprotocol("streamlit")],
-            max_size=None,
-            compression=None,
-        )
-        self._reading = asyncio.create_task(self._read())
+        await self._connect()
         self._box, self._page_hash = box, shown
         await self.type(text)
         await self.page_there()

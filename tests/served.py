@@ -16,17 +16,11 @@ START_S = 120
 
 @dataclass(frozen=True)
 class Server:
-    """One that runs.
+    """One that runs."""
 
-    Attributes:
-        url: of its pages.
-        socket: of its pages' sessions.
-        pid: its process, or the one above its workers.
-    """
-
-    url: str
-    socket: str
-    pid: int
+    url: str  # of its pages
+    socket: str  # of its pages' sessions
+    pid: int  # its process, or the one above its workers
 
 
 @contextmanager
@@ -80,19 +74,12 @@ def wait_for(
 
 @dataclass(frozen=True)
 class Usage:
-    """What a process and those it started hold, all together.
+    """What a process and those it started hold, all together."""
 
-    Attributes:
-        mb: resident memory in MB.
-        own_mb: of it, what the process itself holds.
-        files: open file descriptors.
-        threads: threads.
-    """
-
-    mb: float
-    own_mb: float
-    files: int
-    threads: int
+    mb: float  # resident memory in MB
+    own_mb: float  # of it, what the process itself holds
+    files: int  # open file descriptors
+    threads: int  # threads
 
     def __str__(self) -> str:
         return (
@@ -127,17 +114,11 @@ def started_by(pid: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Worked:
-    """Seconds of processor time since the machine started.
+    """Seconds of processor time since the machine started."""
 
-    Attributes:
-        server: of a server and all it started.
-        here: of this process.
-        machine: of everything.
-    """
-
-    server: float
-    here: float
-    machine: float
+    server: float  # of a server and all it started
+    here: float  # of this process
+    machine: float  # of everything
 
     @classmethod
     def now(cls, pid: int) -> "Worked":

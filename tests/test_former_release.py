@@ -58,21 +58,15 @@ def test_a_link_leads_to_what_it_led_to(link: dict[str, Any], catalog: Catalog) 
     assert from_url(state.page, to_url(state, catalog), catalog) == state
 
 
-def test_a_lecture_is_read(catalog: Catalog) -> None:
+def test_lectures_drafts_and_names_are_read(catalog: Catalog) -> None:
     text = (FOLDER / "lecture.toml").read_text(encoding="utf-8")
     lecture = read_lecture(text, catalog, FACTS)
     assert len(lecture.scenes) == 6
     assert lecture.scenes[0].title == "A word is missing"
     assert any(scene.question for scene in lecture.scenes)
-
-
-def test_a_draft_that_a_browser_keeps_is_read(catalog: Catalog) -> None:
     made, shown = read_draft((FOLDER / "draft.json").read_text(encoding="utf-8"), catalog)
     assert shown
     assert len(made.views) == 6
-
-
-def test_names_are_read(catalog: Catalog) -> None:
     text = (FOLDER / "names.json").read_text(encoding="utf-8")
     reading = read_names(text, catalog.networks)
     assert [(n.twin, n.block, n.neuron, n.name) for n in reading.names] == [

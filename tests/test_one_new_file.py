@@ -81,15 +81,9 @@ def test_each_is_one_file() -> None:
                        encoding="utf-8", cwd=ROOT)  # fmt: skip
 
 
-def test_a_new_activation_is_on_the_page(seen: dict[str, Any]) -> None:
+def test_a_new_activation_claim_and_fact_are_on_the_page(seen: dict[str, Any]) -> None:
     assert seen["functions to fit"]["softplus"] == "softplus"
     assert any("'name': 'softplus'" in picture for picture in seen["pictures"])
-
-
-def test_a_new_claim_is_on_the_page(seen: dict[str, Any]) -> None:
     assert any("No activation function is steeper than 1." in each for each in seen["pictures"])
-
-
-def test_a_new_fact_can_be_chosen_and_said(seen: dict[str, Any]) -> None:
     assert seen["numbers"]["hidden_norm"] == "The norm of the hidden layer on the chosen token"
     assert float(seen["said"]) == pytest.approx(seen["norm"], abs=0.06)

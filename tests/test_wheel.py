@@ -101,9 +101,7 @@ def address(installed: Installed) -> Iterator[str]:
         yield address
 
 
-def test_the_wheel_holds_the_package_what_it_needs_from_the_top_and_nothing_else(
-    wheel: Path,
-) -> None:
+def test_the_wheel_holds_what_it_needs_and_pip_knows_what_it_is(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         held = {name for name in archive.namelist() if ".dist-info/" not in name}
     package = (path for path in (ROOT / "ffnviz").rglob("*") if "__pycache__" not in path.parts)
@@ -115,8 +113,6 @@ def test_the_wheel_holds_the_package_what_it_needs_from_the_top_and_nothing_else
     assert held == wanted - readmes
     assert wheel.stat().st_size < LARGEST
 
-
-def test_pip_knows_what_it_is(wheel: Path) -> None:
     with ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
         about = archive.read(name).decode()
@@ -127,7 +123,7 @@ def test_pip_knows_what_it_is(wheel: Path) -> None:
     assert "\n# ffnviz\n" in about  # the readme
 
 
-def test_a_notebook_in_any_folder_gets_the_same_twin(installed: Installed) -> None:
+def test_a_notebook_and_the_command_work_in_any_folder(installed: Installed) -> None:
     program = (
         "import ffnviz, json; "
         f"trace = ffnviz.load('relu').trace({TEXT!r}); "
@@ -138,14 +134,10 @@ def test_a_notebook_in_any_folder_gets_the_same_twin(installed: Installed) -> No
     logits = ffnviz.load("relu").trace(TEXT).logits
     assert likeliest == torch.topk(logits[-2], 5).indices.tolist()
 
-
-def test_the_command_is_there(installed: Installed) -> None:
     assert "--twin" in installed.run(installed.command, "lab", "--help")
 
 
-def test_the_app_starts_in_any_folder_and_serves_its_components(
-    installed: Installed, address: str
-) -> None:
+def test_the_app_starts_anywhere_and_serves_its_parts(installed: Installed, address: str) -> None:
     folders = {"picture": "pictures/adapter", "pictures": "pictures/static"}
     for name in ("picture/adapter.js", "pictures/activation_map.css", "pictures/palettes.json"):
         component, _, path = name.partition("/")

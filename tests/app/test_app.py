@@ -1,49 +1,44 @@
 """The page's logic without a browser: any text and any URL, and what a damaged model says."""
 
+import re
 import shutil
+from itertools import zip_longest
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from ffnviz.app import rail, session
 from ffnviz.app.visit import VISIT
 from ffnviz.models.encoder import model
+from ffnviz.models.encoder.model import load
+from ffnviz.server.idle_collection import IdleCollector
 from ffnviz.state import run_factory
+from ffnviz.state.run_factory import Gpu
+from tests.models.awkward import AWKWARD
+from tests.parts.visits import APP, query, unbroken
 from tests.sent_cells import said, sent_cells
 
-APP = Path(__file__).parents[2] / "app.py"
-AWKWARD = {
-    "spaces": "    ",
-    "one character": "a",
-    "5,000 words": "word " * 5_000,
-    "emoji": "👩\u200d👩\u200d👧\u200d👦 🙂",
-    "right to left": "مرحبا بالعالم",
-    "CJK": "你好,世界",
-    "combining marks": "Z\u0351\u036b\u0343a\u0300\u0301l",
-    "control characters": "a\x00b\x01c\x7f\x1b[0m",
-    "script": "<script>alert(1)</script>",
-    "style": "<style>*{display:none}</style>",
-    "image": "![a](https://example.org/x.png)",
-    "LaTeX": r"$$\frac{1}{0}$$",
-    "mask": "[MASK]",
-    "masks": "[MASK] " * 200,
-    "newlines": "a\nb\r\n\tc",
-}
+# Its last word, the default token, is neither the third token nor the last.
+TEXT = "The old man sat by the river and slept."
 
 
-def opened(**query: str) -> AppTest:
+def opened(**link: str) -> AppTest:
+    """The first page, by a link or without one."""
     app = AppTest.from_file(str(APP), default_timeout=120)
-    for name, value in query.items():
+    for name, value in link.items():
         app.query_params[name] = value
     return app.run()
 
 
-def query(app: AppTest) -> dict[str, str]:
-    """The URL's parameters; AppTest gives each as a list."""
-    return {k: v[-1] if isinstance(v, list) else v for k, v in app.query_params.items()}
+def url_of(**link: str) -> dict[str, str]:
+    """What the URL of the first page says once a link has opened it."""
+    app = unbroken(opened(**{"text": TEXT, **link}))
+    assert not app.error
+    return query(app)
 
 
-def test_the_start_page_opens_and_the_url_says_what_it_shows() -> None:
+def test_the_url_says_what_is_shown_and_keeps_a_choice() -> None:
     app = opened()
     assert not app.exception
     assert query(app) == {
@@ -53,40 +48,6 @@ def test_the_start_page_opens_and_the_url_says_what_it_shows() -> None:
         "token": "4",
     }
 
-
-@pytest.mark.parametrize("text", AWKWARD.values(), ids=AWKWARD.keys())
-def test_no_text_raises(text: str) -> None:
-    app = opened(text=text)
-    assert not app.exception
-    assert not app.error
-    assert app.session_state["text"] == text
-
-
-def test_an_empty_text_is_answered_with_a_hint() -> None:
-    app = opened(text="")
-    assert not app.exception
-    assert "Type a sentence" in said(app, "empty")
-
-
-def test_a_long_text_is_answered_with_what_is_left_out() -> None:
-    app = opened(text="word " * 200)
-    assert f"The last {200 - 128} are" in said(app, "left-out")
-
-
-@pytest.mark.parametrize("value", ["", "x", "0", "-1", "99999999999", "3.5", "٣", "1e3", "\x00"])
-def test_a_garbled_url_never_raises(value: str) -> None:
-    names = ("twin", "block", "token", "order", "neuron")  # one by one: tests/state/test_state.py
-    app = opened(text="Hello there.", **dict.fromkeys(names, value))
-    assert not app.exception
-    shown = query(app)
-    assert shown["twin"] == "relu"
-    assert shown["block"] in ("1", "2")
-    assert shown["token"] in ("1", "2", "3", "4")
-    assert "order" not in shown
-    assert "neuron" not in shown
-
-
-def test_a_choice_in_the_url_is_kept() -> None:
     chosen = {
         "text": "The dogs ran.",
         "twin": "gelu",
@@ -98,15 +59,29 @@ def test_a_choice_in_the_url_is_kept() -> None:
     assert query(opened(**chosen)) == chosen
 
 
-def test_a_link_to_a_network_that_the_server_has_not_says_so() -> None:
+@pytest.mark.parametrize("kind", sorted(AWKWARD.keys() - {"lone surrogates"}))  # no URL has these
+def test_no_text_raises(kind: str) -> None:
+    app, text = opened(text=AWKWARD[kind]), AWKWARD[kind]
+    assert not app.exception
+    assert not app.error
+    assert app.session_state["text"] == text
+
+
+def test_a_text_of_blanks_is_an_empty_one_and_a_token_beyond_the_end_is_the_last() -> None:
+    app = opened(text="")
+    assert not app.exception
+    assert "Type a sentence" in said(app, "empty")
+    assert url_of(text="   ")["text"] == ""
+    n_tokens = len(load("relu").trace(TEXT).tokens)
+    assert url_of(token="999999")["token"] == str(n_tokens)
+
+
+def test_a_link_to_a_network_or_lecture_that_is_not_here_says_so() -> None:
     app = opened(text="The dogs ran.", twin="gpt2 <b>")
     assert "no network called gpt2 <b>, which the link asks for" in said(app, "not-here")
     assert query(app)["twin"] == "relu"
     app.text_input(key="text").set_value("The dogs ran home.").run()
     assert app.session_state[VISIT].not_here == []
-
-
-def test_a_link_to_a_lecture_that_nobody_has_says_so_and_begins_none() -> None:
     app = opened(scene="2", lecture="gone-<b>", present="1")
     assert "no lecture called gone-<b>, which the link asks for" in said(app, "no-lecture")
     assert not {"scene", "lecture", "present"} & query(app).keys()
@@ -116,7 +91,8 @@ def test_a_link_to_a_lecture_that_nobody_has_says_so_and_begins_none() -> None:
         assert query(begun)["scene"] == "2"
 
 
-def test_typing_on_keeps_the_chosen_token_and_another_sentence_does_not() -> None:
+def test_typing_on_keeps_the_token_and_an_unfilled_box_the_sentence() -> None:
+    """WebKit's first message can come before the box has its text, which is not yet ""."""
     app = opened(text="The dogs ran home.", token="2")
     app.text_input(key="text").set_value("The dogs ran home. They slept.").run()
     assert query(app)["token"] == "2"
@@ -124,10 +100,6 @@ def test_typing_on_keeps_the_chosen_token_and_another_sentence_does_not() -> Non
     assert query(app)["token"] == "2"  # the [MASK] this time
     app.text_input(key="text").set_value("It slept for a [MASK].").run()
     assert query(app)["token"] == "5"
-
-
-def test_a_box_that_is_not_filled_yet_does_not_empty_the_sentence() -> None:
-    """WebKit's first message can come before the box has its text, which is not yet ""."""
     app = opened(text="The dogs ran home.")
     before = "The dogs ran home."
     app.text_input(key="text").set_value(None).run()
@@ -136,7 +108,7 @@ def test_a_box_that_is_not_filled_yet_does_not_empty_the_sentence() -> None:
     assert app.session_state[VISIT].state.sentence == ""
 
 
-def test_a_damaged_twin_is_named_without_a_stack_trace(
+def test_a_damaged_twin_is_named_and_no_trace(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     copy = tmp_path / "models"
@@ -153,3 +125,50 @@ def test_a_damaged_twin_is_named_without_a_stack_trace(
     assert "could not be loaded" in app.error[0].value
     assert "weights.safetensors" in app.text[0].value
     assert "Traceback" not in app.text[0].value
+
+
+# Each alone would take its default; those of one line are asked for together.
+NOT_SHOWN = {
+    # int() would read the third, and not the fifth.
+    "token": ("3rd", "-3", "٣", "³", "9" * 5_000, "", "x", "3.5", "1e3"),
+    "block": ("-1", "١", "99", "9" * 5_000, "", "x", "3.5", "1e3"),
+    "neuron": ("7", "relu", "relu-", "relu--1", "relu-٣", "relu-1-2", "swish-7", "relu-999999",
+               "relu-" + "9" * 5_000),
+    "twin": ("RELU",), "order": ("Index",), "colour": ("red",),
+}  # fmt: skip
+
+
+def test_values_that_cannot_be_shown_take_their_defaults() -> None:
+    usual = url_of()
+    for values in zip_longest(*NOT_SHOWN.values()):
+        asked = dict(zip(NOT_SHOWN, values, strict=True))
+        link = {name: value for name, value in asked.items() if value is not None}
+        assert url_of(**link) == usual, link
+
+
+def test_of_a_long_text_the_url_holds_what_was_read_and_the_box_everything() -> None:
+    text = "word " * 5_000
+    read = load("relu").trace(text)
+    app = unbroken(opened(text=text))
+    assert query(app)["text"] == text.removesuffix(read.left_out)
+    assert app.session_state["text"] == text
+    assert f"at most {len(read.tokens)} tokens" in said(app, "left-out")
+    app = opened(text="word " * 200)
+    assert f"The last {200 - 128} are" in said(app, "left-out")
+
+
+def test_a_page_without_a_gpu_says_so_how_long_it_took_and_tells_the_collector(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(IdleCollector, "page_ran", lambda _: told.append("a page ran"))
+    for module in (session, rail):
+        monkeypatch.setattr(module, "find_gpu", lambda: Gpu(None, "there is none in this test"))
+    app = unbroken(opened())
+    *_, switch = sent_cells(app)["network"]["controls"]
+    assert (switch["label"], switch["disabled"], switch["on"]) == ("GPU", True, False)
+    assert switch["help"] == "there is none in this test"
+    line = said(app, "timing-line")
+    assert re.fullmatch(r"[\d.]+ ms on the CPU, \d+% of it in the FFNs", line)
+    app.run()
+    assert told == ["a page ran"] * 2

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import streamlit
 
+from ffnviz.analysis.timing.throughput import Throughput, throughput
 from ffnviz.app import measuring
 from ffnviz.app.visit import visit as visit_now
 from ffnviz.jobs.job import Contention, Job, JobStatus, Order
@@ -16,8 +17,11 @@ from ffnviz.parts.sheet import Measured, Measurement, measured_on
 from ffnviz.parts.timing import stages
 from ffnviz.state import run_factory
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Values
+from tests.at_once import AtOnce
+from tests.jobs.works import takes_a_moment
 from tests.parts.sheets import drawn
+from tests.parts.visits import opened
+from tests.sent_cells import said as measured_said
 from tests.waiting import until
 
 Visit = Callable[[], None]
@@ -48,14 +52,12 @@ def visit(pool: JobPool, monkeypatch: pytest.MonkeyPatch) -> Visit:
 
 @pytest.fixture
 def run() -> Run:
-    return drawn("timing", "stages", measure=False, repeats="5", text="It rained.").run
+    return drawn("timing", "stages", measure=False, text="It rained.").run
 
 
 @pytest.fixture
-def measurement(run: Run) -> Measurement[Any]:
-    (wanted,) = stages.sheet(run, Values({"repeats": "5"})).rows
-    assert isinstance(wanted, Measurement)
-    return wanted
+def measurement() -> Measurement[Any]:
+    return Measurement("a moment", ("usual",), takes_a_moment, lambda _: [])
 
 
 def wait(measurement: Measurement[Any], run: Run) -> Measured[Any]:
@@ -110,9 +112,7 @@ def test_what_nobody_looks_at_any_more_is_cancelled(
 
 
 @pytest.mark.usefixtures("visit")
-def test_another_setup_is_measured_and_the_one_before_is_left(
-    measurement: Measurement[Any], run: Run
-) -> None:
+def test_another_setup_is_measured_in_its_place(measurement: Measurement[Any], run: Run) -> None:
     first = wait(measurement, run)
     other = replace(measurement, setup=("other",))
     assert measuring.result_of(other, run) is first, "what was there stays"
@@ -160,8 +160,7 @@ def test_another_press_cancels_it(measurement: Measurement[Any], run: Run) -> No
 
 @pytest.mark.usefixtures("visit")
 def test_what_few_want_is_measured_at_a_press_only(measurement: Measurement[Any], run: Run) -> None:
-    asked = Measurement("on request", measurement.setup, measurement.work, measurement.after,
-                        measurement.args, on_request=True)  # fmt: skip
+    asked = replace(measurement, name="on request", on_request=True)
     assert measuring.result_of(asked, run) is None
     assert not is_busy(asked)
     measuring.start(asked, run)
@@ -174,8 +173,7 @@ def test_what_few_want_is_measured_at_a_press_only(measurement: Measurement[Any]
 def test_what_needs_no_other_result_has_a_button_only_when_it_failed(
     measurement: Measurement[Any], run: Run, pool: JobPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    once = Measurement("once", measurement.setup, measurement.work, measurement.after,
-                       measurement.args, once=True)  # fmt: skip
+    once = replace(measurement, name="once", once=True)
     assert measuring.with_buttons([once]) == {}
     with monkeypatch.context() as full:
         full.setattr(pool, "submit", is_full)
@@ -203,9 +201,7 @@ def test_a_measurement_that_had_to_share_the_machine_says_so(processor: float, t
 @pytest.mark.parametrize(
     ("others", "said"), [(0, ""), (1, "Waiting for 1 other …"), (2, "Waiting for 2 others …")]
 )
-def test_who_waits_is_told_for_how_many(
-    monkeypatch: pytest.MonkeyPatch, others: int, said: str
-) -> None:
+def test_who_waits_hears_for_whom(monkeypatch: pytest.MonkeyPatch, others: int, said: str) -> None:
     jobs = [Job(None, usual=2.0) for _ in range(others + 1)]  # type: ignore[arg-type]
     pool = JobPool()
     pool._jobs = jobs
@@ -225,3 +221,19 @@ def test_how_long_it_takes_is_said_by_the_last_time_or_by_its_progress() -> None
     assert job.left == pytest.approx(6.0, abs=1.5)
     job.usual, job.works = 1.0, time.monotonic() - 2.0
     assert job.left == pytest.approx(6.0, abs=1.5), "it takes longer than the last time"
+
+
+def test_a_first_time_needs_no_press_and_says_when(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(*given: Any) -> Throughput:
+        asked.append(given[3])
+        return throughput(*given)
+
+    run_factory.CACHE.clear()
+    monkeypatch.setattr(measuring, "JOB_POOL", AtOnce())
+    monkeypatch.setattr(stages, "throughput", counted)
+    visits = [opened("timing", part="products", repeats="5") for _ in range(2)]
+    said = [measured_said(app, "products") for app in visits]
+    assert asked == [5]
+    assert said[0] == said[1], "the second visitor is told when it was measured for the first"

@@ -7,7 +7,6 @@ import pytest
 import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
-from streamlit.testing.v1 import AppTest
 
 from ffnviz.app import rail, sheet_view
 from ffnviz.app.catalog import build_catalog
@@ -39,40 +38,21 @@ UNITS = count_setting("units", 8, 1, 64).with_control("Units")
 HIDDEN = text_setting("of")
 
 
-def test_a_cell_travels_once() -> None:
+def test_a_cell_travels_once_and_again_to_a_browser_that_lost_it() -> None:
     app = opened("sparsity", part="keep")
-    assert {"rail", "chips", "concentration", "keep-words", "footer"} <= set(sent_cells(app))
+    everything = set(sent_cells(app))
+    assert {"rail", "chips", "concentration", "keep-words", "footer"} <= everything
     assert sent_cells(app.run()) == {}
     app.query_params["keep"] = "10"
     again = sent_cells(app.run())
     assert {"rail", "keep-words"} <= set(again)
     assert not {"chips", "examples", "footer"} & set(again), "what stayed is not sent again"
-
-
-def test_a_browser_that_lost_it_asks_and_gets_all() -> None:
-    app = opened("sparsity", part="keep")
-    everything = set(sent_cells(app))
-    assert sent_cells(app.run()) == {}
-    lost(app)
+    browser: Browser = app.session_state[VISIT].browser
+    assert new_events(browser, {"sheet": "a", "events": [], "lost": True}) == []  # as sheet.js says
     assert set(sent_cells(app.run())) == everything
 
 
-def lost(app: AppTest) -> None:
-    """As sheet.js says it."""
-    browser: Browser = app.session_state[VISIT].browser
-    assert new_events(browser, {"sheet": "a", "events": [], "lost": True}) == []
-
-
-def test_of_many_cells_the_last_used_are_known() -> None:
-    browser = Browser()
-    assert all(browser.lacks(str(n)) for n in range(KEPT))
-    assert not browser.lacks("0")
-    assert browser.lacks("one more")
-    assert browser.lacks("1"), "the browser has forgotten it"
-    assert not browser.lacks("0")
-
-
-def test_what_was_done_is_done_once_and_in_order() -> None:
+def test_what_was_done_is_done_once_and_the_last_used_cells_are_known() -> None:
     browser = Browser()
     events = [{"number": n, "cell": "rail", "name": "move", "value": n} for n in (1, 2)]
     assert new_events(browser, {"sheet": "a", "events": events[:1]}) == [("rail", "move", 1)]
@@ -80,6 +60,15 @@ def test_what_was_done_is_done_once_and_in_order() -> None:
     assert new_events(browser, {"sheet": "a", "events": events}) == []
     assert new_events(browser, None) == []  # a page that is being left has nothing
     assert len(new_events(browser, {"sheet": "loaded anew", "events": events})) == 2
+    browser = Browser()
+    assert all(browser.lacks(str(n)) for n in range(KEPT))
+    assert not browser.lacks("0")
+    assert browser.lacks("one more")
+    assert browser.lacks("1"), "the browser has forgotten it"
+    assert not browser.lacks("0")
+    assert nearest((1, 10, 100), 4) == 1, "stops that grow by factors are compared by ratio"
+    assert nearest((0, 10, 20), 4) == 0
+    assert nearest((100, 10, 1), 4) == 1, "in whatever order"
 
 
 JSON = st.recursive(
@@ -150,12 +139,6 @@ def test_what_no_control_sends_asks_for_nothing(cell: Cell, value: Any) -> None:
     for event in ("move", "press", "measure"):
         assert cell.events[event](value) is None
     assert cell.events["press"]("Off") is None
-
-
-def test_a_value_between_two_stops_shows_the_nearer() -> None:
-    assert nearest((1, 10, 100), 4) == 1, "stops that grow by factors are compared by ratio"
-    assert nearest((0, 10, 20), 4) == 0
-    assert nearest((100, 10, 1), 4) == 1, "in whatever order"
 
 
 def test_of_two_things_done_at_once_the_second_means_what_the_first_has_made(

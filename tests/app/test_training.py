@@ -86,9 +86,13 @@ def pauses(pool: Recorder, *, ended: bool = False, spent: bool = False) -> Job:
     return job
 
 
-@pytest.mark.parametrize("what", ["pause", "stop"])
-def test_what_there_is_not_can_be_neither_paused_nor_stopped(pool: Recorder, what: str) -> None:
-    training.do(measurement(), what)
+def test_what_there_is_not_or_may_not_be_is_not_trained(pool: Recorder) -> None:
+    for what in ["pause", "stop"]:
+        training.do(measurement(), what)
+        assert pool.jobs == []
+    use(replace(config(), train_minutes=0.0))
+    training.do(measurement(), "train")
+    assert course().status is Status.NEW
     assert pool.jobs == []
 
 
@@ -174,11 +178,18 @@ def test_what_is_over_does_not_go_on_but_begins_anew(pool: Recorder, over: dict[
     assert course().moments == ()
 
 
-def test_cancelled_it_is_forgotten(pool: Recorder) -> None:
+def test_a_cancelled_or_lost_training_is_forgotten_and_a_full_queue_is_said(pool: Recorder) -> None:
     job = runs(pool)
     training.do(measurement(), "stop")
     assert job.status is JobStatus.CANCELLED
     assert course().status is Status.NEW
+    job = runs(pool)
+    job.status, job.problem = JobStatus.FAILED, "The process ended."
+    found = course()
+    assert (found.status, found.problem) == (Status.NEW, "The process ended.")
+    pool.full = True
+    training.do(measurement(), "train")
+    assert course().problem == "60 computations wait already."
 
 
 def test_another_sentence_is_watched_while_it_runs_and_after(pool: Recorder) -> None:
@@ -191,23 +202,6 @@ def test_another_sentence_is_watched_while_it_runs_and_after(pool: Recorder) -> 
     course("Who [MASK] it?")
     course("Yet [MASK].")
     assert pool.jobs[-1].order.args[:3] == (b"nets", "Yet [MASK].", 0)
-
-
-def test_a_lost_process_and_a_full_queue_are_said(pool: Recorder) -> None:
-    job = runs(pool)
-    job.status, job.problem = JobStatus.FAILED, "The process ended."
-    found = course()
-    assert (found.status, found.problem) == (Status.NEW, "The process ended.")
-    pool.full = True
-    training.do(measurement(), "train")
-    assert course().problem == "60 computations wait already."
-
-
-def test_a_server_may_train_nothing(pool: Recorder) -> None:
-    use(replace(config(), train_minutes=0.0))
-    training.do(measurement(), "train")
-    assert course().status is Status.NEW
-    assert pool.jobs == []
 
 
 def test_the_next_training_reads_a_text_of_ones_own_until_that_is_let_go(pool: Recorder) -> None:

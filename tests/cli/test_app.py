@@ -1,6 +1,5 @@
 """`ffnviz app` says where the page is, who can open it, and why it cannot start."""
 
-import importlib
 import os
 import socket
 import sys
@@ -12,13 +11,8 @@ from click.testing import CliRunner
 
 from ffnviz.cli import main
 from ffnviz.cli.app import allowed_hosts, announcement, free_address
-from ffnviz.models.config import (
-    VARIABLES,
-    Config,
-    NetworkRequest,
-    config,
-    config_from_environment,
-)
+from ffnviz.models.config import VARIABLES, Config, NetworkRequest, config, config_from_environment
+from tests import served
 
 
 @pytest.fixture
@@ -29,53 +23,51 @@ def taken() -> Iterator[int]:
 
 @pytest.fixture
 def free_port() -> str:
-    with socket.create_server(("localhost", 0)) as listener:
-        return str(listener.getsockname()[1])
+    return str(served.free_port())
 
 
-def test_localhost_is_this_computer_alone(free_port: str) -> None:
+def test_it_is_said_where_the_page_is_and_who_can_open_it(free_port: str) -> None:
     port = int(free_port)
     said = announcement(free_address("localhost", port), port)
     assert said == f"ffnviz: http://localhost:{port} (Ctrl-C ends it)"
+    for address, shown in [("127.0.0.2", "127.0.0.2"), ("::1", "[::1]")]:
+        assert announcement(address, 9_000) == f"ffnviz: http://{shown}:9000 (Ctrl-C ends it)"
+    for address in ["0.0.0.0", "::", "192.168.1.5"]:
+        first, second = announcement(address, 9_000).splitlines()
+        shown = "192.168.1.5" if address == "192.168.1.5" else "localhost"
+        assert first == f"ffnviz: http://{shown}:9000 (Ctrl-C ends it)"
+        assert second.startswith("Others on your network can open it too")
+        assert "0.0.0.0" not in second
+    assert set(allowed_hosts("127.0.0.1", ())) == {"localhost", "127.0.0.1", "::1"}
+    assert set(allowed_hosts("127.0.0.2", ("here.org",))) > {"localhost", "127.0.0.2", "here.org"}
+    assert allowed_hosts("0.0.0.0", ()) == ()
+    assert set(allowed_hosts("0.0.0.0", ("here.org",))) > {"localhost", "127.0.0.1", "here.org"}
 
 
-@pytest.mark.parametrize(
-    ("address", "shown"),
-    [("127.0.0.2", "127.0.0.2"), ("::1", "[::1]")],
-)
-def test_another_address_of_this_computer_is_shown_as_it_is(address: str, shown: str) -> None:
-    assert announcement(address, 9_000) == f"ffnviz: http://{shown}:9000 (Ctrl-C ends it)"
-
-
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.5"])
-def test_what_others_can_reach_is_said(address: str) -> None:
-    first, second = announcement(address, 9_000).splitlines()
-    shown = "192.168.1.5" if address == "192.168.1.5" else "localhost"
-    assert first == f"ffnviz: http://{shown}:9000 (Ctrl-C ends it)"
-    assert second.startswith("Others on your network can open it too")
-    assert "0.0.0.0" not in second
-
-
-def test_a_port_that_is_taken_is_named_with_another_to_try(taken: int) -> None:
+def test_a_taken_port_is_named_with_another_to_try_also_from_the_environment(taken: int) -> None:
     result = CliRunner().invoke(main, ["app", "--port", str(taken)])
     assert result.exit_code == 1
     assert f"Port {taken} is taken" in result.output
     assert f"--port {taken + 1}" in result.output
-
-
-@pytest.mark.parametrize("host", ["", "no host", "192.0.2.1", "a" * 80, "-1", "unix:///x", "☃"])
-def test_what_is_no_address_of_this_computer_is_answered_in_words(host: str) -> None:
-    result = CliRunner().invoke(main, ["app", "--port", "8670", f"--host={host}"])
-    assert result.exit_code == 1
-    assert f"“{host}”" in result.output
-    assert "localhost" in result.output
-
-
-def test_the_environment_may_say_where(taken: int) -> None:
     environment = {"STREAMLIT_SERVER_PORT": str(taken), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1"}
     result = CliRunner().invoke(main, ["app"], env=environment)
     assert result.exit_code == 1
     assert f"Port {taken} is taken" in result.output
+
+
+def test_what_is_no_address_or_name_is_refused_in_words(free_port: str) -> None:
+    for host in ["", "no host", "192.0.2.1", "a" * 80, "-1", "unix:///x", "☃"]:
+        result = CliRunner().invoke(main, ["app", "--port", "8670", f"--host={host}"])
+        assert result.exit_code == 1
+        assert f"“{host}”" in result.output
+        assert "localhost" in result.output
+    for name in ["https://ffnviz.example.org", "ffnviz.example.org:80", "a/b", ""]:
+        result = CliRunner().invoke(main, ["app", "--port", free_port, f"--allowed-host={name}"])
+        assert result.exit_code == 2
+        assert f"“{name}” is not the name of a server" in " ".join(result.output.split())
+    result = CliRunner().invoke(main, ["app", "--port", free_port, "--frame-ancestors", "a; b"])
+    assert result.exit_code == 2
+    assert "--frame-ancestors" in result.output
 
 
 @pytest.mark.parametrize(
@@ -98,24 +90,10 @@ def test_where_classes_cannot_be_kept_is_said_before_anything_is_served(
     assert "secret" not in result.output
 
 
-@pytest.mark.parametrize("name", ["https://ffnviz.example.org", "ffnviz.example.org:80", "a/b", ""])
-def test_what_is_no_name_of_a_server_is_refused(free_port: str, name: str) -> None:
-    result = CliRunner().invoke(main, ["app", "--port", free_port, f"--allowed-host={name}"])
-    assert result.exit_code == 2
-    assert f"“{name}” is not the name of a server" in " ".join(result.output.split())
-
-
-def test_a_server_of_this_computer_has_its_names_and_an_open_one_any() -> None:
-    assert set(allowed_hosts("127.0.0.1", ())) == {"localhost", "127.0.0.1", "::1"}
-    assert set(allowed_hosts("127.0.0.2", ("here.org",))) > {"localhost", "127.0.0.2", "here.org"}
-    assert allowed_hosts("0.0.0.0", ()) == ()
-    assert set(allowed_hosts("0.0.0.0", ("here.org",))) > {"localhost", "127.0.0.1", "here.org"}
-
-
 def test_the_environment_may_name_networks_and_indexes(
     monkeypatch: pytest.MonkeyPatch, free_port: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(importlib.import_module("ffnviz.cli.app"), "prove_networks", sys.exit)
+    monkeypatch.setattr("ffnviz.cli.app_checks.prove_networks", sys.exit)
     paths = [tmp_path / "one.npz", tmp_path / "with a blank.npz"]
     for path in paths:
         path.touch()
@@ -143,7 +121,7 @@ ASKED = {
 def test_an_option_and_its_variable_fill_the_same_field(
     monkeypatch: pytest.MonkeyPatch, free_port: str, by_option: bool
 ) -> None:
-    monkeypatch.setattr(importlib.import_module("ffnviz.cli.app"), "check_class_store", sys.exit)
+    monkeypatch.setattr("ffnviz.cli.app_checks.check_class_store", sys.exit)
     options = [f"{name}={value}" for name, value in ASKED.items()] if by_option else []
     environment = dict(zip((VARIABLES[name][0] for name in FIELDS), ASKED.values(), strict=True))
     CliRunner().invoke(
@@ -151,12 +129,6 @@ def test_an_option_and_its_variable_fill_the_same_field(
     )
     assert "here.org" in config().hosts, "browsers send names in lower case"
     assert [getattr(config(), name) for name in FIELDS[1:]] == [*list(ASKED.values())[1:3], 0.5]
-
-
-def test_what_is_no_address_of_a_page_is_refused(free_port: str) -> None:
-    result = CliRunner().invoke(main, ["app", "--port", free_port, "--frame-ancestors", "a; b"])
-    assert result.exit_code == 2
-    assert "--frame-ancestors" in result.output
 
 
 @pytest.mark.parametrize("name", FIELDS)

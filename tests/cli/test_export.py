@@ -49,7 +49,7 @@ def test_a_live_folder_is_written_and_no_other_page_is_lost(tmp_path: Path) -> N
     assert (folder / "index.html").read_text() == "<p>mine</p>"
 
 
-def test_a_network_that_a_live_page_could_not_compute_is_refused(
+def test_a_folder_is_taken_home_alone_or_refused_where_a_page_cannot_compute_it(
     tmp_path: Path, model_folder: Path
 ) -> None:
     file = tmp_path / "page.html"
@@ -57,10 +57,6 @@ def test_a_network_that_a_live_page_could_not_compute_is_refused(
     assert code == 1
     assert "A live page cannot compute 'tiny': its sizes, 16, 32, 300, are not all" in problems
     assert not file.exists()
-
-
-def test_a_folder_of_our_own_kind_is_taken_home_alone(tmp_path: Path, model_folder: Path) -> None:
-    file = tmp_path / "page.html"
     code, _, problems = export("--model", str(model_folder), "--text", "A cat.", "-o", str(file))
     assert code == 0, problems
     header, _ = contents(file.read_text(encoding="utf-8"))
@@ -124,9 +120,7 @@ def test_the_place_is_looked_at_before_anything_is_computed(
         (["--model", "no-such-folder/x/y"], "no-such-folder"),
     ],
 )
-def test_what_cannot_be_saved_is_said_in_a_sentence(
-    tmp_path: Path, arguments: list[str], why: str
-) -> None:
+def test_what_cannot_be_saved_is_said_so(tmp_path: Path, arguments: list[str], why: str) -> None:
     file = tmp_path / "page.html"
     code, _, problems = export(*arguments, "-o", str(file))
     assert code != 0

@@ -28,7 +28,7 @@ def run(*arguments: object) -> Result:
     return CliRunner().invoke(main, [str(argument) for argument in arguments])
 
 
-def test_check_says_the_size_the_proof_and_what_it_is(folder: Path) -> None:
+def test_check_says_the_size_and_the_proof_also_as_json(folder: Path) -> None:
     done = run("check", folder)
     assert done.exit_code == 0, done.output
     lines = done.output.splitlines()
@@ -38,12 +38,30 @@ def test_check_says_the_size_the_proof_and_what_it_is(folder: Path) -> None:
     assert "pre-norm" in lines[7]
     assert "from left to right, and predicts words" in lines[8]
 
+    report = json.loads(run("check", folder, "--json").stdout)
+    network = ffnviz.load(folder)
+    assert isinstance(network, ExternalNetwork)
+    assert (report["d_model"], report["d_ff"], report["n_blocks"]) == (32, 128, 2)
+    assert list(report["equations"]) == ["E1", "E2", "E3", "E4", "E5"]
+    assert all(0 <= e["error"] <= report["tolerance"] for e in report["equations"].values())
+    assert report["fingerprint"] == network.fingerprint
+    assert report["causal"]
+    assert not report["ours"]
+    twin = json.loads(run("check", "relu", "--json").stdout)
+    assert twin["ours"]
+    assert twin["activation"] == "relu"
+    assert "equations" not in twin
 
-def test_check_refuses_in_a_sentence(tmp_path: Path) -> None:
+
+def test_check_and_the_app_refuse_in_a_sentence(tmp_path: Path) -> None:
     done = run("check", tmp_path)
     assert done.exit_code == 1
     assert done.output.startswith(f"Error: {tmp_path}: there is no config.json")
     assert "one of ours" in run("check", "relu").output
+    done = run("app", "--port", 8690, "--model", tmp_path / "nowhere")
+    assert done.exit_code == 1
+    assert "there is no such folder" in done.output
+    assert "say what to show" in run("app", "--port", 8690, "--no-twins").output
 
 
 def test_it_loads_in_a_notebook(folder: Path) -> None:
@@ -76,9 +94,7 @@ def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
     assert "not both" in run("index", "--model", folder, "--twin", "relu", "--out", out).output
 
 
-def test_an_index_is_not_shown_for_a_copy_with_another_attention(
-    folder: Path, tmp_path: Path
-) -> None:
+def test_an_index_is_not_for_a_copy_with_another_attention(folder: Path, tmp_path: Path) -> None:
     """The FFNs and the folder's name are the same, and so were the fingerprints once."""
     other = shutil.copytree(folder, tmp_path / "other" / folder.name)
     weights = {name: t.clone() for name, t in load_file(other / "model.safetensors").items()}
@@ -122,26 +138,3 @@ def test_the_app_shows_what_it_is_told(
     assert requested_network("google/gemma@main", None) == NetworkRequest(
         "google/gemma", None, "main"
     )
-
-
-def test_the_app_refuses_before_it_serves(tmp_path: Path) -> None:
-    done = run("app", "--port", 8690, "--model", tmp_path / "nowhere")
-    assert done.exit_code == 1
-    assert "there is no such folder" in done.output
-    assert "say what to show" in run("app", "--port", 8690, "--no-twins").output
-
-
-def test_check_says_the_same_as_json(folder: Path) -> None:
-    report = json.loads(run("check", folder, "--json").stdout)
-    network = ffnviz.load(folder)
-    assert isinstance(network, ExternalNetwork)
-    assert (report["d_model"], report["d_ff"], report["n_blocks"]) == (32, 128, 2)
-    assert list(report["equations"]) == ["E1", "E2", "E3", "E4", "E5"]
-    assert all(0 <= e["error"] <= report["tolerance"] for e in report["equations"].values())
-    assert report["fingerprint"] == network.fingerprint
-    assert report["causal"]
-    assert not report["ours"]
-    twin = json.loads(run("check", "relu", "--json").stdout)
-    assert twin["ours"]
-    assert twin["activation"] == "relu"
-    assert "equations" not in twin

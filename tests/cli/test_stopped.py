@@ -4,17 +4,15 @@ import os
 import signal
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.error import URLError
 
 import numpy as np
 import pytest
 
-from tests.served import free_port
+from tests.served import free_port, started_by, wait_for
+from tests.waiting import until
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="asks Linux")
 PATIENCE_S = 120
@@ -32,35 +30,16 @@ ffnviz.__main__.main()
 """
 
 
-def _state_and_parent(pid: str) -> tuple[str, int]:
-    """A process's state and its parent."""
-    state, parent, *_ = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return state, int(parent)
-
-
-def _children(pid: int) -> set[int]:
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if _state_and_parent(folder.name)[1] == pid:
-                found.add(int(folder.name))
-        except OSError:
-            continue  # it ended meanwhile
-    return found
-
-
 def _wait_until_gone(pids: set[int]) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while pids:
-        assert time.monotonic() < end, f"{pids} are still there"
-        for pid in list(pids):
-            try:
-                gone = _state_and_parent(str(pid))[0] == "Z"
-            except OSError:
-                gone = True
-            if gone:
-                pids.discard(pid)
-        time.sleep(0.05)
+    """Until none is there, or is more than a name that its parent has not asked for."""
+
+    def is_gone(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+        except OSError:
+            return True
+
+    until(lambda: all(map(is_gone, pids)), PATIENCE_S)
 
 
 @contextmanager
@@ -90,7 +69,7 @@ def _until_some_are_done(index: "subprocess.Popen[str]") -> set[int]:
     """Its processes, once a piece is counted."""
     assert index.stdout is not None
     assert any(int(line) > 0 for line in index.stdout)
-    workers = _children(index.pid)
+    workers = set(started_by(index.pid))
     assert len(workers) >= 2
     return workers
 
@@ -122,8 +101,6 @@ def test_the_processes_of_a_killed_run_end_with_it(corpus: Path, tmp_path: Path)
 
 
 WORKS = """
-import time
-import urllib.request
 from ffnviz.jobs.job import Order
 from ffnviz.jobs.job_pool import start_worker
 from ffnviz.jobs.channel import send, receive
@@ -149,20 +126,8 @@ def test_the_worker_of_a_killed_server_ends_with_it_whatever_it_computes() -> No
 def test_the_processes_of_a_killed_server_end_with_it() -> None:
     port = free_port()
     with _running("-m", "ffnviz", "app", "--workers", "2", "--port", str(port)) as server:
-        _wait_for_answer(f"http://localhost:{port}/_stcore/health")
-        workers = _children(server.pid)
+        wait_for(f"http://localhost:{port}/_stcore/health")
+        workers = set(started_by(server.pid))
         assert len(workers) >= 2
         server.kill()
         _wait_until_gone(workers)
-
-
-def _wait_for_answer(url: str) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            with urllib.request.urlopen(url) as answer:
-                assert answer.status == 200
-                return
-        except URLError:
-            assert time.monotonic() < end, f"{url} does not answer"
-            time.sleep(0.1)

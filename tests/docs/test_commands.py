@@ -1,10 +1,14 @@
 """Every `ffnviz …` of a page, and of what the program itself prints, is typed and does its work."""
 
+import ast
+import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -13,15 +17,202 @@ from itertools import chain, groupby
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
+import click
 import pytest
+from click.testing import CliRunner
+from transformers import AutoModelForCausalLM, GPT2Config
 
-from tests.docs.commands import Command, all_told, as_typed, printed
-from tests.docs.place import furnish
+from ffnviz.cli import main
+from tests.analysis.features.folders import drawn, saved
 from tests.docs.typing_in import typed
 from tests.jobs.indexing.conftest import serving
 from tests.lecture.class_stores import redis_server
+from tests.models.external.families import GPT2, build
+from tests.models.external.folders import TOKENIZERS
 from tests.served import free_port
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = [
+    path
+    for pattern in ("README.md", "docs/**/*.md", "deploy/**/*.md", "assets/**/*.md")
+    for path in sorted(ROOT.glob(pattern))
+]
+NAMES = "|".join(main.list_commands(click.Context(main)))
+SET = r"(?:[A-Z_]+=\S+ +)*"
+QUOTED = re.compile(rf"(?:`|“|<code>)({SET}ffnviz [a-z][^`”<]*)")
+TYPED = re.compile(rf"^ *({SET}(?:\.venv/bin/)?ffnviz +[a-z].*)$", re.MULTILINE)
+SAID = re.compile(rf"(?:^|(?<!^Usage): )(ffnviz (?:{NAMES})(?: .*)?)$", re.MULTILINE)
+CODE = re.compile(r"^```bash\n((?:.*\n)*?)```$|^((?: {4}.*\n)+)", re.MULTILINE)
+VARIABLE = re.compile(r"[A-Z_]+=\S*")
+OMITTED = re.compile(r"[A-Z]+|…")
+
+
+@dataclass(frozen=True)
+class Told:
+    """A command, and where it stands."""
+
+    line: str
+    place: str
+
+
+def on_a_page(text: str, place: str) -> Iterator[Told]:
+    """Those of Markdown: a line of code, or quoted in a sentence."""
+    text = text.replace("\\\n", " ")
+    for block in CODE.findall(f"{text}\n"):
+        for found in TYPED.findall("".join(block)):
+            yield Told(found, place)
+    yield from _in_sentences(text, place)
+
+
+def in_code(path: Path) -> Iterator[Told]:
+    """Those of the strings of a module; of an f-string's values each is “…”."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    inside = {id(n) for f in ast.walk(tree) if isinstance(f, ast.JoinedStr) for n in f.values}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = (str(n.value) if isinstance(n, ast.Constant) else "…" for n in node.values)
+            yield from printed("".join(parts), str(path.relative_to(ROOT)))
+        elif isinstance(node, ast.Constant) and id(node) not in inside:
+            yield from printed(str(node.value), str(path.relative_to(ROOT)))
+
+
+def printed(output: str, place: str) -> Iterator[Told]:
+    """Those that a command has printed, or may print."""
+    yield from _in_sentences(output, place)
+    for found in SAID.findall(output):
+        yield Told(found, place)
+
+
+def _in_sentences(text: str, place: str) -> Iterator[Told]:
+    """Those that are quoted; a name alone is not a command to type."""
+    for found in QUOTED.findall(text):
+        words = found.split()
+        if words[-2] != "ffnviz":
+            yield Told(" ".join(words), place)
+
+
+def all_told() -> list[Told]:
+    """All of the documents' and the program's, in the order in which a reader meets them."""
+    told = [
+        each
+        for page in DOCUMENTS
+        for each in on_a_page(page.read_text(encoding="utf-8"), str(page.relative_to(ROOT)))
+    ]
+    for path in sorted((ROOT / "ffnviz").rglob("*.py")):
+        told += in_code(path)
+    for path in sorted((ROOT / "ffnviz").rglob("*.html")):
+        told += on_a_page(path.read_text(encoding="utf-8"), str(path.relative_to(ROOT)))
+    return told
+
+
+@dataclass(frozen=True)
+class Command:
+    """What is run: words behind `ffnviz`, and what is set for it."""
+
+    words: tuple[str, ...]
+    variables: tuple[str, ...]
+
+    @property
+    def name(self) -> str:
+        """index, app, …"""
+        return self.words[0]
+
+
+def as_typed(line: str, values: Mapping[str, str]) -> list[Command]:
+    """A line without its remark, with a value for each option that has none; `a|b` is two."""
+    words = shlex.split(line.partition(" > ")[0].replace("…--", "--"), comments=True)
+    variables = []
+    while VARIABLE.fullmatch(words[0]):
+        variables.append(words.pop(0))
+    commands = []
+    for name in words[1].split("|"):
+        known = main.get_command(click.Context(main), name)
+        rest = words[2:] if known is None else _whole(known, words[2:], values)
+        commands.append(Command((name, *rest), tuple(variables)))
+    return commands
+
+
+def _whole(command: click.Command, words: list[str], values: Mapping[str, str]) -> list[str]:
+    takes = {
+        name: not (isinstance(option, click.Option) and option.is_flag)
+        for option in command.params
+        for name in option.opts
+    }
+    whole: list[str] = []
+    for number, word in enumerate(words):
+        if OMITTED.fullmatch(word):
+            continue
+        whole.append(word)
+        after = words[number + 1 : number + 2]
+        if takes.get(word) and (not after or OMITTED.fullmatch(after[0])):
+            whole.append(values[word])
+    return whole
+
+
+TEXTS = ("She lit the fire and made tea.\nThe dog slept.\n", "The boat left at dawn.\n")
+LINES = [
+    f"The {animal} {does} in the {place}. " * 4
+    for animal in ("cat", "dog", "old man", "girl")
+    for does in ("sat", "slept", "sang", "ran")
+    for place in ("house", "garden", "rain")
+]
+LECTURE = """
+title = "One word is missing"
+[[scene]]
+title = "What could it be?"
+say = "The network says {says}, with {says_share}."
+link = "?page=journey&text=How+[MASK]+they+know%3F"
+[scene.question]
+ask = "Which word is hidden?"
+options = ["do", "does"]
+answer = 1
+"""
+
+
+def furnish(place: Path) -> None:
+    """Write what the commands read."""
+    for name in ("my-texts", "folder", "shared/texts"):
+        for number, text in enumerate(TEXTS):
+            _write(place / name / f"{number}.txt", text)
+    for name in ("first", "second", "a-book"):
+        _write(place / "books" / f"{name}.txt", "\n".join(LINES))
+    _write(place / "sentences.txt", "\n".join(line.split(". ")[0] for line in LINES))
+    _write(place / "few.txt", "\n".join(TEXTS))
+    for name in ("my.toml", "one.toml"):
+        _write(place / name, LECTURE)
+    _trained(place, place / "assets" / "models" / "relu")
+    _network(place / "gpt2", 2)
+    for name in ("my-network", "step-10", "step-100"):
+        shutil.copytree(place / "gpt2", place / name)
+    _network(place / "shared" / "my-7b", 24)
+    sae = saved(place / "sae", drawn("standard", 512, 64), "blocks.0.hook_mlp_out") / "cfg.json"
+    sae.write_text(sae.read_text().replace('"tiny"', '"relu"'))
+    row = {"modelId": "gpt2", "layer": "0", "index": "3", "description": "cats"}
+    _write(place / "explanations" / "batch-0.jsonl", json.dumps(row))
+
+
+def _trained(place: Path, out: Path) -> None:
+    """Two steps of a network of our own, with the record of them."""
+    small = "--d-model 32 --d-ff 64 --blocks 1 --heads 2 --vocabulary 300 --steps 2 --points 2"
+    words = ["train", "--corpus", place / "books", "--out", out, "--work", place / ".first"]
+    words += ["--hold-out", "second", "--warmup-steps", 1, *small.split()]
+    result = CliRunner().invoke(main, [str(word) for word in words])
+    assert result.exit_code == 0, result.output
+
+
+def _network(folder: Path, n_blocks: int) -> None:
+    config = GPT2Config(**{**GPT2, "n_layer": n_blocks})
+    network: Any = build(lambda: AutoModelForCausalLM.from_config(config))
+    network.save_pretrained(folder)
+    TOKENIZERS["GPT-2"]().save_pretrained(folder)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
 
 # What stands where a page has “…”, FILE, or nothing.
 VALUES = {
@@ -31,7 +222,7 @@ VALUES = {
 # The same work, less of it. An option without a value is left out, and so is Ray's engine, which
 # has tests of its own (`tests/jobs/indexing`).
 SMALLER = {
-    "flips": {"--sentences": "sentences.txt"},
+    "flips": {"--sentences": "few.txt"},
     "index": {"--workers": "1", "--address": "", "--gpus-per-worker": ""},
     "learn": {"--steps": "2"},
     "study": {"--steps": "1", "--seeds": "1", "--variant": "one-block"},
@@ -41,6 +232,7 @@ SMALLER = {
 NOBODY = "127.0.0.1:9"  # no server stands for Google's: what is tried is its sentence
 KEYS = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "secret", "HF_HUB_OFFLINE": "1"}
 LONGEST_S = 300
+SERVED = {"--host", "--workers", "--class-store"}  # with these alone, `app` serves its page, too
 
 
 @dataclass(frozen=True)
@@ -113,14 +305,16 @@ class Tried:
 
 
 def run(command: Command, world: World) -> Tried:
-    """Type a command, and of `app` ask for its page and stop it."""
+    """Type a command, and of an `app` that serves ask for its page and stop it."""
     port, is_app = free_port(), command.name == "app"
+    options = {word for word in command.words if word.startswith("--")}
+    serves = is_app and options <= SERVED
     output = world.place.parent / f"{port}.txt"
     variables = dict(pair.split("=", 1) for pair in command.variables)
     words = [*command.words, *["--port", str(port)] * is_app]
-    process = typed(words, world.place, KEYS | variables, output)
+    process = typed(words, world.place, KEYS | variables, output, serves)
     wrong = ""
-    if is_app:
+    if serves:
         wrong = "" if answers(f"http://localhost:{port}/", process) else "its page does not answer"
         if process.is_alive():
             os.kill(process.pid or 0, signal.SIGINT)
@@ -129,7 +323,7 @@ def run(command: Command, world: World) -> Tried:
         process.kill()
         process.join()
         wrong = "it does not end"
-    text, right = output.read_text(encoding="utf-8"), 130 if is_app else 0
+    text, right = output.read_text(encoding="utf-8"), 130 if serves else 0
     if any(word.startswith("gs://") for word in words):
         right = 1 if "gs://my-bucket/texts: " in text else 0
     if not wrong and process.exitcode != right:

@@ -5,8 +5,11 @@ import os
 import runpy
 import sys
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from types import SimpleNamespace
+from unittest.mock import patch
 
 FORK = multiprocessing.get_context("forkserver")
 FORK.set_forkserver_preload([
@@ -17,15 +20,21 @@ FORK.set_forkserver_preload([
 
 
 def typed(
-    words: Sequence[str], place: Path, variables: Mapping[str, str], output: Path
+    words: Sequence[str], place: Path, variables: Mapping[str, str], output: Path, serves: bool
 ) -> BaseProcess:
-    """A process that runs the command in a folder, and writes what it prints to a file."""
-    process = FORK.Process(target=_run, args=(tuple(words), place, dict(variables), output))
+    """A process that runs the command in a folder, and writes what it prints to a file.
+
+    An `app` that does not serve ends where it would begin to: all is opened and checked by then.
+    """
+    given = (tuple(words), place, dict(variables), output, serves)
+    process = FORK.Process(target=_run, args=given)
     process.start()
     return process
 
 
-def _run(words: tuple[str, ...], place: Path, variables: dict[str, str], output: Path) -> None:
+def _run(
+    words: tuple[str, ...], place: Path, variables: dict[str, str], output: Path, serves: bool
+) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     written = os.open(output, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
     os.dup2(written, 1)
@@ -34,4 +43,14 @@ def _run(words: tuple[str, ...], place: Path, variables: dict[str, str], output:
     os.chdir(place)
     os.environ.update(variables)
     sys.argv = ["ffnviz", *words]
-    runpy.run_module("ffnviz", run_name="__main__", alter_sys=True)
+    lab, timing, app = map(
+        import_module, ("ffnviz.analysis.lab", "ffnviz.cli.timing", "ffnviz.cli.app")
+    )
+    nothing = SimpleNamespace(run=lambda **_: None)
+    with (
+        patch.object(lab, "EXPERIMENTS", lab.EXPERIMENTS[:3]),
+        patch.object(timing, "GROWTH_RUNS", 1),
+        patch.object(app, "application", app.application if serves else lambda _: nothing),
+        patch.object(app, "serve_with", app.serve_with if serves else lambda *_: None),
+    ):
+        runpy.run_module("ffnviz", run_name="__main__", alter_sys=True)

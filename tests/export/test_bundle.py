@@ -9,16 +9,13 @@ from ffnviz.export import bundle
 NAMES = re.findall(r"^  (\w+): \(\) =>", (bundle.PICTURES / "shell.js").read_text(), re.MULTILINE)
 
 
-def test_every_picture_can_be_taken_along() -> None:
+def test_a_page_gets_all_pictures_and_a_picture_what_it_reads() -> None:
     assert len(NAMES) > 15
     made = bundle.script(tuple(NAMES))
     assert not re.search(r"^(import|export)\b", made, re.MULTILINE)
     assert "import.meta" not in made
     known = set(re.findall(r'^modules\["([\w.]+)"\]', made, re.MULTILINE))
     assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= known
-
-
-def test_a_served_page_gets_all_pictures_and_its_files_keep_their_address() -> None:
     made = bundle.module("_stcore/files")
     left = re.findall(r"^(?:import|export)\b.*$", made, re.MULTILINE)
     assert left == [made.splitlines()[-1]], "the two that hang, and nothing else"
@@ -26,9 +23,6 @@ def test_a_served_page_gets_all_pictures_and_its_files_keep_their_address() -> N
     modules = set(re.findall(r'^modules\["([\w.]+)"\]', made, re.MULTILINE))
     assert modules == {path.name for path in bundle.PICTURES.glob("*.js")} | set(bundle.ADAPTERS)
     assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= modules
-
-
-def test_a_picture_brings_what_it_reads() -> None:
     files = bundle.texts(("neuron_card",), ("maps",))
     expected = {"palettes.json", "glossary.json", "shell.css", "head.css", "terms.css",
                 "neuron_card.css", "finger.css", "forced_colors.css",
@@ -37,7 +31,7 @@ def test_a_picture_brings_what_it_reads() -> None:
     assert all(files.values())
 
 
-def test_remarks_and_indentation_stay_at_home_and_texts_stay_whole() -> None:
+def test_remarks_stay_at_home_and_what_is_not_understood_is_refused() -> None:
     source = """// All of it.
 const at = "https://a"; // where
 if (at) {
@@ -51,16 +45,11 @@ if (at) {
         'go("// no remark", 1); // "quoted", so it stays', "}",
     ]  # fmt: skip
 
-
-@pytest.mark.parametrize(
-    ("source", "why"),
-    [
+    for source, why in [
         ("export default 3;\n", "not understood here: export default 3;"),
         ('import * as all from "./x.js";\n', "not understood here: import"),
         ('const text = "</SCRIPT>";\n', "would end a script"),
         ("const text = `one\n  two`;\n", "a text of several lines"),
-    ],
-)
-def test_what_is_not_understood_is_refused(source: str, why: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(why)):
-        bundle._as_function("new.js", source)
+    ]:
+        with pytest.raises(ValueError, match=re.escape(why)):
+            bundle._as_function("new.js", source)

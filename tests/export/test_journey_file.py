@@ -99,9 +99,7 @@ def _without(model: Model, text: str, block: int) -> list[list[str]]:
     return [[model.tokenizer.label(int(i)) for i in row] for row in best]
 
 
-def test_each_neuron_writes_the_words_that_the_page_says(
-    taken: ExportedJourney, twins: list[Model]
-) -> None:
+def test_each_neuron_writes_what_the_page_says(taken: ExportedJourney, twins: list[Model]) -> None:
     header, arrays = contents(taken.html)
     for model in twins:
         for block in range(2):
@@ -114,7 +112,7 @@ def test_each_neuron_writes_the_words_that_the_page_says(
                 assert words == [*(word for word in ranked if word.isalpha()), *pieces][:8]
 
 
-def test_a_file_of_a_sentence_is_small_and_of_a_long_one_below_3_mb(
+def test_a_file_is_small_of_a_long_sentence_too_or_refused_in_a_sentence(
     taken: ExportedJourney, twins: list[Model]
 ) -> None:
     assert len(taken.html.encode()) < 1_200_000
@@ -132,6 +130,9 @@ def test_a_file_of_a_sentence_is_small_and_of_a_long_one_below_3_mb(
     assert len(header["cards"]["relu 0"]["texts"]) == long.n_tokens
     assert header["says"][0] == long.notice
     assert f"room for {long.n_tokens}" in long.notice
+
+    with pytest.raises(TooLargeError, match="Take a smaller network"):
+        journey_file(exported_run(twins, TEXT), largest=200_000)
 
 
 @pytest.mark.parametrize("name", [*SHAPES, *STRANGERS])
@@ -177,11 +178,6 @@ def test_a_twin_brings_the_other_and_an_edited_trace_is_refused(twins: list[Mode
     edits = [ffnviz.Edit(block=1, neurons=[3], scale=0.0)]
     with pytest.raises(ValueError, match="without edits"):
         ffnviz.show(twins[0].trace("A cat.", edits=edits))
-
-
-def test_what_does_not_fit_at_all_is_refused_in_a_sentence(twins: list[Model]) -> None:
-    with pytest.raises(TooLargeError, match="Take a smaller network"):
-        journey_file(exported_run(twins, TEXT), largest=200_000)
 
 
 def test_it_loads_nothing_and_runs_nothing_else(taken: ExportedJourney) -> None:

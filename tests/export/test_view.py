@@ -1,5 +1,7 @@
 """A notebook's living pictures: what the browser tells, what Python sets, and what is refused."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,7 +9,9 @@ import numpy as np
 import pytest
 
 import ffnviz
+from ffnviz.export.notebook import view
 from ffnviz.models.encoder.model import Model, load
+from ffnviz.models.network import network_of
 from ffnviz.models.trace import Trace
 from tests.unpacked import unpacked
 
@@ -67,21 +71,18 @@ def test_what_is_not_there_cannot_be_chosen(trace: Trace, name: str) -> None:
     assert getattr(view, name) == before
 
 
-def test_a_browser_may_send_anything(trace: Trace) -> None:
+def test_a_browser_may_send_anything_and_gets_all_again_where_it_lost_it(trace: Trace) -> None:
     view = ffnviz.view(trace)
     before = view.token
     for sent in (None, 3, {"file": "../view.py"}, {"file": 3}, {"event": "x"},
                  told(1, "nowhere", "token", 1), told(2, "chips", "token", "<b>")):  # fmt: skip
         view._handle_custom_msg(sent, [])
     assert view.token == before
-
-
-def test_a_browser_that_lost_it_gets_all_again(trace: Trace) -> None:
     view = ffnviz.view.map(trace)
     view.token = 1
     view._handle_custom_msg({"event": {"sheet": "a", "events": [], "lost": True}}, [])
-    sent = shown(view)
-    assert set(sent["new"]) == {digest for digest, *_ in sent["cells"].values()}
+    again = shown(view)
+    assert set(again["new"]) == {digest for digest, *_ in again["cells"].values()}
 
 
 def test_edited_traces_have_pictures_but_no_journey(model: Model) -> None:
@@ -91,3 +92,31 @@ def test_edited_traces_have_pictures_but_no_journey(model: Model) -> None:
     assert view._cells["neuron-card"].data["values"] == pytest.approx([7.0] * len(edited.tokens))
     with pytest.raises(ValueError, match="with edits"):
         ffnviz.view(edited)
+
+
+def test_what_is_no_trace_of_one_text_is_refused_in_a_sentence(tmp_path: Path) -> None:
+    trace = load("relu").trace("The cat.")
+    with pytest.raises(TypeError, match=r"of joined ones, one of their `traces`"):
+        network_of(Trace.cat([trace, trace]))
+    with pytest.raises(TypeError, match=r"'The cat.': give the trace of one text"):
+        network_of("The cat.")
+    trace.save(tmp_path / "it")
+    saved = next(tmp_path.iterdir())
+    with pytest.raises(ValueError, match="saved or pickled"):
+        network_of(Trace.load(saved))
+
+
+@pytest.mark.parametrize("call", ["show", "view", "view.map", "view.neuron", "view.flow"])
+def test_every_way_of_showing_says_it(call: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"import ffnviz; ffnviz.{call}('The cat.')"],
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert "TypeError: trace = 'The cat.': give the trace of one text" in done.stderr
+
+
+def test_a_view_without_a_kernel_tells_what_stays() -> None:
+    pytest.importorskip("anywidget")
+    said = repr(view(load("relu").trace("The cat.")))
+    assert said.startswith("These pictures live while the kernel runs; those of")
+    assert len(said) <= 110  # anywidget cuts a longer one

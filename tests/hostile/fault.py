@@ -10,15 +10,10 @@ HUNG_S = 5.0
 
 @dataclass(frozen=True)
 class Fault:
-    """One that was found.
+    """One that was found."""
 
-    Attributes:
-        of: the input, as Python writes it.
-        what: it did.
-    """
-
-    of: str
-    what: str
+    of: str  # the input, as Python writes it
+    what: str  # it did
 
     def __str__(self) -> str:
         shown = self.of if len(self.of) <= 160 else f"{self.of[:160]}…"
@@ -27,19 +22,12 @@ class Fault:
 
 @dataclass
 class Found:
-    """All faults of a trial, and how long the slowest input took.
+    """All faults of a trial, and how long the slowest input took."""
 
-    Attributes:
-        tried: inputs.
-        refused: those that were answered with a reason, where that is what is right.
-        faults: what went wrong.
-        slowest: seconds, and the input.
-    """
-
-    tried: int = 0
-    refused: int = 0
-    faults: list[Fault] = field(default_factory=list)
-    slowest: tuple[float, str] = (0.0, "")
+    tried: int = 0  # inputs
+    refused: int = 0  # those that were answered with a reason, where that is what is right
+    faults: list[Fault] = field(default_factory=list)  # what went wrong
+    slowest: tuple[float, str] = (0.0, "")  # seconds, and the input
 
     def fault(self, of: object, what: str) -> None:
         """Note one."""

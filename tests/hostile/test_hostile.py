@@ -10,21 +10,15 @@ from tests.hostile.fault import Found
 SEED = 7
 
 
-def test_no_sentence_breaks_a_page() -> None:
+def test_no_sentence_or_link_breaks_a_page() -> None:
     assert pages.try_sentences(40, SEED).faults == []
-
-
-def test_no_link_breaks_a_page() -> None:
     assert pages.try_links(25, SEED).faults == []
 
 
-def test_damaged_model_folders_are_refused_in_words(model_folder: Path, tmp_path: Path) -> None:
+def test_damaged_and_odd_files_are_refused_in_words(model_folder: Path, tmp_path: Path) -> None:
     found = files.try_folders(150, SEED, model_folder, tmp_path)
     assert found.faults == []
     assert 100 <= found.refused <= found.tried == 150
-
-
-def test_odd_files_of_names_and_corpora_are_refused_in_words(tmp_path: Path) -> None:
     for found in (files.try_names(150, SEED), files.try_corpora(60, SEED, tmp_path)):
         assert found.faults == []
         assert found.refused > 10

@@ -6,23 +6,18 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from ffnviz.app.catalog import build_catalog
 from ffnviz.jobs import job_pool
 from ffnviz.jobs.channel import send
 from ffnviz.jobs.job import Contention, Job, JobStatus, Order
 from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.models.config import config
-from ffnviz.state.state import Catalog, from_url
+from ffnviz.state.state import from_url
 from tests.jobs.works import answers_with, dies, fails, tokens, waits_for_ever
+from tests.lecture.lecture_runs import catalog
 from tests.waiting import until
 
 PATIENCE_S = 120
 TEXT = "It cost forty pounds."
-
-
-@pytest.fixture(scope="module")
-def all_rooms() -> Catalog:
-    return build_catalog()
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +27,8 @@ def pool() -> Iterator[JobPool]:
     made.end()
 
 
-def order(rooms: Catalog, work: Callable[..., object], *args: object) -> Order:
+def order(work: Callable[..., object], *args: object) -> Order:
+    rooms = catalog()
     return Order(work, from_url("lab", {"text": TEXT}, rooms), "cpu", rooms.networks, args)
 
 
@@ -41,21 +37,21 @@ def ended(job: Job) -> Job:
     return job
 
 
-def test_what_comes_back_is_what_was_computed(pool: JobPool, all_rooms: Catalog) -> None:
-    job = ended(pool.submit(order(all_rooms, tokens, 3)))
+def test_what_comes_back_is_what_was_computed(pool: JobPool) -> None:
+    job = ended(pool.submit(order(tokens, 3)))
     assert job.status is JobStatus.DONE, job.problem
     assert job.result == (15, ["It", "cost", "forty", "pounds", "."])
     assert job.contention is not None
     assert 0 <= job.contention.processor <= 1
 
 
-def test_the_queue_is_seen_left_and_bounded(pool: JobPool, all_rooms: Catalog) -> None:
-    first = pool.submit(order(all_rooms, waits_for_ever))
+def test_the_queue_is_seen_left_and_bounded(pool: JobPool) -> None:
+    first = pool.submit(order(waits_for_ever))
     until(lambda: first.share == 0.25)
-    second, third = (pool.submit(order(all_rooms, tokens, n)) for n in (1, 2))
+    second, third = (pool.submit(order(tokens, n)) for n in (1, 2))
     assert [pool.before(job) for job in (first, second, third)] == [[], [first], [first, second]]
     with pytest.raises(QueueIsFullError, match="3 computations are already waiting"):
-        pool.submit(order(all_rooms, tokens, 3))
+        pool.submit(order(tokens, 3))
     pool.cancel(second)
     assert (second.status, pool.before(third)) == (JobStatus.CANCELLED, [first])
     pool.cancel(first)
@@ -66,56 +62,47 @@ def test_the_queue_is_seen_left_and_bounded(pool: JobPool, all_rooms: Catalog) -
 
 @pytest.mark.parametrize(("work", "said"), [(fails, "too odd"), (dies, "ended before it was done")])
 def test_what_goes_wrong_is_said_and_the_next_is_computed(
-    pool: JobPool, all_rooms: Catalog, work: Callable[..., object], said: str
+    pool: JobPool, work: Callable[..., object], said: str
 ) -> None:
-    job = ended(pool.submit(order(all_rooms, work)))
+    job = ended(pool.submit(order(work)))
     assert job.status is JobStatus.FAILED
     assert said in job.problem
     assert "Traceback" not in job.problem
-    assert ended(pool.submit(order(all_rooms, tokens, 1))).status is JobStatus.DONE
+    assert ended(pool.submit(order(tokens, 1))).status is JobStatus.DONE
 
 
-@pytest.mark.parametrize("error", [AttributeError, TypeError])
-def test_a_result_that_cannot_be_read_ends_no_queue(
-    pool: JobPool, all_rooms: Catalog, error: type[Exception]
-) -> None:
-    job = ended(pool.submit(order(all_rooms, answers_with, error)))
-    assert (job.status, error.__name__ in job.problem) == (JobStatus.FAILED, True)
-    assert ended(pool.submit(order(all_rooms, tokens, 1))).status is JobStatus.DONE
-
-
-def test_an_order_that_cannot_be_sent_ends_no_queue(pool: JobPool, all_rooms: Catalog) -> None:
-    job = ended(pool.submit(order(all_rooms, lambda *_: None)))
+def test_what_cannot_be_sent_or_read_ends_no_queue(pool: JobPool) -> None:
+    for error in [AttributeError, TypeError]:
+        job = ended(pool.submit(order(answers_with, error)))
+        assert (job.status, error.__name__ in job.problem) == (JobStatus.FAILED, True)
+        assert ended(pool.submit(order(tokens, 1))).status is JobStatus.DONE
+    job = ended(pool.submit(order(lambda *_: None)))
     assert job.status is JobStatus.FAILED
-    assert ended(pool.submit(order(all_rooms, tokens, 1))).status is JobStatus.DONE
+    assert ended(pool.submit(order(tokens, 1))).status is JobStatus.DONE
 
 
-def test_who_is_gone_keeps_nobody_waiting(
-    all_rooms: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_is_gone_keeps_none_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
     monkeypatch.setattr(job_pool, "ABANDONED_AFTER_S", PATIENCE_S)
     pool = JobPool()
-    left = pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False)
+    left = pool.submit(order(waits_for_ever), wanted=lambda: False)
     until(lambda: left.share > 0)
     assert not left.ended  # who left may come back
-    assert ended(pool.submit(order(all_rooms, tokens, 1))).status is JobStatus.DONE
+    assert ended(pool.submit(order(tokens, 1))).status is JobStatus.DONE
     assert left.status is JobStatus.CANCELLED
     pool.end()
 
 
-def test_what_nobody_waits_for_any_more_is_dropped(
-    all_rooms: Catalog, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_waits_for_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
     monkeypatch.setattr(job_pool, "ABANDONED_AFTER_S", 0.05)
     pool = JobPool()
-    job = ended(pool.submit(order(all_rooms, waits_for_ever), wanted=lambda: False))
+    job = ended(pool.submit(order(waits_for_ever), wanted=lambda: False))
     assert job.status is JobStatus.CANCELLED
     pool.end()
 
 
-def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: Catalog) -> None:
+def test_a_worker_whose_pages_are_gone_ends_without_a_trace() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "ffnviz.jobs.worker", "10"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -124,7 +111,7 @@ def test_a_worker_whose_pages_are_gone_ends_without_a_trace(all_rooms: Catalog) 
         assert worker.stderr is not None
         worker.stdout.close()
         send(worker.stdin, config())
-        send(worker.stdin, order(all_rooms, tokens, 2))
+        send(worker.stdin, order(tokens, 2))
         assert worker.stderr.read() == b""
     assert worker.returncode == 0
 

@@ -1,13 +1,20 @@
-"""Training beside the pages: told on its way, paused, gone on with, and watched on another text."""
+"""Training beside the pages: told on its way, paused and gone on with, in turns at the cores."""
 
+import os
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ffnviz.jobs.job import Job, JobStatus, Order
 from ffnviz.jobs.job_pool import JobPool
-from ffnviz.jobs.learning import PAUSE, Learned, Plan, Reading, learn
+from ffnviz.jobs.learning import PAUSE, Learned, Plan, Reading, learn, training_core
+from ffnviz.models.config import config, use
 from ffnviz.training.learn.learner import Learner
 from tests.waiting import until
 
@@ -78,22 +85,16 @@ def test_what_was_said_to_one_training_is_not_heard_by_the_next(pool: JobPool) -
     assert done(after).ended
 
 
-def test_its_time_of_the_processor_is_limited(pool: JobPool) -> None:
+def test_its_time_is_limited_and_a_sentence_that_hides_nothing_is_refused(pool: JobPool) -> None:
     learned = done(ordered(pool, (LONG,), None, seconds=0.05))
     assert learned.spent
     assert not learned.ended
-
-
-def test_a_sentence_in_which_nothing_is_hidden_is_refused_in_words(pool: JobPool) -> None:
     text = "What time is it?"
     args = ((Plan("relu", text, 10),), text, None, 100.0)
     job = pool.submit(Order(learn, None, "cpu", {}, args))
     until(lambda: job.ended)
     assert job.status is JobStatus.FAILED
     assert "No word is hidden" in job.problem
-
-
-def test_no_step_shows_the_network_as_it_begins(pool: JobPool) -> None:
     job = ordered(pool, (LONG,), 0)
     learned = done(job)
     assert not learned.ended
@@ -101,3 +102,52 @@ def test_no_step_shows_the_network_as_it_begins(pool: JobPool) -> None:
     after = ordered(pool, learned.learners, 10)
     done(after)
     assert [each[0].step for each in after.updates if isinstance(each, tuple)] == [0, 10]
+
+
+LATER_S = 20.0
+HOLDS = """
+import sys, time
+from dataclasses import replace
+from pathlib import Path
+from ffnviz.jobs.learning import training_core
+from ffnviz.models.config import config, use
+import os
+os.cpu_count = lambda: 1
+use(replace(config(), learned=Path(sys.argv[1])))
+with training_core(time.monotonic() + 20):
+    print("trains", flush=True)
+    time.sleep(60)
+"""
+
+
+@pytest.fixture
+def one_core(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    use(replace(config(), learned=tmp_path))
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    return tmp_path
+
+
+def test_a_training_waits_for_another_process_and_begins_when_it_dies(one_core: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDS, str(one_core)], stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == "trains\n"
+        began = time.monotonic()
+        with training_core(began + 0.5):
+            assert time.monotonic() - began >= 0.5  # it has waited as long as it may
+        other.kill()
+        other.wait()
+    began = time.monotonic()
+    with training_core(began + LATER_S):
+        assert time.monotonic() - began < LATER_S
+
+
+def test_as_many_train_as_there_are_cores(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    use(replace(config(), learned=tmp_path))
+    monkeypatch.setattr(os, "cpu_count", lambda: 2)
+    until = time.monotonic() + 0.5
+    with training_core(until), training_core(until):
+        assert time.monotonic() < until
+        with training_core(until):
+            assert time.monotonic() >= until

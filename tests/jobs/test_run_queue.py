@@ -1,13 +1,21 @@
-"""Page runs take turns: one at a time, the newest request last, and nobody waits for ever."""
+"""Page runs take turns, and what goes on beside them: nobody waits for ever."""
 
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from ffnviz.jobs.run_queue import OLDEST_EVERY, PAUSES_MS, QueuedRun, RunQueue
+from ffnviz.jobs import run_queue as ahead
+from ffnviz.jobs.memory import repeat
+from ffnviz.jobs.run_queue import OLDEST_EVERY, PAUSES_MS, SERIAL_LOCK, QueuedRun, RunQueue
+from ffnviz.models.encoder.model import Model, load
+from ffnviz.models.trace import Trace
+from tests.run_factory import run_of
 
 PATIENCE_S = 60
 FOR_EVER_S = 3_600.0
@@ -48,17 +56,7 @@ def order_of(turns: RunQueue, first: QueuedRun, line: list[Visitor]) -> list[int
     return order
 
 
-def test_nobody_waits_where_nobody_runs() -> None:
-    turns = RunQueue(FOR_EVER_S)
-    for n in range(3):
-        turns.end(turns.wait())
-        assert turns.counted.runs == n + 1
-    assert turns.queue == 0
-
-
-def test_who_has_stopped_typing_comes_first_and_then_the_newest(
-    threads: ThreadPoolExecutor,
-) -> None:
+def test_who_stopped_typing_comes_first_and_then_the_newest(threads: ThreadPoolExecutor) -> None:
     turns, now = (
         RunQueue(FOR_EVER_S),
         time.monotonic() + FOR_EVER_S,
@@ -68,6 +66,13 @@ def test_who_has_stopped_typing_comes_first_and_then_the_newest(
     line = [waiting(turns, threads, each, came=0.0) for each in asked]
     assert turns.queue == 5
     assert order_of(turns, first, line) == [3, 1, 2, 4, 0]
+
+    turns = RunQueue(FOR_EVER_S)
+    first, now = turns.wait(), time.monotonic()
+    goes_on = waiting(turns, threads, asked=now + 60, came=now)
+    stopped = waiting(turns, threads, asked=now - 0.6, came=now)
+    stopped.turn.settles_s = 0.52
+    assert order_of(turns, first, [goes_on, stopped]) == [1, 0]
 
 
 def test_every_eighth_turn_goes_to_whoever_waits_longest(threads: ThreadPoolExecutor) -> None:
@@ -108,7 +113,13 @@ def test_within_their_slices_never_two_run_at_once(threads: ThreadPoolExecutor) 
     assert turns.counted.runs == 400
 
 
-def test_the_box_waits_longer_the_busier_the_server_is() -> None:
+def test_who_types_fast_has_stopped_sooner_and_the_box_waits_for_a_busy_server() -> None:
+    typing = {(0.4, 0.4): 0.52, (0.05,): 0.3, (0.9,): 1.05, (0.4, 5.0): 1.05, (): 1.05}
+    for between, settles in typing.items():
+        turn = RunQueue().place()
+        for pause in between:
+            turn.ask(turn.asked + pause)
+        assert turn.settles_s == pytest.approx(settles)
     turns = RunQueue()
     pauses = [pause for _, pause in PAUSES_MS]
     assert turns.pause_ms == pauses[0]
@@ -119,22 +130,107 @@ def test_the_box_waits_longer_the_busier_the_server_is() -> None:
         seen.append(turns.pause_ms)
     assert seen == pauses == sorted(pauses)
 
-
-@pytest.mark.parametrize(
-    ("pauses", "settles"),
-    [([0.4, 0.4], 0.52), ([0.05], 0.3), ([0.9], 1.05), ([0.4, 5.0], 1.05), ([], 1.05)],
-)
-def test_who_types_fast_has_stopped_sooner(pauses: list[float], settles: float) -> None:
-    turn = RunQueue().place()
-    for pause in pauses:
-        turn.ask(turn.asked + pause)
-    assert turn.settles_s == pytest.approx(settles)
-
-
-def test_who_stopped_typing_fast_comes_before_who_goes_on(threads: ThreadPoolExecutor) -> None:
     turns = RunQueue(FOR_EVER_S)
-    first, now = turns.wait(), time.monotonic()
-    goes_on = waiting(turns, threads, asked=now + 60, came=now)
-    stopped = waiting(turns, threads, asked=now - 0.6, came=now)
-    stopped.turn.settles_s = 0.52
-    assert order_of(turns, first, [goes_on, stopped]) == [1, 0]
+    for n in range(3):
+        turns.end(turns.wait())
+        assert turns.counted.runs == n + 1
+    assert turns.queue == 0
+
+
+def test_never_more_than_one_is_inside_and_who_fails_gives_the_place_back() -> None:
+    inside: list[int] = []
+    all_here = threading.Barrier(8)
+
+    def visit(number: int) -> int:
+        all_here.wait(60)
+        with SERIAL_LOCK:
+            inside.append(number)
+            time.sleep(0.01)  # the others would come in now
+            together = len(inside)
+            inside.remove(number)
+        return together
+
+    with ThreadPoolExecutor(8) as visitors:
+        assert set(visitors.map(visit, range(8))) == {1}
+
+    with pytest.raises(ValueError, match="out of memory"):
+        fails()
+    assert not SERIAL_LOCK.locked()
+
+
+def fails() -> None:
+    with SERIAL_LOCK:
+        raise ValueError("out of memory")
+
+
+@pytest.fixture
+def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+
+
+def traced_by(model: Model, threads: list[str]) -> Any:
+    """A run with a partner; in which threads its trace was made is noted."""
+    run, partner = run_of(model, "the old dog"), run_of(model, "the old dog").subject
+
+    def trace() -> Trace:
+        threads.append(threading.current_thread().name)
+        return model.trace("the old dog")
+
+    return replace(run, partner=replace(partner, new_trace=trace))
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_it_is_made_once_and_in_another_thread(model_folder: Path) -> None:
+    threads: list[str] = []
+    run = traced_by(load(model_folder), threads)
+    assert ahead.trace_ahead(run)
+    ahead._executor().submit(int).result(60)
+    here = load(model_folder).trace("the old dog").final
+    assert (run.partner.whole.final == here).all()
+    assert [name.startswith("trace-ahead") for name in threads] == [True]
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_who_waits_needs_the_core_more(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    queue, threads = RunQueue(), list[str]()
+    queue._waiting.append(queue.place())
+    monkeypatch.setattr(ahead, "RUN_QUEUE", queue)
+    assert not ahead.trace_ahead(traced_by(load(model_folder), threads))
+    assert threads == []
+
+
+@pytest.mark.usefixtures("two_cores")
+def test_what_goes_wrong_is_told_to_who_asks(model_folder: Path) -> None:
+    run = traced_by(load(model_folder), [])
+
+    def fails() -> Trace:
+        raise MemoryError("no room")
+
+    partner = replace(run.partner, new_trace=fails)
+    assert ahead.trace_ahead(replace(run, partner=partner))
+    ahead._executor().submit(int).result(60)
+    with pytest.raises(MemoryError, match="no room"):
+        _ = partner.whole
+
+
+def test_one_network_has_nothing_beside_it(model_folder: Path) -> None:
+    assert not ahead.trace_ahead(run_of(load(model_folder), "the old dog"))
+
+
+def test_an_error_ends_no_thread(caplog: pytest.LogCaptureFixture) -> None:
+    enough = threading.Event()
+    times: list[int] = []
+
+    def work() -> None:
+        times.append(len(times))
+        if len(times) > 2:
+            enough.set()
+            threading.Event().wait()  # for ever, so that no test after this one hears of it
+        raise RuntimeError(f"time {len(times)}")
+
+    repeat("now-and-then", 0.001, work)
+    assert enough.wait(20)
+    assert [record.getMessage() for record in caplog.records] == 2 * [
+        "now-and-then goes on after an error."
+    ]
+    assert "time 2" in caplog.text

@@ -12,6 +12,11 @@ def tokens(run: Run, progress: Callable[[float], None], n: int) -> tuple[int, li
     return n * len(run.labels), run.labels
 
 
+def takes_a_moment(*_: object) -> str:
+    time.sleep(0.2)
+    return "done"
+
+
 def waits_for_ever(run: Run, progress: Callable[[float], None]) -> None:
     del run
     while True:

@@ -25,13 +25,9 @@ FIND = Path(__file__).with_name("redis-server.sh")
 
 
 class Kept(Protocol):
-    """Somewhere classes are kept.
+    """Somewhere classes are kept."""
 
-    Attributes:
-        store: what is asked.
-    """
-
-    store: ClassStore
+    store: ClassStore  # what is asked
 
     def another(self) -> ClassStore:
         """What another process asks."""

@@ -8,7 +8,7 @@ import pytest
 from tests.lecture.class_stores import InFile, InRedis, Kept, redis_server
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with redis_server(tmp_path_factory.mktemp("redis")) as url:
         yield url

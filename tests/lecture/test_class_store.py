@@ -158,7 +158,7 @@ def test_what_a_reader_kept_in_the_log_goes_with_the_next_sweep(
     assert b"secret life" not in kept.written()
 
 
-def test_a_class_ends_three_hours_after_the_last_action(
+def test_a_class_ends_three_hours_after_its_last_act(
     kept: Kept, store: ClassStore, opened: Opened
 ) -> None:
     kept.pass_time(LIVES_S - 60)
@@ -210,7 +210,9 @@ def test_nobody_comes_without_their_own_ticket(store: ClassStore, opened: Opened
     assert store.course(code).people == 3
 
 
-def test_who_has_left_makes_room_and_may_come_back(store: ClassStore, opened: Opened) -> None:
+def test_who_leaves_makes_room_and_a_closed_door_lets_in_who_was_there(
+    store: ClassStore, opened: Opened
+) -> None:
     code = opened.code
     store.vote(code, ANNA, 0, 1)
     before = store.course(code)
@@ -222,8 +224,6 @@ def test_who_has_left_makes_room_and_may_come_back(store: ClassStore, opened: Op
     come(store, code, ANNA)
     assert store.course(code).people == 2
 
-
-def test_through_a_closed_door_comes_only_who_was_there(store: ClassStore, opened: Opened) -> None:
     code, stranger = opened.code, "c" * 32
     store.leave(code, ANNA)
     store.set_door(code, opened.secret, closed=True)
@@ -237,9 +237,7 @@ def test_through_a_closed_door_comes_only_who_was_there(store: ClassStore, opene
     assert store.course(code).people == 3
 
 
-def test_the_lecturer_removes_everybody_with_what_they_sent(
-    store: ClassStore, opened: Opened
-) -> None:
+def test_the_lecturer_removes_all_with_what_they_sent(store: ClassStore, opened: Opened) -> None:
     code = opened.code
     old = store.ticket(code, ANNA)
     store.vote(code, ANNA, 0, 1)
@@ -258,7 +256,7 @@ def test_the_lecturer_removes_everybody_with_what_they_sent(
     assert [each.text for each in store.sentences(code)] == ["It rained again."]
 
 
-def test_another_process_or_one_that_starts_again_finds_the_class(
+def test_another_process_finds_the_class_and_hears_of_changes(
     kept: Kept, store: ClassStore, opened: Opened
 ) -> None:
     store.move(opened.code, opened.secret, ClassPosition("lab", {}, 2))
@@ -266,10 +264,6 @@ def test_another_process_or_one_that_starts_again_finds_the_class(
     assert again.course(opened.code) == store.course(opened.code)
     assert again.is_lecturer(opened.code, opened.secret)
 
-
-def test_what_one_process_changes_another_hears_of(
-    kept: Kept, store: ClassStore, opened: Opened
-) -> None:
     acts: list[Callable[[], object]] = [
         partial(store.move, opened.code, opened.secret, ClassPosition("lab")),
         partial(store.vote, opened.code, ANNA, 0, 1),
@@ -302,20 +296,17 @@ def test_many_may_answer_at_once(store: ClassStore, opened: Opened) -> None:
     assert len({each.number for each in store.sentences(code)}) == 12
 
 
-def test_a_file_that_cannot_be_written_is_noticed_before_anybody_comes(tmp_path: Path) -> None:
+def test_a_file_is_its_users_alone_and_noticed_if_it_cannot_be_written(tmp_path: Path) -> None:
+    kept = InFile(tmp_path)
+    kept.store.ready()
+    assert kept.path.stat().st_mode & 0o077 == 0
     with pytest.raises(ClassStoreError, match="cannot be used"):
         SqliteStore(tmp_path / "nowhere" / "classes.sqlite").ready()
-    other = tmp_path / "classes.sqlite"
+    other = tmp_path / "letter.sqlite"
     other.write_text("This is a letter, and no database. " * 40, encoding="utf-8")
     with pytest.raises(ClassStoreError, match="not a database"):
         SqliteStore(other).ready()
     assert other.read_text(encoding="utf-8").startswith("This is a letter")
-
-
-def test_the_file_is_its_users_alone(tmp_path: Path) -> None:
-    kept = InFile(tmp_path)
-    kept.store.ready()
-    assert kept.path.stat().st_mode & 0o077 == 0
 
 
 def test_what_is_no_store_is_refused_in_words(monkeypatch: pytest.MonkeyPatch) -> None:

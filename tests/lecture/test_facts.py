@@ -101,50 +101,36 @@ def test_counts_are_those_of_the_shape(run: Run) -> None:
     assert said("{ffn_work_over_attention}", run) == f"{2 * 2048 / (4 * 512 + 2 * n):.1f}"
 
 
-def test_a_neuron_that_is_active_nowhere_is_largest_on_no_token() -> None:
-    run = shown("journey", text=TEXT)
-    quiet = run.trace.blocks[1].ffn.hidden.amax(dim=0).argmin()
-    run = shown("journey", text=TEXT, neuron=f"relu-{int(quiet)}")
-    assert said("{neuron_fires}; {neuron_strongest_at}", run) == "0; no token"
-
-
-def test_a_part_that_adds_most_is_named_so_that_a_sentence_can_hold_it(
+def test_a_part_a_width_and_a_neuron_are_said_so_that_a_sentence_can_hold_them(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert re.fullmatch(r"FFN 1 \(\d\.\d\d\)", said("{most_added}", run))
     shares = Contributions(("word", "FFN 1"), np.array([2.0, -1.0]), 1.0)
     monkeypatch.setattr(parts, "_contributions", lambda _: shares)
     assert FACTS["most_added"](run) == "the word's embedding (2.00)"
-
-
-def test_a_width_that_is_no_whole_multiple_is_said_shortly(run: Run) -> None:
     sizes = SimpleNamespace(d_model=768, d_ff=2_048)
     assert said("{times}", run) == "4"
     assert FACTS["times"](SimpleNamespace(model=SimpleNamespace(sizes=sizes))) == "2.67"  # type: ignore[arg-type]
-
-
-def test_what_a_person_typed_is_text_and_no_number_of_ours() -> None:
+    run = shown("journey", text=TEXT)
+    quiet = run.trace.blocks[1].ffn.hidden.amax(dim=0).argmin()
+    run = shown("journey", text=TEXT, neuron=f"relu-{int(quiet)}")
+    assert said("{neuron_fires}; {neuron_strongest_at}", run) == "0; no token"
     typed = "<b>{says}</b> {0} [MASK]"
     run = shown("journey", text=typed)
     assert said("{sentence}", run) == f"“{typed}”"
     assert said("{{", run) == "{"
 
 
-def test_every_number_that_can_be_chosen_says_what_it_is() -> None:
+def test_every_number_says_what_it_is_also_in_the_document() -> None:
     meanings = list(MEANINGS.values())
     assert set(MEANINGS) == set(FACTS)
     assert len(set(meanings)) == len(meanings)
     mentioned = {name for text in meanings for _, name, _, _ in Formatter().parse(text)}
     assert mentioned - {None} <= set(FACTS)
-
-
-def test_the_document_has_all_numbers_with_what_they_are() -> None:
     table = "".join(f"| `{{{name}}}` | {meaning} |\n" for name, meaning in MEANINGS.items())
     written = (Path(__file__).parents[2] / "docs" / "lecture.md").read_text(encoding="utf-8")
     assert f"\n| --- | --- |\n{table}\n" in written, f"docs/lecture.md should have\n{table}"
 
-
-def test_a_fact_needs_a_meaning_and_a_name_of_its_own() -> None:
     def nameless(run: Run) -> Sentence:
         return number(run.card.label)
 

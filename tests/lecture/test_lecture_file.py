@@ -1,4 +1,7 @@
-"""A lecture as a file: every scene has its picture, its numbers and its question."""
+"""A lecture as a file with all its pictures, and as a worksheet for paper."""
+
+import re
+from html import unescape
 
 import pytest
 
@@ -9,10 +12,12 @@ from ffnviz.export.live.packing import NotForALivePageError
 from ffnviz.lecture.facts import FACTS
 from ffnviz.lecture.html_file import SHOWN, STILL, lecture_html
 from ffnviz.lecture.lecture import Lecture, read_lecture
+from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.pictures.wording import percent
 from ffnviz.state.state import Catalog
 from tests.export.opened import contents, markup
-from tests.lecture.lecture_runs import catalog, scene_text
+from tests.lecture.lecture_runs import catalog, run_of_scene, said, scene_text
+from tests.lecture.lecture_runs import lecture as built_in
 
 TEXT = "It cost forty [MASK]."
 FILE = "".join(
@@ -57,9 +62,7 @@ def lecture(rooms: Catalog) -> Lecture:
     return read_lecture(FILE, rooms, FACTS)
 
 
-def test_a_lecture_is_one_file_with_its_pictures_and_numbers(
-    lecture: Lecture, rooms: Catalog
-) -> None:
+def test_a_lecture_is_a_file_with_pictures_and_numbers(lecture: Lecture, rooms: Catalog) -> None:
     html = lecture_html(lecture, rooms)
     assert len(html.encode()) < LARGEST
     assert (
@@ -89,7 +92,7 @@ def test_a_lecture_is_one_file_with_its_pictures_and_numbers(
     assert f"notes/{chart['look']}.html" in header["files"]
 
 
-def test_without_room_the_journey_stands_still_and_says_so(
+def test_without_room_the_journey_stands_still_and_says_it(
     lecture: Lecture, rooms: Catalog
 ) -> None:
     one = Lecture("One", lecture.scenes[:1])
@@ -105,4 +108,70 @@ def test_a_lecture_without_the_first_page_has_no_use_for_the_networks(rooms: Cat
     first, *others = read_lecture(FILE, rooms, FACTS).scenes
     assert first.state.page == "journey"
     with pytest.raises(NotForALivePageError, match="No scene of this lecture shows the first page"):
-        lecture_html(Lecture("Without", tuple(others)), rooms, live=True)
+        lecture_html(Lecture("Without", tuple(others[-1:])), rooms, live=True)
+
+
+def course() -> Lecture:
+    return built_in("course")
+
+
+TAG = re.compile(r"<[^>]+>")
+
+
+@pytest.fixture(scope="module")
+def sheets() -> tuple[str, str]:
+    html = worksheet_html(course(), catalog())
+    task, solutions = html.split('<section class="new">')
+    return task, solutions
+
+
+def sheets_of(scene: str) -> str:
+    written = f'title = "<b>Title</b>"\n{scene}'
+    return worksheet_html(read_lecture(written, catalog(), FACTS), catalog())
+
+
+def items(sheet: str) -> list[str]:
+    return [unescape(TAG.sub("", item)) for item in re.findall(r"<li>(.*?)</li>", sheet)]
+
+
+def test_what_is_asked_is_answered_on_the_solutions_alone(sheets: tuple[str, str]) -> None:
+    task, solutions = sheets
+    asked = [scene for scene in course().scenes if scene.question is not None]
+    assert "☒" not in task
+    assert solutions.count("☒") == len(asked)
+    for scene, item in zip(asked, items(solutions), strict=False):
+        assert scene.question is not None
+        assert f"☒ {scene.question.options[scene.question.answer]}" in item
+    solved = {item.split(". ")[0]: item for item in items(solutions)}
+    compared = 0
+    for scene in course().scenes:
+        if scene.title in solved:
+            words = said(scene.say, run_of_scene(scene))
+            assert solved[scene.title] == f"{scene.title}. {words}"
+            compared += 1
+    assert compared >= 8
+    numbers = len(re.findall(r"<b>", solutions)) - compared
+    assert task.count('class="gap"') == numbers > 20
+
+
+def test_what_no_one_could_guess_is_printed_and_what_was_typed_is_text() -> None:
+    told = "It responds to {neuron_meaning}, at {neuron_examples}, on {awake}."
+    view = {"page": "journey", "text": "He ran.", "neuron": "relu-1"}
+    html = sheets_of(scene_text(view, title="What does it respond to?", say=told))
+    [asked, solved] = items(html)
+    assert asked.startswith("What does it respond to? It responds to nothing that has a name, at ")
+    assert solved.startswith("What does it respond to? It responds to nothing that has a name, at ")
+    assert "<p></p>" not in html
+
+    html = sheets_of(
+        scene_text(
+            {"page": "journey", "text": "<script>alert(1)</script>"},
+            ("<u>{sentence}</u>?", "<a>", "b", "1"),
+            title="<i>one</i>",
+            say="<img src=x> {awake} of {d_ff} & more",
+        )
+    )
+    for tag in ("<img", "<script", "<i>", "<u>", "<a>"):
+        assert tag not in html
+    assert "&lt;img src=x&gt;" in html
+    assert "&lt;script&gt;" in html

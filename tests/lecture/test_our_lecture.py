@@ -126,7 +126,7 @@ def test_every_answer_is_what_is_computed() -> None:
                         "all before the FFN, both held"}  # fmt: skip
 
 
-def test_words_are_of_the_networks_that_the_scene_shows() -> None:
+def test_words_and_sentences_are_of_what_the_scene_shows() -> None:
     ours, place = lecture(), list(SCENES).index("Bend it: φ")
     scene = SCENES["Bend it: φ"]
     typed = replace(scene.state, sentence="It cost forty [MASK].")
@@ -135,9 +135,6 @@ def test_words_are_of_the_networks_that_the_scene_shows() -> None:
         run = run_of_scene(replace(scene, state=state))
         shown = scene_data(ours, place, ViewOptions(place), run)
         assert bool(shown.say) == bool(shown.question) == bool(shown.look) == here
-
-
-def test_a_talk_shows_the_sentence_that_the_words_do_not_say() -> None:
     ours = lecture()
     for place, scene in enumerate(ours.scenes):
         shown = scene_data(ours, place, ViewOptions(place, presenting=True), run_of_scene(scene))
@@ -145,13 +142,7 @@ def test_a_talk_shows_the_sentence_that_the_words_do_not_say() -> None:
         assert (scene.state.sentence in words) != (shown.sentence == scene.state.sentence)
 
 
-def test_the_shorter_path_has_no_number_that_only_a_specialist_reads() -> None:
-    ours = lecture()
-    for place in ours.path(short=True):
-        assert "10⁻" not in said(ours.scenes[place].say, run_of_scene(ours.scenes[place]))
-
-
-def test_the_shorter_path_is_a_story_of_its_own_and_fits_its_minutes() -> None:
+def test_lectures_fit_their_minutes_and_the_shorter_path_is_a_story_of_its_own() -> None:
     ours = lecture()
     path = ours.path(short=True)
     assert path[0] == 0
@@ -159,6 +150,14 @@ def test_the_shorter_path_is_a_story_of_its_own_and_fits_its_minutes() -> None:
     texts = [said(ours.scenes[place].say, run_of_scene(ours.scenes[place])) for place in path]
     assert sum(len(text.split()) for text in texts) / WORDS < ours.short_minutes / 2
     assert 15 <= len(ours.scenes) <= 20
+    for place in ours.path(short=True):
+        assert "10⁻" not in said(ours.scenes[place].say, run_of_scene(ours.scenes[place]))
+    course = lecture("course")
+    texts = [said(scene.say, run_of_scene(scene)) for scene in course.scenes]
+    assert sum(len(text.split()) for text in texts) / WORDS < course.minutes / 2
+    asked = [place for place, scene in enumerate(course.scenes) if scene.question is not None]
+    thirds = {3 * place // len(course.scenes) for place in asked}
+    assert thirds == {0, 1, 2}
 
 
 def test_every_answer_of_the_course_is_what_is_computed() -> None:
@@ -182,12 +181,3 @@ def test_every_answer_of_the_course_is_what_is_computed() -> None:
     assert fact(scene, "without_ffn") != fact(scene, "says")
     says, without = (percent(fact(scene, n)) for n in ("says_share", "says_share_without_ffn"))
     assert without < says
-
-
-def test_the_course_fits_its_minutes_and_asks_in_each_third() -> None:
-    course = lecture("course")
-    texts = [said(scene.say, run_of_scene(scene)) for scene in course.scenes]
-    assert sum(len(text.split()) for text in texts) / WORDS < course.minutes / 2
-    asked = [place for place, scene in enumerate(course.scenes) if scene.question is not None]
-    thirds = {3 * place // len(course.scenes) for place in asked}
-    assert thirds == {0, 1, 2}

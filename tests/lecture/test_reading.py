@@ -65,7 +65,7 @@ def read(text: str) -> Lecture:
     return read_lecture(text, HOUSE, FACTS)
 
 
-def test_a_file_is_read_as_it_says() -> None:
+def test_a_file_is_read_as_it_says_also_with_a_former_part() -> None:
     first, second = read(GOOD).scenes
     assert first.state == State("journey", "journey", "It [MASK].", "relu", 1, None, None, "token")
     assert second.question == Question("How many?", ("one", "two"), 1)
@@ -73,9 +73,6 @@ def test_a_file_is_read_as_it_says() -> None:
     assert dict(second.state.settings) == {"by": "3"}
     assert read(GOOD).path(short=True) == [1]
     assert read(GOOD).path(short=False) == [0, 1]
-
-
-def test_a_scene_may_name_a_former_part() -> None:
     moved = GOOD.replace("/neurons?part=switch", "/lab?part=scale")
     state = read(moved).scenes[1].state
     assert (state.page, state.part) == ("neurons", "switch")
@@ -123,26 +120,23 @@ BROKEN = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("old", BROKEN)
-def test_a_broken_file_says_which_scene_is_wrong_and_why(old: str) -> None:
-    new, why = BROKEN[old]
-    assert old in GOOD
-    with pytest.raises(LectureError) as error:
-        read(GOOD.replace(old, new, 1))
-    assert str(error.value).startswith(why)
-
-
-def test_the_name_of_a_field_is_data() -> None:
+def test_what_is_no_lecture_says_where_and_why() -> None:
+    for old in BROKEN:
+        new, why = BROKEN[old]
+        assert old in GOOD
+        with pytest.raises(LectureError) as error:
+            read(GOOD.replace(old, new, 1))
+        assert str(error.value).startswith(why)
     for name in ("x` - at `$.scene[9].y", "missing required field `x`", "\\n`"):
         with pytest.raises(LectureError, match="has no “"):
             read(GOOD.replace("minutes", f'"{name}"', 1))
-
-
-def test_what_is_no_toml_says_where() -> None:
     with pytest.raises(LectureError, match=r"not TOML.*line 2"):
         read('title = "x"\nminutes = forty\n')
     with pytest.raises(LectureError, match="scene is missing; it must be a list of 1 to 200"):
         read('title = "x"')
+    long = GOOD.replace("A lecture", "x" * (LENGTHS["title"] + 1))
+    with pytest.raises(LectureError, match="title must be a text of 1 to 120 characters"):
+        read(long)
 
 
 @given(st.text(max_size=200))
@@ -175,12 +169,6 @@ scenes = st.builds(
 @given(st.builds(Lecture, words, st.tuples(scenes, scenes), st.integers(0, 600)))
 def test_any_lecture_survives_its_file(lecture: Lecture) -> None:
     assert read(written_lecture(lecture, HOUSE)) == lecture
-
-
-def test_no_word_is_longer_than_a_screen_has_room_for() -> None:
-    long = GOOD.replace("A lecture", "x" * (LENGTHS["title"] + 1))
-    with pytest.raises(LectureError, match="title must be a text of 1 to 120 characters"):
-        read(long)
 
 
 def test_the_manual_names_everything_that_a_scene_may_have() -> None:

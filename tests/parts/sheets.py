@@ -19,19 +19,12 @@ from ffnviz.state.state import from_url
 
 @dataclass(frozen=True)
 class Drawn:
-    """What a part shows.
+    """What a part shows."""
 
-    Attributes:
-        cells: by their keys.
-        controls: what the browser gets of each control, by its label.
-        rail: the cell that has them.
-        run: of the page.
-    """
-
-    cells: dict[str, Cell]
-    controls: dict[str, dict[str, Any]]
-    rail: Cell | None
-    run: Run
+    cells: dict[str, Cell]  # by their keys
+    controls: dict[str, dict[str, Any]]  # what the browser gets of each control, by its label
+    rail: Cell | None  # the cell that has them
+    run: Run  # of the page
 
     def asked(self, event: str, sent: object) -> Any:
         """What the controls ask for."""

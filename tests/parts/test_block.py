@@ -1,31 +1,35 @@
 """The block as functions: what its pictures say, and what a click in them asks for."""
 
+import math
 import re
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pytest
+import torch
+from torch import nn
 
 import ffnviz
+from ffnviz.analysis.facts import everyday_sentences, is_held_out
+from ffnviz.analysis.number_format import short
+from ffnviz.models.edit import Edit
+from ffnviz.parts.block.beside import costs, held_out, losses_of, measure, the_losses
+from ffnviz.parts.block.block_view import (
+    TokenInBlock,
+    attends_most,
+    degrees,
+    explanation,
+    headline,
+    note,
+    title,
+)
+from ffnviz.pictures.wording import as_text as read
 from ffnviz.state.actions import ChooseBlock, ChooseToken, Set
 from tests.parts.sheets import drawn, words
 
 TEXT = "She opened the [MASK] and looked out."
-SHOWS = {
-    "block": ["block-picture"],
-    "decoder": ["decoder-picture"],
-    "turns": ["clock", "arrives"],
-    "strip": ["strip-apart", "alike", "strip-scale", "strip-gradient"],
-}
 GARBAGE: list[Any] = [None, True, -1, 99, 0.5, "/etc", "", [], {}, {"name": "without"}]
-
-
-@pytest.mark.parametrize("text", [TEXT, "a", "[MASK] " * 128], ids=["usual", "one", "most"])
-@pytest.mark.parametrize("part", SHOWS)
-def test_each_part_shows_its_pictures_of_any_sentence(part: str, text: str) -> None:
-    seen = drawn("block", part, text=text)
-    assert list(seen.cells) == SHOWS[part]
-    assert "nan" not in re.findall(r"\w+", seen.said)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +63,7 @@ def test_garbage_from_a_browser_asks_for_nothing(part: str, sent: object) -> Non
     assert [name for name, ask in picture.events.items() if ask(sent) is not None] == []
 
 
-def test_the_block_has_the_networks_numbers() -> None:
+def test_the_block_has_the_networks_numbers_and_says_what_is_moved() -> None:
     seen = drawn("block", text=TEXT, twin="gelu", block="1", station="sum1", attention_head="99")
     record = ffnviz.load("gelu").trace(TEXT).blocks[0]
     picture = seen.cells["block-picture"].data
@@ -72,14 +76,12 @@ def test_the_block_has_the_networks_numbers() -> None:
     assert (picture["before"], picture["after"]) == ("", "On to block 2")
     assert list(seen.controls) == ["Show"]
 
-
-def test_with_its_norms_moved_it_says_that_nobody_trained_it_so() -> None:
     seen = drawn("block", text=TEXT, block="2", layernorm="moved")
     assert seen.said.startswith("With its LayerNorms moved (post-LN; nobody trained it so), in")
     assert seen.cells["block-picture"].data["before"] == "Back to block 1"
 
 
-def test_the_decoder_sees_what_is_written_and_asks_the_sentence() -> None:
+def test_the_decoder_sees_what_is_written_and_asks_the_sentence_or_for_words() -> None:
     seen = drawn("block", "decoder", text=TEXT, written="A dog")
     picture = seen.cells["decoder-picture"].data
     assert (picture["words"], picture["token"]) == (["A", "dog"], 1)
@@ -87,13 +89,10 @@ def test_the_decoder_sees_what_is_written_and_asks_the_sentence() -> None:
     assert "borrows the encoder's weights" in seen.said
     assert seen.controls["Written so far"]["text"] == "A dog"
     assert drawn("block", "decoder", written="A dog", written_token="1").said.startswith("“A”")
-
-
-@pytest.mark.parametrize("written", [" ", "\n"])
-def test_where_nothing_is_written_the_decoder_asks_for_words(written: str) -> None:
-    seen = drawn("block", "decoder", written=written)
-    assert "Type the first words of an answer" in seen.said
-    assert list(seen.controls) == ["Show", "Written so far"]
+    for written in [" ", "\n"]:
+        seen = drawn("block", "decoder", written=written)
+        assert "Type the first words of an answer" in seen.said
+        assert list(seen.controls) == ["Show", "Written so far"]
 
 
 def test_against_an_rnn_it_is_said_when_and_what_arrives() -> None:
@@ -123,8 +122,6 @@ def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:
     for sent in [*GARBAGE, "0110", "011000", "0110x"]:
         assert ask({"name": "without", "value": sent}) is None
 
-
-def test_with_nothing_taken_away_the_tokens_stay_apart() -> None:
     seen = drawn("block", "strip", text=TEXT, without="none", blocks="1")
     said = words(seen.cells["strip-apart"])
     assert said.startswith("After 1 untrained block, ")
@@ -132,3 +129,112 @@ def test_with_nothing_taken_away_the_tokens_stay_apart() -> None:
     assert seen.controls["Take away"]["stop"] == "00000"
     names = [line["name"] for line in seen.cells["strip-apart"].data["figure"]["data"]]
     assert names == ["complete", "ReLU, trained"]
+
+
+TOKEN = TokenInBlock("cat", 4, 9, "ReLU", "it is", "to block 2")
+E1, E2 = np.array([1.0, 0.0]), np.array([0.0, 1.0])
+
+
+def test_each_station_has_its_name_number_and_sentence() -> None:
+    assert degrees(E1, 3 * E2) == pytest.approx(90)
+    assert degrees(E1, E1 + E2) == pytest.approx(45)
+    assert degrees(E1, -2 * E1) == pytest.approx(180)
+    assert degrees(E1, E1) == 0
+    assert degrees(0 * E1, E1) == pytest.approx(90), "nothing has no direction"
+    assert title("sum", "cross-attention") == "+ cross"
+    assert title("sum", "attention") == "+ attention"
+    assert note("sum", E1, E1 + E2) == "turned 45°"
+    assert note("norm", E1, 3 * E2) == "norm 3.0"
+    assert note("ffn", E1, 3 * E2) == "writes 3.0"
+
+    told = read(explanation("norm", np.array([1.0, 3.0]), E1, TOKEN, None, last=False))
+    assert "the mean (2.00)" in told
+    assert "standard deviation (1.00)" in told
+    assert "from 3.2 to 1.0." in told
+    told = read(explanation("sum", E1, E1 + E2, TOKEN, None, last=True))
+    assert "turns “cat” by 45°; the length goes from 1.0 to 1.4." in told
+    assert told.endswith(" The vector goes on to block 2.")
+    assert "4 tokens" in read(explanation("attention", E1, E2, TOKEN, None, last=False))
+    told = read(explanation("ffn", E1, E2, TOKEN, np.zeros(8), last=False))
+    assert "2 → 8 numbers, through ReLU (9 active), → 2" in told
+
+    turns = [("attention", 10.4), ("cross", 20.0), ("FFN", 30.0)]
+    assert read(headline(turns, "cat", "In block 1, ")).startswith(
+        "In block 1, the attention turns “cat” by 10°, the cross by 20° and the FFN by 30°."
+    )
+    weights = np.zeros((2, 1, 3))
+    weights[0, 0] = [0.0, 0.6, 0.4]
+    weights[1, 0] = [0.1, 0.0, 0.9]
+    assert "attends most to “c” (65%)" in read(attends_most("x", ["a", "b", "c"], weights, 0))
+
+
+SENTENCE = "The cat sat on the mat."
+
+
+def test_the_table_says_who_hears_whom_what_it_weighs_and_adds() -> None:
+    part = drawn("block", "block", kind_view="beside", measure=False, text=SENTENCE, token="2")
+    assert "“cat” changes attention's output at 6 of 6 other tokens, and the FFN's at 0" in words(
+        part.cells["beside-table"]
+    )
+    table = {name: rest for name, *rest in part.cells["beside-table"].data["rows"]}
+    assert table["weights"] == ["1,050,624", "2,099,712"]
+    usual, twice = "multiply-adds per token, in a sentence of 7", "the same, in a sentence of 14"
+    for name, n in ((usual, 7), (twice, 14)):
+        assert table[name] == [f"{4 * 512**2 + 2 * n * 512:,}", "2,097,152"]
+    assert table["other tokens that hear of it"] == ["6 of 6", "0 of 6"]
+    held = [text.rpartition(": ")[2] for text in table["linear once …"]]
+    assert all("× 10⁻¹" in off for off in held)
+    assert all(float(off) > 0.01 for off in table["distance from linear"])
+
+    attention = nn.MultiheadAttention(512, 8)
+    ffn = nn.Sequential(nn.Linear(512, 2048), nn.ReLU(), nn.Linear(2048, 512))
+    weights, _ = costs(part.run, 9)
+    assert weights == tuple(
+        f"{sum(each.numel() for each in module.parameters()):,}" for module in (attention, ffn)
+    )
+    record, at = part.run.trace.blocks[part.run.state.block], part.run.token
+    x, middle, y = (each[at].double() for each in (record.input, record.middle, record.output))
+    expected = [(middle - x).norm() / x.norm(), (y - middle).norm() / middle.norm()]
+    assert table["what it adds to this token's stream"] == [
+        f"{short(float(each), 2)} of its length" for each in expected
+    ]
+    part = drawn("block", "block", kind_view="beside", measure=False, text="Yes")
+    assert "One token has no other to mix with" in words(part.cells["beside-table"])
+
+
+def test_losses_are_those_of_a_loop() -> None:
+    model = ffnviz.load("relu")
+    asked = held_out(model, 6)
+    losses = losses_of(model, asked, lambda _: None)
+
+    def loss(*edits: Edit) -> float:
+        total = 0.0
+        for ids, place in asked:
+            hidden = list(ids)
+            hidden[place] = model.tokenizer.mask_id
+            run = model.run(torch.tensor([hidden]), edits)
+            chance = run.logits_at(place)[0].double().softmax(-1)[ids[place]]
+            total -= math.log(float(chance))
+        return total / len(asked)
+
+    off = {at: [Edit(block, scale=0.0, at=at) for block in (0, 1)] for at in ("attention", "ffn")}
+    assert losses.whole == pytest.approx(loss(), rel=1e-4)
+    assert losses.without == pytest.approx([loss(*off[at]) for at in off], rel=1e-4)
+    alone = [[loss(off[at][block]) for at in off] for block in (0, 1)]
+    assert losses.block == pytest.approx(np.array(alone), rel=1e-4)
+
+
+def test_sentences_are_held_out_and_what_is_measured_is_said() -> None:
+    model = ffnviz.load("relu")
+    asked, tokenizer = held_out(model, 20), model.tokenizer
+    assert len(asked) == 20
+    lines = tokenizer.encode_many([each for each in everyday_sentences() if is_held_out(each)])
+    for ids, place in asked:
+        assert ids in lines
+        assert tokenizer.word(ids[place]).strip()[0].isalpha()
+    run = drawn("block", "block", kind_view="beside", measure=False, text=SENTENCE).run
+    losses = measure(run, lambda _: None)
+    assert losses.sentences == 200
+    assert losses.without.min() > losses.whole
+    said = words(the_losses(run, losses))
+    assert f"is {losses.whole:.2f} nats; without the FFNs {losses.without[1]:.2f}" in said

@@ -24,20 +24,28 @@ def test_any_text_in_a_link_is_a_legal_exercise(text: str) -> None:
         assert setting.parse(setting.text(value)) == value
 
 
-def test_what_was_typed_belongs_to_one_exercise() -> None:
+def test_a_gap_takes_numbers_only_and_they_belong_to_one_exercise() -> None:
     name = name_of("numbers", 3)
     typed = TYPED.parse(f"{name}_4_-2.5_<b>_−3")
     assert list(answers(typed, name)) == ["4", "-2.5", "", "-3"]
     assert list(answers(typed, name_of("numbers", 4))) == []
-
-
-def test_a_gap_takes_numbers_only() -> None:
     cell = drawn("exercises", "hand", hand_seed="3").cells["by-hand"]
     action = cell.events["type"](["<script>", "1e9", *[""] * 6])
     assert isinstance(action, Set)
     assert action.settings["typed"] == f"{name_of('numbers', 3)}__19______"
     for nonsense in (None, ["1"], [1] * 8, "12345678", {"a": 1}):
         assert cell.events["type"](nonsense) is None
+
+    cell = drawn("exercises", "hand", hand_view="back", hand_seed="3").cells["by-hand"]
+    gaps = [gap["name"] for step in cell.data["steps"] for gap in step["gaps"]]
+    assert len(gaps) == 11
+    assert cell.events["another"](None) == Set({"hand_seed": "4"})
+    action = cell.events["type"](["1"] * 11)
+    assert isinstance(action, Set)
+    kept = f"{name_of('back', 3)}{'_1' * 11}"
+    assert action.settings["typed"] == kept
+    shown = drawn("exercises", "hand", hand_view="back", hand_seed="3", typed=kept)
+    assert shown.cells["by-hand"].data["typed"] == ["1"] * 11
 
 
 def test_sheets_on_paper_have_every_seed_and_its_solution() -> None:
@@ -50,13 +58,11 @@ def test_sheets_on_paper_have_every_seed_and_its_solution() -> None:
     assert " = " in solved
 
 
-def test_before_a_line_is_moved_there_is_the_task_and_no_fault() -> None:
+def test_moving_a_line_gives_the_next_order_and_before_there_is_no_fault() -> None:
     shown = drawn("exercises", "build")
     assert "Drag the 13 lines into an order" in shown.said
     assert not any(line["fault"] for line in shown.cells["program"].data["lines"])
 
-
-def test_moving_a_line_gives_the_next_order() -> None:
     shown = drawn("exercises", "build", lines="abcdefghijlkm")
     move = shown.cells["program"].events["order"]
     action = move(list(RIGHT))
@@ -66,6 +72,8 @@ def test_moving_a_line_gives_the_next_order() -> None:
         assert move(nonsense) is None
     assert "another block" in shown.said
     assert "the network's own block: x is off by 0" in drawn("exercises", "build", lines=RIGHT).said
+
+    assert sorted(build.PATIENTS) == sorted(bug.name for bug in BUGS)
 
 
 @pytest.mark.parametrize("patient", range(1, 11))
@@ -91,19 +99,13 @@ def test_each_bug_is_told_when_it_is_found(patient: int) -> None:
     assert bug.tells not in before.said
 
 
-def test_all_ten_are_planted_once() -> None:
-    assert sorted(build.PATIENTS) == sorted(bug.name for bug in BUGS)
-
-
-def test_nothing_is_told_before_the_vote() -> None:
+def test_nothing_is_told_before_the_vote_which_leads_on_and_stands_in_the_link() -> None:
     for question in QUESTIONS:
         cell = drawn("exercises", "predict", misconception=question.name).cells["vote"]
         assert cell.data["experiment"] is None
         assert cell.data["answers"] == [None] * len(QUESTIONS)
         assert cell.data["why"] == ""
 
-
-def test_a_vote_leads_on_and_stands_in_the_link() -> None:
     cell = drawn("exercises", "predict", misconception="phi").cells["vote"]
     action = cell.events["vote"]({"round": 0, "option": 2})
     assert isinstance(action, Set)
@@ -114,6 +116,10 @@ def test_a_vote_leads_on_and_stands_in_the_link() -> None:
     for nonsense in (None, {"round": 2, "option": 0}, {"round": 0, "option": 3}, 4):
         assert cell.events["vote"](nonsense) is None
     assert cell.events["lead"](True) == OpenPage("lab", "bend")
+
+    titles = {page.name: page.title for page in PAGES}
+    for name, title in titles.items():
+        assert predict.TITLES.get(name, name.capitalize()) == title
 
 
 def test_the_right_option_stands_where_the_answer_says() -> None:
@@ -128,22 +134,3 @@ def test_the_right_option_stands_where_the_answer_says() -> None:
         assert data["options"][answer] == question.options[found.answer]
         right.append(answer)
     assert all(right.count(place) >= 3 for place in range(3))
-
-
-def test_one_step_back_has_a_gap_for_each_gradient_and_keeps_what_is_typed() -> None:
-    cell = drawn("exercises", "hand", hand_view="back", hand_seed="3").cells["by-hand"]
-    gaps = [gap["name"] for step in cell.data["steps"] for gap in step["gaps"]]
-    assert len(gaps) == 11
-    assert cell.events["another"](None) == Set({"hand_seed": "4"})
-    action = cell.events["type"](["1"] * 11)
-    assert isinstance(action, Set)
-    typed = f"{name_of('back', 3)}{'_1' * 11}"
-    assert action.settings["typed"] == typed
-    shown = drawn("exercises", "hand", hand_view="back", hand_seed="3", typed=typed)
-    assert shown.cells["by-hand"].data["typed"] == ["1"] * 11
-
-
-def test_a_question_names_the_page_on_which_it_goes_on() -> None:
-    titles = {page.name: page.title for page in PAGES}
-    for name, title in titles.items():
-        assert predict.TITLES.get(name, name.capitalize()) == title

@@ -5,8 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from ffnviz.analysis.prediction import predict, predict_without_ffn
+from ffnviz.app.page_controls import Example, read_examples
 from ffnviz.models.encoder.folder import TRAINING
-from ffnviz.models.encoder.model import MODELS, load
+from ffnviz.models.encoder.model import MODELS, TWINS, load
 from ffnviz.parts import PAGES
 from ffnviz.parts.guess import of_pieces, of_what_it_read, question, under_guess
 from ffnviz.parts.places import MOVED
@@ -33,6 +35,7 @@ SHOWN = {  # by the name of its note, where a guess stands
 SAYS_SO_ABOVE = ("prediction", "step")  # in its headline; and what is written is always hidden
 
 
+@pytest.mark.usefixtures("few")
 @pytest.mark.parametrize("note", SHOWN)
 def test_wherever_a_guess_stands_it_is_said_what_is_unknown(heads: Heads, note: str) -> None:
     page, part = SHOWN[note]
@@ -46,9 +49,14 @@ def test_wherever_a_guess_stands_it_is_said_what_is_unknown(heads: Heads, note: 
     assert warned == (note not in SAYS_SO_ABOVE)
 
 
-def test_the_parts_are_those_of_the_pages() -> None:
+EXAMPLES = read_examples()
+
+
+def test_the_parts_are_those_of_the_pages_and_the_ffn_decides_some_examples() -> None:
     parts = {(page.name, part.name) for page in PAGES for part in page.parts} | set(MOVED)
     assert {where for where in SHOWN.values() if where[0]} <= parts
+    assert sum(bool(example.says) for example in EXAMPLES) >= 3
+    assert all(example.says != example.without for example in EXAMPLES if example.says)
 
 
 def test_what_was_read_is_what_the_training_record_says() -> None:
@@ -70,23 +78,42 @@ def test_what_was_read_is_what_the_training_record_says() -> None:
     assert ["<b>", "typed"] in to_spans(of_what_it_read(["<b>"]))
 
 
-def test_of_an_unknown_network_nothing_is_claimed_but_its_pieces(model_folder: Path) -> None:
+def test_of_an_unknown_network_only_pieces_are_named_and_not_all(model_folder: Path) -> None:
     run = run_of(load(model_folder), "The [MASK] sat.")
     assert "has read" not in read(under_guess(run))
     assert read(under_guess(run_of(load(model_folder), "laptop [MASK]"))).startswith("It reads “")
-
-
-def test_a_word_that_can_be_seen_beside_one_that_is_hidden() -> None:
-    run = run_of(load("relu"), "The cat [MASK].", token=1)
-    assert question(run) == ""
-    told = read(under_guess(run))
-    assert told.startswith("“cat” is not hidden, so a guess at it means little. ")
-
-
-def test_words_in_pieces_are_named_but_not_all_of_many() -> None:
     assert of_pieces([]) == ""
     assert read(of_pieces([("phone", ["ph", "one"]), ("猫", ["猫", "", ""])])) == (
         "It reads “phone” as ph + one, “猫” in 3 pieces. "
     )
     many = [("ab", ["a", "b"])] * 5
     assert read(of_pieces(many)).endswith("“ab” as a + b, and 2 more in pieces. ")
+    run = run_of(load("relu"), "The cat [MASK].", token=1)
+    assert question(run) == ""
+    told = read(under_guess(run))
+    assert told.startswith("“cat” is not hidden, so a guess at it means little. ")
+
+
+@pytest.mark.parametrize("twin", TWINS)
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.sentence)
+def test_an_example_keeps_its_promise(example: Example, twin: str) -> None:
+    model = load(twin)
+    trace = model.trace(example.sentence)
+    assert example.why
+    if example.token is not None:  # it is about a word that stands there twice
+        words = [token.text.strip().lower() for token in trace.tokens]
+        assert words.count(words[example.token - 1]) == 2
+        assert words.index(words[example.token - 1]) < example.token - 1
+    mask = model.tokenizer.mask_id
+    if mask not in [token.id for token in trace.tokens]:
+        return
+    token = next(place for place, each in enumerate(trace.tokens) if each.id == mask)
+    told = predict(model, trace, token)
+    if example.says:
+        assert told.words[0] == example.says
+        last = len(trace.blocks) - 1
+        assert predict_without_ffn(model, trace, last, token).words[0] == example.without
+        assert example.says in example.why
+        assert example.without in example.why
+    if example.not_among:
+        assert example.not_among not in told.words

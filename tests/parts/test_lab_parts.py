@@ -2,23 +2,28 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 import torch
 
+from ffnviz.analysis.lab import trained as analysis
 from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, remove_phi
 from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.fitting import FUNCTIONS, WIDTHS, Approximation, approximate
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.residual import try_dropout
+from ffnviz.analysis.lab.trained import QUESTIONS
 from ffnviz.analysis.number_format import short
+from ffnviz.analysis.trainings import FAMILIES, SEEDS, Row
 from ffnviz.parts.experiments import experiment_subject
 from ffnviz.parts.lab import fit, influence
 from ffnviz.parts.sheet import Measured, Measurement, cells_of
 from ffnviz.pictures.cell import Cell
 from ffnviz.state.actions import Set
 from ffnviz.state.settings import Values
+from tests.analysis.trainings.rows import ROW
 from tests.parts.sheets import Drawn, drawn, words
 
 SENTENCE = "The cat sat on the mat."
@@ -44,7 +49,7 @@ def after(measurement: Any, result: Any, setup: tuple[object, ...]) -> dict[str,
     return {cell.key: cell for cell in cells_of(rows)}
 
 
-def test_convolution_shows_shapes_code_and_refusal() -> None:
+def test_convolution_and_the_bend_deleted_say_what_changes() -> None:
     part = lab("convolution")
     assert "differ by at most" in words(part.cells["lab-convolution"])
     assert "(1, 512, 7) → (1, 2048, 7)" in part.cells["code"].data["code"]
@@ -52,9 +57,6 @@ def test_convolution_shows_shapes_code_and_refusal() -> None:
     ((claim, verdict),) = verdicts(part.cells, "convolution")
     assert "two convolutions" in claim
     assert verdict.startswith("holds by construction: ")
-
-
-def test_deleting_the_bend_changes_the_words() -> None:
     part = lab("bend")
     result = remove_phi(experiment_subject(part.run))
     assert verdicts(part.cells, "bend") == expected(result.findings)
@@ -78,8 +80,6 @@ def test_dropout_moves_with_p_and_can_be_drawn_again() -> None:
     assert re.search("One pass is off by (0|<0.1)%", words(none.cells["lab-settling"]))
     assert none.controls["dropout p"]["stop"] == 0
 
-
-def test_after_the_last_drawing_comes_the_first() -> None:
     assert lab("dropout", draw="9999").pressed("Draw again") == Set({"draw": "1"})
 
 
@@ -89,9 +89,7 @@ def absolute() -> Approximation:
 
 
 @pytest.mark.parametrize(("units", "place"), [("2", 1), ("9", 5), ("22", 8), ("400", 16)])
-def test_the_widths_of_a_fit_are_walked_through(
-    absolute: Approximation, units: str, place: int
-) -> None:
+def test_the_widths_of_a_fit_are_walked(absolute: Approximation, units: str, place: int) -> None:
     part = drawn("lab", "fit", measure=False, function="|x|", phi="relu", units=units)
     query = {"function": "|x|", "phi": "relu", "units": units}
     (measurement,) = fit.sheet(part.run, Values(query)).rows
@@ -158,10 +156,7 @@ def test_who_hears_whom_at_any_length_and_depth() -> None:
     gradients = lab("positions", positions_view="gradients", length="4", depth="2")
     assert claimed + verdicts(gradients.cells, "hears") == expected(result.findings)
     assert "with recurrent weights × 8 by " in words(gradients.cells["lab-decay"])
-    for shown, settings in (
-        (part, influence.SETTINGS),
-        (gradients, influence.GRADIENT_SETTINGS),
-    ):
+    for shown, settings in ((part, influence.SETTINGS), (gradients, influence.GRADIENT_SETTINGS)):
         stops = [shown.controls[each.label]["stop"] for each in settings]
         assert stops == [1, 1, 4][: len(settings)]
 
@@ -178,15 +173,13 @@ def test_who_hears_whom_at_any_length_and_depth() -> None:
         ("hears", "depth=x", {"layers": 2}),
     ],
 )
-def test_a_garbled_link_opens_on_what_is_nearest(
-    part: str, query: str, shown: dict[str, int]
-) -> None:
+def test_a_garbled_link_opens_the_nearest(part: str, query: str, shown: dict[str, int]) -> None:
     name, value = query.split("=")
     controls = drawn("lab", part, measure=False, **{name: value}).controls
     assert {label: controls[label]["stop"] for label in shown} == shown
 
 
-def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
+def test_one_token_is_one_matrix_which_changes_on_the_way_to_another_or_to_zero() -> None:
     part = lab("linear", linear_view="token", way_to="6", way_share="0.25")
     assert "To token" in part.controls
     inputs = part.run.trace.blocks[1].ffn.input
@@ -203,20 +196,29 @@ def test_one_token_is_one_matrix_which_changes_on_the_way_to_another() -> None:
     curved = lab("linear", linear_view="token", twin="gelu")
     assert "but none abruptly" in words(curved.cells["local-switches"])
 
-
-def test_a_sentence_of_one_token_walks_to_zero() -> None:
     part = drawn("lab", "linear", text="cat", linear_view="token")
     assert words(part.cells["local-switches"]).startswith("From “cat” to “0”")
     assert "To token" not in part.controls
 
 
-def test_a_frozen_stack_is_one_matrix_and_says_how_far_phi_alone_leaves_it_from_linear() -> None:
+def test_a_frozen_stack_is_one_matrix_and_two_changes_act_together_through_phi() -> None:
     part = lab("linear", linear_view="frozen")
     assert re.search(r"only φ bends: the 2 blocks are 0\.\d+ from linear", part.said)
     shape = f"{7 * 512:,} × 512"
     assert f"without φ fold into one matrix of {shape}" in words(part.cells["folded-stack"])
     names = part.cells["folded-stack"].data["panels"][0]["names"]
     assert names == part.run.labels
+
+    part = lab("linear", linear_view="together")
+    assert "At “sat” the two changes together add a vector that neither adds alone" in part.said
+    assert "this vector is almost zero: no neuron has switched yet" in part.said
+    assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[⁴⁵]", part.said)
+    names = [t["name"] for t in part.cells["interaction"].data["figure"]["data"]]
+    assert names == ["with ReLU", "without φ"]
+    curved = lab("linear", linear_view="together", twin="gelu", change_u="he", change="0.01")
+    names = [t["name"] for t in curved.cells["interaction"].data["figure"]["data"]]
+    assert names == ["with GELU", "φ″ says", "without φ"]
+    assert curved.cells["interaction-neurons"].events["point"] is not None
 
 
 def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
@@ -232,14 +234,37 @@ def test_a_line_by_hand_says_how_far_it_is_off_and_survives_any_link() -> None:
         assert flat.cells["hand"].data["corners"] == [[0, 30], [60, 30]]
 
 
-def test_two_changes_do_something_only_together_unless_phi_is_taken_out() -> None:
-    part = lab("linear", linear_view="together")
-    assert "At “sat” the two changes together add a vector that neither adds alone" in part.said
-    assert "this vector is almost zero: no neuron has switched yet" in part.said
-    assert re.search(r"without φ, \d(\.\d)? × 10⁻¹[⁴⁵]", part.said)
-    names = [t["name"] for t in part.cells["interaction"].data["figure"]["data"]]
-    assert names == ["with ReLU", "without φ"]
-    curved = lab("linear", linear_view="together", twin="gelu", change_u="he", change="0.01")
-    names = [t["name"] for t in curved.cells["interaction"].data["figure"]["data"]]
-    assert names == ["with GELU", "φ″ says", "without φ"]
-    assert curved.cells["interaction-neurons"].events["point"] is not None
+def shown(monkeypatch: pytest.MonkeyPatch, rows: Sequence[Row]) -> Drawn:
+    monkeypatch.setattr(analysis, "trainings", lambda: tuple(rows))
+    return drawn("lab", "trained", text="The cat sat.")
+
+
+def trainings_of(seeds: int, no_ffn: float) -> list[Row]:
+    """All variants alike but for those without FFNs, which lose more by so much."""
+    return [
+        replace(ROW, variant=name, seed=seed, loss=2.5 + 0.001 * (seed + place) % 0.003
+                + no_ffn * (name == "no-ffn"))
+        for place, name in enumerate(FAMILIES[0]) for seed in range(seeds)
+    ]  # fmt: skip
+
+
+def test_with_some_seeds_it_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = shown(monkeypatch, trainings_of(3, 0.2))
+    assert f"3 of {SEEDS} seeds done, too few to decide" in words(found.cells["lab-trainings"])
+    verdicts = found.cells["verdicts-lab-trained"].data["groups"][0][1]
+    assert len(verdicts) == sum(q.variant in FAMILIES[0] for q in QUESTIONS)
+    assert {each["kind"] for each in verdicts} == {"undecided"}
+
+
+@pytest.mark.parametrize(("no_ffn", "says", "kind"), [
+    (0.2, "0.200 nats higher", "holds"), (-0.2, "0.200 nats lower", "fails"),
+])  # fmt: skip
+def test_with_all_seeds_it_says_which_way_and_where(
+    monkeypatch: pytest.MonkeyPatch, no_ffn: float, says: str, kind: str
+) -> None:
+    found = shown(monkeypatch, trainings_of(SEEDS, no_ffn))
+    sentence = words(found.cells["lab-trainings"])
+    assert f"Without FFNs: the loss is {says} than with the usual network" in sentence
+    assert "at d_model 64 on everyday sentences, after 16,000 steps, with 8 seeds" in sentence
+    first = found.cells["verdicts-lab-trained"].data["groups"][0][1][0]
+    assert (first["claim"], first["kind"]) == (QUESTIONS[0].claim, kind)

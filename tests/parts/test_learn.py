@@ -29,7 +29,7 @@ TEXT = "She opened the [MASK] and looked out."
 
 @pytest.fixture(scope="module")
 def moments() -> Sequence[Moment]:
-    learners = [Learner(Plan(name, TEXT, 60)) for name in ("relu", "gelu")]
+    learners = [Learner(Plan(name, TEXT, 20)) for name in ("relu", "gelu")]
     return tuple(zip(*(learner.learn() for learner in learners), strict=True))
 
 
@@ -41,7 +41,7 @@ def run() -> Run:
 def course(moments: Sequence[Moment], status: Status = Status.RUNS, **more: Any) -> Course:
     reading = Reading(guessing_by_frequency(), 81_000, 500, labels_of(""))
     networks = tuple(record.name for record in moments[0]) if moments else ()
-    return Course(status, moments, reading, "", 60, networks=networks, **more)
+    return Course(status, moments, reading, "", 20, networks=networks, **more)
 
 
 def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cell]:
@@ -50,7 +50,7 @@ def cells(part: Any, run: Run, course: Course, **settings: str) -> dict[str, Cel
     return {cell.key: cell for cell in cells_of(rows)}
 
 
-def test_before_it_begins_there_is_one_button_and_what_will_be_seen(run: Run) -> None:
+def test_before_it_begins_there_is_one_button_unless_nothing_is_trained(run: Run) -> None:
     found = cells(train, run, Course(Status.NEW))
     assert set(found) == {"learn-bar", "learn-invitation"}
     assert found["learn-bar"].data["label"] == "Train"
@@ -58,19 +58,31 @@ def test_before_it_begins_there_is_one_button_and_what_will_be_seen(run: Run) ->
     assert "She opened the ___ and looked out." in words(found["learn-invitation"])
     assert found["learn-bar"].events["ask"]("train")[:3] == ("train", "learn", "train")
     assert found["learn-bar"].events["ask"]("format the disk") is None
+    use(replace(config(), train_minutes=0.0))
+    assert "--train-minutes 0" in cells(train, run, Course(Status.NEW))["learn-bar"].data["why_not"]
 
 
-def test_while_it_learns_words_curves_and_neurons_are_of_the_last_moment(
+def test_while_it_learns_the_last_moment_is_shown_and_the_slider_goes_back(
     run: Run, moments: Sequence[Moment]
 ) -> None:
     found = cells(train, run, course(moments))
     last = moments[-1][0]
     assert found["learn-words"].data["panels"][0]["names"] == list(last.words)
-    assert "step 60 of 60" in found["learn-bar"].data["said"]
+    assert "step 20 of 20" in found["learn-bar"].data["said"]
     assert "by frequency alone" in words(found["learn-loss"])
     assert found["learn-map"].arrays["learn.hidden"].shape == (len(last.tokens), 256)
     assert found["learn-map"].data["maps"][0]["texts"][last.tokens.index("[MASK]")] == "___"
     assert "dead" in words(found["learn-sparsity"])
+    found = cells(train, run, course(moments), learn_at="1")
+    assert found["learn-words"].data["panels"][0]["names"] == list(moments[1][0].words)
+    move = found["learn-bar"].events["move"]
+    assert move(0).settings == {"learn_at": "0"}
+    assert move(len(moments) - 1).settings == {"learn_at": None}
+    assert move(len(moments)) is None
+    assert cells(train, run, course(moments), learn_at="9999")["learn-bar"].data["at"] == 2
+    learned = Learned(b"", ended=True, spent=False, folders=b"PK a file")
+    bar = cells(train, run, course(moments, Status.ENDED, learned=learned))["learn-bar"]
+    assert bar.arrays["file"].tobytes() == b"PK a file"
 
 
 def test_one_neuron_is_followed_with_what_activates_it_and_how_its_key_turns(
@@ -91,27 +103,6 @@ def test_one_neuron_is_followed_with_what_activates_it_and_how_its_key_turns(
         train, run, course(moments), learn_neuron="7", learn_beside="neuron", learn_at="0"
     )
     assert "turned by 0°" in words(before["learn-key"])
-
-
-def test_the_slider_goes_back_and_lets_go_at_the_end(run: Run, moments: Sequence[Moment]) -> None:
-    found = cells(train, run, course(moments), learn_at="2")
-    assert found["learn-words"].data["panels"][0]["names"] == list(moments[2][0].words)
-    move = found["learn-bar"].events["move"]
-    assert move(1).settings == {"learn_at": "1"}
-    assert move(len(moments) - 1).settings == {"learn_at": None}
-    assert move(len(moments)) is None
-    assert cells(train, run, course(moments), learn_at="9999")["learn-bar"].data["at"] == 6
-
-
-def test_a_network_that_stopped_can_be_saved(run: Run, moments: Sequence[Moment]) -> None:
-    learned = Learned(b"", ended=True, spent=False, folders=b"PK a file")
-    bar = cells(train, run, course(moments, Status.ENDED, learned=learned))["learn-bar"]
-    assert bar.arrays["file"].tobytes() == b"PK a file"
-
-
-def test_a_server_that_trains_nothing_says_so(run: Run) -> None:
-    use(replace(config(), train_minutes=0.0))
-    assert "--train-minutes 0" in cells(train, run, Course(Status.NEW))["learn-bar"].data["why_not"]
 
 
 def test_a_bet_comes_first_and_one_run_decides_nothing(run: Run, moments: Sequence[Moment]) -> None:
@@ -137,29 +128,16 @@ def test_a_bet_comes_first_and_one_run_decides_nothing(run: Run, moments: Sequen
     assert other["scene"] != placed["scene"]
 
 
-@pytest.mark.parametrize(
-    ("text", "hidden"),
-    [
-        ("What [MASK] is it?", "What [MASK] is it?"),
-        ("what [mask] is it?", "what [MASK] is it?"),
-        ("It cost forty pounds.", "It cost forty [MASK]."),
-        ("[MASK] and [MASK]", "[MASK] and [MASK]"),
-        ("?!", "?[MASK]"),
-    ],
-)
-def test_one_word_of_any_sentence_is_watched(text: str, hidden: str) -> None:
-    assert watched(drawn("learn", text=text).run) == hidden
-
-
-def test_of_a_long_text_what_stands_around_the_hidden_word_is_watched() -> None:
+def test_one_word_of_any_sentence_is_watched_with_what_stands_around_it() -> None:
+    typed = ("What [mask] is it?", "It cost forty pounds.", "[MASK] and [MASK]", "?!")
+    hidden = ["What [MASK] is it?", "It cost forty [MASK].", "[MASK] and [MASK]", "?[MASK]"]
+    assert [watched(drawn("learn", text=text).run) for text in typed] == hidden
     text = watched(drawn("learn", text=f"{'so ' * 60}it was a [MASK] {'day ' * 20}").run)
     assert text.count("so") < 12
     assert "it was a [MASK] day" in text
 
 
-def test_a_bet_hears_what_many_seeds_say(
-    moments: Sequence[Moment], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_bet_hears_many_seeds(moments: Sequence[Moment], monkeypatch: pytest.MonkeyPatch) -> None:
     def said(seeds: int, more: float) -> str:
         rows = [replace(ROW, variant=name, seed=seed, loss=2.5 + 1e-4 * seed * (name == "gelu")
                         + more * (name == "gelu"))

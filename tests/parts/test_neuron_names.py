@@ -40,20 +40,23 @@ def table(shown: Drawn) -> list[list[str]]:
         (["relu", 99, 7, "x"], "block is 99"),
     ],
 )
-def test_a_link_to_what_is_not_there_says_so_and_keeps_the_rest(
-    row: list[object], why: str
-) -> None:
+def test_a_link_to_what_is_not_there_says_so_and_keeps_others(row: list[object], why: str) -> None:
     shown = drawn("neurons", "name", names=json.dumps([row, ["relu", 2, 469, "verbs"]]))
     assert f"cannot be shown.\nEntry 1: {why}" in words(shown.cells["names-link"])
     assert table(shown) == [["relu 2:469", "verbs", ""]]
 
 
-def test_garbled_names_and_settings_take_their_defaults() -> None:
+def test_garbled_settings_take_their_defaults_and_long_texts_are_cut() -> None:
     shown = drawn("neurons", "name", tag="nonsense", names="{{", level="7", guess="x")
     assert "It is not JSON" in words(shown.cells["names-link"])
     assert "names-table" not in shown.cells
     assert shown.controls["Tag"]["stop"] == 0
     assert "kept for the test" in shown.said or "is right about" in shown.said
+    shown = drawn("neurons", "name", guess="words of my own", says="two, " * 300)
+    assert box(shown, "Words, with commas") == ("two, " * 300)[:480]
+    text = "a" + " " * 70_000 + "[MASK]"
+    app = opened("neurons", text=text)
+    assert query(app)["text"] == "a [MASK]"
 
 
 @pytest.mark.parametrize("sign", ["\ud800", "\x00", "\ufffe", "\u202eabc", "e" + "\u0301" * 119])
@@ -85,7 +88,7 @@ def test_a_link_to_no_neuron_shows_the_one_that_adds_most_to_the_word(neuron: st
         ({"neuron": "gelu-7", "block": "1", "twin": "gelu"}, "numbers", "two, three"),
     ],
 )
-def test_another_neuron_has_its_own_name_in_the_boxes(
+def test_each_neuron_has_its_name_in_the_boxes(
     where: dict[str, str], called: str, says: str
 ) -> None:
     typed = {"called": "typed for 12", "of": "relu-2-12"}
@@ -96,7 +99,7 @@ def test_another_neuron_has_its_own_name_in_the_boxes(
         assert box(shown, "Words, with commas") == says
 
 
-def test_a_link_shows_what_was_typed_for_its_neuron() -> None:
+def test_a_link_shows_what_was_typed_for_its_neuron_also_one_of_old() -> None:
     typed = {"called": "better", "tag": "question", "of": "relu-2-469", "names": LINE}
     shown = drawn("neurons", "name", neuron="relu-469", measure=True, **typed)
     assert name.follow(shown.run, Values(shown.run.state.settings)) is None
@@ -105,9 +108,6 @@ def test_a_link_shows_what_was_typed_for_its_neuron() -> None:
     other = drawn("neurons", "name", neuron="relu-12", measure=True, **typed)
     assert box(other, "Your name for neuron 2:12") == ""
     assert box(other, "Tag") == "past"
-
-
-def test_a_link_from_before_links_named_the_neuron_shows_what_was_typed() -> None:
     old = {"called": "mine", "guess": "words of my own", "says": "two"}
     shown = drawn("neurons", "name", neuron="relu-12", measure=True, **old)
     assert box(shown, "Your name for neuron 2:12") == "mine"
@@ -115,7 +115,7 @@ def test_a_link_from_before_links_named_the_neuron_shows_what_was_typed() -> Non
     assert dict(shown.run.state.settings)["of"] == "relu-2-12"
 
 
-def test_a_name_is_kept_with_its_block() -> None:
+def test_a_name_is_kept_with_its_block_to_which_its_row_leads() -> None:
     shown = drawn("neurons", "name", neuron="relu-12", block="1", called="mine")
     action = shown.pressed("Keep this name")
     assert json.loads(action.settings["names"]) == [["relu", 1, 12, "mine", "past"]]
@@ -123,6 +123,13 @@ def test_a_name_is_kept_with_its_block() -> None:
     shown = drawn("neurons", "name", neuron="relu-99", called="é" * 120, names=full)
     assert shown.pressed("Keep this name") is None
     assert "no room for another name" in shown.said
+    shown = drawn("neurons", "name", neuron="relu-469", block="2", names=LINE)
+    click = shown.cells["names-table"].events["row"]
+    assert click(1) == OpenNeuron(
+        Neuron("gelu", 0, 7), "neurons", "browse", settings={"browse_view": "name"}
+    )
+    nothing: list[Any] = [None, True, -1, 2, 0.5, "0", [], {}]
+    assert not any(click(value) for value in nothing)
 
 
 def test_the_guess_is_counted_on_sentences_held_back() -> None:
@@ -136,21 +143,6 @@ def test_the_guess_is_counted_on_sentences_held_back() -> None:
     assert f"{int(fires) - int(both)} missed" in words(shown.cells["mistakes"])
 
 
-def test_a_row_of_the_table_leads_to_its_block() -> None:
-    shown = drawn("neurons", "name", neuron="relu-469", block="2", names=LINE)
-    click = shown.cells["names-table"].events["row"]
-    assert click(1) == OpenNeuron(
-        Neuron("gelu", 0, 7), "neurons", "browse", settings={"browse_view": "name"}
-    )
-    nothing: list[Any] = [None, True, -1, 2, 0.5, "0", [], {}]
-    assert not any(click(value) for value in nothing)
-
-
-def test_a_text_beyond_its_limit_is_cut() -> None:
-    shown = drawn("neurons", "name", guess="words of my own", says="two, " * 300)
-    assert box(shown, "Words, with commas") == ("two, " * 300)[:480]
-
-
 @pytest.mark.parametrize(
     ("page", "part", "old", "new", "value"),
     [
@@ -160,18 +152,10 @@ def test_a_text_beyond_its_limit_is_cut() -> None:
         ("lab", "hears", "length", "n", "20"),
     ],
 )
-def test_an_old_link_opens_what_it_opened(
-    page: str, part: str, old: str, new: str, value: str
-) -> None:
+def test_an_old_link_is_understood(page: str, part: str, old: str, new: str, value: str) -> None:
     shown = query(opened(page, part=part, **{old: value}))
     assert shown[new] == value
     assert old not in shown
-
-
-def test_a_text_of_endless_blanks_is_read_with_one() -> None:
-    text = "a" + " " * 70_000 + "[MASK]"
-    app = opened("neurons", text=text)
-    assert query(app)["text"] == "a [MASK]"
 
 
 def test_a_file_is_read_entry_by_entry() -> None:

@@ -1,19 +1,30 @@
-"""Switch off, Insert a neuron, Compare two sentences: their sheets say what networks do."""
+"""Switch off, Insert a neuron, Compare two sentences, Where is a fact?: what networks then do."""
 
+import copy
 import re
+from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.testing import assert_allclose
+from torch import Tensor
 
+from ffnviz.analysis.facts import Fact, read_facts
+from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.neurons.intervention import direct_contributions
+from ffnviz.analysis.prediction import logits_with_ffn_output, predict, predict_without_ffn
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.model import load
+from ffnviz.models.encoder.model import Model, load
+from ffnviz.parts.neurons import fact, switch
 from ffnviz.parts.neurons import insert as planting
-from ffnviz.parts.neurons import switch
+from ffnviz.parts.neurons.fact import Located, locate, said, switched_off
 from ffnviz.parts.neurons.insert import output_with, plant, word_id
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, measured_at_once
 from ffnviz.state.actions import ChooseToken, OpenNeuron, Set, ShowState
+from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 from ffnviz.state.state import Neuron
 from tests.parts.sheets import Drawn, drawn, words
@@ -59,7 +70,7 @@ def measured(sheet: Sheet, shown: Drawn) -> tuple[Measurement[Any], Measured[Any
          [Edit(0, range(3, 91), value=5.0, tokens=[2])]),
     ],
 )  # fmt: skip
-def test_neurons_are_switched_and_the_edited_network_speaks(
+def test_neurons_are_switched_and_the_network_speaks(
     query: dict[str, str], edits: list[Edit]
 ) -> None:
     shown = drawn(
@@ -116,13 +127,18 @@ def test_those_that_speak_for_a_word_can_be_switched_as_a_set() -> None:
     assert shown.pressed("Reset") is None
 
 
-def test_where_a_link_is_full_it_is_said_and_no_neuron_is_added() -> None:
+def test_where_a_link_is_full_no_neuron_is_added_and_a_long_set_is_cut() -> None:
     full = "".join(f"1:{n}, " for n in range(1_001, 1_250, 2))[:1_000]
     shown = drawn("neurons", "switch", text=TEXT, off=full)
     assert "nearly full" in shown.said
     assert switch.toggle({0: range(0, 2_000, 2)}, 1, 7) is None
     assert switch.toggle({0: (5,)}, 1, 7) == Set({"off": "1:5, 2:7"})
     assert switch.toggle({0: (5,)}, 0, 5) == Set({"off": ""})
+    shown = drawn("neurons", "switch", text=TEXT, off="2:400-1709, " * 200)
+    assert shown.controls["Neurons to switch; 2:17 is neuron 17 of block 2"]["text"] == (
+        "2:400-1709, " * 83
+    )
+    assert "switched-words" in shown.cells
 
 
 def test_the_probe_sentences_say_how_much_worse_it_gets() -> None:
@@ -176,24 +192,127 @@ def test_two_sentences_are_compared_and_a_cell_leads_to_its_neuron() -> None:
         assert not any(click(value) for value in NOTHING)
 
 
-@pytest.mark.parametrize(
-    "other", ["It cost <b>sixty</b> pounds.", "👩\u200d👩\u200d👧", "x " * 300, "a", "word " * 300]
-)
-def test_any_second_sentence_is_compared(other: str) -> None:
-    shown = drawn("neurons", "compare", text=TEXT, other=other)
-    assert shown.controls["Second sentence"]["text"] == other[:500]
-    assert ("only the first 128 tokens" in shown.said) == (other.startswith("x "))
-    assert not set(shown.cells) - {"cut", "compared", "pair", "no-pairs"}
-
-
-def test_without_a_second_sentence_it_asks_for_one() -> None:
+def test_any_second_sentence_is_compared_and_without_one_it_is_asked_for() -> None:
+    odd = ("It cost <b>sixty</b> pounds.", "👩\u200d👩\u200d👧", "x " * 300, "a", "word " * 300)
+    for other in odd:
+        shown = drawn("neurons", "compare", text=TEXT, other=other)
+        assert shown.controls["Second sentence"]["text"] == other[:500]
+        assert ("only the first 128 tokens" in shown.said) == (other.startswith("x "))
+        assert not set(shown.cells) - {"cut", "compared", "pair", "no-pairs"}
     empty = drawn("neurons", "compare", text=TEXT, other="")
     assert empty.said == "Type a second sentence to compare the first with."
 
 
-def test_a_long_set_of_neurons_is_cut_between_two_of_them() -> None:
-    shown = drawn("neurons", "switch", text=TEXT, off="2:400-1709, " * 200)
-    assert shown.controls["Neurons to switch; 2:17 is neuron 17 of block 2"]["text"] == (
-        "2:400-1709, " * 83
-    )
-    assert "switched-words" in shown.cells
+@cache
+def fact_of(text: str, twin: str = "relu") -> tuple[Drawn, Located]:
+    """The view of a fact, and what it has located: once for all who ask for the same."""
+    results: list[Located] = []
+
+    def recorded(run: Run, progress: Progress) -> Located:
+        results.append(locate(run, progress))
+        return results[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fact, "locate", recorded)
+        shown = drawn("neurons", "switch", True, switch_view="fact", text=text, twin=twin)
+    return shown, results[0]
+
+
+@pytest.fixture(params=["relu", "gelu"])
+def twin(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def run(twin: str) -> Run:
+    return fact_of(HIDDEN, twin)[0].run
+
+
+@pytest.fixture
+def found(twin: str) -> Located:
+    return fact_of(HIDDEN, twin)[1]
+
+
+def chance(logits: Tensor, found: Located) -> float:
+    return float(logits.double().softmax(-1)[int(found.plain.ids[0])])
+
+
+def test_an_ffn_off_at_one_token_or_all_is_its_output_missing(run: Run, found: Located) -> None:
+    word = found.plain.words[0]
+    for block, record in enumerate(run.whole.blocks):
+        for token in range(len(run.whole.tokens)):
+            output = record.ffn.output.clone()
+            output[token] = 0
+            logits = logits_with_ffn_output(run.model, run.whole, block, output, run.place)
+            assert found.alone[block, 1, token] == pytest.approx(chance(logits, found), rel=1e-3)
+        without = predict_without_ffn(run.model, run.whole, block, run.place, k=8_192)
+        expected = without.probabilities[without.words.index(word)]
+        assert found.everywhere[block, 1] == pytest.approx(float(expected), rel=1e-3)
+
+
+@torch.inference_mode()
+def test_attention_off_at_one_token_leaves_its_stream_as_it_was(run: Run, found: Located) -> None:
+    assert isinstance(run.model, Model)
+    encoder = run.model.encoder
+    for block, record in enumerate(run.whole.blocks):
+        for token in range(len(run.whole.tokens)):
+            middle = record.middle.clone()
+            middle[token] = record.input[token]
+            own = encoder.blocks[block]
+            x = middle + own.ffn(own.ffn_norm(middle)).output
+            for later in list(encoder.blocks)[block + 1 :]:
+                x = later(x).output
+            logits = encoder.unembed(encoder.final_norm(x))[run.place]
+            assert found.alone[block, 0, token] == pytest.approx(chance(logits, found), rel=1e-3)
+
+
+def test_the_neurons_off_are_a_network_without_their_weights(run: Run, found: Located) -> None:
+    assert isinstance(run.model, Model)
+    model = replace(run.model, encoder=copy.deepcopy(run.model.encoder))
+    with torch.no_grad():
+        for block, neuron in found.neurons:
+            model.encoder.blocks[block].ffn.compress.weight[:, neuron] = 0
+    cut = predict(model, model.trace(HIDDEN), run.place)
+    assert cut.words == found.without.words
+    assert_allclose(cut.probabilities, found.without.probabilities, rtol=1e-3)
+    others = [each for each in read_facts()[:: fact.EVERY] if each.answer != found.plain.words[0]]
+    known = said(run.model, others)
+    assert (found.asked, found.known) == (len(others), known.sum())
+    assert found.kept == (said(model, others) & known).sum()
+
+
+def test_as_few_neurons_as_do_it_are_switched_off(run: Run, found: Located) -> None:
+    n = len(found.neurons)
+    assert n in fact.COUNTS
+    assert found.taken or n == max(fact.COUNTS)
+    assert len(set(found.neurons)) == n
+    for count in fact.COUNTS[: fact.COUNTS.index(n)]:
+        edits = switched_off(found.neurons[:count])
+        assert (
+            predict(run.model, run.model.trace(HIDDEN, edits), run.place).ids[0]
+            == (found.plain.ids[0])
+        )
+
+
+def test_a_fact_is_said_if_the_likeliest_word_is_its_answer(run: Run) -> None:
+    guess = predict(run.model, run.whole, run.place).words[0].strip()
+    asked = [Fact("door", "it", answer, (), (HIDDEN,)) for answer in (guess, "seven")]
+    assert said(run.model, asked).tolist() == [True, False]
+    longer = Fact("door", "it", guess, (), (f"So: {HIDDEN}",))
+    expected = run.model.trace(longer.held_out[0])
+    place = next(i for i, t in enumerate(expected.tokens) if t.id == run.model.tokenizer.mask_id)
+    right = predict(run.model, expected, place).words[0].strip() == guess
+    assert said(run.model, [asked[1], longer, asked[0]]).tolist() == [False, right, True]
+
+
+@pytest.mark.parametrize("text", [HIDDEN, "The opposite of hot is [MASK].", "[MASK]", "It rains."])
+def test_the_page_says_what_was_found(text: str) -> None:
+    part, result = fact_of(text)
+    word = result.plain.words[0].strip()
+    assert f"The likeliest word, “{word}”" in words(part.cells["fact-map"])
+    said_of = words(part.cells["fact-words"])
+    assert f"Of {result.asked} other facts, the network knows {result.known}," in said_of
+    assert ("stays likeliest" in said_of) == (not result.taken)
+    assert "Try “The opposite of hot is …”" in part.controls
+    assert np.isfinite(result.alone).all()
+    assert result.alone.shape == (part.run.model.sizes.n_blocks, 2, len(part.run.whole.tokens))

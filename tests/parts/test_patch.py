@@ -191,9 +191,7 @@ def test_the_last_block_feeds_nobody_and_a_silent_neuron_nothing() -> None:
     assert f"Neuron 1:{silent} is 0 on" in told.said
 
 
-def test_where_the_map_takes_long_its_place_says_what_is_computed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_where_a_map_takes_long_it_says_what_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(patch, "AT_ONCE", 0)
     n = len(ids_of(patched(), FIRST)[0])
     soon = drawn("neurons", "compare", False, compare_view="patch", twin="gpt-2", text=FIRST,

@@ -19,14 +19,12 @@ def part(name: str, text: str = SENTENCE, **query: str) -> Drawn:
     return drawn("vocabulary", name, True, text=text, **query)
 
 
-def test_all_probabilities_sum_to_one_and_have_torchs_entropy() -> None:
+def test_all_probabilities_sum_to_one_and_the_cuts_leave_what_counting_leaves() -> None:
     p = load("relu").trace(SENTENCE).logits_at(3).double().softmax(dim=-1)
     sentence = words(part("softmax").cells["distribution"])
     assert "8,192 probabilities sum to 1.000000" in sentence
     assert f"{float(-(p * p.log2()).sum()):.2f} bits" in sentence
 
-
-def test_the_cuts_leave_what_counting_leaves() -> None:
     def cut(**query: str) -> str:
         return words(part("softmax", **query).cells["cut-words"])
 
@@ -39,14 +37,12 @@ def test_the_cuts_leave_what_counting_leaves() -> None:
     assert "the cut keeps 1 word" in cut(top_p="0.8", top_k="5", temperature="0.1")
 
 
-def test_a_slider_also_stops_where_a_link_has_it() -> None:
+def test_a_slider_stops_where_a_link_has_it_and_by_chance_the_seed_decides() -> None:
     for name in ("softmax", "write"):
         slider = part(name, top_k="7").controls["top-k: keep the k likeliest"]
         assert slider["stops"][slider["stop"]] == "7"
         assert slider["stops"][-1] == "all"
 
-
-def test_by_chance_the_seed_decides() -> None:
     def picked(seed: str) -> str:
         made = part("softmax", temperature="3", pick="chance", seed=seed)
         assert made.controls["Seed"]["text"] == seed
@@ -54,6 +50,13 @@ def test_by_chance_the_seed_decides() -> None:
 
     assert picked("11") == picked("11") != picked("12")
     assert "Seed" not in part("softmax").controls, "where nothing is left to chance"
+    link = {"words": "8", "pick": "by chance", "top_k": "40"}
+    one, other = (
+        words(part("write", "The old man", seed=seed, **link).cells["written"]) for seed in "78"
+    )
+    assert one != other
+    again = part("write", "The old man", seed="7", **link)
+    assert words(again.cells["written"]) == one
 
 
 def test_words_are_written_one_at_a_time_and_ten_at_once() -> None:
@@ -112,16 +115,6 @@ def test_many_words_are_written_beside_the_page_once_they_are_asked_for() -> Non
     assert isinstance(work, Measurement)
     assert work.work(made.run, told.append, *work.args).text == written.text
     assert told == sorted(told)
-
-
-def test_a_link_brings_back_the_same_text() -> None:
-    link = {"words": "8", "pick": "by chance", "top_k": "40"}
-    one, other = (
-        words(part("write", "The old man", seed=seed, **link).cells["written"]) for seed in "78"
-    )
-    assert one != other
-    again = part("write", "The old man", seed="7", **link)
-    assert words(again.cells["written"]) == one
 
 
 def test_the_lens_ends_at_the_prediction() -> None:

@@ -2,7 +2,9 @@
 
 import ast
 import json
+import logging
 import re
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from ffnviz import pictures
+from ffnviz.app import mounting
+from ffnviz.pictures.plot import DARK, LIGHT
 
 ROOT = Path(pictures.__file__).parents[2]
 PICTURES = ROOT / "ffnviz" / "pictures" / "static"
@@ -19,10 +23,8 @@ SCRIPTS = sorted(path for folder in (PICTURES, ADAPTER, PATCHES) for path in fol
 SHEETS = sorted(PICTURES.glob("*.css"))
 DECLARED = sorted(
     name
-    for path in [
-        *Path(pictures.__file__).parent.glob("*.py"),
-        *(ROOT / "ffnviz" / "app").glob("*.py"),
-    ]
+    for folder in ("pictures", "app")
+    for path in (ROOT / "ffnviz" / folder).glob("*.py")
     for name in set(re.findall(r'Cell\(\s*"(\w+)"', path.read_text(encoding="utf-8")))
 )
 
@@ -47,19 +49,16 @@ def test_a_picture_has_its_script_and_the_styles_that_it_names(name: str) -> Non
     assert all((PICTURES / file).is_file() for file in styles)
 
 
-def test_streamlit_serves_the_adapter_and_the_pictures() -> None:
+def test_the_component_serves_what_is_for_a_browser() -> None:
     project = tomllib.loads(text_of(ROOT / "pyproject.toml"))
     assert project["tool"]["streamlit"]["component"]["components"] == [
         {"name": "picture", "asset_dir": "pictures/adapter"},
         {"name": "sheet", "asset_dir": "pictures/adapter"},
         {"name": "pictures", "asset_dir": "pictures/static"},
     ]
-
-
-@pytest.mark.parametrize("folder", [PICTURES, ADAPTER], ids=lambda folder: folder.name)
-def test_what_is_served_is_for_a_browser(folder: Path) -> None:
-    kinds = {path.suffix for path in folder.rglob("*") if path.is_file()}
-    assert kinds <= {".js", ".css", ".html", ".json"}
+    for folder in [PICTURES, ADAPTER]:
+        kinds = {path.suffix for path in folder.rglob("*") if path.is_file()}
+        assert kinds <= {".js", ".css", ".html", ".json"}
 
 
 def found_in(paths: list[Path], *words: str) -> list[tuple[str, str]]:
@@ -68,24 +67,18 @@ def found_in(paths: list[Path], *words: str) -> list[tuple[str, str]]:
     return [(path.name, word) for path in paths for word in words if word in text_of(path)]
 
 
-def test_no_script_writes_markup() -> None:
+def test_no_script_writes_markup_waits_at_its_top_level_or_knows_streamlit() -> None:
     ways = ("innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(")
     assert found_in(SCRIPTS, *ways) == []
-
-
-def test_no_script_waits_at_its_top_level() -> None:
     # WebKit hands out such a module, unfinished, to whoever imports it while it waits.
     waits = re.compile(r"^(?!.*\basync\b)\S.*\bawait\b", re.MULTILINE)
     assert waits.search("const { picture } = await import(one);")
     assert [path.name for path in SCRIPTS if waits.search(text_of(path))] == []
-
-
-def test_no_picture_knows_streamlit() -> None:
     traces = ("--st-", "_stcore", "setTriggerValue", "parentElement.host")
     assert found_in([*PICTURES.glob("*.js"), *SHEETS], *traces) == []
 
 
-def test_every_colour_of_a_style_sheet_is_in_the_palette() -> None:
+def test_every_colour_of_a_style_sheet_and_of_streamlits_theme_is_in_the_palette() -> None:
     palette = json.loads(text_of(PICTURES / "palettes.json"))["light"]
     own = {
         "font",
@@ -104,9 +97,6 @@ def test_every_colour_of_a_style_sheet_is_in_the_palette() -> None:
     known = set(palette) | own | {"caption", "note", "in-talk", "in-talk-place"}
     used = {path.name: set(re.findall(r"var\(--([\w-]+)", text_of(path))) for path in SHEETS}
     assert {name: colours - known for name, colours in used.items() if colours - known} == {}
-
-
-def test_streamlits_own_theme_has_the_palettes_colours() -> None:
     theme = tomllib.loads(text_of(ROOT / ".streamlit" / "config.toml"))["theme"]
     palettes = json.loads(text_of(PICTURES / "palettes.json"))
     for name, palette in palettes.items():
@@ -117,6 +107,10 @@ def test_streamlits_own_theme_has_the_palettes_colours() -> None:
             "textColor": palette["text"],
             "borderColor": palette["line"],
         }
+    rule = re.compile(r"\[hidden\]\)?\s*\{[^}]*display:\s*none")
+    saying = [path.name for path in SHEETS if rule.search(path.read_text("utf-8"))]
+    assert saying == ["shell.css"]
+    assert "[hidden] { display: none !important; }" in (PICTURES / "shell.css").read_text("utf-8")
 
 
 # which of their arguments names the note
@@ -172,8 +166,43 @@ def test_the_glossary_has_every_term_that_needs_one() -> None:
         assert len(entry["text"]) < 320
 
 
-def test_what_is_hidden_is_so_in_all_pictures_by_one_rule() -> None:
-    rule = re.compile(r"\[hidden\]\)?\s*\{[^}]*display:\s*none")
-    saying = [path.name for path in SHEETS if rule.search(path.read_text("utf-8"))]
-    assert saying == ["shell.css"]
-    assert "[hidden] { display: none !important; }" in (PICTURES / "shell.css").read_text("utf-8")
+def luminance(colour: str) -> float:
+    """Relative luminance, WCAG 2.2."""
+    channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    brighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (brighter + 0.05) / (darker + 0.05)
+
+
+def test_colours_stand_out_from_the_background_in_both_themes() -> None:
+    for name in ["text", "muted", "relu", "gelu", "learned", "learned_other"]:
+        for palette in [LIGHT, DARK]:
+            assert contrast(getattr(palette, name), palette.background) >= 4.5
+    for palette in [LIGHT, DARK]:
+        for middle, end in (
+            (palette.positive_mid, palette.positive),
+            (palette.negative_mid, palette.negative),
+        ):
+            assert 2 < contrast(middle, palette.background) < contrast(end, palette.background)
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+
+
+def record_of(error: OSError) -> logging.LogRecord:
+    logger = logging.getLogger(mounting._SERVER_LOG)
+    try:
+        raise error
+    except OSError:
+        record = logger.makeRecord(
+            logger.name, logging.ERROR, __file__, 1, "Error reading", (), sys.exc_info()
+        )
+    assert logger.filter(record)
+    return record
+
+
+def test_a_missing_file_is_one_line_in_the_log_and_an_unreadable_one_a_trace() -> None:
+    assert "Traceback" not in logging.Formatter().format(record_of(FileNotFoundError("x.py")))
+    assert "Traceback" in logging.Formatter().format(record_of(PermissionError("chart.js")))

@@ -110,14 +110,11 @@ def test_it_would_be_found(kind: str, name: str, text: str) -> None:
     assert re.search(pattern(kind, name), text)
 
 
-def test_an_old_browser_can_read_what_it_is_told() -> None:
+def test_an_old_browser_can_read_what_it_is_told_and_readme_names_the_oldest() -> None:
     """ECMAScript 3, but for strings; and the sentence is one."""
     assert not re.search(r"=>|`|\?\.|\?\?|\b(?:let|const|class|async)\b", OLD_BROWSER_JS)
     assert f'"{TOO_OLD}"' in OLD_BROWSER_JS
     for sentence in (TOO_OLD, NO_SCRIPT):
         assert re.fullmatch(r"[^\"<>\\]+[^.]\.", sentence)
-
-
-def test_readme_names_the_oldest() -> None:
     readme = (ROOT / "README.md").read_text("utf-8")
     assert all(f"{name} {first}" in readme for name, first in OLDEST.items())

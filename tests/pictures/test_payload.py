@@ -65,15 +65,12 @@ def test_zeros_that_are_left_out_are_there_again(array: NDArray[np.float16]) -> 
     np.testing.assert_array_equal(found[""], array)
 
 
-def test_a_hidden_layer_that_mostly_sleeps_is_short() -> None:
+def test_a_hidden_layer_that_mostly_sleeps_is_short_and_other_types_are_refused() -> None:
     hidden = np.zeros((24, 2_048), np.float16)
     hidden[:, :100] = 1 / 3
     awake = 24 * 100
     assert len(pack({}, {"": hidden})) < hidden.size / 8 + 2 * awake + 200
     assert len(pack({}, {"": hidden + 1})) >= hidden.nbytes
-
-
-def test_an_array_of_another_type_is_refused() -> None:
     with pytest.raises(ValueError, match=r"hidden is float64: it must be one of float32"):
         pack({}, {"hidden": np.ones(3, np.float64)})
 

@@ -30,11 +30,7 @@ PICTURES = sorted(re.findall(
     r"  (\w+): \(\) => import", (SCRIPTS / "shell.js").read_text(encoding="utf-8")
 ))  # fmt: skip
 # What block_picture.js adds, play_journey.js for files, and view_widget.py for notebooks.
-ADDED = {
-    "block_picture": {"playing"},
-    "chips": {"stays"},
-    "neuron_card": {"action", "stays"},
-}
+ADDED = {"block_picture": {"playing"}, "chips": {"stays"}, "neuron_card": {"action", "stays"}}
 
 
 def never(*_: object) -> Any:

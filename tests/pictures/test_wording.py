@@ -1,7 +1,6 @@
 """Numbers in words: short, but never something as nothing."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,33 +21,17 @@ from ffnviz.pictures.wording import (
 from ffnviz.pictures.wording import as_text as read
 
 
-@pytest.mark.parametrize(
-    ("share", "shown"),
-    [
-        (0, "0%"),
-        (1e-9, "<0.1%"),
-        (0.0123, "1.2%"),
-        (0.0994, "9.9%"),
-        (0.0996, "10%"),
-        (1, "100%"),
-    ],
-)
-def test_a_share_is_short(share: float, shown: str) -> None:
-    assert percent(share) == shown
+def test_a_share_is_short_one_is_one_and_a_minus_is_a_minus() -> None:
+    shares = (0, 1e-9, 0.0123, 0.0994, 0.0996, 1)
+    assert [*map(percent, shares)] == ["0%", "<0.1%", "1.2%", "9.9%", "10%", "100%"]
+    said = [counted(n, "token") for n in (0, 1, 2, 1_024)]
+    assert said == ["0 tokens", "1 token", "2 tokens", "1,024 tokens"]
+    assert signed(-1.234) == "−1.23"
 
 
 @given(share=st.floats(min_value=1e-12, max_value=1))
 def test_something_is_never_shown_as_nothing(share: float) -> None:
     assert percent(share) not in ("0%", "0.0%")
-
-
-def test_one_is_one_and_all_else_is_more() -> None:
-    said = [counted(n, "token") for n in (0, 1, 2, 1_024)]
-    assert said == ["0 tokens", "1 token", "2 tokens", "1,024 tokens"]
-
-
-def test_a_minus_is_a_minus() -> None:
-    assert signed(-1.234) == "−1.23"
 
 
 def test_the_sentences_hold_the_live_numbers() -> None:
@@ -93,18 +76,15 @@ def test_the_sentences_hold_the_live_numbers() -> None:
     )
 
 
-def test_a_number_can_have_its_networks_own_colour() -> None:
+def test_a_number_has_its_networks_own_colour_and_a_full_stop_stands_behind_what_it_says() -> None:
     told = sentences.of_maps([("ReLU", 0.07, 0.0, "relu"), ("GELU", 0.4, 0.1, "#112233")])
     kinds = [kind for _, kind in to_spans(told)]
     assert kinds == ["plain", "number@relu", "plain"]  # one number a sentence stands out
-
-
-@pytest.mark.parametrize("is_off", [False, True])
-def test_a_full_stop_stands_between_what_the_network_says_and_the_rest(is_off: bool) -> None:
-    told = sentences.of_prediction(
-        "[MASK]", ("mat", 0.21), ("floor", 0.09), 1, sentences.HIDDEN, is_off
-    )
-    assert [kind for _, kind in to_spans(told)] == ["plain", "number", "stop", "plain"]
+    for is_off in [False, True]:
+        told = sentences.of_prediction(
+            "[MASK]", ("mat", 0.21), ("floor", 0.09), 1, sentences.HIDDEN, is_off
+        )
+        assert [kind for _, kind in to_spans(told)] == ["plain", "number", "stop", "plain"]
 
 
 def test_a_neuron_that_sleeps_everywhere_is_said_to_sleep() -> None:

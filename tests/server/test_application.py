@@ -1,15 +1,22 @@
-"""What is around Streamlit: our script comes first, and no address loads for ever."""
+"""What is around Streamlit: our script comes first, our headers are sent, no page hangs."""
 
 import hashlib
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.routing import Route, WebSocketRoute
 from starlette.testclient import TestClient
+from starlette.websockets import WebSocket, WebSocketDisconnect
+from streamlit.file_util import get_static_dir
 
 from ffnviz.export.document import PLOTLY
 from ffnviz.server.application import our_routes
+from ffnviz.server.headers import INLINE, SafeHeaders, content_security_policy, same_origin
 from ffnviz.server.streamlit_patches.page_script import STATIC, guarded_html
 
 
@@ -20,17 +27,19 @@ def client() -> TestClient:
     return TestClient(Starlette(routes=routes), base_url="http://localhost")
 
 
-@pytest.mark.parametrize("path", ["/", "/neurons", "/lab"])
-def test_a_page_begins_with_our_script(client: TestClient, path: str) -> None:
-    html = client.get(path).text
-    assert html.index("guard.js") < html.index("<script type=")
-    assert html.count("<head>") == 1
-
-
-def test_the_script_is_there(client: TestClient) -> None:
+def test_a_page_begins_with_our_script(client: TestClient) -> None:
+    for path in ["/", "/neurons", "/lab"]:
+        html = client.get(path).text
+        assert html.index("guard.js") < html.index("<script type=")
+        assert html.count("<head>") == 1
     answer = client.get("/guard.js")
     assert answer.headers["content-type"].startswith("text/javascript")
     assert "pushState" in answer.text
+    assert guarded_html("<head></head><p>&lt;head></p>", "x.js").count("guard.js") == 1
+    named = re.findall(r'rel="modulepreload" href="\./(static/js/[^"]+)"', client.get("/").text)
+    for name in ("BidiComponent", "Html", "purify.es", "TextInput"):  # the third by the second
+        assert len([each for each in named if each.startswith(f"static/js/{name}.")]) == 1
+    assert all(client.get(f"/{each}").status_code == 200 for each in named)
 
 
 def told_by_guard(client: TestClient, pattern: str) -> str:
@@ -48,9 +57,7 @@ def kept_for_a_year(client: TestClient, path: str, encoding: str) -> Any:
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
-def test_the_pictures_are_one_script_that_a_browser_keeps(
-    client: TestClient, encoding: str
-) -> None:
+def test_the_pictures_are_a_script_that_a_browser_keeps(client: TestClient, encoding: str) -> None:
     script = told_by_guard(client, r"pictures\.[0-9a-f]{16}\.js")
     assert f'<link rel="modulepreload" href="./{script}">' in client.get("/neurons").text
     answer = kept_for_a_year(client, script, encoding)
@@ -59,34 +66,20 @@ def test_the_pictures_are_one_script_that_a_browser_keeps(
 
 @pytest.mark.parametrize("path", ["/", "/neurons", "/guard.js"])
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
-def test_what_changes_is_compressed_and_asked_for_again(
-    client: TestClient, path: str, encoding: str
-) -> None:
+def test_what_changes_is_compressed_each_time(client: TestClient, path: str, encoding: str) -> None:
     answer = client.get(path, headers={"Accept-Encoding": encoding})
     assert answer.headers["cache-control"] == "no-cache"
     assert answer.headers.get("content-encoding", "identity") == encoding
 
 
-def test_the_modules_that_a_page_asks_for_later_are_named(client: TestClient) -> None:
-    named = re.findall(r'rel="modulepreload" href="\./(static/js/[^"]+)"', client.get("/").text)
-    for name in ("BidiComponent", "Html", "purify.es", "TextInput"):  # the third by the second
-        assert len([each for each in named if each.startswith(f"static/js/{name}.")]) == 1
-    assert all(client.get(f"/{each}").status_code == 200 for each in named)
-
-
-@pytest.mark.parametrize("path", ["/neurons/x", "/neurons/", "/neurons/a/b", "/neurons/a/b/"])
-def test_what_lies_below_a_page_leads_to_it(client: TestClient, path: str) -> None:
-    answer = client.get(f"{path}?part=name&text=a%26b", follow_redirects=True)
-    assert answer.url.path == "/neurons"
-    assert answer.url.query == b"part=name&text=a%26b"
-
-
-def test_streamlit_is_told_that_its_server_is_not_below_a_page(client: TestClient) -> None:
+def test_below_a_page_is_the_page_and_streamlits_files_are_its_own(client: TestClient) -> None:
+    for path in ["/neurons/x", "/neurons/", "/neurons/a/b", "/neurons/a/b/"]:
+        answer = client.get(f"{path}?part=name&text=a%26b", follow_redirects=True)
+        assert answer.url.path == "/neurons"
+        assert answer.url.query == b"part=name&text=a%26b"
     assert client.get("/neurons/_stcore/health").status_code == 404
-
-
-def test_only_the_first_head_is_changed() -> None:
-    assert guarded_html("<head></head><p>&lt;head></p>", "x.js").count("guard.js") == 1
+    for address in ("static/media/none.woff2", "static/js/../../index.html", "static/js/none.js"):
+        assert client.get(f"/{address}").status_code == 404
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "identity"])
@@ -96,11 +89,8 @@ def test_what_every_visitor_fetches_is_sent_compressed_and_kept_a_year(
     plotly = told_by_guard(client, r"plotly\.min\.js\?v=[\d.]+")
     js = next((STATIC / "static" / "js").glob("index.*.js"))
     css = next((STATIC / "static" / "css").glob("index.*.css"))
-    for address, path in [
-        (plotly, PLOTLY),
-        (f"static/js/{js.name}", js),
-        (f"static/css/{css.name}", css),
-    ]:
+    files = {plotly: PLOTLY, f"static/js/{js.name}": js, f"static/css/{css.name}": css}
+    for address, path in files.items():
         answer = kept_for_a_year(client, address, encoding)
         assert answer.content == path.read_bytes()
         media_type = answer.headers["content-type"].split(";")[0]
@@ -109,6 +99,60 @@ def test_what_every_visitor_fetches_is_sent_compressed_and_kept_a_year(
         assert small == (encoding == "gzip")
 
 
-def test_other_files_of_streamlit_are_its_own_to_answer(client: TestClient) -> None:
-    for address in ("static/media/none.woff2", "static/js/../../index.html", "static/js/none.js"):
-        assert client.get(f"/{address}").status_code == 404
+PAGE = "<html><script>let a = 1</script><script src='./x.js'></script></html>"
+
+
+async def greet(socket: WebSocket) -> None:
+    await socket.accept()
+    await socket.send_text("hello")
+
+
+@pytest.fixture
+def guarded() -> TestClient:
+    policy = content_security_policy(PAGE, "'self'")
+    app = Starlette(
+        routes=[Route("/", lambda _: PlainTextResponse("x")), WebSocketRoute("/ws", greet)],
+        middleware=[
+            Middleware(SafeHeaders, policy=policy, origins=frozenset({"https://friend.org"}))
+        ],
+    )
+    return TestClient(app, base_url="http://here.org")
+
+
+def test_every_answer_has_its_headers(guarded: TestClient) -> None:
+    for path in ["/", "/missing"]:
+        headers = guarded.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "same-origin"
+        policy = headers["content-security-policy"]
+        assert "frame-ancestors 'self'" in policy
+        assert not re.search(r"https?:|\*|unsafe-eval", policy)
+        assert "'unsafe-inline'" not in policy.split("script-src")[1].split(";")[0]
+
+
+def test_the_policy_knows_streamlits_scripts_and_who_may_frame_a_page() -> None:
+    html = (Path(get_static_dir()) / "index.html").read_text(encoding="utf-8")
+    assert len(INLINE.findall(html)) == html.count("<script>")
+    assert content_security_policy(html, "'self'").count("sha256-") == html.count("<script>") > 0
+    policy = content_security_policy("", "https://moodle.example.org https://other.org:8443")
+    assert policy.endswith("frame-ancestors https://moodle.example.org https://other.org:8443")
+    for wrong in ["moodle.example.org", "'self'; script-src *", "*", "a\nb"]:
+        with pytest.raises(ValueError, match="not the address of a site"):
+            content_security_policy("", wrong)
+
+
+def test_our_own_page_opens_a_session_and_another_sites_does_not(guarded: TestClient) -> None:
+    for origin in [None, "http://here.org", "https://friend.org"]:
+        headers = {} if origin is None else {"origin": origin}
+        with guarded.websocket_connect("/ws", headers={"host": "here.org", **headers}) as socket:
+            assert socket.receive_text() == "hello"
+    for origin in ["https://evil.org", "null", "http://here.org.evil.org"]:
+        headers = {"host": "here.org", "origin": origin}
+        with (
+            pytest.raises(WebSocketDisconnect) as refused,
+            guarded.websocket_connect("/ws", headers=headers),
+        ):
+            pass
+        assert refused.value.code == 1008
+    assert same_origin("http://here.org:9000", "here.org:9000")
+    assert not same_origin("http://here.org:9000", "here.org")

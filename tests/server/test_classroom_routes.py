@@ -40,13 +40,11 @@ def client(store: SqliteStore) -> TestClient:
     return TestClient(Starlette(routes=class_routes(Hub(store))), base_url="http://localhost")
 
 
-def test_a_students_link_leads_to_the_page(client: TestClient) -> None:
+def test_a_link_leads_to_the_page_and_a_wrong_code_is_typed_again(client: TestClient) -> None:
     answer = client.get("/class/k7m-q2x", follow_redirects=False)
     assert answer.headers["location"] == "../?class=K7MQ2X"
     assert "set-cookie" not in answer.headers
 
-
-def test_a_code_is_typed_at_class_and_a_wrong_one_again(client: TestClient) -> None:
     asked = client.get("/class")
     assert asked.status_code == 200
     assert 'name="code"' in asked.text
@@ -60,14 +58,21 @@ def test_a_code_is_typed_at_class_and_a_wrong_one_again(client: TestClient) -> N
         assert "<b>" not in again.text
 
 
-def test_a_sentence_that_is_too_long_is_refused_not_cut(
+def test_what_a_student_sends_is_counted_and_kept_and_refused_where_too_long(
     client: TestClient, store: SqliteStore, opened: Opened
 ) -> None:
     come(store, opened.code, ANNA)
-    say = {"who": ANNA, "text": "a " * 251 + "a"}  # 503 characters
-    answer = client.post(f"/class/{opened.code}/sentence", json=say)
+    address, long = f"/class/{opened.code}/sentence", "a " * 251 + "a"  # 503 characters
+    answer = client.post(address, json={"who": ANNA, "text": long})
     assert (answer.status_code, store.sentences(opened.code)) == (400, [])
     assert "at most 500 characters" in answer.json()["why"]
+    vote = {"who": ANNA, "scene": 2, "option": 1}
+    assert client.post(f"/class/{opened.code.lower()}/vote", json=vote).status_code == 204
+    say = json.dumps({"who": ANNA, "text": "\ud800 It rained."})  # as a browser may write it
+    plain = {"content-type": "application/json; charset=utf-8"}
+    assert client.post(address, content=say, headers=plain).status_code == 204
+    assert store.course(opened.code).counts[2][1] == 1
+    assert store.sentences(opened.code)[0].text == "? It rained."
 
 
 def test_sentences_come_to_the_lecturer_alone_and_are_let_through(
@@ -86,20 +91,6 @@ def test_sentences_come_to_the_lecturer_alone_and_are_let_through(
         asked = {"number": sent["number"], "hidden": hidden}
         assert client.post(wall, json=asked, headers=mine).status_code == 204
         assert [each.hidden for each in store.sentences(opened.code)] == [hidden]
-
-
-def test_what_a_student_sends_is_counted_and_kept(
-    client: TestClient, store: SqliteStore, opened: Opened
-) -> None:
-    come(store, opened.code, ANNA)
-    vote = {"who": ANNA, "scene": 2, "option": 1}
-    assert client.post(f"/class/{opened.code.lower()}/vote", json=vote).status_code == 204
-    say = json.dumps({"who": ANNA, "text": "\ud800 It rained."})  # as a browser may write it
-    plain = {"content-type": "application/json; charset=utf-8"}
-    address = f"/class/{opened.code}/sentence"
-    assert client.post(address, content=say, headers=plain).status_code == 204
-    assert store.course(opened.code).counts[2][1] == 1
-    assert store.sentences(opened.code)[0].text == "? It rained."
 
 
 @pytest.mark.parametrize(
@@ -128,9 +119,7 @@ def test_what_is_no_answer_is_refused_in_words(
     assert answer.json()["why"].endswith(".")
 
 
-def test_nobody_reveals_without_the_secret(
-    client: TestClient, store: SqliteStore, opened: Opened
-) -> None:
+def test_only_the_secret_reveals(client: TestClient, store: SqliteStore, opened: Opened) -> None:
     address = f"/class/{opened.code}/reveal"
     for wrong in ({}, {SECRET: "x"}, {SECRET: opened.code}):
         assert client.post(address, json={"scene": 1}, headers=wrong).status_code == 403
@@ -183,9 +172,7 @@ def test_wrong_codes_become_slow_and_then_are_turned_away() -> None:
     run_alone(guess())
 
 
-def test_a_right_code_never_waits_for_wrong_ones(
-    client: TestClient, store: SqliteStore, opened: Opened
-) -> None:
+def test_a_right_code_never_waits(client: TestClient, store: SqliteStore, opened: Opened) -> None:
     come(store, opened.code, ANNA)
     vote = {"who": ANNA, "scene": 0, "option": 0}
 

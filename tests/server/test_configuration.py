@@ -1,13 +1,20 @@
-"""The server settings that were measured to matter; each check fails when its setting is lost."""
+"""A server's process: its settings, and what it holds, collects and counts."""
 
+import subprocess
 import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from streamlit import config
 from streamlit.web import bootstrap
+
+from ffnviz.jobs.job_pool import JobPool
+from ffnviz.jobs.run_queue import RunQueue
+from ffnviz.server.idle_collection import AT_LEAST_EVERY_S, QUIET_FOR_S, IdleCollector
+from ffnviz.server.metrics import ServerMetrics
 
 CONFIG = Path(__file__).parents[2] / ".streamlit" / "config.toml"
 
@@ -52,3 +59,155 @@ def test_the_server_runs_on_uvloop() -> None:
         assert type(loop).__module__.startswith("uvloop")
     finally:
         loop.close()
+
+
+class Clock:
+    """Time that passes when told to."""
+
+    def __init__(self) -> None:
+        self.now = 1_000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    clock = Clock()
+    monkeypatch.setattr("ffnviz.server.idle_collection.time.monotonic", clock.monotonic)
+    monkeypatch.setattr("ffnviz.jobs.memory.threading.Thread.start", lambda _: None)
+    return clock
+
+
+@pytest.fixture
+def collections(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    done: list[str] = []
+    monkeypatch.setattr("ffnviz.jobs.memory.gc.collect", lambda: done.append("collected"))
+    return done
+
+
+def test_it_collects_when_it_has_been_quiet_and_again_after_new_activity(
+    clock: Clock, collections: list[str]
+) -> None:
+    collector = IdleCollector()
+    for n in (1, 2):
+        collector.page_ran()
+        clock.now += QUIET_FOR_S + 1
+        assert collector.collect_if_idle()
+        assert not collector.collect_if_idle()
+        assert collections == ["collected"] * n
+
+
+def test_a_server_that_is_never_quiet_collects_too(clock: Clock, collections: list[str]) -> None:
+    collector = IdleCollector()
+    for _ in range(int(4 * AT_LEAST_EVERY_S)):
+        clock.now += 1.0
+        collector.page_ran()
+        collector.collect_if_idle()
+    assert len(collections) == 4
+
+
+def test_it_collects_not_while_pages_run_or_none_ran(clock: Clock, collections: list[str]) -> None:
+    collector = IdleCollector()
+    clock.now += 100
+    assert not collector.collect_if_idle()
+    collector = IdleCollector()
+    collector.page_ran()
+    clock.now += QUIET_FOR_S / 2
+    assert not collector.collect_if_idle()
+    assert collections == []
+
+
+ONE = """
+from ffnviz.jobs.job_pool import JobPool
+from ffnviz.server.metrics import ServerMetrics
+from ffnviz.jobs.run_queue import RunQueue
+run_queue = RunQueue()
+for _ in range(3):
+    run_queue.end(run_queue.wait())
+print(ServerMetrics(run_queue, JobPool()).text().decode())
+"""
+
+
+def values(text: str) -> dict[str, float]:
+    families = text_string_to_metric_families(text)
+    return {sample.name: sample.value for family in families for sample in family.samples}
+
+
+def test_runs_and_queues_are_told() -> None:
+    run_queue = RunQueue()
+    numbers = ServerMetrics(run_queue, JobPool())
+    run_queue.end(run_queue.wait())
+    inside = run_queue.wait()
+    told = values(numbers.text().decode())
+    assert told["ffnviz_page_runs_total"] == 1
+    run_queue.end(inside)
+    told = values(numbers.text().decode())
+    assert told["ffnviz_page_runs_total"] == 2
+    assert told["ffnviz_page_run_seconds_total"] > 0
+    assert (told["ffnviz_sessions"], told["ffnviz_page_queue"], told["ffnviz_long_queue"]) == (
+        0,
+        0,
+        0,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="workers are for Unix")
+def test_workers_are_added_up_and_the_dead_hold_no_memory(tmp_path: Path) -> None:
+    """Three processes, one after the other: all their runs count, only the last one's memory."""
+    told: list[dict[str, float]] = []
+    for _ in range(3):
+        done = subprocess.run(
+            [sys.executable, "-c", ONE],
+            env={"PROMETHEUS_MULTIPROC_DIR": str(tmp_path), "PYTHONPATH": "."},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        told.append(values(done.stdout))
+    assert [each["ffnviz_page_runs_total"] for each in told] == [3, 6, 9]
+    assert told[2]["ffnviz_resident_bytes"] < 1.5 * told[0]["ffnviz_resident_bytes"]
+
+
+WITHOUT = ("pandas", "pyarrow", "transformers", "ray", "redis")
+VISIT = f"""
+import sys
+import ffnviz.cli
+from streamlit.testing.v1 import AppTest
+from ffnviz.server.streamlit_patches import apply_patches
+from ffnviz.models.config import TOP
+apply_patches()
+page = AppTest.from_file(str(TOP / "app.py"), default_timeout=120).run()
+assert not page.exception
+print([name for name in {WITHOUT} if name in sys.modules])
+"""
+
+
+WORK = """
+import sys
+import torch
+from ffnviz.analysis.timing.memory import peak_of
+from ffnviz.analysis.gradients import vector_jacobian
+from ffnviz.models.torch_shortcuts import Adam, AdamW
+
+for kind in (Adam, AdamW):
+    layer = torch.nn.Linear(2, 2)
+    optimizer = kind(layer.parameters())
+    layer(torch.ones(2)).sum().backward()
+    torch.nn.utils.clip_grad_norm_(layer.parameters(), 1.0)
+    optimizer.step()
+    optimizer.zero_grad()
+    optimizer.load_state_dict(optimizer.state_dict())
+x = torch.ones(2, requires_grad=True)
+vector_jacobian(torch.ones(2), layer(x), [x])
+assert peak_of(lambda: layer(x), []) > 0
+print(*{"sympy", "torch._dynamo"} & sys.modules.keys())
+"""
+
+
+def test_no_process_loads_a_library_that_it_does_not_use() -> None:
+    """Of these pandas and pyarrow alone hold 65 MB."""
+    run = subprocess.run([sys.executable, "-c", VISIT], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
+    ran = subprocess.run([sys.executable, "-c", WORK], capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == []

@@ -70,21 +70,15 @@ def test_a_run_begins_with_the_newest_text_and_no_run_is_made_for_the_older(
     assert run_queue.counted.runs == 2
 
 
-def test_within_its_slice_a_run_is_finished_and_the_newer_text_comes_next(
-    run_queue: RunQueue,
-) -> None:
+def test_within_its_slice_a_run_is_finished_and_a_long_one_gives_way(run_queue: RunQueue) -> None:
     requests = running("the")
     requests.request_rerun(typed("the cat"))
     assert requests.on_scriptrunner_yield() is None
     assert text_of(requests.on_scriptrunner_ready()) == "the cat"
     assert run_queue.queue == 0
-
-
-def test_a_long_run_gives_way_to_a_newer_text(run_queue: RunQueue) -> None:
-    requests = running("the")
-    requests.request_rerun(typed("the cat"))
+    requests.request_rerun(typed("the cat sat"))
     run_queue.slice_s = -1.0  # it has been running for long
-    assert text_of(requests.on_scriptrunner_yield()) == "the cat"
+    assert text_of(requests.on_scriptrunner_yield()) == "the cat sat"
 
 
 def test_a_fragment_breaks_off_no_long_run(run_queue: RunQueue) -> None:
@@ -98,9 +92,7 @@ def by_the_clock() -> RerunData:
     return RerunData(fragment_id="clock", fragment_id_queue=["clock"], is_auto_rerun=True)
 
 
-def test_the_clock_has_its_fragment_run_alone_and_never_after_what_is_under_way(
-    run_queue: RunQueue,
-) -> None:
+def test_the_clock_has_its_fragment_run_alone_and_after_no_other_run(run_queue: RunQueue) -> None:
     alone = QueuedScriptRequests()
     assert alone.request_rerun(by_the_clock())
     assert alone.on_scriptrunner_ready().rerun_data.fragment_id_queue == ["clock"]

@@ -3,28 +3,49 @@
 import asyncio
 import math
 import random
-import socket
 import urllib.request
+import zlib
+from collections.abc import Callable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from streamlit.components.v2.component_manager import BidiComponentManager
 from streamlit.elements.widgets import text_widgets
-from streamlit.runtime.app_session import AppSession
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.app_session import AppSession, AppSessionState
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.scriptrunner import script_runner
 from streamlit.runtime.state.session_state import WStates
 from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
 from streamlit.testing.v1 import AppTest
 from streamlit.web.server.starlette import starlette_server
+from websockets.extensions.permessage_deflate import (
+    ClientPerMessageDeflateFactory,
+    PerMessageDeflate,
+)
+from websockets.frames import Frame, Opcode
 
 from ffnviz.app.visit import VISIT
 from ffnviz.models.config import WITHOUT_PATCHES, Config, config_from_environment, use
-from ffnviz.server.streamlit_patches import PATCHES, apply_patches, page_script, patch
+from ffnviz.server.streamlit_patches import (
+    PATCHES,
+    apply_patches,
+    held_messages,
+    page_script,
+    patch,
+)
+from ffnviz.server.streamlit_patches.compressed_messages import (
+    FAST,
+    WhereItHelps,
+    WhereItHelpsFactory,
+    is_worth_it,
+)
 from ffnviz.server.streamlit_patches.open_sessions import open_sessions, tab_is_open
 from tests.person import Person
-from tests.served import served
+from tests.served import free_port, served
 
 APP = Path(__file__).parents[2] / "app.py"
 FOLDER = Path(page_script.__file__).parent
@@ -71,23 +92,17 @@ def ours(caplog: pytest.LogCaptureFixture) -> list[str]:
     return [line.getMessage() for line in caplog.records if line.name.startswith("ffnviz")]
 
 
-def test_every_file_is_listed() -> None:
+def test_every_file_is_listed_and_says_what_it_changes_and_why() -> None:
     python = {path.stem for path in FOLDER.glob("*.py")} - {"__init__", "patch"}
     assert python == set(PATCHES) == set(CHANGES)
     assert {path.stem for path in FOLDER.glob("*.js")} == set(page_script.SCRIPTS)
-
-
-@pytest.mark.parametrize("path", sorted([*FOLDER.glob("*.py"), *FOLDER.glob("*.js")]))
-def test_every_file_says_what_it_changes_and_why(path: Path) -> None:
-    if path.stem not in ("__init__", "patch"):
-        text = path.read_text(encoding="utf-8")
-        for word in ("Changes", "Why: ", "Gains: ", "For: Streamlit "):
-            assert word in text
-
-
-@pytest.mark.parametrize("name", PATCHES)
-def test_a_patch_fits_this_streamlit(name: str) -> None:
-    patch.check(name)
+    for path in sorted([*FOLDER.glob("*.py"), *FOLDER.glob("*.js")]):
+        if path.stem not in ("__init__", "patch"):
+            text = path.read_text(encoding="utf-8")
+            for word in ("Changes", "Why: ", "Gains: ", "For: Streamlit "):
+                assert word in text
+    for name in PATCHES:
+        patch.check(name)
 
 
 @pytest.mark.parametrize("name", PATCHES)
@@ -163,8 +178,7 @@ def test_a_page_is_whole_without_any_patch() -> None:
 
 def test_a_server_serves_without_any_patch(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv(WITHOUT_PATCHES, patch.ALL)
-    with socket.create_server(("localhost", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     log = tmp_path / "log"
     with served(port, log=log) as server:
         person = Person(server.socket, random.Random(0), page="neurons")
@@ -188,3 +202,91 @@ def test_a_server_serves_without_any_patch(monkeypatch: pytest.MonkeyPatch, tmp_
     assert not person.broken
     assert "Traceback" not in log.read_text()
     assert "Pages are served without" not in log.read_text()
+
+
+WORDS = b"what a page says of a part is words, and words get shorter. " * 400
+NUMBERS = random.Random(0).randbytes(len(WORDS))
+
+
+def agreed() -> tuple[WhereItHelps, PerMessageDeflate]:
+    """What a server and a browser make of each other's offers."""
+    browser = ClientPerMessageDeflateFactory()
+    params, server = WhereItHelpsFactory().process_request_params(browser.get_request_params(), [])
+    return server, browser.process_response_params(params, [])
+
+
+@pytest.mark.parametrize("message", [b"", b"short", WORDS, NUMBERS, WORDS[:600] + NUMBERS])
+def test_a_browser_reads_what_was_sent(message: bytes) -> None:
+    server, browser = agreed()
+    for _ in range(2):
+        sent = server.encode(Frame(Opcode.BINARY, message))
+        assert bytes(browser.decode(sent).data) == message
+
+
+def test_words_get_shorter_numbers_cost_nothing_and_nothing_is_remembered() -> None:
+    """A zlib stream takes 256 kB; a class of 100 would keep 25 MB."""
+    server, _ = agreed()
+    assert len(server.encode(Frame(Opcode.BINARY, WORDS)).data) < len(WORDS) / 20
+    numbers = Frame(Opcode.BINARY, NUMBERS)
+    assert server.encode(numbers) is numbers
+    assert not is_worth_it(b"a" * 100)
+    assert not is_worth_it(WORDS[:600] + NUMBERS)
+
+    server, browser = agreed()
+    assert server.local_no_context_takeover
+    assert server.remote_no_context_takeover
+    for end in (server, browser):
+        assert not hasattr(end, "encoder")
+    assert FAST["level"] == 1
+    plain = zlib.compress(WORDS, 1)
+    twice = [len(server.encode(Frame(Opcode.BINARY, WORDS)).data) for _ in range(2)]
+    assert twice[0] == twice[1] <= len(plain)
+
+
+class Session:
+    """What the patch needs of a session under way; its clock is `a_while_later`."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []  # how many messages its server took each time
+        self.later: list[tuple[float, Callable[[], None]]] = []
+        self._browser_queue = ForwardMsgQueue()
+        self._state = AppSessionState.APP_IS_RUNNING
+        self._event_loop = SimpleNamespace(
+            call_soon_threadsafe=lambda call, *args: call(*args),
+            call_later=lambda seconds, call: self.later.append((seconds, call)),
+        )
+
+    def _message_enqueued_callback(self) -> None:
+        self.told.append(len(self._browser_queue.flush()))
+
+    def sends(self, n: int) -> None:
+        for _ in range(n):
+            held_messages._hold(self, ForwardMsg())  # type: ignore[arg-type]
+
+    def a_while_later(self) -> None:
+        for seconds, call in self.later:
+            assert seconds == held_messages.HOLD_S
+            call()
+        self.later.clear()
+
+
+@pytest.fixture
+def session() -> Any:
+    return Session()
+
+
+def test_a_short_run_is_told_of_at_its_end_and_a_message_alone_at_once(session: Session) -> None:
+    session.sends(3)
+    assert session.told == []
+    session._state = AppSessionState.APP_NOT_RUNNING
+    session.sends(1)
+    assert session.told == [4]
+    session.sends(1)
+    assert session.told == [4, 1]
+
+
+def test_a_long_run_is_told_of_while_it_goes_on(session: Session) -> None:
+    for n in (2, 3):
+        session.sends(n)
+        session.a_while_later()
+    assert session.told == [2, 3]

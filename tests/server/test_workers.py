@@ -5,7 +5,6 @@ import json
 import os
 import random
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -29,7 +28,7 @@ from ffnviz.server.classroom_routes import SECRET
 from ffnviz.state.state import to_url
 from tests.lecture.lecture_runs import catalog, lecture
 from tests.person import Person
-from tests.served import Server, served, started_by
+from tests.served import Server, free_port, served, started_by, wait_for
 from tests.student import Student
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
@@ -41,8 +40,7 @@ T = TypeVar("T")
 
 @pytest.fixture(scope="module")
 def server(store: SqliteStore, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with socket.create_server(("localhost", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     options = ["--host", "0.0.0.0", "--class-store", str(store.path)]
     log = tmp_path_factory.mktemp("log") / "log"
     with served(port, workers=2, log=log, options=options) as started:
@@ -148,9 +146,7 @@ def post(server: Server, what: str, sent: dict[str, object], secret: str = "") -
         assert answer.status == 204
 
 
-def test_a_class_goes_over_all_workers_and_on_when_one_dies(
-    server: Server, store: SqliteStore
-) -> None:
+def test_a_class_goes_on_over_all_workers_if_one_dies(server: Server, store: SqliteStore) -> None:
     scenes = lecture().scenes
     opened = store.open(OURS.read_text(encoding="utf-8"))
     code, students = opened.code, [Student(server, opened.code, n, store) for n in range(PEOPLE)]
@@ -214,7 +210,7 @@ def test_a_class_goes_over_all_workers_and_on_when_one_dies(
         thread.submit(lambda: asyncio.run(go_on())).result()
 
 
-def test_the_pages_files_are_at_every_worker(server: Server) -> None:
+def test_files_are_at_every_worker_and_another_sites_page_opens_no_session(server: Server) -> None:
     """Each request is a connection of its own, which either of the two may take."""
     files = (
         "pictures/shell.js",
@@ -228,8 +224,6 @@ def test_the_pages_files_are_at_every_worker(server: Server) -> None:
             assert answer.status == 200
             assert answer.headers["X-Content-Type-Options"] == "nosniff"
 
-
-def test_another_sites_page_opens_no_session(server: Server) -> None:
     with (
         pytest.raises(websockets.InvalidStatus, match="403"),
         connect(server.socket, origin=websockets.Origin("https://evil.example")),
@@ -238,22 +232,11 @@ def test_another_sites_page_opens_no_session(server: Server) -> None:
 
 
 def test_ctrl_c_ends_all_workers_and_is_told() -> None:
-    with socket.create_server(("localhost", 0)) as listener:
-        port = listener.getsockname()[1]
+    port = free_port()
     command = [sys.executable, "-m", "ffnviz", "app", "--port", str(port), "--workers", "2"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as app:
         assert app.stdout is not None
         assert b"Ctrl-C ends it" in app.stdout.readline()
-        wait_until_it_answers(port)
+        wait_for(f"http://localhost:{port}/_stcore/health")
         app.send_signal(signal.SIGINT)
         assert app.wait(PATIENCE_S) == 130
-
-
-def wait_until_it_answers(port: int) -> None:
-    end = time.monotonic() + PATIENCE_S
-    while time.monotonic() < end:
-        with suppress(OSError):
-            urllib.request.urlopen(f"http://localhost:{port}/_stcore/health", timeout=5).close()
-            return
-        time.sleep(0.1)
-    raise TimeoutError

@@ -87,13 +87,9 @@ def test_a_number_beyond_its_range_is_its_nearer_end(text: str, number: float, c
     assert count_setting("x", 5, 1, 9).parse(text) == count
 
 
-def test_a_number_keeps_all_its_digits() -> None:
-    setting = number_setting("x", 5, 0, 9)
-    assert setting.text(0.123456789) == "0.123456789"
-    assert setting.text(3.0) == "3"
-
-
-def test_a_text_is_cut_and_not_dropped() -> None:
+def test_a_number_keeps_its_digits_and_a_text_is_cut_and_not_dropped() -> None:
+    number = number_setting("x", 5, 0, 9)
+    assert (number.text(0.123456789), number.text(3.0)) == ("0.123456789", "3")
     setting = text_setting("x", "default", longest=10)
     assert setting.parse("a" * 25) == "a" * 10
     assert setting.parse("🙂" * 25) == "🙂" * 2  # of 12 characters each in a URL
@@ -102,9 +98,7 @@ def test_a_text_is_cut_and_not_dropped() -> None:
 
 
 @given(st.text(st.characters(), max_size=60), st.integers(0, 50), st.integers(0, 200))
-def test_a_shortened_text_is_the_longest_beginning_with_room(
-    text: str, longest: int, room: int
-) -> None:
+def test_a_shortened_text_is_as_long_as_there_is_room(text: str, longest: int, room: int) -> None:
     found = shortened(text, longest, room)
     plain = "".join("\ufffd" if "\ud800" <= sign <= "\udfff" else sign for sign in text)
     fitting = [n for n in range(min(len(plain), longest) + 1) if len(quote_plus(plain[:n])) <= room]

@@ -1,13 +1,13 @@
 """The State: any of them survives the URL, any URL gives a legal one, and what each action does."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ffnviz.models.card import NetworkSize
+from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.state.actions import (
     Action,
     ChooseBlock,
@@ -26,22 +26,25 @@ from ffnviz.state.actions import (
     Type,
     reduce,
 )
-from ffnviz.state.settings import (
-    Setting,
-    choice_setting,
-    count_setting,
-    number_setting,
-    text_setting,
-)
+from ffnviz.state.settings import choice_setting, count_setting, number_setting, text_setting
 from ffnviz.state.state import (
+    HIDEABLE,
     LARGEST,
     LONGEST_SENTENCE,
+    MOST,
     Catalog,
+    Hidden,
     Neuron,
     State,
+    ViewOptions,
+    class_code,
     from_url,
     readable,
+    remembered,
+    tidied,
     to_url,
+    view_options_from_url,
+    word_behind,
 )
 
 HOW = choice_setting("how", {"zero": "set to zero", "by": "multiply by"})
@@ -155,43 +158,20 @@ def test_any_url_gives_a_legal_state(page: str, part: str, url: dict[str, str]) 
 
 
 @given(state=states(), done=st.lists(actions, max_size=6))
-def test_any_actions_lead_to_a_legal_state_that_survives_the_url(
-    state: State, done: list[Action]
-) -> None:
+def test_any_actions_lead_to_a_state_that_survives(state: State, done: list[Action]) -> None:
     for action in done:
         state = reduce(state, action, HOUSE)
         assert_legal(state)
     assert from_url(state.page, to_url(state, HOUSE), HOUSE) == state
 
 
-@given(setting=st.sampled_from([HOW, MUCH, MANY, SAYS]), text=anything | numbers)
-def test_any_text_gives_a_legal_value_that_its_own_text_gives_again(
-    setting: Setting[Any], text: str
-) -> None:
-    value = setting.parse(text)
-    assert setting.parse(setting.text(value)) == value
-
-
-def test_what_lies_beyond_a_range_is_brought_into_it() -> None:
-    assert MANY.parse("130") == 128
-    assert MANY.parse("0") == 1
-    assert MANY.parse("1e999") == 128
-    assert MANY.parse("x") == 3
-    assert MUCH.parse("-99") == -20
-    assert MUCH.parse("nan") == 2
-    assert SAYS.parse("a" * 41) == "a" * 40
-
-
-def test_links_of_old_are_read() -> None:
+def test_links_of_old_and_what_was_moved_are_found() -> None:
     """A neuron without its block, words as values, and names that settings had."""
     url = {"text": "A b.", "block": "1", "neuron": "gelu-5", "part": "switch", "how": "multiply by",
            "by": "3"}  # fmt: skip
     state = from_url("neurons", url, HOUSE)
     assert state.neuron == Neuron("gelu", 0, 5)
     assert dict(state.settings) == {"how": "by", "much": "3"}
-
-
-def test_what_was_moved_is_found_by_its_former_name() -> None:
     url = {"text": "A b.", "part": "plant", "how": "zero", "much": "3", "many": "9"}
     state = from_url("lab", url, HOUSE)
     assert (state.page, state.part) == ("neurons", "switch")
@@ -201,29 +181,6 @@ def test_what_was_moved_is_found_by_its_former_name() -> None:
     assert reduce(HERE, OpenPage("lab", "former"), HOUSE).part == "claims"
 
 
-@pytest.mark.parametrize(
-    ("former", "now"),
-    [
-        (("lab", "fit"), ("neurons", "name", {})),
-        (("lab", "old"), ("neurons", "gone", {})),
-        (("lab", "old"), ("gone", "name", {})),
-        (("lab", "old"), ("neurons", "name", {"many": "3"})),
-    ],
-)
-def test_what_is_there_or_leads_nowhere_cannot_have_moved(
-    former: tuple[str, str], now: tuple[str, str, dict[str, str]]
-) -> None:
-    with pytest.raises(ValueError, match=now[1]):
-        replace(HOUSE, moved={former: now})
-
-
-def test_a_neuron_of_another_block_is_written_with_its_block() -> None:
-    away = replace(HERE, neuron=Neuron("wide-net", 7, 69_999))
-    assert to_url(away, HOUSE)["neuron"] == "wide-net-8:69999"
-    here = replace(HERE, neuron=Neuron("wide-net", 1, 17))
-    assert to_url(here, HOUSE)["neuron"] == "wide-net-17"
-
-
 def test_two_settings_of_one_name_do_not_make_a_house() -> None:
     other = count_setting("many", 1, 0, 9)
     with pytest.raises(ValueError, match="'many'"):
@@ -231,70 +188,134 @@ def test_two_settings_of_one_name_do_not_make_a_house() -> None:
     with pytest.raises(ValueError, match="'block'"):
         replace(HOUSE, moved={}, parts={"a": {"a": (count_setting("block", 1, 0, 9),)}})
     replace(HOUSE, moved={}, parts={"a": {"a": (MANY,), "b": (MANY,)}})
+    for former, now in [
+        (("lab", "fit"), ("neurons", "name", {})),
+        (("lab", "old"), ("neurons", "gone", {})),
+        (("lab", "old"), ("gone", "name", {})),
+        (("lab", "old"), ("neurons", "name", {"many": "3"})),
+    ]:
+        with pytest.raises(ValueError, match=now[1]):
+            replace(HOUSE, moved={former: now})
 
 
-def test_another_sentence_has_a_token_of_its_own_unless_it_goes_on() -> None:
+def test_another_sentence_network_or_block_brings_what_belongs_to_it() -> None:
     chosen = replace(HERE, token=1)
     assert reduce(chosen, Type("The dogs ran home.", keep_token=True), HOUSE).token == 1
     assert reduce(chosen, Type("It rained."), HOUSE).token is None
-
-
-def test_a_block_that_the_next_network_has_not_becomes_its_last() -> None:
     deep = replace(HERE, network="wide-net", block=8)
     assert reduce(deep, ChooseNetwork("relu"), HOUSE).block == 1
-
-
-def test_the_neuron_moves_with_the_block() -> None:
     chosen = replace(HERE, neuron=Neuron("gelu", 1, 7))
     assert reduce(chosen, ChooseBlock(0), HOUSE).neuron == Neuron("gelu", 0, 7)
-
-
-def test_a_setting_goes_with_the_block_and_nothing_does_where_there_is_none() -> None:
-    here = reduce(HERE, ChooseBlock(0, {"how": "by"}), HOUSE)
-    assert (here.block, dict(here.settings)["how"]) == (0, "by")
-    assert reduce(HERE, ChooseBlock(9, {"how": "by"}), HOUSE) == HERE
-
-
-def test_a_neuron_that_is_met_brings_its_network_and_block() -> None:
     met = reduce(HERE, OpenNeuron(Neuron("gelu", 0, 7), "neurons", "name", token=2), HOUSE)
     assert (met.network, met.block, met.token) == ("gelu", 0, 2)
     assert (met.page, met.part) == ("neurons", "name")
+    away = replace(HERE, neuron=Neuron("wide-net", 7, 69_999))
+    assert to_url(away, HOUSE)["neuron"] == "wide-net-8:69999"
+    here = replace(HERE, neuron=Neuron("wide-net", 1, 17))
+    assert to_url(here, HOUSE)["neuron"] == "wide-net-17"
 
 
-def test_turning_leaves_this_parts_settings_behind_and_takes_those_of_the_next() -> None:
+def test_settings_go_with_their_part_and_block_and_are_not_kept_at_their_default() -> None:
+    here = reduce(HERE, ChooseBlock(0, {"how": "by"}), HOUSE)
+    assert (here.block, dict(here.settings)["how"]) == (0, "by")
+    assert reduce(HERE, ChooseBlock(9, {"how": "by"}), HOUSE) == HERE
     here = reduce(HERE, Set({"how": "by"}), HOUSE)
     there = reduce(here, OpenPage("lab", "fit", {"many": "5", "how": "by"}), HOUSE)
     assert dict(there.settings) == {"many": "5"}
-
-
-def test_a_setting_at_its_default_is_not_kept() -> None:
     here = reduce(HERE, Set({"much": "5"}), HOUSE)
     assert dict(here.settings) == {"much": "5"}
     assert reduce(here, Set({"much": "2"}), HOUSE) == HERE
     assert reduce(here, Set({"much": None}), HOUSE) == HERE
-
-
-def test_a_state_that_is_looked_at_is_taken_as_a_whole() -> None:
     there = State("lab", "fit", "It rained.", "gelu", 0, 2, Neuron("gelu", 0, 7), "index")
     assert reduce(HERE, ShowState(there), HOUSE) == there
 
 
-def test_a_hidden_word_is_a_mask_and_the_chosen_token() -> None:
+def test_a_hidden_word_is_a_mask_as_are_three_underscores() -> None:
     hidden = reduce(HERE, HideWord(4, 8, token=1), HOUSE)
     assert (hidden.sentence, hidden.token) == ("The [MASK] ran.", 1)
     for start, end in ((8, 4), (4, 4), (4, 99), (-1, 3)):
         assert reduce(HERE, HideWord(start, end, token=1), HOUSE) is HERE
+    same = "snake_case and __init__"
+    for typed, read in (("The _______ sat on ___", "The [MASK] sat on [MASK]"), (same, same)):
+        assert readable(typed) == read
+        assert reduce(HERE, Type(typed), HOUSE).sentence == read
+        assert from_url("lab", {"text": typed}, HOUSE).sentence == read
 
 
-@pytest.mark.parametrize(
-    ("typed", "read"),
-    [
-        ("The ___ sat.", "The [MASK] sat."),
-        ("The _______ sat on ___", "The [MASK] sat on [MASK]"),
-        ("snake_case and __init__", "snake_case and __init__"),
-    ],
+hidden = st.lists(st.sampled_from(HIDEABLE), unique=True).map(
+    lambda names: tuple(name for name in HIDEABLE if name in names)
 )
-def test_three_underscores_or_more_are_a_mask(typed: str, read: str) -> None:
-    assert readable(typed) == read
-    assert reduce(HERE, Type(typed), HOUSE).sentence == read
-    assert from_url("lab", {"text": typed}, HOUSE).sentence == read
+inside = st.builds(
+    lambda scene, short, talk, hide, code, lecture: ViewOptions(
+        scene, short, talk[0], talk[1], hide, code, lecture
+    ),
+    st.integers(0, 9_000),
+    st.booleans(),
+    st.sampled_from([(False, False), (True, False), (True, True)]),
+    hidden,
+    st.sampled_from(["", "ABCD23"]),
+    st.sampled_from(["", "course"]),
+)
+showings = inside | st.builds(ViewOptions, hide=hidden)
+showing_names = st.sampled_from(["scene", "path", "present", "hide", "class", "lecture", "text"])
+showing_values = (
+    st.text(max_size=20) | st.integers().map(str) | st.sampled_from(["1", "explore", "short"])
+)
+
+
+@given(showings)
+def test_any_showing_survives_the_url(showing: ViewOptions) -> None:
+    assert view_options_from_url(showing.to_url()) == showing
+
+
+@given(st.dictionaries(showing_names, showing_values))
+def test_any_url_gives_one_that_survives_the_url(url: dict[str, str]) -> None:
+    showing = view_options_from_url(url)
+    assert view_options_from_url(showing.to_url()) == showing
+
+
+def test_outside_of_a_lecture_nothing_is_presented_and_a_code_is_read_however_it_is_typed() -> None:
+    assert view_options_from_url({"present": "1", "path": "short"}) == ViewOptions()
+    assert class_code(" k7m-q2x ") == "K7MQ2X"
+    assert class_code("<b>") == class_code("") == class_code("x" * 40) == ""
+
+
+words = st.text("abcאבד1é-", min_size=1, max_size=6).filter(
+    lambda word: any(map(str.isalnum, word))
+)
+
+
+@given(st.lists(words, min_size=2, max_size=8), st.data())
+def test_words_hidden_in_any_order_come_back_so(typed: list[str], data: st.DataObject) -> None:
+    hidden: Hidden = {}
+    now = list(typed)
+    places = data.draw(st.lists(st.integers(0, len(typed) - 1), unique=True, min_size=1))
+    for place in places:
+        start = len(" ".join([*now[:place], ""]))
+        hidden = remembered(hidden, " ".join(now), start, start + len(now[place]), MASK)
+        now[place] = MASK
+    for place in data.draw(st.permutations(places)):
+        end = len(" ".join(now[: place + 1]))
+        word = word_behind(hidden, " ".join(now), end)
+        assert word == typed[place]
+        hidden = remembered(hidden, " ".join(now), end - len(MASK), end, word)
+        now[place] = word
+
+
+def test_of_a_mask_that_was_typed_nobody_knows_a_word() -> None:
+    hidden = remembered({}, "The cat sat.", 4, 7, MASK)
+    assert word_behind(hidden, "A dog [MASK] here", 12) == ""
+    assert word_behind(hidden, "The cat sat.", 7) == ""
+    for number in range(200):
+        hidden = remembered(hidden, f"{number} cats {number}", len(str(number)) + 1, 8, MASK)
+    assert len(hidden) <= MOST
+
+
+@given(st.text(st.sampled_from("ab \t\n\r\f\v\u00a0_[MASK]ש")))
+def test_blanks_of_any_kind_are_one_and_nothing_else_is_lost(text: str) -> None:
+    read = tidied(text)
+    assert not any(blanks in read for blanks in ("  ", "\t", "\n", "\r", "\f", "\v"))
+    if "___" not in text:
+        assert read.split() == text.split()
+    assert tidied(read) == read
+    assert readable(readable(text)) == readable(text)

@@ -6,7 +6,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -53,37 +52,31 @@ def assert_refused(result: Result, *words: str) -> None:
         assert word in result.output
 
 
-def test_a_run_of_one_step_writes_a_model_and_a_second_run_finds_it_done(
-    library: Path, tmp_path: Path
-) -> None:
-    arguments = [
-        *("--corpus", library, "--hold-out", "unseen", "--steps", 1, "--threads", 1),
-        *("--out", tmp_path / "gelu", "--work", tmp_path / "work", "--activation", "gelu"),
-    ]
+@pytest.fixture
+def corpus(library: Path) -> list[object]:
+    return ["--corpus", library, "--hold-out", "unseen", "--steps", 1, "--threads", 1]
+
+
+def test_a_step_at_full_size_writes_a_model(corpus: list[object], tmp_path: Path) -> None:
+    places = ["--out", tmp_path / "gelu", "--work", tmp_path / "work"]
     # In a process of its own: the step takes half a gigabyte, and this one has a lot already.
-    command = [sys.executable, "-m", "ffnviz", "train", *map(str, arguments)]
-    run = partial(subprocess.run, command, capture_output=True, text=True, timeout=300, check=False)
-    first = run()
-    assert first.returncode == 0, first.stderr
-    assert "on " in first.stdout
-    assert "masked tokens of unseen books" in first.stdout
+    command = [sys.executable, "-m", "ffnviz", "train", "--activation", "gelu"]
+    asked = [*command, *map(str, corpus + places)]
+    done = subprocess.run(asked, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert "on " in done.stdout
+    assert "masked tokens of unseen books" in done.stdout
     model = load(tmp_path / "gelu")
     assert model.encoder.config.activation == "gelu"
     assert model.trace("bababa [MASK]").logits.shape == (2, 8_192)
-    weights = (tmp_path / "gelu" / "weights.safetensors").read_bytes()
-    shutil.rmtree(tmp_path / "gelu")
-    second = run()
-    assert second.returncode == 0, second.stderr
-    assert (tmp_path / "gelu" / "weights.safetensors").read_bytes() == weights
-    # The checkpoint is one of this seed.
-    assert_refused(train(*arguments, "--seed", 1), "gelu.checkpoint", "Remove it")
 
 
 SMALL = ("--d-model", 24, "--d-ff", 40, "--blocks", 3, "--heads", 3, "--vocabulary", 500)
 
 
-def test_the_sizes_are_those_that_were_asked_for(library: Path, tmp_path: Path) -> None:
-    corpus = ["--corpus", library, "--hold-out", "unseen", "--steps", 1, "--threads", 1]
+def test_the_sizes_are_those_asked_for_and_a_second_run_finds_the_first(
+    corpus: list[object], tmp_path: Path
+) -> None:
     places = ["--out", tmp_path / "small", "--work", tmp_path / "work"]
     done = train(*corpus, *places, *SMALL)
     assert done.exit_code == 0, done.output
@@ -91,6 +84,14 @@ def test_the_sizes_are_those_that_were_asked_for(library: Path, tmp_path: Path) 
     told = (config.d_model, config.d_ff, config.n_blocks, config.n_heads, config.vocab_size)
     assert told == (24, 40, 3, 3, 500)
     assert load(tmp_path / "small").trace("bababa").logits.shape[1] == 500
+    weights = (tmp_path / "small" / "weights.safetensors").read_bytes()
+    shutil.rmtree(tmp_path / "small")
+    second = train(*corpus, *places, *SMALL)
+    assert second.exit_code == 0, second.output
+    assert (tmp_path / "small" / "weights.safetensors").read_bytes() == weights
+    # The checkpoint is one of this seed.
+    other_seed = train(*corpus, *places, *SMALL, "--seed", 1)
+    assert_refused(other_seed, "relu.checkpoint", "Remove it")
     other = train(*corpus, *places, *SMALL, "--blocks", 2)
     assert_refused(other, "relu.checkpoint", "another configuration")
     assert_refused(train(*corpus, *places, "--heads", 7), "n_heads = 7", "divisor of d_model")
@@ -99,8 +100,9 @@ def test_the_sizes_are_those_that_were_asked_for(library: Path, tmp_path: Path) 
     assert_refused(more, "With --from the sizes are those")
 
 
-def test_a_run_goes_on_from_a_folder_with_sentences(library: Path, tmp_path: Path) -> None:
-    corpus = ["--corpus", library, "--hold-out", "unseen", "--steps", 1, "--threads", 1]
+def test_a_run_goes_on_from_a_folder_with_sentences(
+    library: Path, corpus: list[object], tmp_path: Path
+) -> None:
     words = (library / "unseen.txt").read_text(encoding="utf-8").split()
     lines = [" ".join(words[i : i + 5]) for i in range(0, 500, 5)]
     (tmp_path / "said.txt").write_text("\n".join(lines), encoding="utf-8")
@@ -136,46 +138,29 @@ def test_a_folder_to_go_on_from_that_is_no_model_is_named(library: Path, tmp_pat
     assert_refused(train(*alone), "--keep needs --from")
 
 
-def test_a_corpus_folder_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_what_cannot_be_trained_on_is_named(tmp_path: Path, library: Path) -> None:
     assert_refused(train("--corpus", tmp_path / "nowhere"), "nowhere", "does not exist")
-
-
-def test_a_corpus_folder_without_books_is_named(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     assert_refused(train("--corpus", tmp_path / "empty"), "empty holds no .txt file")
-
-
-def test_held_out_books_that_are_not_there_are_named(library: Path, tmp_path: Path) -> None:
     result = train("--corpus", library, "--work", tmp_path)
     assert_refused(result, "black-beauty, little-men, the-time-machine")
-
-
-def test_books_too_short_for_the_vocabulary_are_refused_at_once(tmp_path: Path) -> None:
     for name in ("one", "two"):
         (tmp_path / f"{name}.txt").write_text("the cat sat " * 1_000, encoding="utf-8")
     result = train("--corpus", tmp_path, "--hold-out", "two", "--work", tmp_path / "work")
     assert_refused(result, "8,192 are needed")
 
 
-@pytest.mark.parametrize("device", ["abacus", "cuda:99"])
-def test_a_device_that_is_not_there_is_named(library: Path, tmp_path: Path, device: str) -> None:
-    result = train(
-        *("--corpus", library, "--hold-out", "unseen", "--work", tmp_path, "--device", device)
-    )
-    assert_refused(result, device)
-
-
-@pytest.mark.parametrize(
-    ("option", "value"), [("--activation", "sine"), ("--steps", 0), ("--threads", 0)]
-)
-def test_an_option_out_of_range_is_named(
-    library: Path, tmp_path: Path, option: str, value: object
+def test_an_option_out_of_range_is_named_and_the_help_lists_every_activation(
+    library: Path, tmp_path: Path
 ) -> None:
-    result = train("--corpus", library, "--work", tmp_path, option, value)
-    assert_refused(result, option)
-
-
-def test_the_help_lists_every_activation() -> None:
+    for option, value in [("--activation", "sine"), ("--steps", 0), ("--threads", 0)]:
+        result = train("--corpus", library, "--work", tmp_path, option, value)
+        assert_refused(result, option)
+    for device in ["abacus", "cuda:99"]:
+        result = train(
+            *("--corpus", library, "--hold-out", "unseen", "--work", tmp_path, "--device", device)
+        )
+        assert_refused(result, device)
     result = train("--help")
     assert result.exit_code == 0
     assert "|".join(ACTIVATIONS) in "".join(result.output.split())

@@ -25,21 +25,20 @@ def refusal(folder: Path, recipe: Recipe, work: Path) -> str:
     return str(caught.value)
 
 
-def test_books_are_read_in_the_order_of_their_names_a_paragraph_a_line(tmp_path: Path) -> None:
+def test_books_are_read_by_name_a_paragraph_a_line_and_split(tmp_path: Path, books: Path) -> None:
     write(tmp_path, b="One.\n\n  Two \t three.  \r\n", a="\ufeffé")
     (tmp_path / "MANIFEST.tsv").write_text("no book", encoding="utf-8")
     first, second = read_books(tmp_path)
     assert (first.name, second.name) == ("a", "b")
     assert second.paragraphs == ("One.", "Two three.")
-
-
-def test_books_are_split_by_name(books: Path) -> None:
     training, validation = split_books(read_books(books), ("unseen",))
     assert [book.name for book in training] == ["first", "second"]
     assert [book.name for book in validation] == ["unseen"]
+    with pytest.raises(CorpusError, match="one to hold out"):
+        split_books(read_books(books), ())
 
 
-def test_the_ids_are_those_of_the_paragraphs_one_after_the_other(
+def test_the_ids_are_those_of_the_paragraphs_and_a_sentence_starts_after_each_stop(
     books: Path, tokenizer: Tokenizer, corpus: Corpus
 ) -> None:
     lines = [
@@ -52,17 +51,13 @@ def test_the_ids_are_those_of_the_paragraphs_one_after_the_other(
     assert corpus.training_books == ("first", "second")
     assert corpus.validation_books == ("unseen",)
 
-
-def test_a_sentence_starts_after_each_full_stop(corpus: Corpus, tokenizer: Tokenizer) -> None:
     (stop,) = [i for i in range(VOCAB_SIZE) if tokenizer.word(i) == "."]
     after_stops = np.flatnonzero(corpus.training == stop) + 1
     # After the very last one there is nothing.
     assert corpus.sentence_starts.tolist() == after_stops[:-1].tolist()
 
 
-def test_a_sentence_may_end_in_a_quotation_and_does_not_start_within_a_number(
-    tmp_path: Path,
-) -> None:
+def test_a_sentence_may_end_in_a_quotation_and_not_start_within_a_number(tmp_path: Path) -> None:
     line = '"one?" two! three 3.5 four (five.) six'
     books = read_books(write(tmp_path, seen=f"{line}\n" * 200, unseen=f"{line}\n" * 200))
     tokenizer = train_tokenizer([line] * 200, VOCAB_SIZE)
@@ -72,9 +67,7 @@ def test_a_sentence_may_end_in_a_quotation_and_does_not_start_within_a_number(
     assert len(corpus.sentence_starts) == 3 * 200
 
 
-def test_what_a_held_out_book_says_changes_nothing_in_training(
-    tmp_path: Path, recipe: Recipe
-) -> None:
+def test_what_a_held_out_book_says_changes_no_training(tmp_path: Path, recipe: Recipe) -> None:
     seen = {"first": counting(1, 300), "second": counting(2, 300)}
     one = write(tmp_path / "one", unseen=counting(3, 300), **seen)
     other = write(tmp_path / "other", unseen="Zebras quizzed xylophones. " * 300, **seen)
@@ -90,46 +83,22 @@ def test_what_a_held_out_book_says_changes_nothing_in_training(
     assert tokenizer_2.decode(corpus_2.validation[:30].tolist()).startswith("zebras quizzed")
 
 
-def test_the_tokenizer_in_the_work_folder_is_used_again(
-    books: Path, recipe: Recipe, tmp_path: Path
-) -> None:
+def test_a_kept_tokenizer_is_used_or_refused(books: Path, recipe: Recipe, tmp_path: Path) -> None:
     first, _ = prepare(books, recipe, VOCAB_SIZE, tmp_path / "work")
     other = write(tmp_path / "other", first=counting(9, 300), unseen="Zebras sleep. " * 500)
     second, _ = prepare(other, recipe, VOCAB_SIZE, tmp_path / "work")
     assert second.encode("zebras sleep").ids == first.encode("zebras sleep").ids
-
-
-def test_a_folder_without_books_is_refused(recipe: Recipe, tmp_path: Path) -> None:
-    (tmp_path / "notes.md").write_text("no book", encoding="utf-8")
-    assert "holds no .txt file" in refusal(tmp_path, recipe, tmp_path / "work")
-
-
-def test_a_book_that_is_not_utf8_is_refused_by_name(recipe: Recipe, tmp_path: Path) -> None:
-    write(tmp_path, unseen="one")
-    (tmp_path / "latin.txt").write_bytes("café".encode("latin-1"))
-    message = refusal(tmp_path, recipe, tmp_path / "work")
-    assert "latin.txt is not text in UTF-8 or UTF-16" in message
+    prepare(books, recipe, VOCAB_SIZE - 10, tmp_path)
+    message = refusal(books, recipe, tmp_path)
+    assert "tokenizer.json has 280 entries; 290 are needed" in message
+    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
+    assert "tokenizer.json: it is not a tokenizer" in refusal(books, recipe, tmp_path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_a_book_with_a_mark_is_read_without_it(tmp_path: Path, encoding: str) -> None:
     (tmp_path / "a.txt").write_text("The eBook of Größe.\n\nTwo.\n", encoding=encoding)
     assert read_books(tmp_path)[0].paragraphs == ("The eBook of Größe.", "Two.")
-
-
-def test_held_out_books_that_are_not_there_are_named(recipe: Recipe, tmp_path: Path) -> None:
-    write(tmp_path, first="one", second="two")
-    assert "unseen" in refusal(tmp_path, recipe, tmp_path / "work")
-
-
-def test_holding_out_every_book_is_refused(recipe: Recipe, tmp_path: Path) -> None:
-    write(tmp_path, unseen="one")
-    assert "to train on" in refusal(tmp_path, recipe, tmp_path / "work")
-
-
-def test_holding_out_no_book_is_refused(books: Path) -> None:
-    with pytest.raises(CorpusError, match="one to hold out"):
-        split_books(read_books(books), ())
 
 
 @pytest.mark.parametrize("part", ["training", "held-out"])
@@ -144,25 +113,20 @@ def test_a_part_too_short_for_sequences_is_refused(
         encode_corpus(training, validation, tokenizer)
 
 
-def test_too_little_text_for_the_vocabulary_is_refused_before_training_starts(
-    recipe: Recipe, tmp_path: Path
+@pytest.mark.parametrize(
+    ("books", "said"),
+    [
+        ({"notes.md": "no book"}, "holds no .txt file"),
+        ({"unseen.txt": "one", "latin.txt": "café"}, "latin.txt is not text in UTF-8 or UTF-16"),
+        ({"first.txt": "one", "second.txt": "two"}, "unseen"),
+        ({"unseen.txt": "one"}, "to train on"),
+        ({"first.txt": "ab ab ab", "unseen.txt": counting(1, 300)}, f"{VOCAB_SIZE} are needed"),
+    ],
+)
+def test_books_that_cannot_be_trained_on_are_refused_before_training_starts(
+    recipe: Recipe, tmp_path: Path, books: dict[str, str], said: str
 ) -> None:
-    write(tmp_path, first="ab ab ab", unseen=counting(1, 300))
-    message = refusal(tmp_path, recipe, tmp_path / "work")
-    assert f"{VOCAB_SIZE} are needed" in message
+    for name, text in books.items():
+        (tmp_path / name).write_text(text, encoding="latin-1")
+    assert said in refusal(tmp_path, recipe, tmp_path / "work")
     assert not (tmp_path / "work" / "tokenizer.json").exists()
-
-
-def test_a_kept_tokenizer_of_another_size_is_refused_by_name(
-    books: Path, recipe: Recipe, tmp_path: Path
-) -> None:
-    prepare(books, recipe, VOCAB_SIZE - 10, tmp_path)
-    message = refusal(books, recipe, tmp_path)
-    assert "tokenizer.json has 280 entries; 290 are needed" in message
-
-
-def test_a_damaged_kept_tokenizer_is_refused_by_name(
-    books: Path, recipe: Recipe, tmp_path: Path
-) -> None:
-    (tmp_path / "tokenizer.json").write_text("{}", encoding="utf-8")
-    assert "tokenizer.json: it is not a tokenizer" in refusal(books, recipe, tmp_path)

@@ -82,7 +82,7 @@ def test_another_file_is_refused(tmp_path: Path, text: str) -> None:
         read_facts(path)
 
 
-def test_the_facts_of_the_package_are_many_and_each_asked_once(shipped: list[Fact]) -> None:
+def test_the_facts_are_many_and_no_held_out_wording_is_trained_on(shipped: list[Fact]) -> None:
     assert len(shipped) >= 600
     assert len({fact.kind for fact in shipped}) >= 10
     assert max(Counter((fact.kind, fact.asked) for fact in shipped).values()) == 1
@@ -91,14 +91,11 @@ def test_the_facts_of_the_package_are_many_and_each_asked_once(shipped: list[Fac
         assert len(fact.held_out) >= 2
         assert all(each.count(MASK) == 1 for each in fact.wordings + fact.held_out)
         assert "{" not in "".join(fact.wordings + fact.held_out)
-
-
-def test_no_held_out_wording_is_trained_on(shipped: list[Fact]) -> None:
     trained = {each for fact in shipped for each in fact.wordings}
     assert trained.isdisjoint(each for fact in shipped for each in fact.held_out)
 
 
-def test_each_answer_of_the_package_is_one_entry_of_the_twins(shipped: list[Fact]) -> None:
+def test_each_answer_is_one_entry_of_the_twins(shipped: list[Fact]) -> None:
     tokenizer = load(MODELS / "relu").tokenizer
     ids = fact_ids(shipped, tokenizer)
     counts = ids.to_dict()
@@ -107,9 +104,6 @@ def test_each_answer_of_the_package_is_one_entry_of_the_twins(shipped: list[Fact
     answers = {tokenizer.encode(fact.answer).ids[0] for fact in shipped}
     for rows in (*ids.training.values(), *ids.held_out.values()):
         assert set(rows.ids[np.arange(len(rows.ids)), rows.places].tolist()) <= answers
-
-
-def test_an_answer_of_two_entries_is_named(tokenizer: Tokenizer) -> None:
     fact = Fact("kinds", "a cat", "quadruped", (f"A cat is a {MASK}.",), ())
     with pytest.raises(CorpusError, match="more than one entry: quadruped"):
         fact_ids([fact], tokenizer)
@@ -140,7 +134,7 @@ def test_a_network_that_reads_facts_fills_in_wordings_that_it_never_read(
     tmp_path: Path,
 ) -> None:  # fmt: skip
     known = replace(corpus, facts=fact_ids(read_facts(counting), tokenizer))
-    longer = replace(recipe, fact_share=0.9, steps=300, learning_rate=1e-2)
+    longer = replace(recipe, fact_share=0.9, steps=120, learning_rate=1e-2)
     state = train(
         replace(config, d_model=32, dropout=0.0), longer, known, tokenizer.mask_id,
         tmp_path / "checkpoint", torch.device("cpu"), lambda _: None,
@@ -153,9 +147,7 @@ def test_a_network_that_reads_facts_fills_in_wordings_that_it_never_read(
     assert batch.masked.sum().item() == len(FOLLOWS)
 
 
-def test_the_command_trains_on_facts_and_says_so(
-    counting: Path, books: Path, tmp_path: Path
-) -> None:
+def test_the_command_trains_on_facts(counting: Path, books: Path, tmp_path: Path) -> None:
     out = tmp_path / "model"
     arguments = [
         *("--corpus", books, "--hold-out", "unseen", "--steps", 3, "--warmup-steps", 1),

@@ -1,19 +1,32 @@
-"""The loop learns what there is to learn, the same way for both twins."""
+"""The loop learns what there is to learn, at the rates it says, the same way for both twins."""
 
+from contextlib import nullcontext
 from dataclasses import replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.training import loop
 from ffnviz.training.corpus import Corpus
-from ffnviz.training.loop import Progress, TrainingState, hardware, masked_loss, train
+from ffnviz.training.loop import (
+    Progress,
+    TrainingState,
+    hardware,
+    learning_rate,
+    masked_loss,
+    train,
+)
 from ffnviz.training.masking import Batch, Recipe, training_batch
 from ffnviz.training.twin import prepare
+from tests.gpu.simulated_gpu import GpuTensor, simulated_gpu
 from tests.training.conftest import NUMBERS
 
 CPU = torch.device("cpu")
@@ -49,28 +62,16 @@ def echoing(tmp_path_factory: pytest.TempPathFactory) -> tuple[Corpus, TrainingS
     return corpus, train(config, recipe, corpus, tokenizer.mask_id, checkpoint, CPU, silent)
 
 
-def test_the_loss_starts_at_that_of_a_guess_among_all_entries(
+def test_the_loss_falls_from_a_guess_below_what_word_counts_can_reach(
     echoing: tuple[Corpus, TrainingState],
 ) -> None:
-    _, result = echoing
-    assert result.points[0]["loss"] == pytest.approx(np.log(290), rel=0.05)
-
-
-def test_the_loss_on_unseen_lines_falls_below_what_word_counts_alone_can_reach(
-    echoing: tuple[Corpus, TrainingState],
-) -> None:
-    # The entropy of the words is the best loss without looking at the others on the line.
     corpus, result = echoing
+    assert result.points[0]["loss"] == pytest.approx(np.log(290), rel=0.05)
+    # The entropy of the words is the best loss without looking at the others on the line.
     shares = np.unique(corpus.validation, return_counts=True)[1] / len(corpus.validation)
     entropy = -(shares * np.log(shares)).sum()
     assert result.points[-1]["loss"] < entropy - 0.5
     assert result.points[-1]["top1"] > 3 * result.points[1]["top1"] > 0
-
-
-def test_validation_points_are_taken_at_the_start_the_end_and_between(
-    echoing: tuple[Corpus, TrainingState],
-) -> None:
-    _, result = echoing
     assert [point["step"] for point in result.points] == [0, 4, 18, 39, 70]
     tokens = [point["tokens"] for point in result.points]
     assert tokens[0] == 0
@@ -142,3 +143,82 @@ def test_the_training_loss_is_the_mean_cross_entropy_at_the_masked_positions(
     assert loss == pytest.approx(expected, rel=0.02)
     assert (loss == pytest.approx(expected, rel=1e-5)) != fast
     assert abs(expected - np.log(290)) > 0.5
+
+
+RECIPE = Recipe(steps=1_000, warmup_steps=100, learning_rate=0.5)
+
+
+def test_the_rate_warms_up_and_then_half_a_cosine_falls_to_zero() -> None:
+    rates = [learning_rate(RECIPE, step) for step in range(100)]
+    assert rates[0] == pytest.approx(0.005)
+    assert rates[49] == pytest.approx(0.25)
+    assert rates[99] == pytest.approx(0.5)
+    assert learning_rate(RECIPE, 100) == pytest.approx(0.5)
+    assert learning_rate(RECIPE, 325) == pytest.approx(0.25 * (1 + 0.5**0.5))  # cos 45°
+    assert learning_rate(RECIPE, 550) == pytest.approx(0.25)  # half way
+    assert learning_rate(RECIPE, 999) < 1e-5
+    assert learning_rate(RECIPE, 1_000) == pytest.approx(0, abs=1e-12)
+    rates = [learning_rate(RECIPE, step) for step in range(99, 1_001)]
+    assert rates == sorted(rates, reverse=True)
+    short = replace(RECIPE, steps=1)
+    assert learning_rate(short, 0) == pytest.approx(0.005)
+
+
+def test_a_full_run_looks_at_the_held_out_books_often_and_most_at_the_start() -> None:
+    recipe = Recipe()
+    steps = recipe.point_steps()
+    assert len(steps) == recipe.points >= 20
+    assert {0, recipe.steps} <= steps
+    gaps = [after - before for before, after in pairwise(sorted(steps))]
+    assert gaps == sorted(gaps)
+    assert gaps[0] < gaps[-1] / 20
+
+
+@given(st.integers(1, 100_000), st.integers(2, 60))
+def test_the_first_and_the_last_step_are_always_among_them(steps: int, points: int) -> None:
+    chosen = replace(RECIPE, steps=steps, points=points).point_steps()
+    assert min(chosen) == 0
+    assert max(chosen) == steps
+    assert len(chosen) <= points
+
+
+@pytest.fixture
+def _without_what_a_backend_offers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Autocast and the fused optimiser ask by the backend's name, which is not a GPU's here."""
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    monkeypatch.setattr(loop, "AdamW", partial(_plain, torch.optim.AdamW))
+
+
+def _plain(optimiser: type[torch.optim.AdamW], *groups: object, **options: object) -> object:
+    return optimiser(*groups, **{**options, "fused": False})  # type: ignore[arg-type]
+
+
+@pytest.mark.usefixtures("_without_what_a_backend_offers")
+def test_a_run_ends_with_the_cpus_weights(
+    config: EncoderConfig, half_sentences: Recipe, both: Corpus, tmp_path: Path
+) -> None:
+    def trained(device: torch.device) -> TrainingState:
+        checkpoint = tmp_path / device.type
+        return train(config, half_sentences, both, 0, checkpoint, device, lambda _: None)
+
+    here = trained(torch.device("cpu"))
+    with simulated_gpu() as gpu:
+        there = trained(gpu)
+    losses = [[point["loss"] for point in state.points] for state in (there, here)]
+    assert losses[0] == pytest.approx(losses[1], rel=1e-5)
+    for name, weight in there.encoder.state_dict().items():
+        assert isinstance(weight, GpuTensor)
+        torch.testing.assert_close(weight.cpu(), here.encoder.state_dict()[name])
+    saved = torch.load(tmp_path / "lazy", weights_only=True)
+    assert saved["encoder"].keys() == here.encoder.state_dict().keys()
+
+
+@pytest.mark.usefixtures("_without_what_a_backend_offers")
+def test_a_batch_left_on_the_cpu_is_found(
+    config: EncoderConfig, recipe: Recipe, corpus: Corpus
+) -> None:
+    batch = training_batch(corpus, recipe, config.max_tokens, 0, step=0)
+    with simulated_gpu() as gpu:
+        encoder = initial_encoder(config, recipe.seed).to(gpu)
+        with pytest.raises(RuntimeError, match="same device"):
+            masked_loss(encoder, batch, torch.device("cpu"))

@@ -88,7 +88,7 @@ def test_an_interrupted_run_ends_with_the_same_weights_and_figures(
     assert_same(run(), in_one_go)
 
 
-def test_training_changes_every_weight(
+def test_training_changes_all(
     config: EncoderConfig, recipe: Recipe, in_one_go: TrainingState
 ) -> None:
     # Without this, equal weights above would prove nothing.
@@ -97,14 +97,13 @@ def test_training_changes_every_weight(
         assert not torch.equal(tensor, start[name]), name
 
 
-def test_a_resumed_run_goes_on_from_its_checkpoint_and_not_from_the_start(run: Run) -> None:
+def test_a_resumed_run_goes_on_and_a_finished_one_has_nothing_left_to_do(
+    run: Run, in_one_go: TrainingState
+) -> None:
     run.broken_off(5)
     run.steps.clear()
     run()
     assert run.steps == [5, 6, 7]
-
-
-def test_a_finished_run_has_nothing_left_to_do(run: Run, in_one_go: TrainingState) -> None:
     run()
     assert_same(run(stop_after=7), in_one_go)
 

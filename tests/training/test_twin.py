@@ -21,7 +21,7 @@ from ffnviz.training.corpus import Corpus
 from ffnviz.training.loop import Progress, train
 from ffnviz.training.masking import Recipe, sentence_batches, validation_batches
 from ffnviz.training.twin import make_twin, read_earlier
-from tests.training.recount import recount
+from tests.training.test_validation import recount
 
 CPU = torch.device("cpu")
 Made = tuple[Path, dict[str, Any]]  # a model folder, and its record
@@ -45,11 +45,13 @@ def twin(
     return out, record
 
 
-def test_the_folder_can_be_loaded_and_traced(twin: Made) -> None:
+def test_the_folder_can_be_traced_and_has_the_record_that_is_returned(twin: Made) -> None:
     model = ffnviz.load(twin[0])
     trace = model.trace("Four five [MASK] seven.")
     assert [token.text for token in trace.tokens[:3]] == ["Four", " five", " [MASK]"]
     assert trace.logits.isfinite().all()
+    out, record = twin
+    assert json.loads((out / "training.json").read_text(encoding="utf-8")) == record
 
 
 def test_the_weights_are_those_of_the_run(
@@ -72,11 +74,6 @@ def test_the_counts_are_how_often_each_token_stood_in_the_training_books(
     assert read == [counts[i] for i in range(tokenizer.vocab_size)]
 
 
-def test_the_record_on_disk_is_the_one_returned(twin: Made) -> None:
-    out, record = twin
-    assert json.loads((out / "training.json").read_text(encoding="utf-8")) == record
-
-
 def test_the_final_figures_are_those_of_the_written_model_on_all_held_out_tokens(
     twin: Made, corpus: Corpus, recipe: Recipe
 ) -> None:
@@ -93,7 +90,7 @@ def test_the_final_figures_are_those_of_the_written_model_on_all_held_out_tokens
         assert block["active"] == pytest.approx((hidden > 0).mean(), abs=5 / hidden.size)
 
 
-def test_the_record_says_how_it_was_made(
+def test_the_record_and_the_card_say_how_it_was_made(
     twin: Made, config: EncoderConfig, recipe: Recipe, corpus: Corpus
 ) -> None:
     _, record = twin
@@ -109,8 +106,6 @@ def test_the_record_says_how_it_was_made(
     assert record["tokens_seen"] == record["points"][-1]["tokens"] == record["final"]["tokens"]
     assert f"PyTorch {torch.__version__}" in record["hardware"]
 
-
-def test_the_card_names_the_books_and_the_results(twin: Made) -> None:
     out, record = twin
     card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
     assert card.startswith("# The ReLU twin\n")
@@ -177,9 +172,7 @@ def test_a_further_run_begins_with_the_weights_that_were_written(
     assert tokenizers[0] == tokenizers[1]
 
 
-def test_the_record_goes_on_counting_and_keeps_what_the_first_run_was(
-    twin: Made, gone_on_with: Made
-) -> None:
+def test_a_further_runs_record_counts_on_and_its_card_too(twin: Made, gone_on_with: Made) -> None:
     (_, first), (out, second) = twin, gone_on_with
     assert json.loads((out / "training.json").read_text(encoding="utf-8")) == second
     assert [point["step"] for point in second["points"]] == [0, 1, 3, 7, 8, 10, 14]
@@ -195,15 +188,6 @@ def test_the_record_goes_on_counting_and_keeps_what_the_first_run_was(
     assert record_of(network).tokens.tolist() == tokens
     assert record_of(network).seed == seed_in(out / "training.json") == 5
 
-
-def test_the_counts_are_of_the_sentences_too(gone_on_with: Made, both: Corpus) -> None:
-    assert both.sentences is not None
-    counts = Counter([*both.training.tolist(), *both.sentences.training_ids.tolist()])
-    read = load(gone_on_with[0]).token_counts.tolist()
-    assert read == [counts[i] for i in range(len(read))]
-
-
-def test_the_card_says_both_runs_with_the_sources(gone_on_with: Made, twin: Made) -> None:
     (out, record), (_, first) = gone_on_with, twin
     card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
     recipe = card.split("## Recipe")[1].split("## Results")[0]
@@ -216,6 +200,13 @@ def test_the_card_says_both_runs_with_the_sources(gone_on_with: Made, twin: Made
     found = record["final"]["sentences"]
     assert f"in each of {found['n_masked']:,} held-out sentences: loss {found['loss']:.3f}" in card
     assert "and single sentences besides" in card
+
+
+def test_the_counts_are_of_the_sentences_too(gone_on_with: Made, both: Corpus) -> None:
+    assert both.sentences is not None
+    counts = Counter([*both.training.tolist(), *both.sentences.training_ids.tolist()])
+    read = load(gone_on_with[0]).token_counts.tolist()
+    assert read == [counts[i] for i in range(len(read))]
 
 
 @pytest.mark.parametrize("content", [None, "", "[]", '{"points": []}'], ids=repr)

@@ -1,5 +1,7 @@
 """What a validation point says, counted again in NumPy from the encoder's own trace."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 import torch
@@ -9,7 +11,45 @@ from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training.corpus import Corpus, Sentences
 from ffnviz.training.masking import Batch, Recipe, sentence_batches, validation_batches
 from ffnviz.training.validation import Point, look, validate
-from tests.training.recount import recount
+from tests.models.reference import Array, as_array
+
+
+@dataclass(frozen=True)
+class Recount:
+    """Loss in nats, hits, and all hidden values of each block, (n_tokens, d_ff)."""
+
+    loss: float
+    top1: float
+    top5: float
+    n_masked: int
+    hidden: list[Array]
+
+
+def recount(encoder: Encoder, batches: list[Batch]) -> Recount:
+    """Sort the logits at every masked position; keep every hidden value."""
+    was_training = encoder.training
+    encoder.eval()
+    losses, ranks = [], []
+    hidden: list[list[Array]] = [[] for _ in encoder.blocks]
+    for batch in batches:
+        with torch.no_grad():
+            trace = encoder(batch.inputs)
+        logits = as_array(trace.logits)[batch.masked.numpy()]
+        of_target = logits[np.arange(len(logits)), batch.targets.numpy()]
+        losses.append(np.log(np.exp(logits - of_target[:, None]).sum(axis=1)))
+        ranks.append((logits > of_target[:, None]).sum(axis=1))
+        for values, block in zip(hidden, trace.blocks, strict=True):
+            values.append(as_array(block.ffn.hidden).reshape(-1, encoder.config.d_ff))
+    encoder.train(was_training)
+    all_ranks = np.concatenate(ranks)
+    return Recount(
+        loss=float(np.concatenate(losses).mean()),
+        top1=float((all_ranks == 0).mean()),
+        top5=float((all_ranks < 5).mean()),
+        n_masked=len(all_ranks),
+        hidden=[np.concatenate(values) for values in hidden],
+    )
+
 
 DEAD = [3, 17, 31]
 
@@ -37,7 +77,7 @@ def point(encoder: Encoder, batches: list[Batch]) -> Point:
     return validate(encoder, batches)
 
 
-def test_loss_and_hits_are_those_of_a_recount(
+def test_loss_hits_and_activity_are_those_of_a_recount(
     encoder: Encoder, batches: list[Batch], point: Point
 ) -> None:
     expected = recount(encoder, batches)
@@ -48,10 +88,6 @@ def test_loss_and_hits_are_those_of_a_recount(
     assert point.n_tokens == sum(batch.inputs.numel() for batch in batches)
     assert 0 <= point.top1 <= point.top5 <= 1
 
-
-def test_the_activity_of_every_block_is_that_of_a_recount(
-    encoder: Encoder, batches: list[Batch], point: Point
-) -> None:
     for counted, hidden in zip(point.blocks, recount(encoder, batches).hidden, strict=True):
         assert hidden.shape == (point.n_tokens, 32)
         # A value on the very edge may fall to either side.
@@ -66,28 +102,9 @@ def test_the_activity_of_every_block_is_that_of_a_recount(
         assert counted.never_active == len(never) / 32
 
 
-def test_a_unit_that_is_never_active_is_found(point: Point) -> None:
+def test_dead_units_are_found_and_named_only_if_asked(point: Point) -> None:
     assert set(DEAD) <= set(point.blocks[1].never_active_units)
     assert not set(DEAD) & set(point.blocks[0].never_active_units)
-
-
-def test_dropout_plays_no_part_and_is_on_again_afterwards(
-    encoder: Encoder, batches: list[Batch], point: Point
-) -> None:
-    assert encoder.config.dropout > 0
-    for training in (True, False):
-        encoder.train(training)
-        assert validate(encoder, batches) == point
-        assert encoder.training == training
-
-
-def test_looking_leaves_the_random_state_alone(encoder: Encoder, batches: list[Batch]) -> None:
-    state = torch.get_rng_state()
-    validate(encoder, batches[:1])
-    assert torch.equal(torch.get_rng_state(), state)
-
-
-def test_as_json_a_point_names_the_dead_units_only_if_asked(point: Point) -> None:
     with_units, without = point.to_dict(units=True), point.to_dict(units=False)
     for full, short, block in zip(
         with_units["blocks"], without["blocks"], point.blocks, strict=True
@@ -96,6 +113,19 @@ def test_as_json_a_point_names_the_dead_units_only_if_asked(point: Point) -> Non
         assert full == short
     assert with_units == without
     assert with_units["loss"] == point.loss
+
+
+def test_dropout_plays_no_part_and_the_random_state_is_left_alone(
+    encoder: Encoder, batches: list[Batch], point: Point
+) -> None:
+    assert encoder.config.dropout > 0
+    for training in (True, False):
+        encoder.train(training)
+        assert validate(encoder, batches) == point
+        assert encoder.training == training
+    state = torch.get_rng_state()
+    validate(encoder, batches[:1])
+    assert torch.equal(torch.get_rng_state(), state)
 
 
 def test_sentences_are_reported_beside_the_books_and_apart_from_them(

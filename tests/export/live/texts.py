@@ -1,4 +1,4 @@
-"""Two hundred sentences: everyday ones with a hidden word, and odd ones."""
+"""Sentences of all kinds: everyday ones with a hidden word, and many that are odd."""
 
 import json
 import lzma
@@ -8,7 +8,7 @@ from ffnviz.models.config import ASSETS
 from tests.hostile.texts import MARKUP, sentence
 from tests.models.awkward import AWKWARD
 
-N = 200
+N = 120
 LONG = "It was the best of times, it was the worst of times, " * 12 + "it was the age of [MASK]."
 
 
@@ -23,12 +23,11 @@ def everyday(n: int, rng: random.Random) -> list[str]:
     return sentences
 
 
-def two_hundred() -> list[str]:
+def all_kinds() -> list[str]:
     """The same ones each time."""
     rng = random.Random(1)
     odd = [*AWKWARD.values(), *MARKUP, LONG, "“Don’t” – 1914–18 – « Où est le [mask] ? »"]
     odd += [text for text in (sentence(rng) for _ in range(40)) if text]
     texts = [*everyday(N - len(odd), rng), *odd]
-    return [
-        json.loads(json.dumps(text)) for text in texts
-    ]  # two halves make one emoji, as in a page
+    # Two halves make one emoji, as in a page.
+    return [json.loads(json.dumps(text)) for text in texts]

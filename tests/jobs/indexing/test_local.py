@@ -63,7 +63,7 @@ def backwards(
         yield [piece.number], count(job, piece)
 
 
-def test_one_process_and_two_and_any_order_give_the_same_file(
+def test_processes_in_any_order_give_the_same_file(
     pieces: tuple[Piece, ...], tmp_path: Path
 ) -> None:
     one = whole(pieces, partial(run_local, workers=1), tmp_path / "kept")
@@ -80,7 +80,7 @@ def stopped(
     raise KeyboardInterrupt
 
 
-def test_a_run_that_is_stopped_keeps_what_was_counted_last(
+def test_a_run_that_is_stopped_keeps_what_was_counted_and_nothing_of_another_run(
     pieces: tuple[Piece, ...], tmp_path: Path
 ) -> None:
     kept = tmp_path / "kept"
@@ -90,6 +90,11 @@ def test_a_run_that_is_stopped_keeps_what_was_counted_last(
     counted(JOB, pieces, backwards, kept, seen.append)
     assert seen[0].done == 3
     assert seen[-1].done == len(pieces)
+    for damage in (b"", b"no file of ours"):
+        kept.write_bytes(damage)
+        told: list[IndexingReport] = []
+        counted(JOB, pieces[:1], backwards, kept, told.append)
+        assert told[0].done == 0
 
 
 def test_a_run_that_was_killed_goes_on_and_counts_nothing_twice(
@@ -107,15 +112,6 @@ def test_a_run_that_was_killed_goes_on_and_counts_nothing_twice(
     assert index_bytes(part, tmp_path / "again") == one
 
 
-def test_what_is_kept_of_another_run_is_not_used(pieces: tuple[Piece, ...], tmp_path: Path) -> None:
-    kept = tmp_path / "kept"
-    for damage in (b"", b"no file of ours"):
-        kept.write_bytes(damage)
-        told: list[IndexingReport] = []
-        counted(JOB, pieces[:1], backwards, kept, told.append)
-        assert told[0].done == 0
-
-
 def test_one_process_tells_what_it_has_read_of_a_piece_that_is_not_done(
     pieces: tuple[Piece, ...], tmp_path: Path
 ) -> None:
@@ -128,7 +124,13 @@ def test_one_process_tells_what_it_has_read_of_a_piece_that_is_not_done(
     assert len(early) >= len(pieces)
 
 
-def test_a_process_that_is_killed_ends_the_run_in_a_sentence(pieces: tuple[Piece, ...]) -> None:
+def test_what_fails_in_a_process_or_kills_it_fails_here_in_a_sentence(
+    pieces: tuple[Piece, ...], tmp_path: Path
+) -> None:
+    job = IndexingJob(str(tmp_path / "no network"))
+    with pytest.raises(ValueError, match="no network"):
+        list(run_local(job, pieces, lambda _: None, workers=2))
+    assert not multiprocessing.active_children()
     assert len(pieces) > 5  # the two have at most five before they are killed
     parts = run_local(JOB, pieces, lambda _: None, workers=2)
     next(parts)
@@ -136,11 +138,4 @@ def test_a_process_that_is_killed_ends_the_run_in_a_sentence(pieces: tuple[Piece
         process.kill()
     with pytest.raises(ProcessEndedError, match=r"exit code -9.*with fewer --workers"):
         list(parts)
-    assert not multiprocessing.active_children()
-
-
-def test_what_fails_in_a_process_fails_here(pieces: tuple[Piece, ...], tmp_path: Path) -> None:
-    job = IndexingJob(str(tmp_path / "no network"))
-    with pytest.raises(ValueError, match="no network"):
-        list(run_local(job, pieces, lambda _: None, workers=2))
     assert not multiprocessing.active_children()

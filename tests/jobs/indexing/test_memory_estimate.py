@@ -41,9 +41,7 @@ def true_bytes(d_ff: int, n_blocks: int, n_positions: int, n_tags: int, signed: 
 @pytest.mark.parametrize("n_blocks", [1, 3])
 @pytest.mark.parametrize("n_tags", [0, 5])
 @pytest.mark.parametrize("signed", [False, True])
-def test_a_part_takes_what_its_arrays_take(
-    d_ff: int, n_blocks: int, n_tags: int, signed: bool
-) -> None:
+def test_a_part_takes_what_arrays_take(d_ff: int, n_blocks: int, n_tags: int, signed: bool) -> None:
     announced = part_bytes(sizes(d_ff), n_blocks, n_tags, signed)
     assert announced == true_bytes(d_ff, n_blocks, 64, n_tags, signed)
     assert part_bytes(sizes(d_ff, 4_096), n_blocks, n_tags, signed) == true_bytes(
@@ -94,9 +92,7 @@ def test_what_waits_to_become_a_sketch_is_counted(
     assert (waiting_bytes(d_ff) > 2**22) == (1 < d_ff <= MOST)
 
 
-def test_buffers_count_for_every_block_and_not_where_a_gpu_has_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_buffers_count_for_every_block_but_not_on_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", dict, raising=False)
     one, three = (estimated_memory(sizes(2_048), n, 0, 4, 1, True) for n in (1, 3))
     assert three.waiting == 3 * one.waiting == 3 * waiting_bytes(2_048)

@@ -70,9 +70,7 @@ def one(pieces: tuple[Piece, ...], tmp_path_factory: pytest.TempPathFactory) -> 
 
 
 @pytest.mark.usefixtures("cluster")
-def test_one_node_gives_the_same_file(
-    pieces: tuple[Piece, ...], one: bytes, tmp_path: Path
-) -> None:
+def test_one_node_gives_the_file(pieces: tuple[Piece, ...], one: bytes, tmp_path: Path) -> None:
     assert len(ray.nodes()) == 1
     DataContext.get_current().execution_no_progress_timeout_s = 0.1  # as if pieces took an hour
     assert whole(pieces, partial(run_ray, workers=1), tmp_path / "kept") == one
@@ -152,15 +150,12 @@ def test_ray_is_told_to_report_nothing_to_its_makers(monkeypatch: pytest.MonkeyP
         assert not usage_stats_enabled()
 
 
-def test_an_address_where_nobody_answers_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_or_a_cluster_it_is_said_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ray, "is_initialized", lambda: False)
     for address in ("127.0.0.1:9", "nowhere", "ray://127.0.0.1:10001"):
         said = rf"--address {address}: no Ray cluster answers"
         with pytest.raises(ClusterError, match=said), joined(address):
             pass
-
-
-def test_without_ray_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ClusterError, match=re.escape(install("ray"))), joined():
         pass

@@ -13,7 +13,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from ffnviz.jobs.indexing import sources
-from ffnviz.jobs.indexing.sources import SourcesError, pieces_of, texts_of
+from ffnviz.jobs.indexing.sources import (
+    LEAST_BYTES,
+    PIECE_BYTES,
+    SourcesError,
+    cut,
+    largest_first,
+    piece_bytes,
+    pieces_of,
+    texts_of,
+)
+from ffnviz.models.card import Sizes
 
 TEXTS = ["The dog ran.", "Größe 🙂", "", "a " * 50 + "b", "\u2028 odd", "[MASK]"]
 
@@ -81,9 +91,7 @@ def test_a_mark_at_the_start_is_no_text_and_tells_the_encoding(
     assert read([tmp_path]) == (wanted(lines) * 4, {})
 
 
-def test_what_is_wrong_in_utf_16_is_counted_too(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_faults_in_utf_16_are_counted_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "LONGEST_LINE", 10)
     text = "one\n" + "x" * 35 + "\ntwo\n"
     (tmp_path / "a.txt").write_bytes(text.encode("utf-16") + b"\x00\xd8a\x00\n\x00end\x00"[:-1])
@@ -181,7 +189,9 @@ def test_files_of_one_name_have_tags_of_their_own(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
+def test_nothing_to_read_is_refused_and_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
+    with pytest.raises(SourcesError, match="there is no text in it"):
+        pieces_of([tmp_path])
     (tmp_path / "a.txt").write_text("one\n")
     (tmp_path / "b.txt").write_text("two\n")
     pieces, _ = pieces_of([tmp_path])
@@ -192,6 +202,43 @@ def test_a_file_that_vanishes_is_named(tmp_path: Path) -> None:
     assert next(iter(problems)).startswith("a.txt: cannot be read")
 
 
-def test_nothing_to_read_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(SourcesError, match="there is no text in it"):
-        pieces_of([tmp_path])
+TWIN = Sizes(512, 2_048, 2, 8_192, 256)
+GPT2 = Sizes(768, 3_072, 12, 50_257, 1_024)
+SEVEN_B = Sizes(4_096, 11_008, 32, 32_000, 4_096)
+
+
+def test_a_large_network_gets_small_pieces_and_large_ones_come_first(tmp_path: Path) -> None:
+    assert piece_bytes(TWIN, "cpu") == PIECE_BYTES
+    assert PIECE_BYTES / 12 < piece_bytes(GPT2, "cpu") < PIECE_BYTES / 8
+    assert piece_bytes(SEVEN_B, "cpu") == LEAST_BYTES
+    assert piece_bytes(SEVEN_B, "cuda") == PIECE_BYTES
+
+    for name, n in (("a.txt", 10), ("b.txt", 30), ("d.txt", 20), ("e.txt", 30)):
+        (tmp_path / name).write_bytes(b"x" * n)
+    (tmp_path / "c.jsonl.gz").write_bytes(gzip.compress(b"x"))
+    pq.write_table(pa.table({"text": ["x"] * 4}), tmp_path / "f.parquet", row_group_size=2)
+    pieces, _ = pieces_of([tmp_path])
+    names = [piece.name for piece in largest_first(pieces)]
+    assert names == ["c.jsonl.gz", "b.txt", "e.txt", "d.txt", "a.txt", "f.parquet", "f.parquet"]
+    smaller = Counter(piece.name for piece in cut(pieces, 1))
+    assert smaller == {"a.txt": 10, "b.txt": 30, "d.txt": 20, "e.txt": 30,
+                       "c.jsonl.gz": 1, "f.parquet": 2}  # fmt: skip
+
+
+@settings(max_examples=60, deadline=None)
+@given(some.lists(some.text("ab é\n\r🙂", max_size=12)), some.integers(1, 40))
+def test_whatever_size_pieces_are_cut_to_every_line_is_read_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], most: int
+) -> None:
+    path = tmp_path_factory.mktemp("lines") / "a.txt"
+    path.write_bytes("\n".join(["the first", *lines]).encode())
+    pieces, _ = pieces_of([path])
+    smaller = cut(pieces, most)
+    assert [piece.number for piece in smaller] == list(range(len(smaller)))
+    assert all((piece.end or 0) - piece.start <= most for piece in smaller)
+    texts = [
+        [text for piece in each for text in texts_of(piece, "text", Counter())]
+        for each in (pieces, smaller)
+    ]
+    assert texts[0] == texts[1]
+    assert cut(smaller, PIECE_BYTES) == smaller

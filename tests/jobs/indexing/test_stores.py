@@ -103,9 +103,7 @@ def indexed(corpus: str, out: Path) -> Result:
     return CliRunner().invoke(main, given)
 
 
-def test_the_command_takes_a_path_a_file_address_and_a_store(
-    books: Path, store: Store, tmp_path: Path
-) -> None:
+def test_the_command_takes_a_path_and_a_store(books: Path, store: Store, tmp_path: Path) -> None:
     address = f"{store.put(books, 'books')}"
     for name, corpus in (("a", str(books)), ("b", books.as_uri()), ("c", address)):
         done = indexed(corpus, tmp_path / name)
@@ -164,21 +162,15 @@ def test_what_is_wrong_with_an_address_is_said(store: Store, silent: str, tmp_pa
         assert "secret" not in said
 
 
-def test_a_store_that_does_not_know_the_key_says_so(tmp_path: Path) -> None:
-    with serving(strict=True) as mine:
-        done = indexed(mine.address("books"), tmp_path)
-    assert done.exit_code == 1
-    assert "s3://books: reading it is not allowed, or no credentials were found." in done.output
-
-
-def test_a_bucket_without_texts_is_refused(store: Store, tmp_path: Path) -> None:
+def test_a_bucket_without_texts_or_key_says_so_and_shows_none(store: Store, tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("not,read")
     done = indexed(store.put(tmp_path, "nothing"), tmp_path / "out")
     assert done.exit_code == 1
     assert "s3://nothing: there is no text in it." in done.output
-
-
-def test_keys_in_an_address_are_never_shown() -> None:
+    with serving(strict=True) as mine:
+        done = indexed(mine.address("books"), tmp_path)
+    assert done.exit_code == 1
+    assert "s3://books: reading it is not allowed, or no credentials were found." in done.output
     address = Address("s3://somebody:secret@books/deep?region=us-east-1")
     assert address.shown == "s3://books/deep"
     assert address.name == "deep"

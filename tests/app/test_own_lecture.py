@@ -1,12 +1,15 @@
 """A lecture of one's own as the browser keeps it: half done or whole, and whatever comes back."""
 
 import json
+from typing import Any
 
 import pytest
 
 from ffnviz.app.lecture.draft import read_draft, written_draft
-from ffnviz.lecture.lecture import LENGTHS, MOST_SCENES, Draft, Question, Scene
+from ffnviz.app.lecture.editor import other_word
+from ffnviz.lecture.lecture import LENGTHS, MOST_SCENES, NO_ANSWER, Draft, Question, Scene
 from ffnviz.state.state import State, from_url
+from tests.lecture.lecture_runs import run_of_scene, shown
 from tests.lecture.test_reading import HOUSE
 
 
@@ -33,23 +36,19 @@ def test_what_is_kept_comes_back_as_it_was_also_half_done() -> None:
     assert read_draft(text, HOUSE) == (draft, True)
     assert json.loads(text)["scenes"][0]["view"]["by"] == "3.5"
 
-
-def test_nothing_is_kept_of_an_empty_one() -> None:
     assert written_draft(Draft("A title"), HOUSE) == ""
     assert read_draft("", HOUSE) == (Draft(), False)
-
-
-def test_numbers_of_scenes_stay_their_own_after_one_was_removed() -> None:
-    draft = made(*(Scene(str(n), view(), "S") for n in range(3))).without(2).moved(3, -1)
-    back, _ = read_draft(written_draft(draft, HOUSE), HOUSE)
-    assert [each.scene.title for each in back.views] == ["2", "0"]
-    assert len({each.number for each in back.added(Scene("3", view(), "S")).views}) == 3
 
 
 THUMBNAIL = "data:image/jpeg;base64,/9j/AA=="
 
 
-def test_a_scene_goes_to_any_place() -> None:
+def test_a_scene_goes_to_any_place_and_keeps_its_number_and_picture() -> None:
+    draft = made(*(Scene(str(n), view(), "S") for n in range(3))).without(2).moved(3, -1)
+    back, _ = read_draft(written_draft(draft, HOUSE), HOUSE)
+    assert [each.scene.title for each in back.views] == ["2", "0"]
+    assert len({each.number for each in back.added(Scene("3", view(), "S")).views}) == 3
+
     draft = made(*(Scene(str(n), view(), "S") for n in range(4)))
 
     def titles(moved: Draft) -> str:
@@ -60,14 +59,15 @@ def test_a_scene_goes_to_any_place() -> None:
     assert titles(draft.moved(2, 1)) == "0213"
     assert draft.moved(1, 4) == draft.moved(1, -1) == draft.moved(9, 1) == draft
 
-
-def test_a_small_picture_is_kept_with_its_scene_and_goes_with_it() -> None:
     scene = Scene("0", view(), "S")
     draft = Draft("A title").added(scene).added(scene, [], THUMBNAIL)
     back, _ = read_draft(written_draft(draft, HOUSE), HOUSE)
     assert back == draft
     assert [(each.number, each.thumbnail) for each in back.views] == [(1, ""), (2, THUMBNAIL)]
     assert [(each.number, each.thumbnail) for each in back.without(2).views] == [(1, "")]
+
+
+SCENE = {"title": "T", "say": "S", "page": "neurons", "view": {}}
 
 
 @pytest.mark.parametrize(
@@ -82,9 +82,6 @@ def test_what_is_no_small_picture_is_none(sent: object) -> None:
     draft, _ = read_draft(json.dumps({"scenes": [SCENE | {"thumbnail": sent}]}), HOUSE)
     assert len(draft.views) == 1
     assert draft.views[0].thumbnail == ""
-
-
-SCENE = {"title": "T", "say": "S", "page": "neurons", "view": {}}
 
 
 @pytest.mark.parametrize(
@@ -120,22 +117,42 @@ def test_what_a_browser_sends_is_made_legal(changed: dict[str, object]) -> None:
     assert written_draft(read_draft(text, HOUSE)[0], HOUSE) == text
 
 
+NOT_KEPT: list[dict[str, Any]] = [
+    {"page": 3}, {"title": 3}, {"say": None}, {"view": {"text": 3}}, {"short": "yes"},
+    {"options": "abc"}, {"options": [3, None, "o"]}, {"options": ["o"], "answer": -2},
+    *({name: "x" * (LENGTHS[name] + 1)} for name in ("title", "say", "notes", "look", "ask")),
+]  # fmt: skip
+NO_LECTURE: list[dict[str, Any]] = [{"minutes": True}, {"title": 3}, {"scenes": [SCENE] * 999}]
+
+
+def test_what_the_page_cannot_have_kept_is_no_draft() -> None:
+    assert MOST_SCENES < 999
+    lecture = {"title": "T", "scenes": [SCENE]}
+    assert len(read_draft(json.dumps(lecture), HOUSE)[0].views) == 1
+    sent = [{"scenes": [SCENE | changed]} for changed in NOT_KEPT]
+    for each in [*sent, *(lecture | changed for changed in NO_LECTURE)]:
+        assert read_draft(json.dumps(each), HOUSE) == (Draft(), False), each
+
+
+RUN = shown("journey", text="The old king sat on his [MASK].")  # it says “side”
+
+
 @pytest.mark.parametrize(
-    "changed",
+    ("say", "options", "answer", "doubt"),
     [
-        {"page": 3}, {"title": 3}, {"say": None}, {"view": {"text": 3}}, {"short": "yes"},
-        {"options": "abc"}, {"options": [3, None, "o"]}, {"options": ["o"], "answer": -2},
-        *({name: "x" * (LENGTHS[name] + 1)} for name in ("title", "say", "notes", "look", "ask")),
+        ("It says {says}.", ("a throne", "a horse"), 0, "The network says “side” here, and not"),
+        ("It says {says}.", ("a throne", "a side"), 1, ""),
+        ("It says {says}.", ("yes", "no"), 0, ""),
+        ("It says {says}.", ("one of these", "throne"), 1, ""),
+        ("It says {says}.", ("a throne", "a horse"), NO_ANSWER, ""),
+        ("Kings sit.", ("a throne", "a horse"), 0, ""),
     ],
-)  # fmt: skip
-def test_what_the_page_cannot_have_kept_is_no_draft(changed: dict[str, object]) -> None:
-    assert read_draft(json.dumps({"scenes": [SCENE | changed]}), HOUSE) == (Draft(), False)
-
-
-@pytest.mark.parametrize(
-    "changed", [{"minutes": True}, {"title": 3}, {"scenes": [SCENE] * (MOST_SCENES + 1)}]
 )
-def test_a_lecture_that_the_page_cannot_have_kept_is_no_draft(changed: dict[str, object]) -> None:
-    sent = {"title": "T", "scenes": [SCENE]}
-    assert len(read_draft(json.dumps(sent), HOUSE)[0].views) == 1
-    assert read_draft(json.dumps(sent | changed), HOUSE) == (Draft(), False)
+def test_the_author_hears_that_the_network_says_another_word(
+    say: str, options: tuple[str, ...], answer: int, doubt: str
+) -> None:
+    scene = Scene("A king", RUN.state, say, question=Question("On what?", options, answer))
+    told = other_word(scene, run_of_scene(scene))
+    assert told.startswith(doubt)
+    assert bool(told) == bool(doubt)
+    assert other_word(scene, None) == ""

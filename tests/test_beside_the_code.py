@@ -1,4 +1,4 @@
-"""CITATION.cff: what the Citation File Format asks for, and what the package says of itself."""
+"""CITATION.cff and deploy/: what their formats ask for, and what only the files can say."""
 
 import re
 import tomllib
@@ -28,7 +28,9 @@ def citation() -> dict[str, object]:
     return told
 
 
-def test_it_has_what_the_format_asks_for_and_no_more(citation: dict[str, object]) -> None:
+def test_the_citation_has_what_the_format_asks_for_and_says_what_the_package_says(
+    citation: dict[str, object],
+) -> None:
     assert citation.keys() >= REQUIRED
     assert citation.keys() <= ALLOWED
     assert citation["cff-version"] == "1.2.0"
@@ -42,9 +44,35 @@ def test_it_has_what_the_format_asks_for_and_no_more(citation: dict[str, object]
     if "date-released" in citation:
         assert re.fullmatch(r"\d{4}-\d{2}-\d{2}", str(citation["date-released"]))
 
-
-def test_it_says_of_the_package_what_the_package_says(citation: dict[str, object]) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert citation["version"] == ffnviz.__version__
     assert citation["license"] == project["license"]
     assert project["description"].casefold() in str(citation["title"]).casefold()
+
+
+DEPLOY = Path(__file__).parents[1] / "deploy"
+
+
+def lines(name: str) -> list[str]:
+    text = (DEPLOY / name).read_text(encoding="utf-8")
+    return [line.partition("#")[0].strip() for line in text.splitlines()]
+
+
+def test_a_deployments_proxies_say_for_whom_they_ask_and_where_the_copies_are() -> None:
+    """What X-Forwarded-For says hides /metrics, and counts who joins a class from where."""
+    conf = lines("nginx.conf")
+    (server,) = [line for line in conf if line.startswith("server app:")]
+    assert " resolve " in server
+    assert any(line.startswith("zone ") for line in conf)
+    assert any(line.startswith("resolver ") for line in conf)
+    assert any(
+        line.startswith("proxy_set_header X-Forwarded-For $remote_addr;")
+        for line in lines("nginx.conf")
+    )
+    app = "\n".join(lines("compose.yaml")).partition("app:")[2].partition("redis:\nimage")[0]
+    assert 'FORWARDED_ALLOW_IPS: "*"' in app
+    assert "ports:" not in app, "then anybody could say who asks"
+    for extra in ["redis", "hf"]:
+        run = " ".join(lines("Dockerfile"))
+        assert f"-r requirements-{extra}.txt" in run
+        assert run.index(f"requirements-{extra}.txt ") < run.index("pip install -r")

@@ -1,0 +1,256 @@
+"""All parts: what they show of any sentence, where they stand and lead, and what they cost."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ffnviz.analysis.needs import Capability, capabilities
+from ffnviz.app.catalog import build_catalog
+from ffnviz.app.page_controls import block_map
+from ffnviz.lecture.lecture import PICTURES as NOTES
+from ffnviz.models.encoder.model import load
+from ffnviz.parts import PAGES
+from ffnviz.parts.block import block_view
+from ffnviz.parts.journey.ffn import DOORS
+from ffnviz.parts.part import Page, Part, View, part_of_views
+from ffnviz.parts.places import (
+    EVERYWHERE,
+    MOVED,
+    OF_OTHERS,
+    PICTURES,
+    PLACES,
+    STATIONS,
+    parts_at,
+    pictures_of,
+)
+from ffnviz.parts.sheet import Measurement, Row, Sheet, Soon, cells_of, resolved, row
+from ffnviz.pictures.cell import Cell
+from ffnviz.pictures.text import text_cell
+from ffnviz.state.actions import OpenPage
+from ffnviz.state.run import Run
+from ffnviz.state.run_factory import CACHE, make_run
+from ffnviz.state.settings import Setting, Values, count_setting
+from ffnviz.state.state import from_url
+from tests.parts.sentence_cost import LIMITS, sentence_cost
+from tests.parts.sheets import drawn
+from tests.parts.visits import opened
+from tests.run_factory import run_of
+
+TEXTS = {"one letter": "a", "as many masks as fit": "[MASK] " * 128}
+PARTS: list[tuple[str, str, Mapping[str, str]]] = [
+    *((page.name, part.name, {}) for page in PAGES[1:] for part in page.parts),
+    *MOVED.values(),
+    ("dimensions", "warp", {"warp_view": "line"}),
+    ("lab", "linear", {"linear_view": "token"}),
+    ("lab", "linear", {"linear_view": "together"}),
+    ("neurons", "writes", {"writes_view": "memories"}),
+    ("neurons", "writes", {"writes_view": "paths"}),
+    ("neurons", "compare", {"compare_view": "patch"}),
+]
+MORE_THAN_ONE = re.compile(
+    r"(?<![\d.,])1 (other )?(tokens|neurons|blocks|layers|steps|words|pieces)\b"
+)
+# These measure what the parts after them do, or nothing of the sentence: one is enough.
+ONCE = ("claims", "fit")
+# Timing measures the same on any sentence; Learn says nothing before somebody trains.
+SHOWN = [
+    pytest.param(page, part, view, text, id="-".join((page, part, *view.values(), name)))
+    for page, part, view in PARTS
+    for name, text in list(TEXTS.items())[: 1 if part in ONCE else None]
+    if page not in ("timing", "learn")
+]
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize(("page", "part", "view", "text"), SHOWN)
+def test_every_part_says_something_of_any_sentence(
+    heads: list[str], page: str, part: str, view: Mapping[str, str], text: str
+) -> None:
+    more = {"words": "2", "block": "1", "twin": "gelu", "neuron": "gelu-3", "n": "4"}
+    opened(page, text=text, part=part, **more, **view)
+    assert heads
+    for sentence in heads:
+        assert "nan" not in re.findall(r"\w+", sentence)
+        assert not MORE_THAN_ONE.search(sentence)
+        if page == "vocabulary":
+            shares = [float(share) for share in re.findall(r"(-?[\d.]+)%", sentence)]
+            assert all(0 <= share <= 100 for share in shares)
+
+
+TEXT = "The king sat on his [MASK]."
+OF_A_CLASS = {"class-neurons", "class-sentences"}
+# What the twins, a CPU or a page before its training do not have.
+ELSEWHERE = {*OF_OTHERS, "devices", "features", "paths", "paths-blocks"}
+
+
+def noted(shown: Iterable[Any]) -> Iterator[str]:
+    """The notes of what stands on a sheet, and of what will."""
+    for each in shown:
+        if isinstance(each, Row):
+            yield from (name for column in each.columns for name in noted(column.cells))
+        elif isinstance(each, Measurement):
+            yield from noted(each.before)
+        elif isinstance(each, Soon):
+            yield each.note
+        elif isinstance(each, Cell) and (each.data.get("head") or {}).get("note"):
+            yield each.data["head"]["note"]
+
+
+WHOLE = ("journey", "learn")  # pages about the way through all of the network
+
+
+LONGEST_LINE = 40
+
+
+def test_each_part_has_a_place_notes_and_a_line() -> None:
+    of_parts = {*EVERYWHERE, *(name for names in PICTURES.values() for name in names)}
+    assert of_parts | OF_A_CLASS == set(NOTES)
+    parts = {(page.name, part.name) for page in PAGES for part in page.parts}
+    assert set(PLACES) == {(page, part) for page, part in parts if page not in WHOLE}
+    assert {each for places in PLACES.values() for each in places} <= set(STATIONS)
+    for page in PAGES:
+        for each in page.parts:
+            assert len(each.line) <= LONGEST_LINE
+            assert each.line or page.name not in ("block", "sparsity", "dimensions")
+
+
+@pytest.mark.usefixtures("few")
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_part_shows_what_the_table_says(page: Page) -> None:
+    catalog = build_catalog()
+    for part in page.parts:
+        views = {view for at, name, view in PICTURES if (at, name) == (page.name, part.name)}
+        choice = part.settings[0] if part.settings else None
+        if views != {""}:
+            assert choice is not None
+            assert views == set(choice.options or ())
+        for view in views:
+            more = {choice.name: view} if view and choice else {}
+            state = from_url(page.name, {"text": TEXT, "part": part.name, **more}, catalog)
+            run = make_run(state, "cpu", catalog.networks)
+            shown = set(noted(part.sheet(run, Values(state.settings)).rows))
+            listed = {*pictures_of(state)} - {*EVERYWHERE}
+            if page.name == "learn" or listed <= ELSEWHERE | {"writes"}:
+                continue
+            assert shown == listed, (part.name, view)
+
+
+@pytest.mark.parametrize("station", STATIONS)
+def test_a_station_leads_to_what_is_about_it(station: str) -> None:
+    page = next(each for each in PAGES if each.name == "sparsity")
+    cell = block_map(page, page.part("bend"), run_of(load("relu"), "The [MASK] sat."))
+    at = list(STATIONS).index(station)
+    drawn = cell.data["stations"][at]
+    assert drawn["lit"] == (station == "activation")
+    assert drawn["parts"], "a station leads somewhere"
+    titles = {(its.title, to.title): (to.name, its.name) for to, its in parts_at(station)}
+    for place, (part, title) in enumerate(drawn["parts"]):
+        assert cell.events["go"]({"station": at, "part": place}) == OpenPage(*titles[part, title])
+    assert cell.events["go"]({"station": at, "part": len(drawn["parts"])}) is None
+    assert cell.events["go"]({"station": 99, "part": 0}) is None
+
+
+@pytest.mark.parametrize("stage", DOORS)
+def test_a_door_leads_to_a_part_by_its_title(stage: str) -> None:
+    title, page, part = DOORS[stage]
+    titles = {(each.name, its.name): its.title for each in PAGES for its in each.parts}
+    assert titles[page, part] == title
+    cell = drawn("journey", "journey").cells["ffn"]
+    shown = {each["name"]: each["door"] for each in cell.data["stages"]}
+    assert shown[stage] == title
+    assert cell.events["door"](stage) == OpenPage(page, part)
+    assert cell.events["door"]("elsewhere") is None
+
+
+@pytest.mark.parametrize("part", ["block", "decoder"])
+def test_each_station_of_the_block_has_doors_to_parts_by_their_titles(part: str) -> None:
+    titles = {(its.title, to.name, its.name) for to in PAGES for its in to.parts}
+    assert {each for doors in block_view.DOORS.values() for each in doors} <= titles
+    cell = next(
+        each for each in drawn("block", part).cells.values() if each.picture == "block_picture"
+    )
+    for station in cell.data["stations"]:
+        wanted = next(d for kind, d in block_view.DOORS.items() if kind.value == station["kind"])
+        assert station["doors"] == [title for title, _, _ in wanted]
+        for at, (_, page, name) in enumerate(wanted):
+            asked = {"station": station["name"], "door": at}
+            assert cell.events["door"](asked) == OpenPage(page, name)
+    assert cell.events["door"]({"station": "nowhere", "door": 0}) is None
+    assert cell.events["door"]({"station": cell.data["stations"][0]["name"], "door": 9}) is None
+
+
+MANY = count_setting("many", 1, 0, 9).with_control("How many", range(10))
+
+
+def made_of(words: str) -> View:
+    """A view that only says so; it needs a partner, if it is about two networks."""
+
+    def sheet(run: Run, values: Values) -> Sheet:
+        return Sheet([row(text_cell("said", f"{words}: {run.card.label}, {values[MANY]}"))])
+
+    needs = (Capability.PARTNER, Capability.WORD_HEAD)
+    label = f"{words} network{'s' * (words == 'two')}"
+    return View(label, sheet, (MANY,), needs if words == "two" else needs[1:])
+
+
+def part() -> Part:
+    """Of two networks, or of one."""
+    return part_of_views("A part", "part", "a line", "a_view", {n: made_of(w) for n, w in (
+        ("pair", "two"), ("one", "one"))})  # fmt: skip
+
+
+def shown(sheet: Sheet) -> list[str]:
+    """What its cells say."""
+    rows = resolved(sheet, lambda _: None).rows
+    return ["".join(text for text, _ in c.data["paragraphs"][0]) for c in cells_of(rows)]
+
+
+def offered(sheet: Sheet) -> list[str]:
+    """The views that one can choose."""
+    *choices, many = sheet.controls or ()
+    assert many is MANY
+    return [
+        words for each in choices if isinstance(each, Setting) for words in each.options.values()
+    ]
+
+
+def test_a_part_has_the_settings_of_all_views_once_and_is_missing_where_none_can_be_shown() -> None:
+    view, *others = part().settings
+    assert (view.name, view.label) == ("a_view", "Show")
+    assert view.options == {"pair": "two networks", "one": "one network"}
+    assert others == [MANY]
+    alone = run_of(load("relu"), "The cat sat.")
+    assert part().missing(alone) == ()  # one of the views needs no second network
+    card = replace(alone.card, has_word_head=False)
+    headless: Any = SimpleNamespace(capabilities=capabilities(card))
+    lacking = part().missing(headless)
+    assert lacking == (Capability.PARTNER, Capability.WORD_HEAD)  # the first view's
+
+
+def test_the_chosen_view_is_shown_those_that_can_be_are_offered_or_it_is_said_why_not() -> None:
+    alone = run_of(load("relu"), "The cat sat.")
+    sheet = part().sheet(alone, Values({"a_view": "one", "many": "3"}))
+    assert shown(sheet) == ["one: ReLU, 3"]
+    assert offered(sheet) == [], "a choice of one is none"
+    pair = replace(alone, partner=run_of(load("gelu"), "The cat sat.").subject)
+    sheet = part().sheet(pair, Values())
+    assert shown(sheet) == ["two: ReLU, 1"]
+    assert offered(sheet) == ["two networks", "one network"]
+    sheet = part().sheet(run_of(load("relu"), "The cat sat."), Values())
+    why, said = shown(sheet)
+    assert why.startswith("“two networks” cannot be shown for this network. There is no second")
+    assert said == "one: ReLU, 1"
+    assert offered(sheet) == []
+
+
+def test_nothing_is_computed_or_sent_beyond_its_limit() -> None:
+    CACHE.clear()
+    found = sentence_cost()
+    assert found.keys() == LIMITS.keys()
+    assert {name: n for name, n in found.items() if n > LIMITS[name]} == {}
+    assert found["products, sentence"] >= 16
+    assert found["products, token"] > 0

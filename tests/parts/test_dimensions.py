@@ -1,0 +1,154 @@
+"""Dimensions: points of a person's own, folds, and why the FFN is wider."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.parts.dimensions.folds import switches
+from ffnviz.parts.dimensions.separate import MOST, POINTS, SETTINGS, SIDE
+from ffnviz.parts.dimensions.wider import DRAWS, TOYS, WIDTHS, Toy, answers, fitted
+from ffnviz.pictures.exercises import checked
+from ffnviz.pictures.wording import percent
+from ffnviz.state.settings import Setting
+from tests.parts.sheets import drawn, words
+from tests.parts.visits import opened, query
+from tests.sent_cells import sent_cells
+
+ONE = st.tuples(st.integers(0, SIDE - 1), st.integers(0, SIDE - 1), st.booleans())
+
+
+@given(st.lists(ONE, max_size=MOST))
+def test_points_survive_a_link(points: list[tuple[int, int, bool]]) -> None:
+    text = POINTS.text(tuple(points))
+    assert len(text) <= 2 * MOST + 1
+    assert sorted(POINTS.parse(text)) == sorted(points)
+    assert POINTS.text(POINTS.parse(text)) == text
+
+
+@given(st.text(max_size=1_000))
+def test_any_text_in_a_link_means_some_points(text: str) -> None:
+    points = POINTS.parse(text)
+    assert len(points) <= MOST
+    assert POINTS.parse(POINTS.text(points)) == points
+
+
+NO_POINTS: list[Any] = [
+    None, "AA", {}, [[1, 2]], [[1, 2, 3]], [[-1, 0, 1]], [[0, SIDE, 1]], [[0.5, 0, 1]],
+    [[True, 0, 1]], [["0", 0, 1]], [[0, 0, 1]] * (MOST + 1),
+]  # fmt: skip
+
+
+def test_what_a_square_sends_are_its_points_and_anything_else_none() -> None:
+    assert [checked(sent, SIDE, MOST) for sent in NO_POINTS] == [None] * len(NO_POINTS)
+    assert checked([[0, 63, 1], [5, 5, 0]], SIDE, MOST) == [(0, 63, True), (5, 5, False)]
+    assert checked([], SIDE, MOST) == []
+
+
+@pytest.mark.parametrize(
+    "more",
+    [{"shape": "mine"}, {"shape": "mine", "points": "AA."}, {"shape": "mine", "points": "AAAA.AA"},
+     {"lift": "1", "lift_phi": "identity"}, {"lift": "99999", "lift_phi": "square"},
+     {"lift_draw": "-3", "lift_w1": "trained"}],
+)  # fmt: skip
+def test_a_link_of_any_kind_is_shown(more: dict[str, str]) -> None:
+    app = opened("dimensions", part="separate", **more)
+    assert "rail" in sent_cells(app)
+    shown = query(app)
+    settings: tuple[Setting[Any], ...] = SETTINGS
+    for setting in settings:
+        if setting.name in shown:
+            assert setting.text(setting.parse(shown[setting.name])) == shown[setting.name]
+
+
+def test_it_says_how_many_pieces_and_units_a_line_needs() -> None:
+    asked = {"text": "The cat sat on the mat.", "warp_view": "line", "token": "2"}
+    part = drawn("dimensions", "warp", True, **asked, folds="6", fold_units="48")
+    assert "make 64 pieces; one layer of 48 neurons matches 48, and needs 64" in part.said
+    assert "12 neurons fold the line into 64 pieces; in one layer they make at most 13" in part.said
+    said = words(part.cells["folds-network"])
+    other = next(at for at, label in enumerate(part.run.labels) if f"to “{label}” block" in said)
+    first, both = switches(part.run.model, part.run.trace, 0, (1, other))
+    assert f"alone makes {1 + first[-1]:,} pieces" in said
+    assert f"next block's it makes {1 + both[-1]:,} pieces" in said
+    assert "matches all of them" in drawn("dimensions", "warp", True, **asked, fold_units="8").said
+
+    part = drawn("dimensions", "warp", text="a", warp_view="line")
+    assert "A line needs at least two tokens." in part.said
+
+
+PHIS = {
+    "relu": lambda x: np.maximum(x, 0),
+    "gelu": lambda x: x * (1 + torch.erf(torch.from_numpy(x) / 2**0.5).numpy()) / 2,
+}
+
+
+def by_numpy(toy: Toy, phi: str, d_ff: int, draw: int) -> NDArray[np.float64]:
+    """The outputs of one draw, by NumPy's own least squares."""
+    x, y = toy.x.numpy(), toy.y.numpy()
+    hidden = PHIS[phi](x @ toy.weight[draw, :d_ff].numpy().T + toy.bias[draw, :d_ff].numpy())
+    hidden = np.column_stack([hidden, np.ones(len(x))])
+    out: NDArray[np.float64] = hidden @ np.linalg.lstsq(hidden, y, rcond=1e-10)[0]
+    return out
+
+
+@pytest.mark.parametrize("phi", PHIS)
+@pytest.mark.parametrize("name", TOYS)
+def test_each_error_is_that_of_a_least_squares_fit(name: str, phi: str) -> None:
+    toy = TOYS[name]()
+    for d_ff in WIDTHS:
+        errors = fitted(toy, ACTIVATIONS[phi], d_ff).errors
+        assert errors.shape == (DRAWS,)
+        for draw in (0, 57, 198):
+            out, y = by_numpy(toy, phi, d_ff, draw), toy.y.numpy()
+            if name == "points":
+                expected = np.mean((out > 1e-9) != (y > 0))
+            else:
+                expected = np.sqrt(np.sum((out - y) ** 2) / np.sum((y - y.mean(axis=0)) ** 2))
+            assert errors[draw] == pytest.approx(expected, abs=1e-6), (d_ff, draw)
+
+
+def test_without_phi_no_width_is_better_than_the_line_of_numpy() -> None:
+    for name in TOYS:
+        toy = TOYS[name]()
+        for d_ff in WIDTHS:
+            errors = fitted(toy, ACTIVATIONS["identity"], d_ff).errors
+            assert errors.min() >= toy.without - 1e-9
+        assert toy.without > 0.25
+    for name in ["curve", "pairs"]:
+        toy = TOYS[name]()
+        x, y = np.column_stack([toy.x.numpy(), np.ones(len(toy.x))]), toy.y.numpy()
+        rest = y - x @ np.linalg.lstsq(x, y, rcond=None)[0]
+        expected = np.sqrt(np.sum(rest**2) / np.sum((y - y.mean(axis=0)) ** 2))
+        assert toy.without == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("phi", PHIS)
+def test_wider_is_better_and_the_widest_stores_all_pairs(phi: str) -> None:
+    for name, answer in answers(ACTIVATIONS[phi]).items():
+        medians = [fit.median for fit in answer.fits]
+        assert medians[-1] < 0.1 < medians[0], name
+        if name != "points":  # a least squares fit with more columns is no worse
+            assert medians == sorted(medians, reverse=True), name
+        for fit in answer.fits:
+            off = answer.toy.error(fit.middle(answer.toy.x), answer.toy.y)
+            assert float(off) == pytest.approx(fit.median, abs=1e-9)
+    assert answers(ACTIVATIONS[phi])["pairs"].fits[-1].median < 1e-4  # 16 neurons, 16 pairs
+
+
+@pytest.mark.parametrize("network", ["relu", "gelu"])
+def test_the_page_says_the_errors(network: str) -> None:
+    said = drawn("dimensions", "wider", twin=network, wider="16").said
+    found = answers(ACTIVATIONS[network]).values()
+    for answer in found:
+        assert percent(answer.fits[-1].median) in said
+    one, two, three = (percent(answer.toy.without) for answer in found)
+    assert f"Without φ these errors are {one}, {two} and {three}." in said
+    one, two, three = (percent(answer.fits[1].median) for answer in found)
+    assert f"no wider (d_ff = d_model), they are {one}, {two} and {three};" in said
+    assert "d_model is 2 in these toys" in said
