@@ -1,4 +1,4 @@
-"""CITATION.cff and deploy/: what their formats ask for, and what only the files can say."""
+"""CITATION.cff, deploy/ and docs/: what their formats ask for, and what only the files can say."""
 
 import re
 import tomllib
@@ -76,3 +76,13 @@ def test_a_deployments_proxies_say_for_whom_they_ask_and_where_the_copies_are() 
         run = " ".join(lines("Dockerfile"))
         assert f"-r requirements-{extra}.txt" in run
         assert run.index(f"requirements-{extra}.txt ") < run.index("pip install -r")
+
+
+NAMED = re.compile(r"(?<![/\w])(?:tests|benchmarks|ffnviz)/[\w/]+\.(?:py|js|toml|json)\b")
+
+
+def test_the_files_that_documents_name_are_there() -> None:
+    documents = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+    named = {(path.name, n) for path in documents for n in NAMED.findall(path.read_text("utf-8"))}
+    assert len(named) > 20
+    assert not {name for name in named if not (ROOT / name[1]).is_file()}

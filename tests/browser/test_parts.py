@@ -18,7 +18,7 @@ from tests.browser.looks import FRAMES, ON_ITS_SIDE, PHONE, resized, seen_at, vi
 from tests.parts.test_sparsity_sheets import percents
 
 START = "She opened the [MASK] and looked out."
-# What nobody had in mind; shorter and longer ones: tests/parts/test_any_sentence.py.
+# What nobody had in mind; shorter and longer ones: tests/parts/test_all_parts.py.
 ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
        "twin": "gelu", "block": "1", "neuron": "gelu-3"}  # fmt: skip
 
