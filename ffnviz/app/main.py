@@ -178,7 +178,7 @@ def show(session: Session, page: Page, addresses: Mapping[str, st.Page]) -> None
 
         def sheet(run: Run | None, values: Values) -> Sheet:
             if run is None:
-                return Sheet([row(text_cell("empty", session.why_empty, tone="info"))], [])
+                return _note("empty", session.why_empty)
             return sheet_of(part, in_class, run, values)
 
         draw(session, sheet, part.settings, frame)
@@ -233,12 +233,16 @@ def frame_of(session: Session, page: Page, part: Part, run: Run | None, above: l
     return Frame(above, [*took, footer(page, part, run)], parts)
 
 
+def _note(key: str, why: str) -> Sheet:
+    return Sheet([row(text_cell(key, why, tone="info"))], [])
+
+
 def sheet_of(part: Part, in_class: bool, run: Run, values: Values) -> Sheet:
     """What a part shows, or why it shows nothing; for a class it is made once."""
     missing = part.missing(run)
     if missing:
         why = f"“{part.title}” cannot be shown for this network. {missing[0].value}"
-        return Sheet([row(text_cell("missing", why, tone="info"))], [])
+        return _note("missing", why)
     make = partial(part.sheet, run, values)
     try:
         sheet = run.subject.cached(("sheet", run.state), make) if in_class else make()

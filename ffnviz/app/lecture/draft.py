@@ -33,6 +33,11 @@ def keep(changed: lectures.Draft) -> None:
     visit().draft = changed
 
 
+def reset_form() -> None:
+    """Empty the boxes of what was typed of another draft, which browsers keep by their keys."""
+    visit().n_forms += 1
+
+
 def form_key(name: str) -> str:
     """The key of a box of the form, in which browsers keep what is typed: new for each draft."""
     return f"desk-form-{visit().n_forms}-{name}"
@@ -73,7 +78,7 @@ def kept_in_browser(session: Session) -> Cell:
 def take_up(session: Session, text: str) -> None:
     """Continue with the draft that was kept, and show it if it was shown."""
     stored, shown = read_draft(text, session.catalog)
-    visit().n_forms += 1
+    reset_form()
     keep(stored)
     if shown and visit().own_lecture is None:
         with suppress(lectures.LectureError):  # it was changed since, and is not done

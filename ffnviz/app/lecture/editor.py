@@ -10,7 +10,7 @@ import streamlit as st
 
 from ffnviz.analysis.measuring import Progress
 from ffnviz.app.catalog import build_catalog
-from ffnviz.app.lecture.draft import draft, form_key, keep, opened
+from ffnviz.app.lecture.draft import draft, form_key, keep, opened, reset_form
 from ffnviz.app.lecture.story import go, start
 from ffnviz.app.mounting import mount_cell
 from ffnviz.app.session import Session
@@ -320,7 +320,7 @@ def buttons(session: Session, current: lectures.Draft, lecture: lectures.Lecture
 
     def begin_anew() -> None:
         visit().own_lecture = None
-        visit().n_forms += 1
+        reset_form()
         keep(lectures.Draft())
 
     def ask(what: str) -> None:
@@ -346,7 +346,7 @@ def bring(session: Session) -> None:
         try:
             keep(opened(lectures.read_lecture(text, session.catalog, FACTS), session.catalog))
             visit().desk_problem = ""
-            visit().n_forms += 1
+            reset_form()
         except lectures.LectureError as error:
             visit().desk_problem = f"{name}: {error}"
 

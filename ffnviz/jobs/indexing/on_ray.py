@@ -201,16 +201,13 @@ def run_ray(
         piece if isinstance(piece.path, Stored) else replace(piece, path=piece.path.absolute())
         for piece in pieces
     ]
-    first: dict[object, File] = {}  # one file of this machine and one of each address
-    for file in [piece.path for piece in pieces]:
-        first.setdefault(file.address if isinstance(file, Stored) else "here", file)
     items = [{"pieces": pickle.dumps(batch)} for batch in _batches(pieces, workers, job.device)]
     rows = ray.data.from_items(items, override_num_blocks=len(items)).map_batches(
         counting,
         batch_size=1,
         num_cpus=cpus,
         num_gpus=gpus,
-        fn_args=(job, VERSION, list(first.values())),
+        fn_args=(job, VERSION, _one_of_each([piece.path for piece in pieces])),
         compute=ray.data.TaskPoolStrategy(size=workers),
         max_calls=0,  # a process with a GPU, too, is used again
     )
@@ -221,9 +218,20 @@ def run_ray(
         for row in rows.iter_batches(batch_size=1):
             yield _read(row)
     except ray.exceptions.RayError as error:
-        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        why = lines[-1] if lines else type(error).__name__
-        raise ClusterError(f"The cluster gave up: {why}") from error
+        raise ClusterError(f"The cluster gave up: {_last_line(error)}") from error
+
+
+def _one_of_each(files: Sequence[File]) -> list[File]:
+    """One file of this machine and one of each address."""
+    first: dict[object, File] = {}
+    for file in files:
+        first.setdefault(file.address if isinstance(file, Stored) else "here", file)
+    return list(first.values())
+
+
+def _last_line(error: Exception) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return lines[-1] if lines else type(error).__name__
 
 
 def _batches(pieces: Sequence[Piece], workers: int, device: str) -> list[list[Piece]]:

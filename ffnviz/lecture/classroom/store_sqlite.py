@@ -91,9 +91,7 @@ class SqliteStore:
     def _led(self, code: str, secret: str) -> Iterator[tuple[sqlite3.Connection, sqlite3.Row]]:
         """A transaction of the lecturer's, with the class; it puts off the end of the class."""
         with self._changing() as db:
-            row = self._row(db, code)
-            live_class.check_lecturer(secret, row["secret"])
-            yield db, row
+            yield db, self._row_for_lecturer(db, code, secret)
             self._touch(db, code)
 
     def _connected(self) -> sqlite3.Connection:
@@ -194,8 +192,7 @@ class SqliteStore:
             "WHERE code = ?"
         )
         with self._changing() as db:
-            row, position = self._row(db, code), place.to_text()
-            live_class.check_lecturer(secret, row["secret"])
+            row, position = self._row_for_lecturer(db, code, secret), place.to_text()
             if position != row["place"] or lecture not in (None, row["lecture"]):
                 db.execute(moved, (position, lecture, code))
                 self._touch(db, code)
@@ -312,6 +309,12 @@ class SqliteStore:
         ).fetchone()
         if row is None:
             raise live_class.NoSuchClassError
+        return row
+
+    def _row_for_lecturer(self, db: sqlite3.Connection, code: str, secret: str) -> sqlite3.Row:
+        """The class, if the secret is its lecturer's."""
+        row = self._row(db, code)
+        live_class.check_lecturer(secret, row["secret"])
         return row
 
     def _row_for_student(self, db: sqlite3.Connection, code: str, student: str) -> sqlite3.Row:
