@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import Browser, BrowserContext, Response, expect
 
 from tests.browser.conftest import ROOT, START_S, new_context
 from tests.browser.journey import Journey, box_of, download
@@ -357,9 +357,13 @@ def test_a_class_bets_before_two_networks_are_trained(somebody: Somebody) -> Non
         expect(each).to_have_count(3)
     options[1].nth(0).click()
     ben.page.evaluate(SLOW_FIRST)
-    answered: list[str] = []
-    ben.page.on("response", lambda got: got.url.endswith("/vote") and answered.append(got.url))
-    with ben.page.expect_response(lambda _: len(answered) == 2):
+    votes: list[Response] = []
+
+    def both_are_answered(answer: Response) -> bool:
+        votes.extend([answer] * answer.url.endswith("/vote"))
+        return len(votes) == 2
+
+    with ben.page.expect_response(both_are_answered):
         for option in (0, 2):  # changed at once: the first bet must not come last
             options[2].nth(option).evaluate("(button) => button.click()")
     expect(says[2]).to_contain_text("Your bet is in")
