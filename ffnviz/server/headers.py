@@ -83,6 +83,8 @@ INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 POLICY_VIOLATION = 1008  # RFC 6455, section 7.4.1
 MISDIRECTED = 421  # RFC 9110, section 15.5.20
 HEALTH = "/_stcore/health"  # asked by programs that know no name of the server; it says "ok"
+# Parts of a page, 90 of them on a first visit, which obey the page's policy: half a kilobyte each.
+PARTS = ("/static/js/", "/static/css/", "/fonts/")
 SOURCE = re.compile(r"'self'|'none'|https?://[^\s;,]+")
 
 
@@ -156,9 +158,10 @@ class SafeHeaders:
         async def send_safely(message: Message) -> None:
             if message["type"] == "http.response.start":
                 answer = MutableHeaders(scope=message)
-                answer["Content-Security-Policy"] = self.policy
                 answer["X-Content-Type-Options"] = "nosniff"
-                answer["Referrer-Policy"] = "same-origin"
+                if message["status"] != 200 or not scope["path"].startswith(PARTS):
+                    answer["Content-Security-Policy"] = self.policy
+                    answer["Referrer-Policy"] = "same-origin"
             await send(message)
 
         if scope["type"] == "http" and not known and scope["path"] != HEALTH:

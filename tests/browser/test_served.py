@@ -49,6 +49,22 @@ def test_a_page_asks_for_nothing_in_vain_and_for_the_font_of_icons_with_the_firs
     assert missing == []
 
 
+def test_the_whole_font_comes_with_the_first_letter_that_its_parts_lack(
+    browser: Browser, address: str
+) -> None:
+    with closing(browser.new_context()) as context:
+        page = context.new_page()
+        asked: list[str] = []
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(f"{address}/?text=It+rained.")
+        page.get_by_role("group", name="Tokens of the sentence").first.wait_for()
+        page.wait_for_timeout(500)
+        assert not [url for url in asked if "SourceSans" in url]
+        assert page.evaluate("document.fonts.check('700 16px \"Source Sans\"', 'naïve → ≤')")
+        with page.expect_request("**/SourceSansVF-Upright*"):
+            page.get_by_role("textbox", name="Sentence").fill("Дождь [MASK].")
+
+
 def test_no_source_is_served(new_page: OpenPage, address: str) -> None:
     new_page().open()  # a component may be registered only when first shown
     sources = [path.name for path in COMPONENTS.glob("*.py")]
