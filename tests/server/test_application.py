@@ -3,6 +3,7 @@
 import hashlib
 import re
 import time
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from streamlit.file_util import get_static_dir
 from ffnviz.export.document import PLOTLY
 from ffnviz.server.application import our_routes
 from ffnviz.server.headers import INLINE, SafeHeaders, content_security_policy, same_origin
-from ffnviz.server.streamlit_patches.page_script import STATIC, guarded_html
+from ffnviz.server.streamlit_patches.page_script import PINGS, STATIC, guarded_html, index_html
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,23 @@ def test_a_page_begins_with_our_script(client: TestClient) -> None:
     for name in ("BidiComponent", "Html", "purify.es", "TextInput"):  # the third by the second
         assert len([each for each in named if each.startswith(f"static/js/{name}.")]) == 1
     assert all(client.get(f"/{each}").status_code == 200 for each in named)
+
+
+def test_a_page_asks_for_its_large_scripts_apart_and_for_what_is_needed_to_connect(
+    client: TestClient,
+) -> None:
+    html = client.get("/").text
+    asked = re.findall(r'rel="modulepreload" href="\./(static/js/[^"]+)"', html)
+    early = list(dict.fromkeys(asked))
+    own = set(re.findall(r'"\./(static/js/[^"]+)"', index_html()))
+    assert own < set(early)
+    sizes = [(STATIC / address).stat().st_size for address in early]
+    large = [place for place, size in enumerate(sizes) if size in sorted(sizes)[-5:]]
+    assert large[0] == 0
+    assert all(after - before > 1 for before, after in pairwise(large))
+    assert all(f'as="fetch" href="./_stcore/{name}"' in html for name in PINGS)
+    code = next((STATIC / "static" / "js").glob("index.*.js")).read_text(encoding="utf-8")
+    assert all(f"`_stcore/{name}`" in code for name in PINGS)
 
 
 def told_by_guard(client: TestClient, pattern: str) -> str:

@@ -43,6 +43,7 @@ STATIC = Path(streamlit.__file__).parent / "static"
 # Modules of Streamlit's that every page asks for, but only once it has heard from the server.
 LATER = ("BidiComponent", "Html", "TextInput")
 ADAPTER = "_stcore/bidi-components/ffnviz.sheet/sheet_adapter.js"  # ours, likewise
+PINGS = ("health", "host-config")  # what it asks the server before it opens a socket
 FONTS = ASSETS / "fonts"
 # Streamlit's font in its page, and in its style sheet.
 _PRELOADED = re.compile(r'<link\s+rel="preload"\s+href="[^"]*SourceSans[^"]*"[^>]*>')
@@ -81,6 +82,9 @@ def guarded_html(html: str, needed: str) -> str:
     asked = [ADAPTER, needed, *_taking_turns([*_later(), *its_own])]
     early = f'<script src="./{GUARD}"></script>' + "".join(
         f'<link rel="modulepreload" href="./{address}">' for address in asked
+    )
+    early += "".join(
+        f'<link rel="preload" as="fetch" href="./_stcore/{name}" crossorigin>' for name in PINGS
     )
     if style_sheets():
         part = f'<link rel="preload" href="./{_font(_PART["normal"])}" as="font" crossorigin>'
