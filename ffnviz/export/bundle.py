@@ -7,7 +7,7 @@ becomes a function, and its exports and imports become members of objects.
 
 import json
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +19,12 @@ FIRST = "player.js"
 WIDGET = "view.js"
 ADAPTERS = ("hang_picture.js", "hang_sheet.js")
 READ_AT_ONCE = ("*.css", "palettes.json", "glossary.json", "welcome.html")
+# What a first visit shows.
+FIRST_PAGE = (
+    "activation_map", "bars", "chips", "examples", "ffn_picture", "footer", "local_storage",
+    "neuron_card", "page_bar", "rail", "text", "welcome",
+)  # fmt: skip
+_FIRST = [*ADAPTERS, *(f"{name}.js" for name in FIRST_PAGE)]
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "(?:\.|\.\./ffnviz\.\w+)/([\w.]+)";$', re.MULTILINE)
 _LAZY = re.compile(r'import\("\./([\w.]+)"\)')
@@ -40,7 +46,25 @@ function need(name) {
   if (!Object.hasOwn(made, name)) modules[name](made[name] = {});
   return made[name];
 }
-const later = async (name) => need(name);
+"""
+_ALL_HERE = "const later = async (name) => need(name);\n"
+_REST_LATER = """\
+let rest;
+const getRest = () => rest ??= import(moreAddress).then(({ add }) => add(modules, need, later));
+async function later(name) {
+  if (!Object.hasOwn(modules, name)) await getRest();
+  return need(name);
+}
+"""
+# What the first page shows has the line for itself; the rest is there before it is asked for.
+_HANGING = """\
+export const { picture } = need("hang_picture.js");
+let isFirst = true;
+export function sheet(given) {
+  if (isFirst) setTimeout(() => getRest().catch(() => { rest = undefined; }), 2_000);
+  isFirst = false;
+  return need("hang_sheet.js").sheet(given);
+}
 """
 
 
@@ -55,15 +79,32 @@ def script(pictures: tuple[str, ...]) -> str:
     return f'"use strict";\n(() => {{\n{functions}need("{FIRST}");\n}})();\n'
 
 
-def module(folder: str) -> str:
-    """One module for a served page: `picture`, `sheet`, and the texts that a first page reads.
+def first_module(folder: str, more: str) -> str:
+    """One module for a served page: `picture`, `sheet`, and what its first page reads.
 
-    All other files that it reads are in `folder`, an address relative to the module's.
+    The rest is in `more`, and all other files in `folder`: addresses relative to the module's.
     """
+    addresses = {"beside": f"{folder}/", "moreAddress": more}
+    told = "".join(
+        f'const {name} = new URL("{address}", import.meta.url).href;\n'
+        for name, address in addresses.items()
+    )
+    functions = _as_functions(_needed(_FIRST), "beside")
+    first = texts(FIRST_PAGE, ()) | {"welcome.html": _text(PICTURES / "welcome.html")}
+    return f"{told}{_LOADER}{_REST_LATER}{functions}{_kept(first)}{_HANGING}"
+
+
+def more_module(folder: str) -> str:
+    """The rest of it, which is added to its modules."""
+    here, first = _needed(_FIRST), texts(FIRST_PAGE, ())
+    names = [
+        name for name in _needed(path.name for path in PICTURES.glob("*.js")) if name not in here
+    ]
+    functions = _as_functions(names, "beside")
+    left = {name: text for name, text in _read_at_once().items() if name not in first}
     return (
         f'const beside = new URL("{folder}/", import.meta.url).href;\n'
-        f"{_all_pictures(ADAPTERS, 'beside')}"
-        'export const { picture } = need("hang_picture.js"), { sheet } = need("hang_sheet.js");\n'
+        f"export function add(modules, need, later) {{\n{functions}{_kept(left)}}}\n"
     )
 
 
@@ -76,28 +117,44 @@ def plain_script(first: str) -> str:
 @cache
 def widget_module() -> str:
     """One module for a notebook's widget, as anywidget wants it."""
-    return f'{_all_pictures((WIDGET,), "document.baseURI")}export default need("{WIDGET}").view;\n'
+    every = _needed([WIDGET, *(path.name for path in PICTURES.glob("*.js"))])
+    functions = _as_functions(every, "document.baseURI")
+    kept = _kept(_read_at_once())
+    return f'{_LOADER}{_ALL_HERE}{functions}{kept}export default need("{WIDGET}").view;\n'
 
 
-def _all_pictures(first: Sequence[str], base: str) -> str:
-    """Some scripts, all pictures, and the texts that these read at once."""
-    functions = _functions([*first, *(path.name for path in PICTURES.glob("*.js"))])
-    functions = functions.replace("import.meta.url", base)
-    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
-    contents = json.dumps({path.name: path.read_text(encoding="utf-8") for path in files})
-    return f'{functions}need("files.js").keep({contents});\n'
+def _needed(wanted: Iterable[str]) -> list[str]:
+    """The wanted modules and all that these import, sorted."""
+    left, found = list(wanted), set[str]()
+    while left:
+        name = left.pop()
+        if name not in found:
+            found.add(name)
+            left += [other for _, other in _IMPORT.findall(_source(name))]
+    return sorted(found)
+
+
+def _as_functions(names: Iterable[str], base: str = "import.meta.url") -> str:
+    code = "".join(_as_function(name, _source(name)) for name in names)
+    return code.replace("import.meta.url", base)
 
 
 def _functions(wanted: Iterable[str]) -> str:
     """A loader, the wanted modules, and all that these import."""
-    left, parts = list(wanted), dict[str, str]()
-    while left:
-        name = left.pop()
-        if name not in parts:
-            source = _source(name)
-            parts[name] = _as_function(name, source)
-            left += [other for _, other in _IMPORT.findall(source)]
-    return _LOADER + "".join(parts[name] for name in sorted(parts))
+    return f"{_LOADER}{_ALL_HERE}{_as_functions(_needed(wanted))}"
+
+
+def _read_at_once() -> dict[str, str]:
+    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
+    return {path.name: _text(path) for path in files}
+
+
+def _kept(contents: Mapping[str, str]) -> str:
+    return f'need("files.js").keep({json.dumps(contents)});\n'
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
@@ -108,7 +165,7 @@ def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:
         sheets += re.findall(r'"([\w.]+)"', styles[1]) if styles else []
     sheets.append("finger.css")  # as in shell.js
     names = ["palettes.json", "glossary.json", *sheets, *(f"notes/{note}.html" for note in notes)]
-    return {name: (PICTURES / name).read_text(encoding="utf-8") for name in dict.fromkeys(names)}
+    return {name: _text(PICTURES / name) for name in dict.fromkeys(names)}
 
 
 def _source(name: str) -> str:

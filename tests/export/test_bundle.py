@@ -14,15 +14,27 @@ def test_a_page_gets_all_pictures_and_a_picture_what_it_reads() -> None:
     made = bundle.script(tuple(NAMES))
     assert not re.search(r"^(import|export)\b", made, re.MULTILINE)
     assert "import.meta" not in made
-    known = set(re.findall(r'^modules\["([\w.]+)"\]', made, re.MULTILINE))
-    assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= known
-    made = bundle.module("_stcore/files")
-    left = re.findall(r"^(?:import|export)\b.*$", made, re.MULTILINE)
-    assert left == [made.splitlines()[-1]], "the two that hang, and nothing else"
-    assert made.count("import.meta.url") == 1
-    modules = set(re.findall(r'^modules\["([\w.]+)"\]', made, re.MULTILINE))
-    assert modules == {path.name for path in bundle.PICTURES.glob("*.js")} | set(bundle.ADAPTERS)
-    assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= modules
+    known = re.compile(r'^modules\["([\w.]+)"\]', re.MULTILINE)
+    assert set(re.findall(r'need\("([\w.]+)"\)', made)) <= set(known.findall(made))
+    first = bundle.first_module("_stcore/files", "more.js")
+    exported = re.findall(r"^(?:import|export)\b.*$", first, re.MULTILINE)
+    assert [line[:30] for line in exported] == [
+        "export const { picture } = nee",
+        "export function sheet(given) {",
+    ]
+    assert first.count("import.meta.url") == 2
+    more = bundle.more_module("_stcore/files")
+    assert re.findall(r"^(?:import|export)\b.*$", more, re.MULTILINE) == [
+        "export function add(modules, need, later) {"
+    ]
+    here, there = (
+        re.findall(r'^modules\["([\w.]+)"\]', code, re.MULTILINE) for code in (first, more)
+    )
+    assert not set(here) & set(there)
+    everything = {path.name for path in bundle.PICTURES.glob("*.js")} | set(bundle.ADAPTERS)
+    assert {*here, *there} == everything
+    assert set(re.findall(r'need\("([\w.]+)"\)', first)) <= set(here)
+    assert set(re.findall(r'need\("([\w.]+)"\)', more)) <= everything
     files = bundle.texts(("neuron_card",), ("maps",))
     expected = {"palettes.json", "glossary.json", "shell.css", "head.css", "terms.css",
                 "neuron_card.css", "finger.css", "forced_colors.css",
