@@ -2,7 +2,7 @@
 
 import copy
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, TypeVar
 
 from torch import nn
 
@@ -60,22 +60,16 @@ class WeightsWatch:
         return WeightsWatch(copy.deepcopy(self._model, memo))
 
 
-class AsThen(Generic[T]):
-    """Computes with a network's weights, as long as they are those that it was made with."""
+def as_then(watch: WeightsWatch, state: int, compute: Callable[..., T]) -> Callable[..., T]:
+    """The same function, which raises a WeightsChangedError once the weights have changed."""
 
-    def __init__(self, watch: WeightsWatch, state: int, compute: Callable[..., T]) -> None:
-        self._watch, self._state, self._compute = watch, state, compute
-
-    def __call__(self, *arguments: Any) -> T:
-        """What is computed, once the weights were checked.
-
-        Raises:
-            WeightsChangedError: if they changed.
-        """
-        if self._watch.state() != self._state:
+    def checked(*arguments: Any) -> T:
+        if watch.state() != state:
             raise WeightsChangedError(
                 "The network's weights changed after this trace was made (or it was set to "
                 "training mode), and this was not computed before. Trace the text again; "
                 'with hold="all" a trace keeps everything from the start.'
             )
-        return self._compute(*arguments)
+        return compute(*arguments)
+
+    return checked

@@ -35,20 +35,16 @@ def draft(place: Path, *, folder: bool) -> Iterator[Path]:
     with ExitStack() as ends:
         ends.callback(_remove_draft, path)
         with locked(place.parent):  # no other process removes a new draft before it is locked
-            _sweep(place.parent)
+            for left in place.parent.glob(f"{HIDDEN}*.draft"):
+                with suppress(OSError):  # in use, or there are no locks here: it stays
+                    os.close(lock(left, wait=False))
+                    _remove_draft(left)
             if folder:
                 path.mkdir()
             else:
                 path.touch(exist_ok=False)
             ends.enter_context(locked(path))
         yield path
-
-
-def _sweep(folder: Path) -> None:
-    for left in folder.glob(f"{HIDDEN}*.draft"):
-        with suppress(OSError):  # in use, or there are no locks here: it stays
-            os.close(lock(left, wait=False))
-            _remove_draft(left)
 
 
 def _remove_draft(path: Path) -> None:
@@ -99,16 +95,20 @@ def new_folder(path: Path) -> Iterator[Path]:
     `set_aside(path)`, which the next write puts back first.
     """
     path = real(path)
+    old = set_aside(path)
     with _named(path), _parents(path.parent):
-        with locked(path.parent):
-            _put_back(path)
+        with locked(path.parent):  # finish a swap that a kill interrupted
+            if old.is_dir() and path.exists():
+                shutil.rmtree(old, ignore_errors=True)
+            elif old.is_dir():
+                old.rename(path)
         with draft(path, folder=True) as new:
             if path.exists():
                 shutil.copymode(path, new)
             yield new
             _sync(new)
             with locked(path.parent):
-                _swap(new, path)
+                _swap(new, path, old)
 
 
 def write_file(path: Path, content: bytes | memoryview) -> None:
@@ -127,12 +127,12 @@ def write_file(path: Path, content: bytes | memoryview) -> None:
 def check_writable(folder: Path) -> None:
     """Try to write in a folder, which need not exist yet; nothing of it stays."""
     folder = real(folder)
-    missing = _missing(folder)
-    try:
-        with _named(folder), _parents(folder), draft(folder / "trial", folder=False) as trial:
-            write_file(trial, bytes(4_096))  # a full disk takes an empty file
-    finally:
-        _remove(missing)
+    with (
+        _named(folder),
+        _parents(folder, stay=False),
+        draft(folder / "trial", folder=False) as trial,
+    ):
+        write_file(trial, bytes(4_096))  # a full disk takes an empty file
 
 
 def check_file(path: Path) -> None:
@@ -156,12 +156,11 @@ def set_aside(path: Path) -> Path:
     return path.with_name(f"{HIDDEN}{path.name}.old")
 
 
-def _swap(new: Path, path: Path) -> None:
+def _swap(new: Path, path: Path, old: Path) -> None:
     if not path.exists():
         new.rename(path)
         _sync(path.parent)
         return
-    old = set_aside(path)
     path.rename(old)
     try:
         new.rename(path)
@@ -171,17 +170,6 @@ def _swap(new: Path, path: Path) -> None:
         raise
     _sync(path.parent)
     shutil.rmtree(old, ignore_errors=True)
-
-
-def _put_back(path: Path) -> None:
-    """Finish a swap that a kill interrupted."""
-    old = set_aside(path)
-    if not old.is_dir():
-        return
-    if path.exists():
-        shutil.rmtree(old, ignore_errors=True)
-    else:
-        old.rename(path)
 
 
 def _check_replaceable(path: Path) -> None:
@@ -206,27 +194,22 @@ def _sync(folder: Path) -> None:
 
 
 @contextmanager
-def _parents(folder: Path) -> Iterator[None]:
-    """Make a folder and its parents; after a failure, remove those that were made."""
-    missing = _missing(folder)
+def _parents(folder: Path, *, stay: bool = True) -> Iterator[None]:
+    """Make a folder and its parents; those that were made are removed after a failure.
+
+    Without `stay`, they are removed in any case.
+    """
+    to_remove = [each for each in (folder, *folder.parents) if not each.exists()]
     try:
-        for each in reversed(missing):
+        for each in reversed(to_remove):
             each.mkdir(exist_ok=True)
         yield
-    except BaseException:
-        _remove(missing)
-        raise
-
-
-def _missing(folder: Path) -> list[Path]:
-    """The folder and its parents, without those that exist."""
-    return [each for each in (folder, *folder.parents) if not each.exists()]
-
-
-def _remove(folders: list[Path]) -> None:
-    for each in folders:
-        with suppress(OSError):  # no longer empty: another process uses it
-            each.rmdir()
+        if stay:
+            to_remove = []
+    finally:
+        for each in to_remove:
+            with suppress(OSError):  # no longer empty: another process uses it
+                each.rmdir()
 
 
 @contextmanager

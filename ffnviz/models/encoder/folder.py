@@ -36,12 +36,6 @@ FOLDER = "FFNVIZ_SHARED_WEIGHTS"  # names a folder of this server's own, removed
 ALIGNED = 16  # numbers: each tensor begins where PyTorch would have it begin, at 64 bytes
 
 
-def shared_file(name: str) -> Path | None:
-    """The file in which this server's processes share weights; None if they do not."""
-    folder = os.environ.get(FOLDER)
-    return Path(folder) / f"{name}.f32" if folder else None
-
-
 def mapped(weights: Mapping[str, Tensor], file: Path) -> dict[str, Tensor]:
     """The same float32 tensors from a mapped file for them alone, written if it is not there."""
     tensors = [(name, weights[name]) for name in sorted(weights)]  # safetensors has no order
@@ -146,12 +140,31 @@ def read_folder(folder: Path) -> tuple[Encoder, Tokenizer, Tensor]:
     """The encoder (float32, ready for inference), the tokenizer and the token counts."""
     _check_there(folder)
     config, sums = _read_config(folder / CONFIG)
-    tokenizer = _read_tokenizer(folder / TOKENIZER, config, sums)
-    counts = _read_counts(folder / COUNTS, config, sums)
+    path = folder / TOKENIZER
+    content = _content(path, sums)
+    try:
+        tokenizer = Tokenizer.from_json(content)
+    except ValueError as error:
+        raise ModelFolderError(path, str(error)) from error
+    if tokenizer.vocab_size != config.vocab_size:
+        raise ModelFolderError(
+            path,
+            f"it has {tokenizer.vocab_size:,} entries, but {CONFIG} says "
+            f"vocab_size = {config.vocab_size:,}",
+        )
+    counts = _read_json(folder / COUNTS, sums)
+    if (
+        not isinstance(counts, list)
+        or len(counts) != config.vocab_size
+        or not all(type(count) is int and 0 <= count < 2**63 for count in counts)
+    ):
+        raise ModelFolderError(
+            folder / COUNTS, f"it must be a list of {config.vocab_size:,} counts"
+        )
     weights = _content(folder / WEIGHTS, sums)
     if TRAINING in sums and (folder / TRAINING).exists():
         _content(folder / TRAINING, sums)
-    return _encoder(folder / WEIGHTS, weights, config), tokenizer, counts
+    return _encoder(folder / WEIGHTS, weights, config), tokenizer, torch.tensor(counts)
 
 
 def _check_there(folder: Path) -> None:
@@ -201,32 +214,6 @@ def _read_config(path: Path) -> tuple[EncoderConfig, dict[str, str]]:
         raise ModelFolderError(path, str(error)) from error
 
 
-def _read_tokenizer(path: Path, config: EncoderConfig, sums: dict[str, str]) -> Tokenizer:
-    content = _content(path, sums)
-    try:
-        tokenizer = Tokenizer.from_json(content)
-    except ValueError as error:
-        raise ModelFolderError(path, str(error)) from error
-    if tokenizer.vocab_size != config.vocab_size:
-        raise ModelFolderError(
-            path,
-            f"it has {tokenizer.vocab_size:,} entries, but {CONFIG} says "
-            f"vocab_size = {config.vocab_size:,}",
-        )
-    return tokenizer
-
-
-def _read_counts(path: Path, config: EncoderConfig, sums: dict[str, str]) -> Tensor:
-    values = _read_json(path, sums)
-    if (
-        not isinstance(values, list)
-        or len(values) != config.vocab_size
-        or not all(type(value) is int and 0 <= value < 2**63 for value in values)
-    ):
-        raise ModelFolderError(path, f"it must be a list of {config.vocab_size:,} counts")
-    return torch.tensor(values)
-
-
 def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:
     try:
         weights = load(content)
@@ -251,10 +238,10 @@ def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:
         weights[name] = weights[name].float()
         if not torch.isfinite(weights[name]).all():
             raise ModelFolderError(path, f"{name} has values that are not finite")
-    shared = shared_file(hashlib.sha256(content).hexdigest())
-    if shared is not None:
+    shared = os.environ.get(FOLDER)
+    if shared:
         with suppress(OSError):  # each process then holds its own copy
-            weights = mapped(weights, shared)
+            weights = mapped(weights, Path(shared) / f"{hashlib.sha256(content).hexdigest()}.f32")
     encoder.load_state_dict(weights, assign=True)
     return encoder.eval().requires_grad_(False)
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -27,7 +27,9 @@ from ffnviz.models.fingerprint import fingerprint, index_for
 from ffnviz.models.learned import is_learned
 from ffnviz.models.trace import BlockTrace, ForwardPass, LazyValue, StreamTrace
 from ffnviz.models.views import AttentionView, FfnView, Norm, WordHead, WordVectors
-from ffnviz.models.weights import AsThen, WeightsWatch
+from ffnviz.models.weights import WeightsWatch, as_then
+
+T = TypeVar("T")
 
 
 def ffn_view(block: Block) -> FfnView:
@@ -154,19 +156,19 @@ class Model(ReadsTexts):
             )
         return self._watch.state()
 
-    def _of_weights(self, name: str, compute: Callable[[], Any]) -> Any:
+    def _of_weights(self, name: str, compute: Callable[[], T]) -> T:
         """What follows from the weights as they are, computed once for them."""
         state, kept = self._watch.state(), vars(self).get(name)
         if kept is None or kept[0] != state:
             kept = vars(self)[name] = state, compute()
-        return kept[1]
+        value: T = kept[1]
+        return value
 
     @property
     def fingerprint(self) -> str:
         """16 hexadecimal digits that follow from its weights; see fingerprint.py."""
         weights = self.encoder.state_dict().values
-        found: str = self._of_weights("fingerprint", lambda: fingerprint(self.sizes, weights()))
-        return found
+        return self._of_weights("fingerprint", lambda: fingerprint(self.sizes, weights()))
 
     @cached_property
     def sizes(self) -> Sizes:
@@ -184,8 +186,7 @@ class Model(ReadsTexts):
     def input_words(self) -> WordVectors:
         """The words' embedding vectors, (vocab_size, d_model)."""
         weight = self.encoder.token_embedding.weight
-        words: WordVectors = self._of_weights("input_words", lambda: WordVectors(weight))
-        return words
+        return self._of_weights("input_words", lambda: WordVectors(weight))
 
     @property
     def head(self) -> WordHead:
@@ -197,7 +198,7 @@ class Model(ReadsTexts):
     def _pass(
         self, ids: Tensor, edits: Edits, ffns: Set[int], heads: bool, state: int
     ) -> StreamTrace:
-        encoder, guard = self.encoder, partial(AsThen, self._watch, state)
+        encoder, guard = self.encoder, partial(as_then, self._watch, state)
         embedding = encoder.embed(ids)
         settled = encoder.settled(edits, ids.shape[-1])
         blocks = []
@@ -216,7 +217,7 @@ class Model(ReadsTexts):
     def _rows(
         self, ids: Tensor, mask: Tensor | None, edits: Sequence[Edit]
     ) -> Iterator[StreamTrace]:
-        encoder, guard = self.encoder, partial(AsThen, self._watch, self._watch.state())
+        encoder, guard = self.encoder, partial(as_then, self._watch, self._watch.state())
         embedding = x = encoder.embed(ids)
         streams = []
         for number, module in enumerate(encoder.blocks):

@@ -340,20 +340,16 @@ def _output_recorder(name: str, condition: Condition = lambda r: not r.show) -> 
 def _edit_hidden(recording: Recording, args: Any, kwargs: Any) -> Any:
     edits, hidden = edits_of(recording.edits, recording.number, "hidden"), args[0]
     if recording.show:
-        _show(recording, hidden)
+        see = recording.show.get(recording.number)
+        if see is not None:
+            see(recording.batched(hidden))
+        if recording.number >= max(recording.show):
+            raise PassEnded
     if edits:
         hidden = edited(recording.batched(hidden), edits).reshape(hidden.shape)
     if recording.holds:
         recording.block.hidden = recording.keep_batched(hidden)
     return (hidden, *args[1:]), kwargs
-
-
-def _show(recording: Recording, hidden: Tensor) -> None:
-    see = recording.show.get(recording.number)
-    if see is not None:
-        see(recording.batched(hidden))
-    if recording.number >= max(recording.show):
-        raise PassEnded
 
 
 def _edit_written(recording: Recording, returned: Any) -> Any:

@@ -262,7 +262,17 @@ def checked_tokenizer(fast: Any, model: Any) -> ExternalTokenizer:
             "its tokenizer does not say which characters a token stands for. A “fast” "
             "tokenizer (one with a tokenizer.json) does: put one into its folder"
         )
-    n_rows = _n_words(model)
+    try:
+        table = getattr(model.get_input_embeddings(), "weight", None)
+    except (AttributeError, NotImplementedError):  # the library's, where there is no table
+        table = None
+    if not isinstance(table, Tensor) or table.dim() != 2:
+        raise Refused(
+            f"transformers finds no table of word vectors in a {type(model).__name__}, so this "
+            "network reads something other than text, or more than text. Only networks that read "
+            "text alone are shown"
+        )
+    n_rows = len(table)
     # Added entries may lie behind the vectors: a text that has one is refused when it comes.
     last = max(fast.backend_tokenizer.get_vocab(with_added_tokens=False).values(), default=-1)
     if last >= n_rows:
@@ -271,18 +281,3 @@ def checked_tokenizer(fast: Any, model: Any) -> ExternalTokenizer:
             "vectors. The two are of different networks"
         )
     return ExternalTokenizer(fast, n_rows)
-
-
-def _n_words(model: Any) -> int:
-    """How many word vectors a network has."""
-    try:
-        weight = getattr(model.get_input_embeddings(), "weight", None)
-    except (AttributeError, NotImplementedError):  # the library's, where there is no table
-        weight = None
-    if not isinstance(weight, Tensor) or weight.dim() != 2:
-        raise Refused(
-            f"transformers finds no table of word vectors in a {type(model).__name__}, so this "
-            "network reads something other than text, or more than text. Only networks that read "
-            "text alone are shown"
-        )
-    return len(weight)

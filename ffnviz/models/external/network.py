@@ -1,11 +1,11 @@
 """A proved external network, behind the same protocol as our own."""
 
 import copy
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
 from threading import Lock
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -35,8 +35,9 @@ from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.token_slice import TraceSlice
 from ffnviz.models.trace import BlockTrace, ForwardPass, SharedValues, StreamTrace
 from ffnviz.models.views import AttentionView, FfnView, WordHead, WordVectors
-from ffnviz.models.weights import AsThen, WeightsWatch
+from ffnviz.models.weights import WeightsWatch, as_then
 
+T = TypeVar("T")
 _PROVING = Lock()  # one for all: a network that is copied cannot take a lock along
 SOME = 2  # tokens on which it is seen whether a network writes over its own values
 OF_WEIGHTS = ("card", "fingerprint", "input_words", "head", "_ignores_padding", "_ffn_view")
@@ -67,6 +68,9 @@ class ExternalNetwork(ReadsTexts):
     max_tokens: int  # of the longest text that it reads
     about: str = ""  # in a line, where it comes from and how it was loaded
 
+    _watch: WeightsWatch = field(init=False, repr=False)
+    _state: int = field(init=False, repr=False)  # of the weights that were proved
+
     def __post_init__(self) -> None:
         hooks.install(self.proof)
         watch = WeightsWatch(self.model)
@@ -80,17 +84,14 @@ class ExternalNetwork(ReadsTexts):
 
     def _checked(self) -> int:
         """The state of its weights; if they changed since it was proved, it is proved anew."""
-        state: int
-        watch: WeightsWatch = vars(self)["_watch"]
         with refused_as(self.label):
-            check_mode(watch.in_training)
-        if (state := watch.state()) == vars(self)["_state"]:
+            check_mode(self._watch.in_training)
+        if (state := self._watch.state()) == self._state:
             return state
         with _PROVING:
-            if watch.state() != vars(self)["_state"]:
+            if self._watch.state() != self._state:
                 self._prove_again()
-        state = vars(self)["_state"]
-        return state
+        return self._state
 
     def _prove_again(self) -> None:
         with refused_as(self.label):
@@ -110,12 +111,13 @@ class ExternalNetwork(ReadsTexts):
         watch = WeightsWatch(self.model)
         vars(self).update(probe=probe, proof=proof, _watch=watch, _state=watch.state())
 
-    def _of_weights(self, name: str, compute: Callable[[], Any]) -> Any:
+    def _of_weights(self, name: str, compute: Callable[[], T]) -> T:
         """What follows from the weights as they are, computed once for them."""
         self._checked()
         if name not in vars(self):
             vars(self)[name] = compute()
-        return vars(self)[name]
+        value: T = vars(self)[name]
+        return value
 
     @cached_property
     def card(self) -> Card:
@@ -161,8 +163,7 @@ class ExternalNetwork(ReadsTexts):
     def fingerprint(self) -> str:
         """16 hexadecimal digits that follow from its weights alone; see models/fingerprint.py."""
         weights = self.model.state_dict().values
-        found: str = self._of_weights("fingerprint", lambda: fingerprint(self.sizes, weights()))
-        return found
+        return self._of_weights("fingerprint", lambda: fingerprint(self.sizes, weights()))
 
     @property
     def device(self) -> torch.device:
@@ -176,7 +177,7 @@ class ExternalNetwork(ReadsTexts):
         Raises:
             NotForThisNetwork: if their width is not the stream's.
         """
-        words: WordVectors | None = self._of_weights(
+        words = self._of_weights(
             "input_words",
             lambda: views.input_words(self.model, self.proof, self.probe, self.sizes.d_model),
         )
@@ -189,12 +190,7 @@ class ExternalNetwork(ReadsTexts):
     @property
     def head(self) -> WordHead | None:
         """How the last stream becomes a score for each word; None without a word head."""
-        found: WordHead | None = self._of_weights("head", self._word_head)
-        return found
-
-    def _word_head(self) -> WordHead | None:
-        with hooks.unrecorded():
-            return views.word_head(self.model, self.proof)
+        return self._of_weights("head", lambda: views.word_head(self.model, self.proof))
 
     def ffn(self, block: int) -> FfnView:
         """One block's FFN, by its place from 0; −1 is the last.
@@ -203,8 +199,7 @@ class ExternalNetwork(ReadsTexts):
             ValueError: if there is no such block.
         """
         number = place_of("block", block, self.sizes.n_blocks)
-        view: FfnView = self._of_weights("_ffn_view", self._views)(number)
-        return view
+        return self._of_weights("_ffn_view", self._views)(number)
 
     def _views(self) -> Callable[[int], FfnView]:
         # Two at most, which may be copies; not of `self`, whose copy would then see the original's.
@@ -278,28 +273,26 @@ class ExternalNetwork(ReadsTexts):
         state: int,
         heads: bool = False,
     ) -> StreamTrace:
-        watch: WeightsWatch = vars(self)["_watch"]
-        guard = partial(AsThen, watch, state)
-        source = SharedValues(
-            guard(partial(self._heads_again, ids, edits)),
-            tracing.seen_heads(self.proof, recorded_blocks) if heads else (),
-        )
+        guard = partial(as_then, self._watch, state)
+
+        def heads_again() -> list[tracing.SeenHeads | None]:
+            """All blocks' heads, from a second pass with the same edits."""
+            passed = self._recorded(ids, edits, heads=self._seen_heads, heads_alone=True)
+            return tracing.seen_heads(self.proof, passed)
+
+        held = tracing.seen_heads(self.proof, recorded_blocks) if heads else ()
+        source = SharedValues(guard(heads_again), held)
         attention = tracing.attention_of(self.proof, self.label, source, ids.shape, edits)
-        blocks, edits = list[BlockTrace](), self._as_written(edits)
+        blocks, written = list[BlockTrace](), self._as_written(edits)
         for number, block in enumerate(recorded_blocks):
             # What one block writes the next one reads: it is kept once.
             same = blocks and block.input is recorded_blocks[number - 1].output
             before = blocks[-1].output if same else tracing.in_shape(block.input, ids.shape)
-            proved, own = self.proof.blocks[number], edits_of(edits, number)
+            proved, own = self.proof.blocks[number], edits_of(written, number)
             blocks.append(tracing.block_trace(proved, block, own, before, attention[number], guard))
         embedding = tracing.in_shape(recorded_blocks[0].read, ids.shape)
         unembed = guard(self.logits)
         return StreamTrace(ids, embedding, tuple(blocks), blocks[-1].output, unembed)
-
-    def _heads_again(self, ids: Tensor, edits: Sequence[Edit]) -> list[tracing.SeenHeads | None]:
-        """All blocks' heads, from a second pass with the same edits."""
-        blocks = self._recorded(ids, edits, heads=self._seen_heads, heads_alone=True)
-        return tracing.seen_heads(self.proof, blocks)
 
     def _as_written(self, edits: Sequence[Edit]) -> tuple[Edit, ...]:
         """The edits in units of what the modules write, which may be multiplied afterwards."""
@@ -325,37 +318,20 @@ class ExternalNetwork(ReadsTexts):
         return proved.attention.multiplier if edit.at == "attention" else 1.0
 
     def _recorded(
-        self,
-        ids: Tensor,
-        edits: Sequence[Edit] = (),
-        mask: Tensor | None = None,
-        hold: Collection[int] = (),
-        write: Mapping[int, Tensor] | None = None,
-        heads: Collection[int] = (),
-        heads_alone: bool = False,
+        self, ids: Tensor, edits: Sequence[Edit] = (), mask: Tensor | None = None, **asked: Any
     ) -> list[hooks.RecordedBlock]:
-        """What was recorded of a pass; a Recording says what can be asked for."""
-
-        def passed(copies: bool) -> hooks.Recording:
+        """What was recorded of a pass; a Recording says what else can be asked for."""
+        batch, written = self._batched(ids), self._as_written(edits)
+        chained = self.proof.errors["E4"] == 0
+        while True:  # twice at most: of copies, none is overwritten
             recording = hooks.Recording(
-                self._batched(ids),
-                self._as_written(edits),
-                hold,
-                write or {},
-                chained=self.proof.errors["E4"] == 0,
-                heads=heads,
-                heads_alone=heads_alone,
-                copies=copies,
+                batch, written, chained=chained, copies=self._overwrites, **asked
             )
             with torch.no_grad():
                 hooks.record(self.model, recording, mask)
-            return recording
-
-        recording = passed(copies=self._overwrites)
-        if recording.overwritten:
+            if not recording.overwritten:
+                return recording.blocks
             vars(self)["_overwrites"] = True
-            recording = passed(copies=True)
-        return recording.blocks
 
     @cached_property
     def _overwrites(self) -> bool:

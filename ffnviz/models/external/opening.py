@@ -100,6 +100,12 @@ _OF_SENTENCEPIECE = ("spiece.model", "sentencepiece.bpe.model", "source.spm", "s
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", *_OF_SENTENCEPIECE)
 
 
+_GGUF = (
+    "it is in the GGUF format, whose weights are mostly quantised. Take the same network "
+    "with safetensors weights"
+)
+
+
 def read_config(folder: Path) -> dict[str, Any]:
     """The contents of config.json, if they describe a network that can be loaded."""
     if not folder.exists():
@@ -110,7 +116,14 @@ def read_config(folder: Path) -> dict[str, Any]:
         raise Refused("it is a file. Give the folder that config.json lies in")
     path = folder / CONFIG
     if not path.is_file():
-        raise Refused(_without_config(folder))
+        if (folder / "adapter_config.json").is_file():
+            raise Refused(
+                "it is an adapter (LoRA) without the network it belongs to. Merge the two, save "
+                "them, and give that folder"
+            )
+        if any(folder.glob("*.gguf")):
+            raise Refused(_GGUF)
+        raise Refused("there is no config.json in it, so transformers has not saved this network")
     try:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -132,25 +145,8 @@ def read_config(folder: Path) -> dict[str, Any]:
     return config
 
 
-_GGUF = (
-    "it is in the GGUF format, whose weights are mostly quantised. Take the same network "
-    "with safetensors weights"
-)
-
-
-def _without_config(folder: Path) -> str:
-    if (folder / "adapter_config.json").is_file():
-        return (
-            "it is an adapter (LoRA) without the network it belongs to. Merge the two, save "
-            "them, and give that folder"
-        )
-    if any(folder.glob("*.gguf")):
-        return _GGUF
-    return "there is no config.json in it, so transformers has not saved this network"
-
-
-def check_weight_files(folder: Path) -> None:
-    """See that the weights are complete, undamaged and safetensors."""
+def check_files(folder: Path) -> None:
+    """See that the weights are complete, undamaged and safetensors, and a tokenizer is there."""
     files = sorted(folder.glob("*.safetensors"))
     if (folder / INDEX).is_file():
         try:
@@ -171,25 +167,18 @@ def check_weight_files(folder: Path) -> None:
             )
         raise Refused("there are no weights (.safetensors) in it")
     for file in files:
-        _check_file(file)
-
-
-def _check_file(file: Path) -> None:
-    try:
-        with file.open("rb") as opened:
-            if opened.read(len(LFS)) == LFS:
-                raise Refused(
-                    f"{file.name} is not the weights but a Git LFS pointer to them. Run "
-                    "“git lfs pull” in that folder"
-                )
-        with safe_open(str(file), "pt"):
-            pass
-    except (SafetensorError, OSError) as error:
-        raise Refused(f"{file.name} is cut off or damaged. Download it again") from error
-
-
-def check_tokenizer(folder: Path) -> None:
-    """See that there is a tokenizer: without its files transformers makes an empty one."""
+        try:
+            with file.open("rb") as opened:
+                if opened.read(len(LFS)) == LFS:
+                    raise Refused(
+                        f"{file.name} is not the weights but a Git LFS pointer to them. Run "
+                        "“git lfs pull” in that folder"
+                    )
+            with safe_open(str(file), "pt"):
+                pass
+        except (SafetensorError, OSError) as error:
+            raise Refused(f"{file.name} is cut off or damaged. Download it again") from error
+    # Without a tokenizer's files transformers makes an empty one.
     if not any((folder / file).is_file() for file in TOKENIZERS):
         raise Refused(
             "there is no tokenizer in it (tokenizer.json), so no text could be read. Save "
@@ -221,7 +210,8 @@ def open_external(
     with refused_as(wanted.name):
         transformers = _transformers()
         here = Path(wanted.name).expanduser()
-        local = here.exists() or _looks_like_a_path(wanted.name)
+        like_a_path = wanted.name.startswith((".", "~", "/", "\\")) or wanted.name.endswith("/")
+        local = here.exists() or like_a_path or wanted.name.count("/") > 1
         folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
         settings = read_config(folder)
         _check_depth(settings)
@@ -236,8 +226,7 @@ def open_external(
         say(f"{wanted.name}: {in_words}")
         if not local:
             folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
-        check_weight_files(folder)
-        check_tokenizer(folder)
+        check_files(folder)
         load = partial(loaded, config=config, folder=folder, wanted=wanted, size=size)
         found = load(kind)
         headed = headed_kind(transformers, config)
@@ -315,10 +304,6 @@ def default_label(name: str) -> str:
 def slug(label: str) -> str:
     """A label in the letters that a link may have."""
     return "-".join(re.findall("[a-z0-9]+", label.lower())) or "network"
-
-
-def _looks_like_a_path(name: str) -> bool:
-    return name.startswith((".", "~", "/", "\\")) or name.count("/") > 1 or name.endswith("/")
 
 
 def _transformers() -> Any:
@@ -399,7 +384,11 @@ def from_module(
         raise TypeError(f"label = {label!r}: give a text: its name on pages and in messages.")
     name = label or type(model).__name__
     with refused_as(name):
-        _check(model)
+        if not isinstance(model, nn.Module) or not hasattr(model, "config"):
+            raise Refused("it is not a transformers network. A folder is opened by ffnviz.load")
+        check_mode(any(module.training for module in model.modules()))
+        check_weights(model)
+        check_numbers(model)
         seen = shown_part(model)
         words = checked_tokenizer(copy.deepcopy(tokenizer), seen)
         weight = next(seen.parameters())
@@ -409,11 +398,3 @@ def from_module(
         return proved_network(
             seen, words, probe, changed, name, slug(name), name, COLOURS[0], about, longest
         )
-
-
-def _check(model: object) -> None:
-    if not isinstance(model, nn.Module) or not hasattr(model, "config"):
-        raise Refused("it is not a transformers network. A folder is opened by ffnviz.load")
-    check_mode(any(module.training for module in model.modules()))
-    check_weights(model)
-    check_numbers(model)

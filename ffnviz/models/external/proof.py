@@ -256,31 +256,23 @@ class Proof:
         """A line for each equation: what it says, and its largest error."""
         n = len(self.blocks)
         one = f"all {n} blocks" if n > 1 else "its one block"
-        behind = {"E3": self._behind_the_ffns}
-        return [
-            f"{name} ({one}): {says}{behind.get(name, '')}; {_off(self.errors[name])}"
-            for name, says in EQUATIONS.items()
-        ]
-
-    @property
-    def _behind_the_ffns(self) -> str:
-        """How blocks change the stream once more; empty of most networks."""
         streams = [proved.stream for proved in self.blocks]
         names = dict.fromkeys(stream.other.name for stream in streams if stream.other)
         scales = [stream.scale for stream in streams]
-        added = f", and then by what {' and '.join(names)} writes" if names else ""
-        if set(scales) == {1}:
-            return added
-        return f"{added}; all is then multiplied by {spread(scales)}"
+        behind_ffn = f", and then by what {' and '.join(names)} writes" if names else ""
+        if set(scales) != {1}:
+            behind_ffn += f"; all is then multiplied by {spread(scales)}"
+        lines = []
+        for name, says in EQUATIONS.items():
+            largest = self.errors[name]
+            off = f"largest error {largest:.0e}" if largest else "bit for bit equal"
+            lines.append(f"{name} ({one}): {says}{behind_ffn if name == 'E3' else ''}; {off}")
+        return lines
 
 
 def spread(values: Iterable[float]) -> str:
     """The least and the largest of some values, for people."""
     return " to ".join(dict.fromkeys(f"{end(values):.3g}" for end in (min, max)))
-
-
-def _off(largest: float) -> str:
-    return f"largest error {largest:.0e}" if largest else "bit for bit equal"
 
 
 @torch.no_grad()

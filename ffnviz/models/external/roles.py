@@ -239,15 +239,23 @@ def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
 def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
     x, y = rows(seen.input), rows(seen.output)
     place = seen.calls.index(ffn.down)
-    norms = _norms(seen)
+    norms = [  # leaves that change rows of the stream's width and are not linear layers
+        call
+        for call in seen.calls
+        if is_leaf(call.module)
+        and not is_linear(call.module)
+        and call.input.shape[-1] == call.output.shape[-1] == x.shape[-1]
+        and not same(call.input, call.output)
+    ]
     later = [norm for norm in norms if seen.calls.index(norm) > place]
     before = next((norm for norm in norms if same(norm.output, ffn.up.input)), None)
     writes: list[tuple[Tensor, Call | None]] = [(rows(ffn.down.output), None)]
     writes += [(rows(n.output), n) for n in later if same(n.input, ffn.down.output)]
-    middles: list[tuple[Tensor, Call | None]] = [(rows(before.input), before)] if before else []
-    middles.append((rows(ffn.up.input), None))
-    for middle, norm in middles:
-        made_by = before if norm is None else None
+    # The stream between attention and FFN, the norm that reads it, and the one that made it.
+    middles: list[tuple[Tensor, Call | None, Call | None]] = [(rows(ffn.up.input), None, before)]
+    if before:
+        middles.insert(0, (rows(before.input), before, None))
+    for middle, norm, made_by in middles:
         for written, after in writes:
             fit = fitted(y, middle, written)
             yield StreamRoles(PRE, norm, made_by, after, None, None, *fit)
@@ -266,8 +274,7 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
         for call in seen.calls[place + 1 :]
         if call.output.shape == seen.output.shape and not same(call.input, ffn.down.output)
     ]
-    for (middle, norm), (written, after) in product(middles, writes):
-        made_by = before if norm is None else None
+    for (middle, norm, made_by), (written, after) in product(middles, writes):
         for other in (None, *others) if middle.shape == y.shape else ():
             if other is None or not same(other.output, written):
                 s, apart, beyond = _fitted_whole(y, middle, written, other)
@@ -287,19 +294,6 @@ def _fitted_whole(
     change = wide(y) / s - rest
     slack = 4 * torch.finfo(y.dtype).eps * (wide(middle.abs()) + rest.abs() + (wide(y) / s).abs())
     return s, error(change, w), error(change, w, slack)
-
-
-def _norms(seen: BlockPass) -> list[Call]:
-    """Leaves that change rows of the stream's width and are not linear layers."""
-    width = seen.input.shape[-1]
-    return [
-        call
-        for call in seen.calls
-        if is_leaf(call.module)
-        and not is_linear(call.module)
-        and call.input.shape[-1] == call.output.shape[-1] == width
-        and not same(call.input, call.output)
-    ]
 
 
 ROUNDING = 1e-6  # a share; in float64 a number that was written in float32 is kept as it is

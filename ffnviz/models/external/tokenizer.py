@@ -135,14 +135,14 @@ class ExternalTokenizer:
         """
         if id_ not in self._words:
             id_ = place_of("entry", id_, self.vocab_size, from_end=False)
-            self._words[id_] = self._special.get(id_) or self._decoded(id_)
+            word = self._special.get(id_)
+            if not word:
+                # Many decoders strip a first token's leading space: it is decoded behind another.
+                before = self._fast.decode([self._anchor], skip_special_tokens=False)
+                both: str = self._fast.decode([self._anchor, id_], skip_special_tokens=False)
+                word = both[len(before) :]
+            self._words[id_] = word
         return self._words[id_]
-
-    def _decoded(self, id_: int) -> str:
-        # Many decoders strip the first token's leading space, so it is decoded behind another.
-        before = self._fast.decode([self._anchor], skip_special_tokens=False)
-        both: str = self._fast.decode([self._anchor, id_], skip_special_tokens=False)
-        return both[len(before) :]
 
     def label(self, id_: int) -> str:
         """One entry as a list for people shows it.

@@ -47,8 +47,11 @@ def block_trace(
     guard: Guard,
 ) -> BlockTrace:
     """A block's part of a trace; `before` is the stream that it reads, (*batch, T, d_model)."""
-    shape = before.shape[:-1]
-    between = _middle(proved, block)
+    shape, stream = before.shape[:-1], proved.stream
+    if block.attention is not None:  # parallel: what attention alone would have left
+        between = block.input + stream.multiplier * block.attention
+    else:
+        between = recorded(block.ffn_input if stream.norm_before is None else block.middle)
     middle = in_shape(between, shape)
     ffn_input = _recomputed_input(proved, block, before, middle)
 
@@ -62,17 +65,9 @@ def block_trace(
         held = _reshaped(record, shape)
     after = in_shape(recorded(block.output), shape)
     behind_ffn = None
-    if proved.stream.goes_on:
+    if stream.goes_on:
         behind_ffn = in_shape(between + recorded(block.added), shape)
     return BlockTrace(before, middle, after, attention, LazyValue(guard(stages), held), behind_ffn)
-
-
-def _middle(proved: ProvedBlock, block: RecordedBlock) -> Tensor:
-    """The stream between attention and FFN; parallel, what attention alone would have left."""
-    stream = proved.stream
-    if block.attention is not None:
-        return block.input + stream.multiplier * block.attention
-    return recorded(block.ffn_input if stream.norm_before is None else block.middle)
 
 
 def in_shape(values: Tensor, shape: torch.Size) -> Tensor:

@@ -24,12 +24,16 @@ FITS = 1e-4
 
 
 @torch.no_grad()
-def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
-    """The LayerNorm or RMSNorm that the module is; None if it is neither.
+@unrecorded()
+def fitted_norm(call: Call | None, d_model: int) -> Norm | None:
+    """The LayerNorm or RMSNorm that a module is; None if it is neither, or there is none.
 
     Gain and bias are found from long rows, for which ε is negligible: N(x) + N(−x) is twice the
     bias, and the rest is linear in the normalised row. ε is found from short rows.
     """
+    if call is None:
+        return None
+    module = call.module
     try:
         kinds = {weight.dtype for weight in module.parameters()}
         kind = torch.float64 if kinds == {torch.float64} else torch.float32
@@ -37,11 +41,19 @@ def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
         x = torch.randn(64, d_model, generator=torch.Generator().manual_seed(0)).to(kind) + 0.5
         written = norm(FAR * x)
         bias = (written + norm(-FAR * x)).mean(0) / 2
-        gain_and_shift = _closest(x, written - bias)
-        if gain_and_shift is None:
+        for centred in (True, False):
+            rest = x - x.mean(-1, keepdim=True) if centred else x
+            unit = rest / rest.square().mean(-1, keepdim=True).sqrt()
+            gain = ((written - bias) * unit).sum(0) / unit.square().sum(0)
+            if error(gain * unit, written - bias) < FITS:
+                break
+        else:
             return None
-        gain, centred = gain_and_shift
-        eps = _eps(norm, x, gain, bias, centred)
+        # From how much shorter a short row becomes than it would be without ε.
+        expected, short = (gain * unit).double(), (norm(NEAR * unit) - bias).double()
+        share = float((short * expected).sum() / expected.square().sum())
+        eps = NEAR**2 * (1 / share**2 - 1)
+        eps = max(0.0, float(f"{eps:.3g}")) if eps > 1e-13 else 0.0
         fitted = Norm(gain, bias if bool(bias.abs().max() > FITS) else None, eps, centred)
         tried = torch.cat([x, 0.1 * x, NEAR * x])
         if error(fitted(tried), norm(tried)) > FITS:
@@ -51,30 +63,6 @@ def fitted_norm(module: nn.Module, d_model: int) -> Norm | None:
     device = next(module.parameters(), gain).device
     bias_on_device = None if fitted.bias is None else fitted.bias.to(device)
     return Norm(gain.to(device), bias_on_device, eps, centred)
-
-
-def _normalised(x: Tensor, centred: bool) -> Tensor:
-    rest = x - x.mean(-1, keepdim=True) if centred else x
-    return rest / rest.square().mean(-1, keepdim=True).sqrt()
-
-
-def _closest(x: Tensor, written: Tensor) -> tuple[Tensor, bool] | None:
-    for centred in (True, False):
-        unit = _normalised(x, centred)
-        gain = (written * unit).sum(0) / unit.square().sum(0)
-        if error(gain * unit, written) < FITS:
-            return gain, centred
-    return None
-
-
-def _eps(norm: nn.Module, x: Tensor, gain: Tensor, bias: Tensor, centred: bool) -> float:
-    """ε, from how much shorter a short row becomes than it would be without ε."""
-    unit = _normalised(x, centred)
-    expected = (gain * unit).double()
-    short = (norm(NEAR * unit) - bias).double()
-    share = float((short * expected).sum() / expected.square().sum())
-    eps = NEAR**2 * (1 / share**2 - 1)
-    return max(0.0, float(f"{eps:.3g}")) if eps > 1e-13 else 0.0
 
 
 def plain(values: Tensor) -> Tensor:
@@ -118,7 +106,7 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
     ffn, stream = proved.ffn, proved.stream
     keys, key_bias, gated_value, gated_bias = ffn.projections()
     bias = None if ffn.output_bias is None else added(proved, ffn.output_bias)
-    norm = _norm(stream.norm_before, d_model)
+    norm = fitted_norm(stream.norm_before, d_model)
     return FfnView(
         keys=plain(keys),
         key_bias=_plain(key_bias),
@@ -128,9 +116,9 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
         gated_value_bias=_plain(gated_bias),
         phi=named(ffn.phi, ffn.gated),
         norm=norm,
-        word_norm=norm or _norm(stream.middle_norm, d_model),
+        word_norm=norm or fitted_norm(stream.middle_norm, d_model),
         stages=partial(ffn_stages, proved, ()),
-        write_norm=_norm(stream.written_norm, d_model),
+        write_norm=fitted_norm(stream.written_norm, d_model),
     )
 
 
@@ -142,14 +130,8 @@ def attention_view(heads: HeadRoles, r: float) -> AttentionView:
     return AttentionView(outputs, None if bias is None else plain(r * bias))
 
 
-def _norm(call: Call | None, d_model: int) -> Norm | None:
-    if call is None:
-        return None
-    with unrecorded():
-        return fitted_norm(call.module, d_model)
-
-
 @torch.no_grad()
+@unrecorded()
 def word_head(model: Any, proof: Proof) -> WordHead | None:
     """How the last stream becomes a score for each word; None if the network computes no logits.
 
@@ -167,8 +149,8 @@ def word_head(model: Any, proof: Proof) -> WordHead | None:
     vectors = plain(weight)
     if vectors.shape[1] != stream.shape[1]:
         return WordHead(None, None, None, tied)
-    fitted = [_norm(call, stream.shape[1]) for call in _final_norms(model, proof, stream)]
-    for norm in (*(each for each in fitted if each is not None), None):
+    fitted = [fitted_norm(call, stream.shape[1]) for call in _final_norms(model, proof, stream)]
+    for norm in (*filter(None, fitted), None):
         read = plain(stream) if norm is None else norm(plain(stream))
         products = read @ vectors.mT
         wanted = logits if bias is None else logits - bias

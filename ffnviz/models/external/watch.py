@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -164,31 +164,26 @@ def _fused(
     """softmax(s Q Kᵀ + mask), on demand, and V, of the arguments of PyTorch's fused function."""
     group = query.shape[-3] // key.shape[-3] if enable_gqa else 1
     query, key, value = map(keep, (query, key, value))
-    pattern = partial(_pattern, query, key, attn_mask, is_causal, scale, group)
+    scale = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
+
+    def pattern() -> Tensor:
+        """In float32 at least; a token that may attend to nothing gathers nothing."""
+        wide = torch.promote_types(query.dtype, torch.float32)
+        scores = scale * query.to(wide) @ key.repeat_interleave(group, -3).to(wide).mT
+        if is_causal:
+            scores += torch.full_like(scores[0, 0], -math.inf).triu_(
+                1
+            )  # faster than filling a mask
+        if attn_mask is None:
+            return _batched(scores.softmax(-1))
+        forbids = attn_mask.dtype == torch.bool  # rather than being added
+        scores = scores.masked_fill(~attn_mask, -math.inf) if forbids else scores + attn_mask
+        return _batched(scores.softmax(-1).nan_to_num_(0))
+
     held = (query, key) if attn_mask is None else (query, key, attn_mask)
     values = value.repeat_interleave(group, -3) if group > 1 else value
     shape = (*query.shape[:-2], *value.shape[-2:])
     return Mix(pattern, held, _batched(values.expand(shape)))
-
-
-def _pattern(
-    q: Tensor, k: Tensor, mask: Tensor | None, is_causal: bool, scale: float | None, group: int
-) -> Tensor:
-    """softmax(s Q Kᵀ + mask), (B, n_heads, T, T), in float32 at least.
-
-    A token that may attend to nothing gathers nothing.
-    """
-    k = k.repeat_interleave(group, -3)
-    wide = torch.promote_types(q.dtype, torch.float32)
-    scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-    scores = scale * q.to(wide) @ k.to(wide).mT
-    if is_causal:
-        scores += torch.full_like(scores[0, 0], -math.inf).triu_(1)  # faster than to fill a mask
-    if mask is None:
-        return _batched(scores.softmax(-1))
-    forbids = mask.dtype == torch.bool  # rather than being added
-    scores = scores.masked_fill(~mask, -math.inf) if forbids else scores + mask
-    return _batched(scores.softmax(-1).nan_to_num_(0))
 
 
 class PassEnded(Exception):  # noqa: N818, as nothing is wrong
