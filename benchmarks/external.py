@@ -17,9 +17,8 @@ from torch import nn
 from benchmarks.measure import machine, ratios, table
 from ffnviz.analysis.measuring import in_turn
 from ffnviz.models.external.hooks import Recording, record
-from ffnviz.models.external.loading import CPU
 from ffnviz.models.external.network import ExternalNetwork
-from ffnviz.models.external.opening import proved_network
+from ffnviz.models.external.opening import CPU, proved_network
 from ffnviz.models.external.proof import prove
 from ffnviz.models.trace import StreamTrace, nbytes_of
 

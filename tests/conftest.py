@@ -20,9 +20,9 @@ import jaxtyping
 assert not any(name.startswith("ffnviz.models") for name in sys.modules), "imported before the hook"
 MODELS = Path(__file__).parents[1] / "ffnviz" / "models"
 # encoder.config and edit say what is allowed when a value is wrong; network has signatures only,
-# and batches takes one.
+# and batches and fingerprint take one.
 UNCHECKED = (
-    "network", "batches", "edit", "registry", "assets", "installing", "external", "encoder",
+    "network", "batches", "fingerprint", "edit", "registry", "external", "encoder",
     "encoder.config",
 )  # fmt: skip
 jaxtyping.install_import_hook(

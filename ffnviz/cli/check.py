@@ -16,7 +16,7 @@ from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.proof import EQUATIONS, spread
 from ffnviz.models.network import Network
-from ffnviz.models.registry import OURS, is_ours, load, load_request
+from ffnviz.models.registry import OURS, is_ours, load
 
 
 @click.command()
@@ -44,8 +44,8 @@ def check(
         return
     started = time.perf_counter()
     with options.reported(ModelFolderError):
-        request = load_request(NetworkRequest(path_or_id, dtype, revision), device)
-        network = open_external(request, say=partial(click.echo, err=as_json))
+        request = NetworkRequest(path_or_id, dtype, revision)
+        network = open_external(request, device, say=partial(click.echo, err=as_json))
     if as_json:
         options.show_json(_report(network) | {"seconds": time.perf_counter() - started})
         return

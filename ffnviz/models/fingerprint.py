@@ -3,17 +3,16 @@
 import hashlib
 import json
 import zipfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Protocol, runtime_checkable
 
 import torch
 from torch import Tensor
 
 from ffnviz.models.card import Sizes
 from ffnviz.models.config import config
-from ffnviz.models.views import FfnView
+from ffnviz.models.network import Network
 
 STEP = 61  # a prime, so that no row or column of a large matrix is passed over
 WHOLE = 2**16  # values of a tensor that is small enough to be taken whole
@@ -34,14 +33,14 @@ def fingerprint(sizes: Sizes, tensors: Iterable[Tensor]) -> str:
     return digest.hexdigest()[:16]
 
 
-def former_fingerprint(sizes: Sizes, ffn: Callable[[int], FfnView]) -> str:
+def former_fingerprint(network: Network) -> str:
     """The fingerprint in index files before version 3: of 32 weights of each block's first 8 keys.
 
     It does not tell apart networks that differ only elsewhere.
     """
-    digest = hashlib.sha256(_sizes_bytes(sizes))
-    for block in range(sizes.n_blocks):
-        digest.update(_rounded_bytes(ffn(block).keys[:8, :32].detach()))
+    digest = hashlib.sha256(_sizes_bytes(network.sizes))
+    for block in range(network.sizes.n_blocks):
+        digest.update(_rounded_bytes(network.ffn(block).keys[:8, :32].detach()))
     return digest.hexdigest()[:16]
 
 
@@ -58,27 +57,13 @@ def _rounded_bytes(values: Tensor) -> bytes:
 VERSION = 3  # of an index file; before it, fingerprints were of the FFNs' first weights alone
 
 
-@runtime_checkable
-class Fingerprinted(Protocol):
-    """What an index is compared with: a network's fingerprints, or what they are made of."""
-
-    @property
-    def fingerprint(self) -> str: ...  # noqa: D102
-    @property
-    def sizes(self) -> Sizes: ...  # noqa: D102
-    def ffn(self, block: int) -> FfnView: ...  # noqa: D102
-
-
-def is_of(path: Path, network: Fingerprinted) -> bool:
+def is_of(path: Path, network: Network) -> bool:
     """Whether an index is of this network, by the fingerprint of its own version of ffnviz."""
-    fingerprint = made_of(path)
-    return bool(fingerprint) and fingerprint in (
-        network.fingerprint,
-        former_fingerprint(network.sizes, network.ffn),
-    )
+    made = made_of(path)
+    return bool(made) and made in (network.fingerprint, former_fingerprint(network))
 
 
-def index_for(network: Fingerprinted, usual: Sequence[Path] = ()) -> Path | None:
+def index_for(network: Network, usual: Sequence[Path] = ()) -> Path | None:
     """The index of a network: the last that fits of the configuration's, or else a usual one."""
     candidates = [*usual, *config().indexes]
     return next((path for path in reversed(candidates) if is_of(path, network)), None)

@@ -14,7 +14,6 @@ from ffnviz.models.device import usable_device
 from ffnviz.models.encoder.folder import COUNTS
 from ffnviz.models.encoder.model import TWINS, Model
 from ffnviz.models.encoder.model import load as load_ours
-from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import COLOURS, default_label, open_external, slug
 from ffnviz.models.external.proof import LONGEST
@@ -64,24 +63,27 @@ def usual_device() -> str:
 
 
 def _opened(name: str, request: NetworkRequest, device: str, say: Say) -> Model | ExternalNetwork:
-    place = [key for key, each in available_networks().items() if each].index(name)
-    colour, label = colour_of(place), _label(request.name)
     with _ONE_AT_A_TIME:
         key = (name, device)
-        if key not in _OPENED and is_ours(request.name):
+        if key in _OPENED:
+            return _OPENED[key]
+        others = {key: each for key, each in available_networks().items() if each}
+        colour = colour_of([*others].index(name))
+        # Its folder's name, behind the parent's if another network has the same.
+        label = default_label(request.name)
+        path = Path(request.name).expanduser()
+        parent = path.resolve().parent.name if path.exists() else ""
+        if parent and [default_label(other.name) for other in others.values()].count(label) > 1:
+            label = f"{parent}/{label}"
+        if is_ours(request.name):
             own = load_ours(request.name, device)
             _OPENED[key] = replace(own, name=name, label=label, colour=colour)
             say(f"{label}: {OURS}")
-        if key not in _OPENED:
-            wanted = load_request(request, device)
-            _OPENED[key] = open_external(wanted, name, colour, say, label, LONGEST)
+        else:
+            _OPENED[key] = open_external(
+                request, torch.device(device), name, colour, say, label, LONGEST
+            )
         return _OPENED[key]
-
-
-def load_request(request: NetworkRequest, device: str | torch.device) -> LoadRequest:
-    """The same request with its device and PyTorch's dtype, as `open_external` takes it."""
-    dtype = DTYPES[request.dtype] if request.dtype else None
-    return LoadRequest(request.name, torch.device(device), dtype, request.revision)
 
 
 def colour_of(place: int) -> str:
@@ -90,16 +92,6 @@ def colour_of(place: int) -> str:
         return COLOURS[place]
     red, green, blue = colorsys.hls_to_rgb(place * GOLDEN % 1, 0.42, 0.6)
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
-
-
-def _label(name: str) -> str:
-    """What pages call it: its folder, with the parent's name if another network has the same."""
-    label = default_label(name)
-    others = filter(None, available_networks().values())
-    path = Path(name).expanduser()
-    parent = path.resolve().parent.name if path.exists() else ""
-    is_shared = [default_label(other.name) for other in others].count(label) > 1
-    return f"{parent}/{label}" if is_shared and parent else label
 
 
 @overload
@@ -161,8 +153,7 @@ def load(
                 f"{'dtype' if revision is None else 'revision'}."
             )
         return load_ours(name, device)
-    request = NetworkRequest(str(name), wanted, revision)
-    return open_external(load_request(request, usable_device(device)))
+    return open_external(NetworkRequest(str(name), wanted, revision), usable_device(device))
 
 
 def is_ours(name: str | Path) -> bool:

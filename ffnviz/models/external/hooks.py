@@ -117,6 +117,11 @@ class Recording:
         """The values to keep, (B, T, width)."""
         return self.batched(self.keep(values))
 
+    def edited(self, values: Tensor, at: str) -> Tensor:
+        """The values with the running block's edits at this place; without any, the same tensor."""
+        edits = edits_of(self.edits, self.number, at)
+        return edited(self.batched(values), edits, at).reshape(values.shape) if edits else values
+
     @property
     def overwritten(self) -> bool:
         """Whether what was kept was changed since: some networks add in place."""
@@ -272,11 +277,9 @@ def _after(hook: Callable[[Recording, Any], Any]) -> Register:
 
 def _edited(recording: Recording, returned: Any, at: str) -> Any:
     """What a module returned, with the edits of the running block made that are `at` this place."""
-    edits = edits_of(recording.edits, recording.number, at)
-    if not edits:
-        return returned
     values = stream_out(returned)
-    return with_stream(returned, edited(recording.batched(values), edits, at).reshape(values.shape))
+    changed = recording.edited(values, at)
+    return returned if changed is values else with_stream(returned, changed)
 
 
 def _begin_block(recording: Recording, args: Any, kwargs: Any) -> Any:
@@ -312,12 +315,9 @@ def _edit_attention(proof: Proof, recording: Recording, returned: Any) -> Any:
 
 
 def _edit_heads(recording: Recording, args: Any, kwargs: Any) -> Any:
-    edits = edits_of(recording.edits, recording.number, "heads")
-    if not edits:
+    if not edits_of(recording.edits, recording.number, "heads"):
         return None
-    z = args[0]
-    changed = edited(recording.batched(z), edits, "heads").reshape(z.shape)
-    return (changed, *args[1:]), kwargs
+    return (recording.edited(args[0], "heads"), *args[1:]), kwargs
 
 
 def _input_recorder(name: str, condition: Condition = lambda r: not r.show) -> Any:
@@ -338,15 +338,14 @@ def _output_recorder(name: str, condition: Condition = lambda r: not r.show) -> 
 
 
 def _edit_hidden(recording: Recording, args: Any, kwargs: Any) -> Any:
-    edits, hidden = edits_of(recording.edits, recording.number, "hidden"), args[0]
+    hidden = args[0]
     if recording.show:
         see = recording.show.get(recording.number)
         if see is not None:
             see(recording.batched(hidden))
         if recording.number >= max(recording.show):
             raise PassEnded
-    if edits:
-        hidden = edited(recording.batched(hidden), edits).reshape(hidden.shape)
+    hidden = recording.edited(hidden, "hidden")
     if recording.holds:
         recording.block.hidden = recording.keep_batched(hidden)
     return (hidden, *args[1:]), kwargs

@@ -3,7 +3,6 @@
 import copy
 from collections import Counter
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -54,18 +53,7 @@ def check_numbers(model: nn.Module) -> None:
 
 MASKED = ("ForMaskedLM", "ForPreTraining", "WithLMHeadModel")
 HEADED = (*MASKED, "ForCausalLM", "LMHeadModel", "ForConditionalGeneration", "DoubleHeadsModel")
-CPU = torch.device("cpu")
 WRAPPERS = {"_orig_mod.": "torch.compile", "module.": "DistributedDataParallel"}
-
-
-@dataclass(frozen=True)
-class LoadRequest:
-    """Which network, and how it is to be loaded."""
-
-    name: str  # a folder, or a name on the Hugging Face Hub
-    device: torch.device = CPU  # where it is to run
-    dtype: torch.dtype | None = None  # None takes float32 for small ones on the CPU, else bfloat16
-    revision: str | None = None  # on the Hub; None takes the newest
 
 
 class Loaded(NamedTuple):
@@ -160,7 +148,7 @@ def shown_part(model: Any) -> Any:
     return encoder
 
 
-def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Footprint) -> Loaded:
+def loaded(kind: Any, config: Any, folder: Path, device: torch.device, size: Footprint) -> Loaded:
     """What is shown of the network, ready for inference."""
     try:
         whole, info = kind.from_pretrained(
@@ -173,7 +161,7 @@ def loaded(kind: Any, config: Any, folder: Path, wanted: LoadRequest, size: Foot
         )
         weights = dict(whole.named_parameters(remove_duplicate=False))
         shown = shown_part(whole)
-        model: nn.Module = shown.eval().requires_grad_(False).to(wanted.device)
+        model: nn.Module = shown.eval().requires_grad_(False).to(device)
     except (MemoryError, torch.OutOfMemoryError) as error:
         raise Refused(
             f"memory ran out while loading {gigabytes(size.n_bytes)}. Close other "

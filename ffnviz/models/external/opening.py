@@ -13,10 +13,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from ffnviz.models.config import install
+from ffnviz.models.config import NetworkRequest, install
 from ffnviz.models.external.hooks import remove_copied
 from ffnviz.models.external.loading import (
-    LoadRequest,
     check_mode,
     check_numbers,
     check_weights,
@@ -190,11 +189,13 @@ NO_NAMES = ("model", "checkpoint")  # folder names that say nothing
 COLOURS = ("#009e73", "#cc79a7", "#d55e00", "#8a6d00", "#5e60ce")  # in the order of opening
 DEPTH = re.compile(r"(^|_)(n_layer|layers|num_blocks)$")  # in config.json
 DEEPEST = 1_000  # as in Wang et al. 2022, DeepNet
+CPU = torch.device("cpu")
 Say = Callable[[str], None]
 
 
 def open_external(
-    wanted: LoadRequest,
+    wanted: NetworkRequest,
+    device: torch.device = CPU,
     name: str | None = None,
     colour: str = COLOURS[0],
     say: Say = lambda _: None,
@@ -221,24 +222,22 @@ def open_external(
             part = "; its encoder, which reads the text, is shown without its decoder"
             # The class for encoders alone accepts no other configuration.
             config.is_encoder_decoder = kind is not transformers.AutoModelForTextEncoding
-        size = _sized(kind, config, wanted)
+        size = _sized(kind, config, device, wanted.dtype)
         in_words = size.in_words + part
         say(f"{wanted.name}: {in_words}")
         if not local:
             folder = fetch(wanted.name, wanted.revision, [*SMALL, *WEIGHTS])
         check_files(folder)
-        load = partial(loaded, config=config, folder=folder, wanted=wanted, size=size)
+        load = partial(loaded, config=config, folder=folder, device=device, size=size)
         found = load(kind)
         headed = headed_kind(transformers, config)
         if kind is transformers.AutoModel and headed and unread_head(found, folder):
-            size = _sized(headed, config, wanted)
+            size = _sized(headed, config, device, wanted.dtype)
             load, in_words = partial(load, size=size), size.in_words
             found = load(headed)
-        model = found.model
-        tokenizer = tokenizer_of(transformers, folder, model)
-        probe, changed = find_probe(model, tokenizer, wanted.device)
-        load_base = partial(load, transformers.AutoModel)
-        model = without_chance(found, probe, load_base)
+        tokenizer = tokenizer_of(transformers, folder, found.model)
+        probe, changed = find_probe(found.model, tokenizer, device)
+        model = without_chance(found, probe, partial(load, transformers.AutoModel))
         label = label or default_label(wanted.name)
         name, about = name or slug(label), f"{label}: {in_words}"
         if size.dtype != torch.float32:
@@ -332,13 +331,12 @@ def _check_depth(settings: dict[str, Any]) -> None:
             )
 
 
-def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
-    if wanted.device.type == "cuda" and not torch.cuda.is_available():
+def _sized(kind: Any, config: Any, device: torch.device, dtype: str | None) -> Footprint:
+    if device.type == "cuda" and not torch.cuda.is_available():
         raise Refused("there is no GPU here that PyTorch can use. Give --device cpu")
+    wanted = getattr(torch, dtype) if dtype else None
     try:
-        size = footprint(
-            lambda: kind.from_config(copy.deepcopy(config)), wanted.device, wanted.dtype
-        )
+        size = footprint(lambda: kind.from_config(copy.deepcopy(config)), device, wanted)
     except Exception as error:  # no such class for this type, or sizes that do not go together
         if "Unrecognized configuration" in str(error):
             why = (
@@ -348,7 +346,7 @@ def _sized(kind: Any, config: Any, wanted: LoadRequest) -> Footprint:
         else:
             why = f"its config.json describes no network that can be built ({in_short(error)})"
         raise Refused(why) from error
-    too_much = too_large(size, wanted.device, free_bytes(wanted.device))
+    too_much = too_large(size, device, free_bytes(device))
     if too_much:
         raise Refused(too_much)
     return size
@@ -384,7 +382,7 @@ def from_module(
         raise TypeError(f"label = {label!r}: give a text: its name on pages and in messages.")
     name = label or type(model).__name__
     with refused_as(name):
-        if not isinstance(model, nn.Module) or not hasattr(model, "config"):
+        if not hasattr(model, "config") or not isinstance(model, nn.Module):
             raise Refused("it is not a transformers network. A folder is opened by ffnviz.load")
         check_mode(any(module.training for module in model.modules()))
         check_weights(model)

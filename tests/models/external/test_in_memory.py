@@ -15,8 +15,8 @@ from numpy.testing import assert_allclose
 from torch import nn
 
 import ffnviz
+from ffnviz.models.config import NetworkRequest
 from ffnviz.models.edit import Edit
-from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import from_module, open_external
 from ffnviz.models.external.proof import LONGEST, UNSAID, longest_text
@@ -43,7 +43,7 @@ def opened(**changes: Any) -> tuple[Any, ExternalNetwork]:
 def test_a_network_in_memory_is_the_one_of_its_folder_to_the_bit(
     family: str, tmp_path: Path
 ) -> None:
-    network = open_external(LoadRequest(str(save(family, tmp_path))))
+    network = open_external(NetworkRequest(str(save(family, tmp_path))))
     here = from_module(build(FAMILIES[family]), TOKENIZERS[family](), family)
     assert here.proof.errors == network.proof.errors
     assert here.sizes == network.sizes
@@ -138,7 +138,7 @@ def test_a_long_text_is_read_to_the_networks_own_limit(
     assert from_module(model, byte_level(), longest=130).sizes.max_tokens == 130
     save_with(model, tmp_path)
     assert load(tmp_path).sizes.max_tokens == 140
-    asked = LoadRequest(str(tmp_path))  # as pages do
+    asked = NetworkRequest(str(tmp_path))  # as pages do
     assert open_external(asked, longest=LONGEST).sizes.max_tokens == LONGEST
     relative = build(FAMILIES["T5's encoder"])  # without a table that ends somewhere
     assert longest_text(relative, two_texts()) == UNSAID

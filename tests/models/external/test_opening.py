@@ -22,7 +22,6 @@ from ffnviz.cli import main
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, install, use
 from ffnviz.models.external import memory, opening
-from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.external.refusal import CannotOpenError
 from tests.models.external.families import FAMILIES, GPT2, HEADS, SIZES, build
@@ -41,9 +40,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     return one
 
 
-def refused(name: str | Path, **wanted: Any) -> str:
+def refused(name: str | Path, device: str = "cpu", revision: str | None = None) -> str:
     with pytest.raises(CannotOpenError) as caught:
-        open_external(LoadRequest(str(name), **wanted))
+        open_external(NetworkRequest(str(name), revision=revision), torch.device(device))
     said = str(caught.value)
     assert said.startswith(f"{name}: ")
     assert "Traceback" not in said
@@ -69,7 +68,7 @@ def test_a_saved_network_opens_and_says_what_it_is(
     family: str, folders: Callable[[str], Path]
 ) -> None:
     said: list[str] = []
-    network = open_external(LoadRequest(str(folders(family))), say=said.append)
+    network = open_external(NetworkRequest(str(folders(family))), say=said.append)
     assert "parameters" in said[0]
     assert "float32" in said[0]
     assert [line[:2] for line in said[1:]] == ["E1", "E2", "E3", "E4", "E5"]
@@ -92,7 +91,7 @@ def test_what_is_wrong_with_a_folder_is_said(
     shutil.copytree(folders("GPT-2"), folder)
     breaks(folder)
     with pytest.raises(CannotOpenError, match=said):
-        open_external(LoadRequest(str(folder)))
+        open_external(NetworkRequest(str(folder)))
 
 
 def test_no_such_folder_and_no_such_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,7 +154,7 @@ def test_what_is_missing_on_the_way_is_said(
         patch.setattr(T.AutoModelForCausalLM, "from_pretrained", full)
         assert "memory ran out" in refused(folders("GPT-2"))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    assert "--device cpu" in refused(folders("GPT-2"), device=torch.device("cuda"))
+    assert "--device cpu" in refused(folders("GPT-2"), device="cuda")
     monkeypatch.setitem(sys.modules, "transformers", None)
     assert install("hf") in refused(folders("GPT-2"))
 
@@ -241,7 +240,7 @@ def test_what_is_unlike_most_is_refused_in_a_sentence(name: str, tmp_path: Path)
 def test_one_that_reads_few_tokens_is_proved_on_as_many(tmp_path: Path) -> None:
     for n in (2, 20):
         save_with(build(partial(_gpt2, n_positions=n)), tmp_path)
-        network = open_external(LoadRequest(str(tmp_path)))
+        network = open_external(NetworkRequest(str(tmp_path)))
         assert network.max_tokens == n
         trace = network.trace("she sat on the mat and out of the door")
         assert len(trace.tokens) == n
@@ -250,7 +249,7 @@ def test_one_that_reads_few_tokens_is_proved_on_as_many(tmp_path: Path) -> None:
         assert torch.allclose(trace.logits, told.logits[0], atol=2e-5)
     config = T.RobertaConfig(**{**SIZES, "max_position_embeddings": 10}, pad_token_id=1)
     save_with(build(lambda: T.RobertaForMaskedLM(config)), tmp_path)
-    assert open_external(LoadRequest(str(tmp_path))).max_tokens == 8, "its table has an offset"
+    assert open_external(NetworkRequest(str(tmp_path))).max_tokens == 8, "its table has an offset"
 
 
 @pytest.mark.parametrize(
@@ -273,4 +272,4 @@ def test_a_fault_of_our_own_is_not_said_to_be_the_networks(
 
     monkeypatch.setattr("ffnviz.models.external.proof.find_ffn", ours)
     with pytest.raises(ZeroDivisionError):
-        open_external(LoadRequest(str(folders("GPT-2"))))
+        open_external(NetworkRequest(str(folders("GPT-2"))))

@@ -7,7 +7,7 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from ffnviz.models.external.loading import LoadRequest
+from ffnviz.models.config import NetworkRequest
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import open_external
 from ffnviz.models.network import NotForThisNetwork
@@ -25,7 +25,7 @@ def minilm_folder() -> Path:
 
 @pytest.fixture(scope="module")
 def minilm() -> ExternalNetwork:
-    return open_external(LoadRequest(str(minilm_folder())))
+    return open_external(NetworkRequest(str(minilm_folder())))
 
 
 def test_it_is_what_its_card_says(minilm: ExternalNetwork) -> None:

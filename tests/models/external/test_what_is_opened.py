@@ -15,7 +15,6 @@ from torch import nn
 import ffnviz
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, config, use
-from ffnviz.models.external.loading import LoadRequest
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.opening import from_module, open_external
 from ffnviz.models.external.refusal import CannotOpenError
@@ -54,7 +53,7 @@ WITH_EYES: dict[str, Callable[[], nn.Module]] = {
 
 
 def _logits_are_the_networks_own(folder: Path, model: Any) -> ExternalNetwork:
-    network = open_external(LoadRequest(str(folder)))
+    network = open_external(NetworkRequest(str(folder)))
     trace = network.trace("the cat sat")
     assert network.card.has_word_head
     with torch.inference_mode():
@@ -86,12 +85,12 @@ def test_where_the_weights_have_no_head_there_is_none(tmp_path: Path) -> None:
     save("BERT without a head", tmp_path)
     for architectures in (None, ["BertModel"], ["BertForMaskedLM"]):
         configure(tmp_path, architectures=architectures)
-        network = open_external(LoadRequest(str(tmp_path)))
+        network = open_external(NetworkRequest(str(tmp_path)))
         assert network.head is None
         assert not network.card.has_word_head
     change_weights(tmp_path, lambda weights: weights.update({"speaks.weight": torch.ones(97, 32)}))
     with pytest.raises(CannotOpenError, match=r"speaks\.weight in its weights looks like a word"):
-        open_external(LoadRequest(str(tmp_path)))
+        open_external(NetworkRequest(str(tmp_path)))
 
 
 def test_a_word_that_the_vocabulary_has_behind_a_space_too_is_pointed_to() -> None:
@@ -133,7 +132,7 @@ def test_its_streams_are_those_of_the_whole_networks_encoder(name: str, tmp_path
     model: Any = build(WITH_DECODERS[name])
     save_with(model, tmp_path, metaspace)
     whole, lines = type(model).from_pretrained(tmp_path).eval(), list[str]()
-    network = open_external(LoadRequest(str(tmp_path)), say=lines.append)
+    network = open_external(NetworkRequest(str(tmp_path)), say=lines.append)
     assert "its encoder, which reads the text, is shown without its decoder" in lines[0]
     assert "without its decoder" in network.card.proof[0]
     trace = network.trace("the cat sat on the mat")
@@ -152,10 +151,10 @@ def _without(folder: Path, part: str) -> None:
 def test_only_what_its_encoder_lacks_is_missed(tmp_path: Path) -> None:
     save_with(build(WITH_DECODERS["BART"]), tmp_path, metaspace)
     _without(tmp_path, "decoder.layers.1.fc1")
-    open_external(LoadRequest(str(tmp_path)))
+    open_external(NetworkRequest(str(tmp_path)))
     _without(tmp_path, "encoder.layers.1.fc1")
     with pytest.raises(CannotOpenError, match=r"missing, first encoder.layers.1.fc1.bias"):
-        open_external(LoadRequest(str(tmp_path)))
+        open_external(NetworkRequest(str(tmp_path)))
 
 
 def test_an_encoder_that_is_no_network_of_its_own_is_named(tmp_path: Path) -> None:
@@ -163,7 +162,7 @@ def test_an_encoder_that_is_no_network_of_its_own_is_named(tmp_path: Path) -> No
     fsmt = T.FSMTConfig(langs=["en", "de"], src_vocab_size=97, tgt_vocab_size=97, **sizes)
     save_with(build(lambda: T.FSMTForConditionalGeneration(fsmt)), tmp_path, metaspace)
     with pytest.raises(CannotOpenError, match=r"FSMTEncoder. cannot be run by itself"):
-        open_external(LoadRequest(str(tmp_path)))
+        open_external(NetworkRequest(str(tmp_path)))
 
 
 # A tokenizer may have more entries than the network has vectors, as that of Gemma 3.
