@@ -18,6 +18,7 @@ from ffnviz.analysis.causal.measure import logit_difference
 INSIDE = {
     "Encoder", "EncoderTrace", "StreamRecord", "Block", "BlockRecord", "LazyValue", "ProvedBlock",
     "FfnRoles", "StreamRoles", "AttentionRoles", "HeadRoles", "Call", "TokenizerLike", "Views",
+    "WeightsWatch",
 }  # fmt: skip
 # What somebody makes; all else is made by the library.
 MADE = ("Description", "Edit", "EncoderConfig", "ExternalNetwork", "Model", "Noise", "Sae")

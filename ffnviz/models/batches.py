@@ -126,6 +126,11 @@ class ReadsTexts:
         batches = _batches(_encoded(self, texts, edits), self.sizes.d_ff, batch, pads)
         return chain.from_iterable(_batch_traces(self, each, edits) for each in batches)
 
+    def head_shape(self: _Runs, block: int) -> tuple[int, int]:
+        """How many heads a block has, and how wide each is; see heads."""
+        n_heads, d_head, _ = self.heads(block).outputs.shape
+        return n_heads, d_head
+
 
 def _batch_traces(
     network: _Runs, encodings: list[Encoding], edits: Sequence[Edit]

@@ -282,12 +282,6 @@ class Model(ReadsTexts):
         outputs = torch.unflatten(out.weight.mT, 0, (attention.n_heads, -1))
         return AttentionView(outputs, out.bias)
 
-    def head_shape(self, block: int) -> tuple[int, int]:
-        """How many heads a block has, and how wide each is: the same in all of them."""
-        c = self.encoder.config
-        place_of("block", block, c.n_blocks)
-        return c.n_heads, c.d_model // c.n_heads
-
     @torch.no_grad()
     def logits(self, rows: Tensor) -> Tensor:
         """Rows of the stream read as if it were the last, (…, d_model) -> (…, vocab_size)."""

@@ -15,7 +15,7 @@ def rows(values: Tensor) -> Tensor:
 
 
 def wide(values: Tensor) -> Tensor:
-    """The values in float32, or in float64 if that is what they are in."""
+    """The values in float32, or in float64 if they are in it: NumPy takes no bfloat16."""
     return values if values.dtype == torch.float64 else values.float()
 
 

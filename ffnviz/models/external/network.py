@@ -22,7 +22,7 @@ from ffnviz.models.batches import ReadsTexts
 from ffnviz.models.card import Card, Provenance, Sizes
 from ffnviz.models.edit import Edit, Edits, all_of, edits_of
 from ffnviz.models.external import hooks, tracing, views
-from ffnviz.models.external.compare import error
+from ffnviz.models.external.compare import error, wide
 from ffnviz.models.external.compare import rows as as_rows
 from ffnviz.models.external.loading import check_mode, check_weights
 from ffnviz.models.external.memory import check_memory
@@ -255,11 +255,6 @@ class ExternalNetwork(ReadsTexts):
         n = ids.shape[-1]
         return tuple(each.settled(self.sizes, n, self.head_shape) for each in all_of(edits))
 
-    def head_shape(self, block: int) -> tuple[int, int]:
-        """How many heads a block has, and how wide each is; see heads."""
-        n_heads, d_head, _ = self.heads(block).outputs.shape
-        return n_heads, d_head
-
     @property
     def _seen_heads(self) -> tuple[int, ...]:
         blocks = enumerate(self.proof.blocks)
@@ -287,10 +282,10 @@ class ExternalNetwork(ReadsTexts):
         for number, block in enumerate(recorded_blocks):
             # What one block writes the next one reads: it is kept once.
             same = blocks and block.input is recorded_blocks[number - 1].output
-            before = blocks[-1].output if same else tracing.in_shape(block.input, ids.shape)
+            before = blocks[-1].output if same else views.in_shape(block.input, ids.shape)
             proved, own = self.proof.blocks[number], edits_of(written, number)
             blocks.append(tracing.block_trace(proved, block, own, before, attention[number], guard))
-        embedding = tracing.in_shape(recorded_blocks[0].read, ids.shape)
+        embedding = views.in_shape(recorded_blocks[0].read, ids.shape)
         unembed = guard(self.logits)
         return StreamTrace(ids, embedding, tuple(blocks), blocks[-1].output, unembed)
 
@@ -369,7 +364,7 @@ class ExternalNetwork(ReadsTexts):
             batch = self._batched(ids.clone())
             recording = hooks.Recording(batch, self._as_written(settled), to_the_end=True)
             logits = result_of(hooks.record(self.model, recording))
-            return views.plain(logits).reshape(*ids.shape, -1)
+            return views.in_shape(logits, ids.shape)
 
     def walk(self, ids: Tensor) -> Iterator[BlockTrace]:
         """The blocks' stages for ids, (*batch, T), one block after the other, none kept."""
@@ -396,7 +391,7 @@ class ExternalNetwork(ReadsTexts):
 
         def show(number: int, hidden: Tensor) -> None:
             remaining.remove(number)
-            see(tracing.in_shape(hidden, ids.shape))
+            see(views.in_shape(hidden, ids.shape))
 
         shown = {number: partial(show, number) for number in blocks}
         hooks.record(self.model, hooks.Recording(self._batched(ids), show=shown))
@@ -418,7 +413,7 @@ class ExternalNetwork(ReadsTexts):
         stream = as_rows(rows).to(self.proof.last.dtype)
         parts = torch.split(stream, max(1, AT_ONCE // self.sizes.vocab_size))
         with hooks.unrecorded():
-            made = [views.plain(tail(self.model, part)) for part in parts]
+            made = [wide(tail(self.model, part)) for part in parts]
         logits = made[0] if len(made) == 1 else torch.cat(made)  # a copy of them would take long
         return logits.reshape(*rows.shape[:-1], -1)
 
@@ -450,4 +445,4 @@ class ExternalNetwork(ReadsTexts):
         self._checked()
         written = output / self.proof.blocks[block].ffn_multiplier
         last = self._recorded(trace.ids, write={block: written})[-1].output
-        return views.plain(hooks.recorded(last)).reshape(output.shape)
+        return wide(hooks.recorded(last)).reshape(output.shape)

@@ -12,9 +12,11 @@ from ffnviz.models.edit import Edit, edits_of
 from ffnviz.models.encoder.attention import AttentionPatterns, AttentionStages
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord
 from ffnviz.models.external import views
+from ffnviz.models.external.compare import wide
 from ffnviz.models.external.hooks import RecordedBlock, recorded, unrecorded
 from ffnviz.models.external.proof import Proof, ProvedBlock
 from ffnviz.models.external.roles import PARALLEL, split
+from ffnviz.models.external.views import in_shape
 from ffnviz.models.external.watch import Mix
 from ffnviz.models.network import NotForThisNetwork
 from ffnviz.models.trace import BlockTrace, LazyValue, SharedValues
@@ -56,23 +58,17 @@ def block_trace(
     ffn_input = _recomputed_input(proved, block, before, middle)
 
     def stages() -> FeedForwardRecord:
-        return _reshaped(views.ffn_stages(proved, edits, ffn_input()), shape)
+        return views.ffn_stages(proved, edits, ffn_input(), shape)
 
     held = None
     if block.up is not None and block.hidden is not None and block.written is not None:
         x, (pre, value) = recorded(block.ffn_input), split(block.up, block.gate, proved.ffn.half)
-        record = views.as_record(proved, x, pre, value, block.hidden, block.written)
-        held = _reshaped(record, shape)
+        held = views.as_record(proved, shape, x, pre, value, block.hidden, block.written)
     after = in_shape(recorded(block.output), shape)
     behind_ffn = None
     if stream.goes_on:
         behind_ffn = in_shape(between + recorded(block.added), shape)
     return BlockTrace(before, middle, after, attention, LazyValue(guard(stages), held), behind_ffn)
-
-
-def in_shape(values: Tensor, shape: torch.Size) -> Tensor:
-    """Values of a pass, (B, T, width), in the shape of the ids and in float32 at least."""
-    return views.plain(values).reshape(*shape, values.shape[-1])
 
 
 def _recomputed_input(
@@ -95,13 +91,6 @@ def _recomputed_input(
             return read if norm is None else norm.module(read)
 
     return compute
-
-
-def _reshaped(record: FeedForwardRecord, shape: torch.Size) -> FeedForwardRecord:
-    values: dict[str, Any] = {
-        name: stage.reshape(*shape, stage.shape[-1]) for name, stage in vars(record).items()
-    }
-    return type(record)(**values)
 
 
 def seen_heads(proof: Proof, blocks: Sequence[RecordedBlock]) -> list[SeenHeads | None]:
@@ -134,7 +123,7 @@ def attention_of(
         if heads is None:
             raise RuntimeError("a tested module did not run")
         mix = heads.mix.weights, heads.mix.values
-        weights, values = (views.plain(x).reshape(*shape[:-1], -1, *x.shape[-2:]) for x in mix)
+        weights, values = (wide(x).reshape(*shape[:-1], -1, *x.shape[-2:]) for x in mix)
         read, output = in_shape(heads.read, shape), attention.multiplier * heads.wrote
         own = edits_of(edits, number, "heads")
         return AttentionPatterns(read, weights, values, in_shape(output, shape), proof.causal, own)

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from ffnviz.models.edit import Edit, edited
 from ffnviz.models.encoder.feed_forward import FeedForwardRecord, GatedFeedForwardRecord
-from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same
+from ffnviz.models.external.compare import TOLERANCE, best_multiple, error, rows, same, wide
 from ffnviz.models.external.hooks import unrecorded
 from ffnviz.models.external.phi import named
 from ffnviz.models.external.proof import Proof, ProvedBlock, tail
@@ -65,40 +65,52 @@ def fitted_norm(call: Call | None, d_model: int) -> Norm | None:
     return Norm(gain.to(device), bias_on_device, eps, centred)
 
 
-def plain(values: Tensor) -> Tensor:
-    """Half precision as float32, which NumPy and our own sums take; all else as it is."""
-    return values.float() if values.dtype in (torch.bfloat16, torch.float16) else values
-
-
-def _plain(values: Tensor | None) -> Tensor | None:
-    return None if values is None else plain(values)
-
-
 def added(proved: ProvedBlock, written: Tensor) -> Tensor:
     """What the FFN adds to the stream (before any norm of it), of what its last layer wrote."""
     r = proved.ffn_multiplier
     return written if r == 1 else r * written
 
 
+def in_shape(values: Tensor, shape: torch.Size) -> Tensor:
+    """Values of a pass, (B, T, width), in the shape of the ids and in float32 at least."""
+    return wide(values).reshape(*shape, values.shape[-1])
+
+
 @torch.no_grad()
-def ffn_stages(proved: ProvedBlock, edits: tuple[Edit, ...], x: Tensor) -> FeedForwardRecord:
-    """All stages for the FFN's input, (…, T, d_model), by the network's own modules."""
+def ffn_stages(
+    proved: ProvedBlock, edits: tuple[Edit, ...], x: Tensor, shape: torch.Size | None = None
+) -> FeedForwardRecord:
+    """All stages for the FFN's input, by the network's own modules.
+
+    In the input's shape, (…, T, d_model), or in another one, such as that of the ids.
+    """
     weight: Any = proved.ffn.down.module.weight
     with unrecorded():
         pre, value, hidden = proved.ffn.stages(x.to(weight.dtype))
         hidden = edited(hidden, edits)
         written = edited(proved.ffn.down.module(hidden), edits, "ffn")
-    return as_record(proved, x, pre, value, hidden, written)
+    return as_record(proved, shape or x.shape[:-1], x, pre, value, hidden, written)
 
 
 def as_record(
-    proved: ProvedBlock, x: Tensor, pre: Tensor, value: Tensor | None, hidden: Tensor, wrote: Tensor
+    proved: ProvedBlock,
+    shape: torch.Size,
+    x: Tensor,
+    pre: Tensor,
+    value: Tensor | None,
+    hidden: Tensor,
+    wrote: Tensor,
 ) -> FeedForwardRecord:
     """The stages as one of our own records."""
-    x, pre, hidden, output = (plain(each) for each in (x, pre, hidden, added(proved, wrote)))
+    stages = (x, pre, hidden, added(proved, wrote))
+    x, pre, hidden, output = (in_shape(stage, shape) for stage in stages)
     if value is None:
         return FeedForwardRecord(x, pre, hidden, output)
-    return GatedFeedForwardRecord(x, pre, hidden, output, plain(value))
+    return GatedFeedForwardRecord(x, pre, hidden, output, in_shape(value, shape))
+
+
+def _wide(values: Tensor | None) -> Tensor | None:
+    return None if values is None else wide(values)
 
 
 def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
@@ -108,12 +120,12 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
     bias = None if ffn.output_bias is None else added(proved, ffn.output_bias)
     norm = fitted_norm(stream.norm_before, d_model)
     return FfnView(
-        keys=plain(keys),
-        key_bias=_plain(key_bias),
-        values=plain(added(proved, ffn.values)),
-        output_bias=_plain(bias),
-        gated_value=_plain(gated_value),
-        gated_value_bias=_plain(gated_bias),
+        keys=wide(keys),
+        key_bias=_wide(key_bias),
+        values=wide(added(proved, ffn.values)),
+        output_bias=_wide(bias),
+        gated_value=_wide(gated_value),
+        gated_value_bias=_wide(gated_bias),
         phi=named(ffn.phi, ffn.gated),
         norm=norm,
         word_norm=norm or fitted_norm(stream.middle_norm, d_model),
@@ -126,8 +138,8 @@ def ffn_view(proved: ProvedBlock, d_model: int) -> FfnView:
 def attention_view(heads: HeadRoles, r: float) -> AttentionView:
     """One block's heads; what they write is multiplied by r before it is added."""
     matrix, bias, _ = as_product(heads.out)
-    outputs = torch.unflatten(plain(r * matrix), 0, (heads.n_heads, -1))
-    return AttentionView(outputs, None if bias is None else plain(r * bias))
+    outputs = torch.unflatten(wide(r * matrix), 0, (heads.n_heads, -1))
+    return AttentionView(outputs, None if bias is None else wide(r * bias))
 
 
 @torch.no_grad()
@@ -142,16 +154,16 @@ def word_head(model: Any, proof: Proof) -> WordHead | None:
     weight = getattr(output, "weight", None)
     if not isinstance(weight, Tensor) or proof.result.shape[-1] != len(weight):
         return None
-    stream, logits = rows(proof.last), plain(rows(proof.result))
+    stream, logits = rows(proof.last), wide(rows(proof.result))
     tied = weight is model.get_input_embeddings().weight
     bias = getattr(output, "bias", None)
-    bias = plain(bias) if isinstance(bias, Tensor) else None
-    vectors = plain(weight)
+    bias = wide(bias) if isinstance(bias, Tensor) else None
+    vectors = wide(weight)
     if vectors.shape[1] != stream.shape[1]:
         return WordHead(None, None, None, tied)
     fitted = [fitted_norm(call, stream.shape[1]) for call in _final_norms(model, proof, stream)]
     for norm in (*filter(None, fitted), None):
-        read = plain(stream) if norm is None else norm(plain(stream))
+        read = wide(stream) if norm is None else norm(wide(stream))
         products = read @ vectors.mT
         wanted = logits if bias is None else logits - bias
         s = best_multiple(products, wanted)
@@ -190,7 +202,7 @@ def input_words(model: Any, proof: Proof, ids: Tensor, d_model: int) -> WordVect
     weight = model.get_input_embeddings().weight
     if weight.shape[1] != d_model:
         return None
-    table, first = plain(weight), plain(proof.embedding)
+    table, first = wide(weight), wide(proof.embedding)
     looked_up = table[ids]
     s = best_multiple(looked_up, first)
     scaled = abs(s - 1) > 1e-3 and error(s * looked_up, first) <= TOLERANCE[weight.dtype] * 50
