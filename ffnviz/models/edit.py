@@ -91,7 +91,7 @@ class Edit:
         for name in ("neurons", "tokens", "heads"):
             if getattr(self, name) is not None:
                 copies[name] = given = whole_numbers(name, getattr(self, name))
-                if len(set(given)) < len(given) and _mask_length(given) is None:
+                if len(set(given)) < len(given) and not _is_mask(given):
                     raise ValueError(f"{name} names one of them twice: give each once.")
         if self.scale is not None:
             copies["scale"] = finite_number("scale", self.scale)
@@ -118,12 +118,14 @@ class Edit:
         return hash(self._key)
 
     @cached_property
-    def _neuron_indices(self) -> Tensor:
-        return torch.tensor(self.neuron_places, dtype=torch.long)
-
-    @cached_property
-    def _token_indices(self) -> Tensor:
-        return torch.tensor(self.token_places, dtype=torch.long)
+    def _indices(self) -> list[tuple[int, Tensor]]:
+        """The axes along which it does not change all, each with the places that it changes."""
+        named = {-2: self.tokens, -1: self.neurons}
+        return [
+            (axis, torch.tensor(_places(given), dtype=torch.long))
+            for axis, given in named.items()
+            if given is not None
+        ]
 
     @property
     def neuron_places(self) -> list[int]:
@@ -142,14 +144,7 @@ class Edit:
             ValueError: if a tensor cannot be spread over what it is to fix or to be added to, or a
                 number is beyond the precision.
         """
-        kept = [
-            (axis, indices.to(values.device))
-            for axis, given, indices in (
-                (-2, self.tokens, self._token_indices),
-                (-1, self.neurons, self._neuron_indices),
-            )
-            if given is not None
-        ]
+        kept = [(axis, indices.to(values.device)) for axis, indices in self._indices]
         parts = [values]
         for axis, indices in kept:
             parts.append(parts[-1].index_select(axis, indices))
@@ -225,14 +220,14 @@ def all_of(edits: Edits) -> tuple[Edit, ...]:
     return made
 
 
-def _mask_length(values: Any) -> int | None:
-    """The length of a mask; None of numbers."""
-    return len(values) if values and type(values[0]) is bool else None
+def _is_mask(values: Any) -> bool:
+    """Whether these are True and False rather than numbers."""
+    return bool(values) and type(values[0]) is bool
 
 
 def _places(values: Any) -> list[int]:
     """The numbers themselves; of a mask, where it is True."""
-    if _mask_length(values) is None:
+    if not _is_mask(values):
         return list(values or ())
     return [place for place, value in enumerate(values) if value]
 

@@ -39,9 +39,8 @@ class TraceFileError(ValueError):
 def save_trace(trace: Trace, path: str | Path) -> None:
     """Write what a trace holds; see Trace.save."""
     whole = full_trace(trace)
-    tensors = {name: value.contiguous() for name, value in _named(whole)}
-    tensors |= {
-        f"edits.{place}.{name}": value.contiguous()
+    tensors = dict(_named(whole)) | {
+        f"edits.{place}.{name}": value
         for place, edit in enumerate(whole.edits)
         for name in ("value", "add")
         if isinstance(value := getattr(edit, name), Tensor)
@@ -59,7 +58,7 @@ def save_trace(trace: Trace, path: str | Path) -> None:
         "causal": [each.causal for each in attention if each is not None],
     }
     # Clones, as safetensors takes no two tensors that share a storage.
-    clones = {name: value.clone() for name, value in tensors.items()}
+    clones = {name: value.contiguous().clone() for name, value in tensors.items()}
     replace_file(path_of(path), save(clones, {"trace": json.dumps(header)}))
 
 

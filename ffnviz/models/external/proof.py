@@ -346,12 +346,11 @@ def _proved(passes: list[BlockPass], ids: Tensor) -> Iterator[ProvedBlock]:
             )
         n_mixed = n_experts(seen.block, seen.input.shape[-1])
         try:
-            ffn = find_ffn(seen, number)
-            stream = find_stream(seen, ffn, number)
+            ffn = find_ffn(seen)
+            stream = find_stream(seen, ffn)
         except NotProvedError as failure:
-            if not n_mixed:
-                raise
-            raise NotProvedError(failure.equation, MIXTURE.format(n=n_mixed), number) from failure
+            why = MIXTURE.format(n=n_mixed) if n_mixed else failure.why
+            raise NotProvedError(failure.equation, why, number) from failure
         if n_mixed and stream.other:  # an expert that all tokens pass, beside those of a router
             raise NotProvedError("E3", MIXTURE.format(n=n_mixed), number)
         yield ProvedBlock(seen.block, ffn, stream, find_attention(seen, ffn, stream))

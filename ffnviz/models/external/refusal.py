@@ -42,7 +42,7 @@ class NotProvedError(ValueError):
     def __init__(self, equation: str, why: str, block: int | None = None) -> None:
         where = "" if block is None else f"block {block + 1} (from 1), "
         super().__init__(f"{where}{equation}: {why}")
-        self.equation, self.block = equation, block
+        self.equation, self.why, self.block = equation, why, block
 
 
 def in_short(error: Exception) -> str:

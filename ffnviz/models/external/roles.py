@@ -102,7 +102,7 @@ def split(up: Tensor, gate: Tensor | None, half: int | None) -> tuple[Tensor, Te
 
 
 @torch.no_grad()
-def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
+def find_ffn(seen: BlockPass) -> FfnRoles:
     """The FFN of a block, found by its last layer, whose input is φ of what earlier ones wrote."""
     tolerance, closest = TOLERANCE[seen.input.dtype], float("inf")
     layers = [call for call in seen.calls if is_linear(call.module)]
@@ -121,7 +121,6 @@ def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
                         "E1",
                         "what its last linear layer writes is not hidden W₂ + b₂ "
                         f"({product_error:.0e} off)",
-                        number,
                     )
                 return FfnRoles(down, up, gate, half, phi, values, bias, product_error, phi_error)
     nearest = "" if closest == float("inf") else f" (the nearest is {closest:.0e} off)"
@@ -129,7 +128,6 @@ def find_ffn(seen: BlockPass, number: int) -> FfnRoles:
         "E2",
         "what a linear layer then reads is neither φ(pre) nor φ(pre) · value. It may be a mixture "
         f"of experts, have a norm inside the FFN, or be no Transformer{nearest}",
-        number,
     )
 
 
@@ -183,14 +181,14 @@ class StreamRoles:
     """
 
     kind: str  # "pre", "post" or "parallel"
-    norm_before: Call | None  # between the stream and the FFN; None if that reads the stream itself
-    middle_norm: Call | None  # post, the norm that made the stream that the FFN reads
-    written_norm: Call | None  # the norm of what the FFN wrote, if there is one ("sandwich")
-    stream_norm: Call | None  # post, the norm of the sum
-    attention: Call | None  # parallel, what wrote a
     multiplier: float  # r, fitted
     error: float  # the largest error of E3, as a share of the largest value written
     beyond_rounding: float  # the same without the difference that rounding may make
+    norm_before: Call | None  # between the stream and the FFN; None if that reads the stream itself
+    middle_norm: Call | None  # post, the norm that made the stream that the FFN reads
+    written_norm: Call | None  # the norm of what the FFN wrote, if there is one ("sandwich")
+    stream_norm: Call | None = None  # post, the norm of the sum
+    attention: Call | None = None  # parallel, what wrote a
     other: Call | None = None  # wrote u
     scale: float = 1.0  # s, fitted
 
@@ -221,7 +219,7 @@ class StreamRoles:
         return f"{'sandwich' if self.written_norm else 'pre-norm'}: y = {total}{named}"
 
 
-def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
+def find_stream(seen: BlockPass, ffn: FfnRoles) -> StreamRoles:
     """The first of the equations that holds for a block."""
     tolerance, nearest = TOLERANCE[seen.input.dtype], float("inf")
     for roles in _possible(seen, ffn):
@@ -232,7 +230,6 @@ def find_stream(seen: BlockPass, ffn: FfnRoles, number: int) -> StreamRoles:
         "E3",
         "what the FFN writes is not simply added to the stream, whether before, after or "
         f"beside a norm (the nearest equation is {nearest:.0e} off)",
-        number,
     )
 
 
@@ -258,17 +255,17 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
     for middle, norm, made_by in middles:
         for written, after in writes:
             fit = fitted(y, middle, written)
-            yield StreamRoles(PRE, norm, made_by, after, None, None, *fit)
+            yield StreamRoles(PRE, *fit, norm, made_by, after)
             for last in later:
                 if last is not after and same(last.output, y):
                     fit = fitted(rows(last.input), middle, written)
-                    yield StreamRoles(POST, norm, made_by, after, last, None, *fit)
+                    yield StreamRoles(POST, *fit, norm, made_by, after, stream_norm=last)
     shared = before if before and same(before.input, seen.input) else None
     for written, after in writes:
         for call in seen.calls[:place]:
             if call.output.shape[-1] == y.shape[-1] and call.output.numel() == y.numel():
                 fit = fitted(y, x, rows(call.output) + written)
-                yield StreamRoles(PARALLEL, shared, None, after, None, call, *fit)
+                yield StreamRoles(PARALLEL, *fit, shared, None, after, attention=call)
     others = [
         call
         for call in seen.calls[place + 1 :]
@@ -279,7 +276,7 @@ def _possible(seen: BlockPass, ffn: FfnRoles) -> Iterator[StreamRoles]:
             if other is None or not same(other.output, written):
                 s, apart, beyond = _fitted_whole(y, middle, written, other)
                 yield StreamRoles(
-                    PRE, norm, made_by, after, None, None, 1.0, apart, beyond, other, s
+                    PRE, 1.0, apart, beyond, norm, made_by, after, other=other, scale=s
                 )
 
 

@@ -254,25 +254,7 @@ def watch(
     passes: list[BlockPass] = []
     running: list[BlockPass] = []  # the innermost last
 
-    def keep(call: Call) -> None:
-        if running:
-            running[-1].calls.append(call)
-
-    with ExitStack() as hooks:
-        for block in blocks:
-            _watch_block(block, passes, running, hooks)
-            for name, module in block.named_modules():
-                if module is not block:
-                    watch_module(module, name, keep, hooks)
-        with MixRecorder(lambda: running[-1].mixes if running else None, Tensor.clone):
-            returned = model(input_ids=ids)
-    return returned, passes
-
-
-def _watch_block(
-    block: nn.Module, passes: list[BlockPass], running: list[BlockPass], hooks: ExitStack
-) -> None:
-    def enter(_: nn.Module, args: Any, kwargs: Any) -> None:
+    def enter(block: nn.Module, args: Any, kwargs: Any) -> None:
         stream = _copied_input(args, kwargs)
         running.append(BlockPass(block, stream, stream))
 
@@ -282,8 +264,20 @@ def _watch_block(
             ended.output, ended.raw = wrote.clone(), returned
             passes.append(ended)
 
-    hooks.callback(block.register_forward_pre_hook(enter, with_kwargs=True).remove)
-    hooks.callback(block.register_forward_hook(leave).remove)
+    def keep(call: Call) -> None:
+        if running:
+            running[-1].calls.append(call)
+
+    with ExitStack() as hooks:
+        for block in blocks:
+            hooks.callback(block.register_forward_pre_hook(enter, with_kwargs=True).remove)
+            hooks.callback(block.register_forward_hook(leave).remove)
+            for name, module in block.named_modules():
+                if module is not block:
+                    watch_module(module, name, keep, hooks)
+        with MixRecorder(lambda: running[-1].mixes if running else None, Tensor.clone):
+            returned = model(input_ids=ids)
+    return returned, passes
 
 
 def watch_module(
