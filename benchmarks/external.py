@@ -112,7 +112,7 @@ def speed() -> str:
 def as_external(model: nn.Module, probe: torch.Tensor) -> ExternalNetwork:
     """The network, proved."""
     tokens: Any = NoTokenizer()
-    return proved_network(model, tokens, probe, PROBE_LENGTH - 2, "shape", "shape", "Shape", "text")
+    return proved_network(model, tokens, probe, PROBE_LENGTH - 2, "shape", "Shape", "text")
 
 
 @torch.inference_mode()

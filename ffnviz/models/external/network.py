@@ -27,7 +27,7 @@ from ffnviz.models.external.compare import rows as as_rows
 from ffnviz.models.external.loading import check_mode, check_weights
 from ffnviz.models.external.memory import check_memory
 from ffnviz.models.external.proof import AT_ONCE, Proof, prove, result_of, tail
-from ffnviz.models.external.refusal import CannotOpenError, NotProvedError, refused_as
+from ffnviz.models.external.refusal import NotProvedError, Refused, refused_as
 from ffnviz.models.external.roles import PARALLEL, POST, PRE
 from ffnviz.models.external.tokenizer import ExternalTokenizer
 from ffnviz.models.fingerprint import fingerprint, index_for
@@ -96,15 +96,14 @@ class ExternalNetwork(ReadsTexts):
     def _prove_again(self) -> None:
         with refused_as(self.label):
             check_weights(self.model)
-        probe = self.probe.to(next(self.model.parameters()).device)
-        apart = (probe[0] != probe[1]).nonzero()
-        try:
-            proof = prove(self.model, probe, int(apart[0]) if len(apart) else 0)
-        except NotProvedError as error:
-            raise CannotOpenError(
-                self.label,
-                f"it has changed since it was opened, and can no longer be watched. {error}",
-            ) from error
+            probe = self.probe.to(next(self.model.parameters()).device)
+            apart = (probe[0] != probe[1]).nonzero()
+            try:
+                proof = prove(self.model, probe, int(apart[0]) if len(apart) else 0)
+            except NotProvedError as error:
+                raise Refused(
+                    f"it has changed since it was opened, and can no longer be watched. {error}"
+                ) from error
         hooks.install(proof)
         for name in OF_WEIGHTS:
             vars(self).pop(name, None)

@@ -40,7 +40,6 @@ from ffnviz.models.external.memory import (
 from ffnviz.models.external.network import ExternalNetwork
 from ffnviz.models.external.proof import find_probe, longest_text, prove
 from ffnviz.models.external.refusal import (
-    CannotOpenError,
     NotProvedError,
     Refused,
     in_short,
@@ -243,7 +242,7 @@ def open_external(
         if size.dtype != torch.float32:
             label = f"{label} ({dtype_name(size.dtype)})"
         network = proved_network(
-            model, tokenizer, probe, changed, wanted.name, name, label, colour, about, longest
+            model, tokenizer, probe, changed, name, label, colour, about, longest
         )
         unread = "" if network.head or part else unread_head(found, folder)
         if unread:
@@ -262,7 +261,6 @@ def proved_network(
     tokenizer: ExternalTokenizer,
     probe: Tensor,
     changed: int,
-    asked: str,
     name: str,
     label: str,
     colour: str,
@@ -274,8 +272,8 @@ def proved_network(
     try:
         proof = prove(model, probe, changed)
     except NotProvedError as error:
-        raise CannotOpenError(
-            asked, f"it cannot be shown, as its equations could not be proved. {error}"
+        raise Refused(
+            f"it cannot be shown, as its equations could not be proved. {error}"
         ) from error
     most = longest_text(model, probe, longest)
     if probe.device.type == "cpu":
@@ -394,5 +392,5 @@ def from_module(
         n = sum(parameter.numel() for parameter in seen.parameters())
         about = f"{name}: {Footprint(n, weight.dtype).in_words}, from memory"
         return proved_network(
-            seen, words, probe, changed, name, slug(name), name, COLOURS[0], about, longest
+            seen, words, probe, changed, slug(name), name, COLOURS[0], about, longest
         )

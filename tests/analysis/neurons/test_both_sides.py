@@ -39,7 +39,7 @@ def external_network(request: pytest.FixtureRequest) -> ExternalNetwork:
     config = CONFIGS[request.param]
     model = build(lambda: transformers.AutoModelForCausalLM.from_config(config))
     words = ExternalTokenizer(byte_level(), 97)
-    return proved_network(model, words, two_texts(), 6, "any", "any", "any", "#009e73")
+    return proved_network(model, words, two_texts(), 6, "any", "any", "#009e73")
 
 
 def test_whether_hidden_can_be_below_zero_is_what_the_function_says() -> None:

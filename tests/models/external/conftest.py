@@ -18,7 +18,7 @@ from tests.models.external.tokenizers import byte_level, metaspace, word_piece
 def _made(name: str) -> ExternalNetwork:
     model = build(FAMILIES[name])
     words = ExternalTokenizer(TOKENIZERS.get(name, byte_level)(), 97)
-    return proved_network(model, words, two_texts(), 6, name, name.lower(), name, "#009e73")
+    return proved_network(model, words, two_texts(), 6, name.lower(), name, "#009e73")
 
 
 TOKENIZERS: dict[str, Callable[[], Any]] = {
