@@ -96,8 +96,8 @@ INDEX = "model.safetensors.index.json"
 LFS = b"version https://git-lfs"
 _OF_SENTENCEPIECE = ("spiece.model", "sentencepiece.bpe.model", "source.spm", "spm.model")
 TOKENIZERS = ("tokenizer.json", "tokenizer.model", "vocab.txt", "vocab.json", *_OF_SENTENCEPIECE)
-
-
+DEPTH = re.compile(r"(^|_)(n_layer|layers|num_blocks)$")  # in config.json
+DEEPEST = 1_000  # as in Wang et al. 2022, DeepNet
 _GGUF = (
     "it is in the GGUF format, whose weights are mostly quantised. Take the same network "
     "with safetensors weights"
@@ -140,7 +140,20 @@ def read_config(folder: Path) -> dict[str, Any]:
         )
     if not isinstance(config.get("model_type"), str):
         raise Refused("its config.json does not say what type of network it is")
+    _check_depth(config)
     return config
+
+
+def _check_depth(settings: dict[str, Any]) -> None:
+    """See that building the network, even without weights, does not take minutes."""
+    for key, number in settings.items():
+        if isinstance(number, dict):
+            _check_depth(number)
+        elif DEPTH.search(key) and isinstance(number, int) and number > DEEPEST:
+            raise Refused(
+                f"its config.json announces {number:,} blocks ({key}). No more than "
+                f"{DEEPEST:,} are built. Check that number"
+            )
 
 
 def check_files(folder: Path) -> None:
@@ -186,8 +199,6 @@ def check_files(folder: Path) -> None:
 
 NO_NAMES = ("model", "checkpoint")  # folder names that say nothing
 COLOURS = ("#009e73", "#cc79a7", "#d55e00", "#8a6d00", "#5e60ce")  # in the order of opening
-DEPTH = re.compile(r"(^|_)(n_layer|layers|num_blocks)$")  # in config.json
-DEEPEST = 1_000  # as in Wang et al. 2022, DeepNet
 CPU = torch.device("cpu")
 Say = Callable[[str], None]
 
@@ -214,7 +225,6 @@ def open_external(
         local = here.exists() or like_a_path or wanted.name.count("/") > 1
         folder = here if local else fetch(wanted.name, wanted.revision, SMALL)
         settings = read_config(folder)
-        _check_depth(settings)
         config = library_config(transformers, folder)
         kind, part = kind_of(transformers, config, settings), ""
         if config.is_encoder_decoder:
@@ -244,8 +254,7 @@ def open_external(
         network = proved_network(
             model, tokenizer, probe, changed, name, label, colour, about, longest
         )
-        unread = "" if network.head or part else unread_head(found, folder)
-        if unread:
+        if not network.head and not part and (unread := unread_head(found, folder)):
             raise Refused(
                 f"{unread} in its weights looks like a word head, and no class of "
                 f"transformers for the type {config.model_type} reads it. Save the network without "
@@ -315,18 +324,6 @@ def _transformers() -> Any:
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     return transformers
-
-
-def _check_depth(settings: dict[str, Any]) -> None:
-    """See that building the network, even without weights, does not take minutes."""
-    for key, number in settings.items():
-        if isinstance(number, dict):
-            _check_depth(number)
-        elif DEPTH.search(key) and isinstance(number, int) and number > DEEPEST:
-            raise Refused(
-                f"its config.json announces {number:,} blocks ({key}). No more than "
-                f"{DEEPEST:,} are built. Check that number"
-            )
 
 
 def _sized(kind: Any, config: Any, device: torch.device, dtype: str | None) -> Footprint:
