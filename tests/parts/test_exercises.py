@@ -73,12 +73,12 @@ def test_moving_a_line_gives_the_next_order_and_before_there_is_no_fault() -> No
     assert "another block" in shown.said
     assert "the network's own block: x is off by 0" in drawn("exercises", "build", lines=RIGHT).said
 
-    assert sorted(build.PATIENTS) == sorted(bug.name for bug in BUGS)
+    assert sorted(build.PATIENTS) == sorted(BUGS)
 
 
 @pytest.mark.parametrize("patient", range(1, 11))
 def test_each_bug_is_told_when_it_is_found(patient: int) -> None:
-    bug = build.BY_NAME[build.PATIENTS[patient - 1]]
+    bug = BUGS[build.PATIENTS[patient - 1]]
 
     def shown(guess: str) -> Drawn:
         where = {"block_view": "find", "patient": str(patient), "diagnosis": guess}
@@ -90,7 +90,7 @@ def test_each_bug_is_told_when_it_is_found(patient: int) -> None:
     line = found.cells["program"].data["lines"][RIGHT.index(bug.line)]
     column = found.cells["program"].data["columns"].index(bug.column)
     assert line["values"][column]["real"] != ""
-    other = next(each for each in BUGS if each is not bug)
+    other = next(each for each in BUGS.values() if each is not bug)
     wrong = shown(other.name)
     assert "Not that one." in wrong.said
     assert bug.tells not in wrong.said

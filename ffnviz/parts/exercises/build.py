@@ -24,23 +24,23 @@ from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
 PADDING = 2  # rows of padding behind the sentence, as in a batch; the mask excludes them
 
 
-@dataclass(frozen=True, eq=False)
-class Variables:
-    """The variables that the lines read and write."""
-
-    x: Tensor  # the residual stream, (N, d_model); N is T + PADDING
-    y: Tensor | None = None  # what the last line that writes y made of it; None before one has run
-    # q, k, v: queries, keys and values, (n_heads, N, d_head); None before they are computed
-    q: Tensor | None = None
-    k: Tensor | None = None
-    v: Tensor | None = None
-
-
 class DoesNotFitError(ValueError):
     """A line cannot run, as a variable is missing or has another shape: says which."""
 
 
-Line = Callable[[Variables], Variables]  # raises DoesNotFitError
+class Variables(dict[str, Tensor]):
+    """The variables that the lines read and write.
+
+    x is the residual stream, (N, d_model), where N is T + PADDING; y, what the last line that
+    writes y made of it; q, k and v, queries, keys and values, (n_heads, N, d_head).
+    """
+
+    def __missing__(self, name: str) -> Tensor:
+        raise DoesNotFitError(f"{name} is not there yet: no line above makes it.")
+
+
+Line = Callable[[Variables], dict[str, Tensor]]  # gives what it writes; raises DoesNotFitError
+Lines = dict[str, Line]  # by their ids
 
 RIGHT = "abcdefghijklm"  # the ids of the lines, in the right order
 CODE: Mapping[str, str] = {
@@ -58,8 +58,6 @@ CODE: Mapping[str, str] = {
     "l": "y = y @ W_2 + b_2",
     "m": "x = x + y",
 }
-WRITES_X = "hm"
-WRITES_HEADS = "b"
 
 
 def allowed(n_tokens: int, causal: bool) -> Tensor:
@@ -70,62 +68,48 @@ def allowed(n_tokens: int, causal: bool) -> Tensor:
 
 
 def y_of(given: Variables, *shape: int) -> Tensor:
-    """The variable y, of the given shape if one is given."""
-    y = _present(given.y, "y")
-    if shape and y.shape != shape:
+    """The variable y, which must have that shape."""
+    y = given["y"]
+    if y.shape != shape:
         raise DoesNotFitError(f"It needs y of shape {shaped(shape)}; y is {shaped(y.shape)}.")
     return y
 
 
-def _present(value: Tensor | None, name: str) -> Tensor:
-    if value is None:
-        raise DoesNotFitError(f"{name} is not there yet: no line above makes it.")
-    return value
-
-
-def lines_of(block: Block, n_tokens: int) -> dict[str, Line]:
-    """The lines by their ids, made of a block's own modules."""
+def lines_of(block: Block, n_tokens: int) -> Lines:
+    """The lines, made of a block's own modules."""
     attention, ffn = block.attention, block.ffn
     n, d_model, d_ff = n_tokens + PADDING, ffn.expand.in_features, ffn.expand.out_features
     heads = attention.n_heads
     d_head = d_model // heads
     mask = allowed(n_tokens, attention.causal)
 
-    def split(given: Variables) -> Variables:
+    def split(given: Variables) -> dict[str, Tensor]:
         projected = attention.project_in(y_of(given, n, d_model)).unflatten(-1, (3, heads, -1))
         q, k, v = (part.transpose(-3, -2) for part in projected.unbind(-3))
-        return replace(given, q=q, k=k, v=v)
+        return {"q": q, "k": k, "v": v}
 
-    def scores(given: Variables) -> Tensor:
-        return _present(given.q, "q") @ _present(given.k, "k").mT / math.sqrt(d_head)
-
-    def joined(given: Variables) -> Tensor:
+    def joined(given: Variables) -> dict[str, Tensor]:
         y = y_of(given, heads, n, d_head).transpose(-3, -2).flatten(-2)
-        mixed: Tensor = attention.project_out(y)
-        return mixed
+        return {"y": attention.project_out(y)}
 
-    def added(given: Variables) -> Variables:
-        return replace(given, x=given.x + y_of(given, n, d_model))
+    def added(given: Variables) -> dict[str, Tensor]:
+        return {"x": given["x"] + y_of(given, n, d_model)}
 
-    makes_y: dict[str, Callable[[Variables], Tensor]] = {
-        "a": lambda given: block.attention_norm(given.x),
-        "c": scores,
-        "d": lambda given: y_of(given, heads, n, n).masked_fill(~mask, -math.inf),
-        "e": lambda given: y_of(given).softmax(dim=-1),
-        "f": lambda given: y_of(given, heads, n, n) @ _present(given.v, "v"),
+    return {
+        "a": lambda given: {"y": block.attention_norm(given["x"])},
+        "b": split,
+        "c": lambda given: {"y": given["q"] @ given["k"].mT / math.sqrt(d_head)},
+        "d": lambda given: {"y": y_of(given, heads, n, n).masked_fill(~mask, -math.inf)},
+        "e": lambda given: {"y": given["y"].softmax(dim=-1)},
+        "f": lambda given: {"y": y_of(given, heads, n, n) @ given["v"]},
         "g": joined,
-        "i": lambda given: block.ffn_norm(given.x),
-        "j": lambda given: ffn.expand(y_of(given, n, d_model)),
-        "k": lambda given: ffn.activation.function(y_of(given)),
-        "l": lambda given: ffn.compress(y_of(given, n, d_ff)),
+        "h": added,
+        "i": lambda given: {"y": block.ffn_norm(given["x"])},
+        "j": lambda given: {"y": ffn.expand(y_of(given, n, d_model))},
+        "k": lambda given: {"y": ffn.activation.function(given["y"])},
+        "l": lambda given: {"y": ffn.compress(y_of(given, n, d_ff))},
+        "m": added,
     }
-    others = {"b": split, "h": added, "m": added}
-    return {name: to_y(make) for name, make in makes_y.items()} | others
-
-
-def to_y(make: Callable[[Variables], Tensor]) -> Line:
-    """The line that writes to y what is made of the variables."""
-    return lambda given: replace(given, y=make(given))
 
 
 def shaped(shape: Sequence[int]) -> str:
@@ -145,15 +129,16 @@ class LineResult:
 @torch.no_grad()
 def run_lines(lines: Mapping[str, Line], order: Sequence[str], x: Tensor) -> list[LineResult]:
     """Run all lines in an order on the block's input, (T, d_model), up to the first fault."""
-    variables, results = Variables(F.pad(x, (0, 0, 0, PADDING))), []
+    variables, results = Variables(x=F.pad(x, (0, 0, 0, PADDING))), []
     for place, name in enumerate(order):
         try:
-            variables = lines[name](variables)
+            written = lines[name](variables)
         except DoesNotFitError as error:
             results.append(LineResult(name, None, str(error)))
             return results + [LineResult(later, None) for later in order[place + 1 :]]
-        written = "x" if name in WRITES_X else "v" if name in WRITES_HEADS else "y"
-        results.append(LineResult(name, getattr(variables, written)))
+        variables |= written
+        *_, value = written.values()
+        results.append(LineResult(name, value))
     return results
 
 
@@ -190,10 +175,6 @@ class Case:
     seed: int  # for dropout
 
 
-Lines = dict[str, Line]
-Plant = Callable[[Case, Lines], Lines]  # from all right lines to those that a bug replaces
-
-
 @dataclass(frozen=True)
 class Bug:
     """One bug."""
@@ -204,79 +185,19 @@ class Bug:
     line: str
     column: str
     tells: str  # what that number shows
-    plant: Plant  # makes the lines that run in place of the right ones
 
 
-def _no_residual(_: Case, __: Lines) -> Lines:
-    return {"m": lambda given: replace(given, x=y_of(given))}
-
-
-def _phi_late(case: Case, _: Lines) -> Lines:
-    ffn = case.block.ffn
-    late = to_y(lambda given: ffn.activation.function(ffn.compress(y_of(given))))
-    return {"k": lambda given: given, "l": late}
-
-
-def _norm_moved(case: Case, _: Lines) -> Lines:
-    norm = case.block.ffn_norm
-    return {
-        "i": to_y(lambda given: given.x),
-        "m": lambda given: replace(given, x=norm(given.x + y_of(given))),
-    }
-
-
-def _untransposed(case: Case, _: Lines) -> Lines:
-    out = case.block.attention.project_out
-    return {"g": to_y(lambda given: out(y_of(given).reshape(given.x.shape)))}
-
-
-def _shared(case: Case, _: Lines) -> Lines:
-    return lines_of(case.other, case.n_tokens)
-
-
-def _bias_twice(case: Case, _: Lines) -> Lines:
-    expand = case.block.ffn.expand
-    return {"j": to_y(lambda given: expand(y_of(given)) + expand.bias)}
-
-
-def _wrong_axis(_: Case, __: Lines) -> Lines:
-    # The softmax of a column of −∞ alone is NaN; libraries make it 0.
-    return {"e": to_y(lambda given: y_of(given).softmax(dim=-2).nan_to_num(0.0))}
-
-
-def _inverted(case: Case, _: Lines) -> Lines:
-    mask = allowed(case.n_tokens, case.block.attention.causal)
-    return {"d": to_y(lambda given: y_of(given).masked_fill(mask, -math.inf))}
-
-
-def _no_second(case: Case, _: Lines) -> Lines:
-    d_model = case.block.ffn.expand.in_features
-    return {"l": to_y(lambda given: y_of(given)[..., :d_model])}
-
-
-def _dropout(case: Case, lines: Lines) -> Lines:
-    rate = case.block.ffn.dropout.p or DROPPED
-    generator = torch.Generator().manual_seed(case.seed)
-
-    def dropped(given: Variables) -> Tensor:
-        hidden = y_of(lines["k"](given))
-        kept = torch.rand(hidden.shape, generator=generator) >= rate
-        return hidden * kept / (1 - rate)
-
-    return {"k": to_y(dropped)}
-
-
-PLANTED = {  # title, the line and the column of the number that reveals it, and what plants it
-    "residual": ("No residual around the FFN", "m", "length", _no_residual),
-    "phi": ("φ after W₂ instead of before", "k", "smallest", _phi_late),
-    "norm": ("LayerNorm after the FFN's sum instead of before the FFN", "i", "length", _norm_moved),
-    "transpose": ("Heads joined without transposing them back", "g", "off by", _untransposed),
-    "shared": ("The other block's weights", "a", "off by", _shared),
-    "bias": ("b₁ added twice", "j", "mean", _bias_twice),
-    "axis": ("Softmax over the wrong axis", "e", "row sum", _wrong_axis),
-    "mask": ("Mask inverted", "e", "row sum", _inverted),
-    "second": ("W₂ not applied", "l", "smallest", _no_second),
-    "dropout": ("Dropout left on", "k", "two runs", _dropout),
+SEEN = {  # title, and the line and the column of the number that reveals it
+    "residual": ("No residual around the FFN", "m", "length"),
+    "phi": ("φ after W₂ instead of before", "k", "smallest"),
+    "norm": ("LayerNorm after the FFN's sum instead of before the FFN", "i", "length"),
+    "transpose": ("Heads joined without transposing them back", "g", "off by"),
+    "shared": ("The other block's weights", "a", "off by"),
+    "bias": ("b₁ added twice", "j", "mean"),
+    "axis": ("Softmax over the wrong axis", "e", "row sum"),
+    "mask": ("Mask inverted", "e", "row sum"),
+    "second": ("W₂ not applied", "l", "smallest"),
+    "dropout": ("Dropout left on", "k", "two runs"),
 }
 TELLS = {  # what that number shows
     "residual": "the last x is only as long as what the FFN wrote",
@@ -290,10 +211,40 @@ TELLS = {  # what that number shows
     "second": "what the FFN writes reaches no further below zero than phi(y)",
     "dropout": "two runs on one sentence differ",
 }
-BUGS = [
-    Bug(name, title, line, column, TELLS[name], plant)
-    for name, (title, line, column, plant) in PLANTED.items()
-]
+BUGS = {name: Bug(name, *seen, TELLS[name]) for name, seen in SEEN.items()}
+
+
+def planted(case: Case, right: Lines) -> dict[str, Lines]:
+    """For each bug the lines that run in place of the right ones."""
+    block, ffn, phi = case.block, case.block.ffn, case.block.ffn.activation.function
+    mask, d_model = allowed(case.n_tokens, block.attention.causal), ffn.expand.in_features
+    join, rate = block.attention.project_out, ffn.dropout.p or DROPPED
+    generator = torch.Generator().manual_seed(case.seed)
+
+    def dropped(given: Variables) -> dict[str, Tensor]:
+        hidden = right["k"](given)["y"]
+        kept = torch.rand(hidden.shape, generator=generator) >= rate
+        return {"y": hidden * kept / (1 - rate)}
+
+    return {
+        "residual": {"m": lambda given: {"x": given["y"]}},
+        "phi": {
+            "k": lambda given: {"y": given["y"]},
+            "l": lambda given: {"y": phi(ffn.compress(given["y"]))},
+        },
+        "norm": {
+            "i": lambda given: {"y": given["x"]},
+            "m": lambda given: {"x": block.ffn_norm(given["x"] + given["y"])},
+        },
+        "transpose": {"g": lambda given: {"y": join(given["y"].reshape(given["x"].shape))}},
+        "shared": lines_of(case.other, case.n_tokens),
+        "bias": {"j": lambda given: {"y": ffn.expand(given["y"]) + ffn.expand.bias}},
+        # The softmax of a column of −∞ alone is NaN; libraries make it 0.
+        "axis": {"e": lambda given: {"y": given["y"].softmax(dim=-2).nan_to_num(0.0)}},
+        "mask": {"d": lambda given: {"y": given["y"].masked_fill(mask, -math.inf)}},
+        "second": {"l": lambda given: {"y": given["y"][..., :d_model]}},
+        "dropout": {"k": dropped},
+    }
 
 
 @dataclass(frozen=True)
@@ -331,26 +282,19 @@ def numbers(case: Case, bug: Bug | None, x: Tensor) -> dict[str, Numbers]:
 def _planted_values(case: Case, bug: Bug | None, x: Tensor) -> dict[str, Tensor]:
     lines = lines_of(case.block, case.n_tokens)
     if bug is not None:
-        lines = lines | bug.plant(case, lines)
+        lines = lines | planted(case, lines)[bug.name]
     return {each.name: each.value for each in run_lines(lines, RIGHT, x) if each.value is not None}
 
 
-NEEDED = {  # by the bugs that not every network can have
-    "shared": "a second block",
-    "bias": "biases",
-    "second": "an FFN at least as wide as d_model",
-}
-
-
-def fitting(case: Case) -> tuple[Bug, ...]:
-    """The bugs that make a difference in this network."""
-    ffn = case.block.ffn
-    lacking = {
-        "shared": case.other is case.block,
-        "bias": ffn.expand.bias is None,
-        "second": ffn.expand.out_features < ffn.expand.in_features,
+def impossible(case: Case) -> dict[str, str]:
+    """The bugs that would make no difference in this network, each with what it lacks for them."""
+    expand = case.block.ffn.expand
+    needs = {
+        "shared": ("a second block", case.other is not case.block),
+        "bias": ("biases", expand.bias is not None),
+        "second": ("an FFN at least as wide as d_model", expand.out_features >= expand.in_features),
     }
-    return tuple(bug for bug in BUGS if not lacking.get(bug.name))
+    return {name: need for name, (need, is_there) in needs.items() if not is_there}
 
 
 TASKS = {"order": "Put in order", "find": "Find the bug"}
@@ -366,9 +310,9 @@ ORDER: Setting[str] = Setting(  # the ids of all lines
     "lines", MIXED, lambda text: text if sorted(text) == sorted(RIGHT) else MIXED, str
 )
 PATIENT = count_setting("patient", 1, 1, len(PATIENTS))
-DIAGNOSIS = choice_setting("diagnosis", {OPEN: "not yet"} | {bug.name: bug.title for bug in BUGS})
+DIAGNOSES = {OPEN: "not yet"} | {name: bug.title for name, bug in BUGS.items()}
+DIAGNOSIS = choice_setting("diagnosis", DIAGNOSES)
 SETTINGS = (TASK, ORDER, PATIENT, DIAGNOSIS)
-BY_NAME = {bug.name: bug for bug in BUGS}
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -381,20 +325,22 @@ def building(run: Run, values: Values) -> Sheet:
     subject, order = experiment_subject(run), values[ORDER]
     x = _block_input(subject)
     lines = lines_of(subject.plain, len(x))
-    real = {each.name: each for each in run_lines(lines, RIGHT, x)}
+    real = {each.name: each.value for each in run_lines(lines, RIGHT, x)}
     ran = run_lines(lines, order, x)
     begun = order != MIXED
     shown = []
     for each in ran:
-        made = _values(each, real[each.name], len(x))
-        fault = each.fault if begun else ""
-        shown.append(ProgramLine(each.name, code_of(run, each.name), made, fault))
-    head = Head(_built(ran, real, len(x)) if begun else TO_DO, "build", run.card.colour)
-
-    def order_by(names: list[str]) -> Set:
-        return set_to(ORDER, "".join(names))
-
-    program = program_cell("program", head, ("shape", "off by"), shown, order_by)
+        made: list[Value] = []
+        goal = real[each.name]
+        if each.value is not None and goal is not None:
+            off = off_by(each.value, goal, len(x))
+            shape = _value(shaped(each.value.shape), shaped(goal.shape))
+            made = [shape, Value(_short(off), "0" if off else "")]
+        code, fault = code_of(run, each.name), each.fault if begun else ""
+        shown.append(ProgramLine(each.name, code, made, fault))
+    head = Head(_built(ran, real[RIGHT[-1]], len(x)) if begun else TO_DO, "build", run.card.colour)
+    columns = ("shape", "off by")
+    program = program_cell("program", head, columns, shown, lambda n: set_to(ORDER, "".join(n)))
     mix = Button("Mix the lines", set_to(ORDER, None))
     return Sheet([row(program)], [TASK, mix, Button("Show the right order", set_to(ORDER, RIGHT))])
 
@@ -404,24 +350,16 @@ def code_of(run: Run, name: str) -> str:
     return CODE[name].replace("phi(y)", run.card.phi.torch.replace("z", "y"))
 
 
-def _values(ran: LineResult, real: LineResult, n_tokens: int) -> list[Value]:
-    if ran.value is None or real.value is None:
-        return []
-    off = off_by(ran.value, real.value, n_tokens)
-    shape = _value(shaped(ran.value.shape), shaped(real.value.shape))
-    return [shape, Value(_short(off), "0" if off else "")]
-
-
 def _value(text: str, real: str) -> Value:
     """A number or shape, with the real one where that reads otherwise."""
     return Value(text, "" if text == real else real)
 
 
-def _built(ran: Sequence[LineResult], real: dict[str, LineResult], n_tokens: int) -> Sentence:
+def _built(ran: Sequence[LineResult], goal: Tensor | None, n_tokens: int) -> Sentence:
     at = next((place for place, each in enumerate(ran) if each.fault), None)
     if at is not None:
         return f"Line {number(str(at + 1))} cannot run on what the lines above it make."
-    goal, stream = real[RIGHT[-1]].value, next(r for r in reversed(ran) if r.name in "hm").value
+    stream = next(each.value for each in reversed(ran) if CODE[each.name].startswith("x"))
     assert goal is not None and stream is not None  # noqa: PT018, S101
     off = off_by(stream, goal, n_tokens)
     if off == 0:
@@ -432,24 +370,26 @@ def _built(ran: Sequence[LineResult], real: dict[str, LineResult], n_tokens: int
 def finding(run: Run, values: Values) -> Sheet:
     """The right lines, of which one runs with a bug, and the numbers of each."""
     patient, guess = values[PATIENT], values[DIAGNOSIS]
-    bug = BY_NAME[PATIENTS[patient - 1]]
+    bug = BUGS[PATIENTS[patient - 1]]
     places = [str(n + 1) for n in range(len(PATIENTS))]
-    names = list(DIAGNOSIS.options)
+    names = list(DIAGNOSES)
 
     def look_at(place: int) -> Set:
         return Set({PATIENT.name: str(place + 1), DIAGNOSIS.name: None})
 
-    def diagnose(place: int) -> Set:
-        return set_to(DIAGNOSIS, names[place])
-
-    titles = list(DIAGNOSIS.options.values())
     controls: list[Control] = [
         TASK,
         Choice("Bug", places, look_at, patient - 1, style="slider"),
-        Choice("Which bug is it?", titles, diagnose, names.index(guess)),
+        Choice(
+            "Which bug is it?",
+            list(DIAGNOSES.values()),
+            lambda place: set_to(DIAGNOSIS, names[place]),
+            names.index(guess),
+        ),
     ]
-    if bug not in cached_result(run, "bugs that fit", lambda subject: fitting(_case(subject))):
-        why = f"This bug cannot be planted in this network: it needs {NEEDED[bug.name]}."
+    lacking = cached_result(run, "impossible bugs", lambda subject: impossible(_case(subject)))
+    if bug.name in lacking:
+        why = f"This bug cannot be planted in this network: it needs {lacking[bug.name]}."
         return Sheet([row(text_cell("diagnosis", f"{why} Try another.", tone="warning"))], controls)
 
     def measured(bug: Bug | None) -> dict[str, Numbers]:
@@ -507,7 +447,7 @@ def verdict(bug: Bug, guess: str) -> Cell:
     if guess == bug.name:
         said = f"The telling number: “{bug.column}” at `{CODE[bug.line]}`. Here {bug.tells}."
         return text_cell("diagnosis", strong("Right. "), said)
-    other = BY_NAME[guess]
+    other = BUGS[guess]
     said = (
         f"With that bug, {other.tells}; compare the column “{other.column}” at "
         f"`{CODE[other.line]}`."

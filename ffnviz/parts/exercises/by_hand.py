@@ -89,12 +89,6 @@ td { border: 0.4pt solid #000; padding: 1mm 3mm; text-align: right; min-width: 7
 .small div { break-inside: avoid; margin-bottom: 5mm; }
 .small b { display: block; } .small p { margin: 0; font-variant-numeric: tabular-nums; }
 """
-STEPS = (  # each equation, what is given for it, and its blanks
-    ("z = x W₁ + b₁", ("x", "w1", "b1"), slice(0, 3)),
-    ("h = ReLU(z)", (), slice(3, 6)),
-    ("y = h W₂ + b₂", ("w2", "b2"), slice(6, 8)),
-)
-NAMES = {"x": "x", "w1": "W₁", "b1": "b₁", "w2": "W₂", "b2": "b₂"}
 
 
 def worksheets(seeds: Iterable[int]) -> str:
@@ -120,12 +114,11 @@ def _page(title: str, body: str) -> str:
 
 
 def _sheet(ffn: SmallFfn) -> str:
-    gaps = by_hand.blanks(ffn)
     steps = "".join(
-        f"<h2>{equation}</h2>"
-        + f'<div class="given">{"".join(_table(NAMES[n], getattr(ffn, n)) for n in given)}</div>'
-        + "".join(f'<p class="gap">{gap.name} = <i></i></p>' for gap in gaps[which])
-        for equation, given, which in STEPS
+        f"<h2>{step.equation}</h2>"
+        + f'<div class="given">{"".join(map(_table, step.tables))}</div>'
+        + "".join(f'<p class="gap">{gap.name} = <i></i></p>' for gap in step.gaps)
+        for step in steps_of(ffn)
     )
     return (
         f'<section><span class="name">Name: ____________________</span><h1>An FFN by hand</h1>'
@@ -134,15 +127,10 @@ def _sheet(ffn: SmallFfn) -> str:
     )
 
 
-def entries(given: np.ndarray) -> list[list[str]]:
-    """A matrix as written, or a vector as its one row."""
-    return [[written(int(value)) for value in line] for line in np.atleast_2d(given)]
-
-
-def _table(name: str, given: np.ndarray) -> str:
-    lines = ("".join(f"<td>{entry}</td>" for entry in line) for line in entries(given))
+def _table(given: Table) -> str:
+    lines = ("".join(f"<td>{entry}</td>" for entry in line) for line in given.rows)
     rows = "".join(f"<tr>{line}</tr>" for line in lines)
-    return f"<table><caption>{name}</caption>{rows}</table>"
+    return f"<table><caption>{given.name}</caption>{rows}</table>"
 
 
 Y, T, W2, Z, X = range(5)  # the tables, in the order in which the steps give them
@@ -191,54 +179,42 @@ def backward(ffn: SmallFfn) -> Backward:
 
 def blanks_back(exercise: Backward) -> list[Blank]:
     """The numbers to fill in: ∂L/∂y, ∂L/∂h and ∂L/∂z as dy, dh and dz, and dW₁'s first row."""
-    at_y = [_at_y(exercise, k) for k in range(D_MODEL)]
-    at_h = [_at_h(exercise, j) for j in range(D_FF)]
-    at_z = [_at_z(exercise, j) for j in range(D_FF)]
-    at_w1 = [_at_w1(exercise, j) for j in range(D_FF)]
-    return [by_hand.distinct(blank) for blank in (*at_y, *at_h, *at_z, *at_w1)]
-
-
-def _at_y(exercise: Backward, k: int) -> Blank:
-    y, t = int(exercise.ffn.y[k]), int(exercise.target[k])
-    slips = (
-        Slip("sign", t - y, f"Sign: it is y{SIGNS[k]} − t{SIGNS[k]}, not the other way round."),
-        Slip("sign", y + t, f"Sign: t{SIGNS[k]} is taken away, not added."),
-    )
-    return Blank(f"dy{SIGNS[k]}", y - t, slips, uses=((Y, None, k), (T, None, k)))
-
-
-def _at_h(exercise: Backward, j: int) -> Blank:
-    weights, other = exercise.ffn.w2[j], (j + 1) % D_FF
-    right = int(exercise.at_h[j])
-    slips = by_hand.sign_slips(by_hand.pairs(exercise.at_y, weights), right)
-    message = f"Row: h{SIGNS[j]} reaches y by row {j + 1} of W₂, not row {other + 1}."
-    slips.append(Slip("row", int(exercise.at_h[other]), message))
-    reads = tuple((k, float(weights[k])) for k in range(D_MODEL))
-    return Blank(f"dh{SIGNS[j]}", right, tuple(slips), reads=reads, uses=((W2, j, None),))
-
-
-def _at_z(exercise: Backward, j: int) -> Blank:
-    z, wrong = f"z{SIGNS[j]}", int(exercise.at_h[j])
-    reads: tuple[tuple[int, float], ...] = ()
-    message = f"φ: {z} is below 0, where ReLU is flat: nothing comes through."
-    if exercise.ffn.z[j] > 0:
-        wrong, reads = 0, ((D_MODEL + j, 1.0),)
-        message = f"φ: {z} is above 0, where ReLU has the slope 1: all comes through."
-    slips, uses = (Slip("φ", wrong, message),), ((Z, None, j),)
-    return Blank(f"d{z}", int(exercise.at_z[j]), slips, reads=reads, uses=uses)
-
-
-def _at_w1(exercise: Backward, j: int) -> Blank:
-    first, other = map(int, exercise.ffn.x)
-    gradient, z = int(exercise.at_z[j]), D_MODEL + D_FF + j
-    row_of_x = "Row: the first row of W₁ is multiplied by x₁, not by x₂."
-    slips = (
-        Slip("column", other * gradient, row_of_x),
-        Slip("sign", -first * gradient, f"Sign: {written(first)} · {by_hand.bracketed(gradient)}."),
-        Slip("terms", gradient, "The gradient of z must still be multiplied by x₁."),
-    )
-    reads, uses = ((z, float(first)),), ((X, None, 0),)
-    return Blank(f"dw₁{SIGNS[j]}", first * gradient, slips, reads=reads, uses=uses)
+    ffn, blanks = exercise.ffn, list[Blank]()
+    reads: tuple[tuple[int, float], ...]
+    for k, sign in enumerate(SIGNS[:D_MODEL]):
+        y, t = int(ffn.y[k]), int(exercise.target[k])
+        swapped = f"Sign: it is y{sign} − t{sign}, not the other way round."
+        added = f"Sign: t{sign} is taken away, not added."
+        slips = [Slip("sign", t - y, swapped), Slip("sign", y + t, added)]
+        blanks.append(Blank(f"dy{sign}", y - t, tuple(slips), uses=((Y, None, k), (T, None, k))))
+    for j, sign in enumerate(SIGNS):
+        weights, right, other = ffn.w2[j], int(exercise.at_h[j]), (j + 1) % D_FF
+        slips = by_hand.sign_slips(by_hand.pairs(exercise.at_y, weights), right)
+        message = f"Row: h{sign} reaches y by row {j + 1} of W₂, not row {other + 1}."
+        slips.append(Slip("row", int(exercise.at_h[other]), message))
+        reads = tuple((k, float(weights[k])) for k in range(D_MODEL))
+        blanks.append(Blank(f"dh{sign}", right, tuple(slips), reads=reads, uses=((W2, j, None),)))
+    for j, sign in enumerate(SIGNS):
+        right, wrong, reads = int(exercise.at_z[j]), int(exercise.at_h[j]), ()
+        message = f"φ: z{sign} is below 0, where ReLU is flat: nothing comes through."
+        if ffn.z[j] > 0:
+            wrong, reads = 0, ((D_MODEL + j, 1.0),)
+            message = f"φ: z{sign} is above 0, where ReLU has the slope 1: all comes through."
+        slip = Slip("φ", wrong, message)
+        blanks.append(Blank(f"dz{sign}", right, (slip,), reads=reads, uses=((Z, None, j),)))
+    first, second = map(int, ffn.x)
+    for j, sign in enumerate(SIGNS):
+        at_z, reads = int(exercise.at_z[j]), ((D_MODEL + D_FF + j, float(first)),)
+        row_of_x = "Row: the first row of W₁ is multiplied by x₁, not by x₂."
+        product = f"Sign: {written(first)} · {by_hand.bracketed(at_z)}."
+        slips = [
+            Slip("column", second * at_z, row_of_x),
+            Slip("sign", -first * at_z, product),
+            Slip("terms", at_z, "The gradient of z must still be multiplied by x₁."),
+        ]
+        uses = ((X, None, 0),)
+        blanks.append(Blank(f"dw₁{sign}", first * at_z, tuple(slips), reads=reads, uses=uses))
+    return list(map(by_hand.distinct, blanks))
 
 
 TASK = choice_setting(
@@ -304,47 +280,46 @@ def of_small_numbers(values: Values) -> Cell:
 def steps_of(ffn: SmallFfn) -> list[Step]:
     """The three equations, with what is given for each."""
     gaps = list(map(gap_of, by_hand.blanks(ffn)))
+    x, w1, b1 = table("x", ffn.x), table("W₁", ffn.w1), table("b₁", ffn.b1)
+    w2, b2 = table("W₂", ffn.w2), table("b₂", ffn.b2)
     return [
-        Step(equation, [Table(NAMES[n], entries(getattr(ffn, n))) for n in given], gaps[which])
-        for equation, given, which in STEPS
+        Step("z = x W₁ + b₁", [x, w1, b1], gaps[:3]),
+        Step("h = ReLU(z)", [], gaps[3:6]),
+        Step("y = h W₂ + b₂", [w2, b2], gaps[6:]),
     ]
 
 
+def table(name: str, given: Ints) -> Table:
+    """A matrix as written, or a vector as its one row."""
+    return Table(name, [[written(int(value)) for value in line] for line in np.atleast_2d(given)])
+
+
 def one_step_back(values: Values) -> Cell:
-    """The gradients of the same small FFN."""
-    exercise = backward(small_ffn(values[SEED]))
-    seed = exercise.ffn.seed
-    inactive = int(exercise.ffn.z.argmin()) + 1
+    """The gradients of the same small FFN: the chain rule from y to W₁."""
+    ffn = small_ffn(values[SEED])
+    exercise = backward(ffn)
+    gaps = list(map(gap_of, blanks_back(exercise)))
+    steps = [
+        Step("dy = y − t", [table("y", ffn.y), table("t", exercise.target)], gaps[:2]),
+        Step("dh = dy W₂ᵀ", [table("W₂", ffn.w2)], gaps[2:5]),
+        Step("dz = dh · ReLU′(z)", [table("z", ffn.z)], gaps[5:8]),
+        Step("dW₁ = xᵀ dz, row 1", [table("x", ffn.x)], gaps[8:]),
+    ]
     sentence = (
-        f"Exercise {number(str(seed))}: y should have been t. How does the loss L = ½ ‖y − t‖² "
+        f"Exercise {number(str(ffn.seed))}: y should have been t. How does the loss L = ½ ‖y − t‖² "
         "change with each number?"
     )
     under = (
         "dy is short for ∂L/∂y, the gradient of L: how much L changes when y moves a little. "
-        f"Neuron {inactive} is inactive: what does it learn?"
+        f"Neuron {int(ffn.z.argmin()) + 1} is inactive: what does it learn?"
     )
     head = Head(sentence, "by-hand-back", "relu", under=under)
-    name = name_of("back", seed)
-    return _to_fill_in(head, name, steps_back(exercise), values, another_seed(values))
+    return _to_fill_in(head, name_of("back", ffn.seed), steps, values, another_seed(values))
 
 
 def another_seed(values: Values) -> Set:
     """The next exercise of the same kind."""
     return set_to(SEED, (values[SEED] + 1) % (LAST_SEED + 1))
-
-
-def steps_back(exercise: Backward) -> list[Step]:
-    """The chain rule from y to W₁, with what is given for each step."""
-    ffn = exercise.ffn
-    named = {"y": ffn.y, "t": exercise.target, "W₂": ffn.w2, "z": ffn.z, "x": ffn.x}
-    given = {name: Table(name, entries(values)) for name, values in named.items()}
-    gaps = list(map(gap_of, blanks_back(exercise)))
-    return [
-        Step("dy = y − t", [given["y"], given["t"]], gaps[:2]),
-        Step("dh = dy W₂ᵀ", [given["W₂"]], gaps[2:5]),
-        Step("dz = dh · ReLU′(z)", [given["z"]], gaps[5:8]),
-        Step("dW₁ = xᵀ dz, row 1", [given["x"]], gaps[8:]),
-    ]
 
 
 def gap_of(blank: Blank) -> Gap:
