@@ -7,7 +7,6 @@ from enum import Enum
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.analysis.journey import words_of
 from ffnviz.jobs.learning import Learned, Moment, Reading
@@ -16,9 +15,9 @@ from ffnviz.models.encoder.tokenizer import MASK
 from ffnviz.parts.sheet import Answer, Button, Control, Upload, set_to
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.page import Progress, learn_bar_cell
-from ffnviz.pictures.plot import Array, Figure, Options, axis, figure, line_trace, vertical_line
+from ffnviz.pictures.plot import Figure, Lines, Options, axis, figure, line_trace, vertical_line
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, counted, number, percent
+from ffnviz.pictures.wording import counted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 from ffnviz.training.learn.learner import STEPS_A_RECORD
@@ -51,48 +50,55 @@ class Course:
     networks: tuple[str, ...] = ()  # the names of the variants that are trained; empty before
 
 
-@dataclass(frozen=True)
-class Curve:
-    """One line."""
-
-    name: str  # in the legend, escaped
-    values: Array  # at each moment, (n,)
-    colour: str  # as a figure names it, "@relu"
-    dash: str = "solid"  # "solid", "dot" or "dash"
+def looks(course: Course) -> list[Moment]:
+    """The moments at which the networks were evaluated."""
+    return [moment for moment in course.moments if moment[0].hidden is not None]
 
 
 def curves(
-    steps: NDArray[np.integer],
-    shown: Sequence[Curve],
-    reach: tuple[int, float],  # the largest step, and the largest value
-    chosen: int,  # the step to mark
+    course: Course,
+    at: int,  # the moment to mark
+    series: Lines,  # a value a look
+    largest: float,  # value that there is room for
     title: str,
     base: tuple[str, float] | None = None,  # name and height of a level line
 ) -> Figure:
     """Lines over the steps; the axes have their whole reach from the first moment on."""
+    steps = np.array([moment[0].step for moment in looks(course)])
     hover = "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"
     dots = 0 if len(steps) > 1 else 12
-    looks: Options = {"dots": dots, "cliponaxis": False, "hovertemplate": hover}
+    drawn: Options = {"dots": dots, "cliponaxis": False, "hovertemplate": hover}
     traces = [
-        line_trace(curve.name, steps, curve.values, curve.colour, 3, curve.dash, **looks)
-        for curve in shown
+        line_trace(name, steps, values, colour, 3, dash, **drawn)
+        for name, (values, colour, dash) in series.items()
     ]
     if base is not None:
         name, height = base
-        ends = np.array([0, reach[0]])
+        ends = np.array([0, course.steps])
         hover = "%{y:.3g}<extra>%{fullData.name}</extra>"
         level = np.full(2, height)
         traces.append(line_trace(name, ends, level, "@muted", 2, "dash", hovertemplate=hover))
     corner = {"x": 1, "xanchor": "right", "y": 1, "yanchor": "top"}
     return figure(
         traces,
-        axis("steps", range=[0, reach[0]], nticks=6),
-        axis(title, range=[0, reach[1]], nticks=5),
-        shapes=[vertical_line(chosen, 1.5)],
+        axis("steps", range=[0, course.steps], nticks=6),
+        axis(title, range=[0, largest], nticks=5),
+        shapes=[vertical_line(course.moments[at][0].step, 1.5)],
         # Where no curve of a training comes: charts are low, and a legend above takes their room.
         legend={"orientation": "h", **corner, "bgcolor": "rgba(0, 0, 0, 0)"},
         margin={"l": 70, "r": 20, "t": 12, "b": 56},
     )
+
+
+def loss_curves(course: Course, at: int, networks: list[tuple[str, str]]) -> Figure:
+    """The loss on sentences that are not trained on; of each network its name and colour."""
+    series = {}
+    for place, (name, colour) in enumerate(networks):
+        losses = np.array([moment[place].held_out.loss for moment in looks(course)])
+        series[name] = (losses, colour, "dot" if place else "solid")
+    first = max(record.held_out.loss for record in course.moments[0])
+    base = ("guessing by frequency", course.reading.guessing.loss)
+    return curves(course, at, series, 1.4 * first, "loss, nats", base)  # the legend is above
 
 
 AT = count_setting("learn_at", -1, -1, 10_000)  # the place of a moment; -1: the last
@@ -165,17 +171,16 @@ def own_text_controls() -> list[Control]:
         f"Plain text, up to {LONGEST:,} characters; the next run reads it. It is not kept beyond "
         "this visit."
     )
-    upload = Upload("Read a text of yours", ".txt", LONGEST, read_upload, about)
+
+    def read(name: str, text: str) -> Any:
+        try:
+            sentences_in(text)
+        except OwnTextError as error:
+            return Answer(None, text_cell("learn-own", str(error), tone="warning"))
+        return "read", name[:LONGEST_NAME], text
+
+    upload = Upload("Read a text of yours", ".txt", LONGEST, read, about)
     return [upload, Button("Read everyday sentences", lambda: ("read", "", ""))]
-
-
-def read_upload(name: str, text: str) -> Any:
-    """What an uploaded file asks for; a warning if it cannot be read."""
-    try:
-        sentences_in(text)
-    except OwnTextError as error:
-        return Answer(None, text_cell("learn-own", str(error), tone="warning"))
-    return "read", name[:LONGEST_NAME], text
 
 
 def _progress_text(course: Course, at: int) -> str:
@@ -198,27 +203,3 @@ def _progress_text(course: Course, at: int) -> str:
     if course.learned is not None and course.learned.spent and course.status is Status.ENDED:
         said += f" · the {config().train_minutes:g}-minute limit is reached"
     return said
-
-
-def loss_curves(course: Course, at: int, networks: list[tuple[str, str]]) -> Figure:
-    """The loss on sentences that are not trained on, a line a network, with a moment marked."""
-    evaluated = [m for m in course.moments if m[0].hidden is not None]
-    lines = []
-    for place, (name, colour) in enumerate(networks):
-        losses = np.array([m[place].held_out.loss for m in evaluated])
-        lines.append(Curve(name, losses, colour, "dot" if place else "solid"))
-    first = max(record.held_out.loss for record in course.moments[0])
-    reach = (course.steps, 1.4 * first)  # the legend has the room above
-    base = ("guessing by frequency", course.reading.guessing.loss)
-    steps, now = np.array([m[0].step for m in evaluated]), course.moments[at][0].step
-    return curves(steps, lines, reach, now, "loss, nats", base)
-
-
-def of_loss(course: Course, moment: Moment) -> Sentence:
-    """The sentence above one network's curve."""
-    held_out = moment[0].held_out
-    return (
-        f"{number(percent(held_out.top5))} of {counted(course.reading.n_held_out, 'word')} in "
-        "unseen sentences are among the network's five likeliest; by frequency alone, "
-        f"{percent(course.reading.guessing.top5)}."
-    )

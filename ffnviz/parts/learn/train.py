@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ffnviz.jobs.learning import Plan, learn
 from ffnviz.parts.learn import moments
-from ffnviz.parts.learn.moments import AT, Course, Curve
+from ffnviz.parts.learn.moments import AT, Course
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, row
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -82,8 +82,14 @@ def words(course: Course, at: int) -> Cell:
 
 def loss(course: Course, at: int) -> Cell:
     """The loss on sentences it has not trained on."""
+    reading = course.reading
+    sentence = (
+        f"{number(percent(course.moments[at][0].held_out.top5))} of "
+        f"{counted(reading.n_held_out, 'word')} in unseen sentences are among the network's five "
+        f"likeliest; by frequency alone, {percent(reading.guessing.top5)}."
+    )
     return chart_cell(
-        Head(moments.of_loss(course, course.moments[at]), "learn-loss", "relu"),
+        Head(sentence, "learn-loss", "relu"),
         moments.loss_curves(course, at, [("this network", "@relu")]),
         "The loss on held-out sentences, step after step, and that of guessing by frequency.",
         key=f"{NAME}-loss",
@@ -93,7 +99,6 @@ def loss(course: Course, at: int) -> Cell:
 
 def sparsity(course: Course, at: int) -> Cell:
     """The share of active neurons in each block."""
-    evaluated = [m[0] for m in course.moments if m[0].hidden is not None]
     record = course.moments[at][0]
     blocks, d_ff = record.held_out.blocks, VARIANTS[record.name].d_ff
     dead = sum(round(block.dead * d_ff) for block in blocks)
@@ -101,13 +106,13 @@ def sparsity(course: Course, at: int) -> Cell:
         f"{number(percent(blocks[-1].active))} of block 2's activations are above zero, "
         f"{percent(blocks[0].active)} of block 1's; {counted(dead, 'dead neuron')}."
     )
-    lines = []
+    series = {}
     for place in range(len(blocks)):
-        active = np.array([100 * each.held_out.blocks[place].active for each in evaluated])
-        dash = "solid" if place else "dot"
-        lines.append(Curve(f"block {place + 1}", active, "@relu", dash))
-    steps, reach = np.array([each.step for each in evaluated]), (course.steps, 60.0)
-    figure = moments.curves(steps, lines, reach, record.step, "above zero, %")
+        active = np.array(
+            [100 * look[0].held_out.blocks[place].active for look in moments.looks(course)]
+        )
+        series[f"block {place + 1}"] = (active, "@relu", "solid" if place else "dot")
+    figure = moments.curves(course, at, series, 60.0, "above zero, %")
     alt = "The share of activations above zero in each block, step after step."
     head = Head(sentence, "learn-sparsity", "relu")
     return chart_cell(head, figure, alt, key=f"{NAME}-sparsity", height=150)
@@ -163,9 +168,8 @@ def key_rotation(run: Run, course: Course, at: int, values: Values) -> Cell:
         f"turned by {number(f'{degrees:.0f}°')}."
     )
     turned = np.array([float(each.turned[block, neuron]) for _, each in evaluated])
-    steps, reach = np.array([step for step, _ in evaluated]), (course.steps, 1.05)
-    line, here = Curve("its key", turned, "@relu"), course.moments[at][0].step
-    figure = moments.curves(steps, [line], reach, here, "cosine with its start")
+    series = {"its key": (turned, "@relu", "solid")}
+    figure = moments.curves(course, at, series, 1.05, "cosine with its start")
     alt = "The cosine of the neuron's key with what it was at the beginning, step after step."
     head = Head(sentence, "learn-key", "relu")
     return chart_cell(head, figure, alt, key=f"{NAME}-key", height=150)
