@@ -232,22 +232,18 @@ class Staged:
 def sheet(run: Run, values: Values) -> Sheet:
     """The time of each stage, with when and where it was measured."""
     setup = (run.card.id, len(run.labels), run.device, values[REPEATS])  # of so many tokens
-
     stages = Soon("stages", "What each stage of the pass takes", 660)
     limits = Soon("limits", "How near that is to what this machine can do", 660)
 
     def after(measured: Measured[Staged | StageTimes]) -> list[Row]:
         result, under = measured.result, measured_on(measured)
         if isinstance(result, Staged):
-            shown = bars(run, result.times, under)
-            return [row(shown, against_limits(run, result), widths=(1.2, 1.0))]
-        if not run.card.ours:
-            under += " In a network that is not ours, only the FFNs are timed one by one."
-        return [
-            row(bars(run, result, under), limits, widths=(1.2, 1.0))
-            if run.card.ours
-            else row(ffn_bars(run, result, under))
-        ]
+            shown = bars(run, result.times, under), against_limits(run, result)
+            return [row(*shown, widths=(1.2, 1.0))]
+        if run.card.ours:
+            return [row(bars(run, result, under), limits, widths=(1.2, 1.0))]
+        under += " In a network that is not ours, only the FFNs are timed one by one."
+        return [row(bars(run, result, under))]
 
     before = [row(stages, limits, widths=(1.2, 1.0)) if run.card.ours else row(stages)]
     return Sheet([Measurement("stages", setup, measure, after, (values[REPEATS],), before)])
@@ -266,16 +262,25 @@ def measure(run: Run, progress: Progress, repeats: int) -> Iterator[Staged | Sta
 
 
 def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
-    """A bar a stage."""
-    ffn = sum(s.median for name, s in result.times.items() if result.kinds[name] == "FFN")
-    sentence = (
-        f"The FFNs take {number(f'{ffn:.2f} ms, {percent(ffn / result.total)}')} of the stages' "
-        f"{result.total:.2f} ms; the pass in one piece took {result.whole.median:.2f} ms "
-        f"({result.whole.lower:.2f} to {result.whole.upper:.2f}), {result.whole.repeats} runs of "
-        "each."
+    """A bar a stage; of a network that is not ours, a bar an FFN."""
+    whole, times, kinds = result.whole, result.times, result.kinds
+    pass_took = (
+        f"took {whole.median:.2f} ms ({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} "
+        "runs of each."
     )
+    ffns = sum(spread.median for name, spread in times.items() if kinds[name] == "FFN")
+    sentence = (
+        f"The FFNs take {number(f'{ffns:.2f} ms, {percent(ffns / result.total)}')} of the stages' "
+        f"{result.total:.2f} ms; the pass in one piece {pass_took}"
+    )
+    alt = "The median time of each stage of the pass, with quartiles."
+    if not run.card.ours:
+        took = f"{result.total:.2f} ms, {percent(min(1, result.total / whole.median))}"
+        sentence = f"The FFNs take {number(took)} of the pass in one piece, which {pass_took}"
+        alt = "The median time of each block's FFN, with quartiles."
     head = Head(sentence, "stages", run.card.colour, under=under)
-    return _chart(head, result, "The median time of each stage of the pass, with quartiles.")
+    quartiles = {name: spread.quartiles for name, spread in times.items()}
+    return chart_cell(head, figures.stages(quartiles, kinds, head.accent), alt, height=660)
 
 
 def against_limits(run: Run, result: Staged) -> Cell:
@@ -301,21 +306,3 @@ def against_limits(run: Run, result: Staged) -> Cell:
     figure = figures.limits(names, took, reading, multiplying, run.card.colour)
     alt = "What attention, FFNs and the output took, and what they need at this machine's best."
     return chart_cell(head, figure, alt, height=660)
-
-
-def ffn_bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
-    """A bar an FFN."""
-    whole = result.whole
-    sentence = (
-        "The FFNs take "
-        f"{number(f'{result.total:.2f} ms, {percent(min(1, result.total / whole.median))}')} of "
-        f"the pass in one piece, which took {whole.median:.2f} ms ({whole.lower:.2f} to "
-        f"{whole.upper:.2f}), {whole.repeats} runs of each."
-    )
-    head = Head(sentence, "stages", run.card.colour, under=under)
-    return _chart(head, result, "The median time of each block's FFN, with quartiles.")
-
-
-def _chart(head: Head, result: StageTimes, alt: str) -> Cell:
-    quartiles = {name: spread.quartiles for name, spread in result.times.items()}
-    return chart_cell(head, figures.stages(quartiles, result.kinds, head.accent), alt, height=660)
