@@ -14,7 +14,7 @@ from ffnviz.parts.lab.fit import errors, fitted
 from ffnviz.parts.lab.linear import off_linear
 from ffnviz.parts.lab.positions import Map, ladder, maps
 from ffnviz.parts.lab.residual import scattered
-from ffnviz.parts.lab.summary import HandoutRow, handout
+from ffnviz.parts.lab.summary import handout
 from ffnviz.parts.neurons.compare import both_values, differences
 from ffnviz.parts.neurons.name import Score, scores
 from ffnviz.parts.neurons.switch import changes
@@ -34,6 +34,7 @@ from ffnviz.parts.vocabulary.softmax import distribution_figure
 from ffnviz.pictures.neuron_chart import positions, probability, tags, values
 from ffnviz.pictures.plot import Figure, axis, escaped, grouped, lines, token_axis
 from ffnviz.pictures.time_charts import growth, products, side_by_side, stages
+from ffnviz.pictures.votes import Claim
 from tests.pictures.schema import Line, checked
 
 TYPED = Line("<b>x</b> &amp;", "relu")  # what somebody called a folder
@@ -212,12 +213,11 @@ def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
 
 
 def test_the_handout_is_one_page_that_loads_nothing_and_keeps_text_text() -> None:
-    rows = [
-        HandoutRow("One", "holds", "✓", "", "A & B.", "holds", "0 < 1"),
-        HandoutRow("One", "only if", "◐", "Often thought", "C.", "holds only if <it>", "x"),
-        HandoutRow("Two", "undecided", "–", "", "D.", "cannot be decided here", "y"),
-    ]
-    page = handout(rows, "<script>alert(1)</script>", "ReLU, block 2", "2 < 3.", "Tested <now>.")
+    first = Claim("A & B.", "holds", "✓", "holds", "", "0 < 1", "")
+    second = Claim("C.", "only if", "◐", "holds only if <it>", "", "x", "", label="Often thought")
+    third = Claim("D.", "undecided", "–", "cannot be decided here", "", "y", "")
+    claims = [("One", [first, second]), ("Two", [third])]
+    page = handout(claims, "<script>alert(1)</script>", "ReLU, block 2", "2 < 3.", "Tested <now>.")
     assert page.startswith("<!doctype html>")
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page

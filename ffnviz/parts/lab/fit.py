@@ -124,7 +124,11 @@ def sheet(run: Run, values: Values) -> Sheet:
     phi = usual if phi == TWIN else phi
     setup = (name, phi, curve if name == DRAWN else None)
     place = nearest(WIDTHS, values[UNITS])
-    canvas = [the_drawing(run, curve)] if name == DRAWN else []
+    canvas = []
+    if name == DRAWN:
+        how, colour = "Draw over it, or move its points with the arrow keys", run.card.colour
+        drawn = drawing_cell(how, curve, colour, "lab-drawing", lambda c: set_to(CURVE, tuple(c)))
+        canvas.append(drawn)
 
     def after(measured: Measured[Approximation]) -> list[Row]:
         result = measured.result
@@ -139,12 +143,6 @@ def sheet(run: Run, values: Values) -> Sheet:
     return Sheet([fits], (FUNCTION, replace(PHI, options={**PHI.options, TWIN: words}), UNITS))
 
 
-def the_drawing(run: Run, curve: Curve) -> Cell:
-    """A function to draw."""
-    how, colour = "Draw over it, or move its points with the arrow keys", run.card.colour
-    return drawing_cell(how, curve, colour, "lab-drawing", lambda new: set_to(CURVE, tuple(new)))
-
-
 def fit(_: Run, progress: Progress, name: str, curve: Curve, phi: str) -> Approximation:
     """Train networks of all widths on the function of that name."""
     function = fitting.piecewise_linear(curve) if name == DRAWN else fitting.FUNCTIONS[name]
@@ -153,14 +151,18 @@ def fit(_: Run, progress: Progress, name: str, curve: Curve, phi: str) -> Approx
 
 def the_fit(run: Run, result: Approximation, place: int) -> Cell:
     """The function, the network, and each unit's piece."""
-    fit, n = result.fits[place], result.widths[place]
+    fit, n, phi = result.fits[place], result.widths[place], fitting.phi_of(result.activation)
+    with torch.no_grad():
+        x = torch.from_numpy(result.x)
+        before = torch.outer(torch.from_numpy(fit.weight), x) + torch.from_numpy(fit.bias)[:, None]
+        pieces = fit.out[:, None] * phi.function(before).numpy()
     sentence = (
-        f"{number(counted(n, f'{fitting.phi_of(result.activation).label} neuron'))} "
+        f"{number(counted(n, f'{phi.label} neuron'))} "
         f"{'is' if n == 1 else 'are'} off by "
         f"{short(fit.error)} (root mean square), and by {short(fit.largest)} at most; the best "
         f"straight line by {short(result.line)}."
     )
-    figure = fitted(result.x, result.y, fit.fitted, _pieces(result, fit), f"@{run.card.colour}")
+    figure = fitted(result.x, result.y, fit.fitted, pieces, f"@{run.card.colour}")
     alt = "The function, the network fitted to it, and what each of its neurons adds."
     head = Head(sentence, "lab-pieces", run.card.colour)
     return chart_cell(head, figure, alt, key="lab-fit", height=560)
@@ -183,14 +185,6 @@ def the_errors(run: Run, result: Approximation, place: int) -> Cell:
         "logarithmic axes."
     )
     return chart_cell(Head(sentence, "lab-errors", colour), figure, alt, height=560)
-
-
-def _pieces(result: Approximation, fit: fitting.Fit) -> Array:
-    with torch.no_grad():
-        x = torch.from_numpy(result.x)
-        before = torch.outer(torch.from_numpy(fit.weight), x) + torch.from_numpy(fit.bias)[:, None]
-        units = fitting.phi_of(result.activation).function(before).numpy()
-    return np.asarray(fit.out[:, None] * units)
 
 
 SAMPLES = 9  # evenly spaced points, all of Adam's training data

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.lab import influence
-from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.influence import DEEPEST, LONGEST_MAP, LOUDEST, RNN, Influence
 from ffnviz.analysis.lab.local_map import Terms, derivative, terms_of
 from ffnviz.analysis.measuring import Progress
@@ -30,7 +29,7 @@ from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import axis, lines, vertical_line
-from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, percent, quoted
+from ffnviz.pictures.wording import counted, neuron_name, number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import (
     Values,
@@ -265,42 +264,36 @@ DASHES = ("solid", "dash", "dot")
 def sheet(run: Run, values: Values) -> Sheet:
     """The maps over what textbooks say of them."""
     soon = Soon("lab-influence", "Which inputs each output depends on, in ten kinds of layers", 342)
-
-    def after(result: Influence) -> tuple[Cell, Cell]:
-        findings = result.findings[: -len(_of_distance(result))]
-        return all_maps(run, result), verdicts_of(run, "lab-hears", findings)
-
-    return _measured(run, values, soon, after)
+    return _measured(run, values, soon, all_maps, over_distance=False)
 
 
 def gradients_sheet(run: Run, values: Values) -> Sheet:
     """How gradients change over a distance, over what textbooks say of it."""
     soon = Soon("lab-decay", "How a gradient fades over a distance", 360)
-
-    def after(result: Influence) -> tuple[Cell, Cell]:
-        return decay(run, result), verdicts_of(run, "lab-hears", _of_distance(result))
-
-    return _measured(run, values, soon, after)
-
-
-def _of_distance(result: Influence) -> tuple[Finding, ...]:
-    """The last of the findings: what recurrent networks' gradients do over a distance."""
-    return influence.fading_findings(result.fading, result.gain)
+    return _measured(run, values, soon, decay, over_distance=True)
 
 
 def _measured(
-    run: Run, values: Values, soon: Soon, after: Callable[[Influence], tuple[Cell, Cell]]
+    run: Run,
+    values: Values,
+    soon: Soon,
+    picture: Callable[[Run, Influence], Cell],
+    *,
+    over_distance: bool,  # whether the findings are those of gradients over a distance
 ) -> Sheet:
-    """Two cells of the one measurement behind both views, one below the other."""
+    """The one measurement behind both views: a picture over findings."""
     args = values[N], values[LAYERS], values[LOUDER]
     setup = (run.card.id, run.device, run.state.block, run.state.sentence, *args)
     before = row(soon), row(Soon("lab-hears", "What textbooks say of it", 200))
     doing = "Computing the gradients of ten kinds of layers …"
 
-    def rows(measured: Measured[Influence]) -> list[Row]:
-        return [row(cell) for cell in after(measured.result)]
+    def after(measured: Measured[Influence]) -> list[Row]:
+        result = measured.result
+        fading = influence.fading_findings(result.fading, result.gain)  # the last of the findings
+        findings = fading if over_distance else result.findings[: -len(fading)]
+        return [row(picture(run, result)), row(verdicts_of(run, "lab-hears", findings))]
 
-    return Sheet([Measurement("hears", setup, differentiate, rows, args, before, LABEL, doing)])
+    return Sheet([Measurement("hears", setup, differentiate, after, args, before, LABEL, doing)])
 
 
 def differentiate(run: Run, progress: Progress, n: int, depth: int, gain: float) -> Influence:
@@ -332,6 +325,14 @@ def all_maps(run: Run, result: Influence) -> Cell:
 
 def decay(run: Run, result: Influence) -> Cell:
     """The gradients against the distance; not as shares, so that exploding ones are seen."""
+    sentence = "It takes three tokens to see how a gradient changes over a distance."
+    if len(result.memory) >= 3:
+        means = (float(np.exp(np.log(layer.factors).mean())) for layer in result.fading)
+        rnn, lstm, scaled = map(short, means)
+        sentence = (
+            f"Each step back multiplies an RNN's gradient by {number(rnn)}, an LSTM's by {lstm}, "
+            f"and an RNN's with recurrent weights × {result.gain:g} by {scaled}."
+        )
     own, loud = f"@{run.card.colour}", f"RNN, weights × {result.gain:g}"
     curves = [
         (layer.name, layer.by_distance, own if layer.trained else "@muted")
@@ -356,16 +357,4 @@ def decay(run: Run, result: Influence) -> Cell:
         margin={"l": 76, "r": 16, "t": 10, "b": 56},
     )
     alt = "How steeply outputs depend on inputs over a distance, for each kind of layer."
-    return chart_cell(Head(_factors(result), "lab-decay", run.card.colour), figure, alt, height=360)
-
-
-def _factors(result: Influence) -> Sentence:
-    """The factor by which each step of distance multiplies a recurrent network's gradient."""
-    if len(result.memory) < 3:
-        return "It takes three tokens to see how a gradient changes over a distance."
-    means = (float(np.exp(np.log(layer.factors).mean())) for layer in result.fading)
-    rnn, lstm, loud = map(short, means)
-    return (
-        f"Each step back multiplies an RNN's gradient by {number(rnn)}, an LSTM's by {lstm}, and "
-        f"an RNN's with recurrent weights × {result.gain:g} by {loud}."
-    )
+    return chart_cell(Head(sentence, "lab-decay", run.card.colour), figure, alt, height=360)

@@ -255,25 +255,19 @@ def two_maps(run: Run, positions: Positions, way: str) -> Cell:
 
 def _sentence(positions: Positions, way: str) -> Sentence:
     begin, between, end = SENTENCES[way]
-    by_number = way == "change"
-    amount = _others if by_number else _most
-    moved = amount(positions.ffn)
-    if by_number:
+    moved = _amount(positions.ffn, way)
+    if way == "change":
         moved = f"{moved} output{'s' * (moved != '1')} of other tokens"
-    sentence = f"{begin}{number(moved)}"
     if positions.attention is None:
-        return f"{sentence}."
-    return f"{sentence}{between}{amount(positions.attention)}{end}"
+        return f"{begin}{number(moved)}."
+    return f"{begin}{number(moved)}{between}{_amount(positions.attention, way)}{end}"
 
 
-def _others(moved: Array) -> str:
-    """How many outputs of other tokens than the changed one move."""
-    return str((moved > 0).sum() - (moved.diagonal() > 0).sum())
-
-
-def _most(values: Array) -> str:
-    largest = float(values[values == values].max(initial=0))
+def _amount(moved: Array, way: str) -> str:
+    """How many outputs of tokens that were not changed move; else how far any moves at most."""
+    if way == "change":
+        return str((moved > 0).sum() - (moved.diagonal() > 0).sum())
+    largest = float(moved[moved == moved].max(initial=0))
     if largest == 0:
         return "exactly 0"
-    text = percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its length"
-    return f"up to {text}"
+    return f"up to {percent(largest) if largest > 1e-4 else f'{short(largest, 1)} of its length'}"

@@ -1,9 +1,8 @@
 """All claims with their verdicts, tested in one go, and a handout to save."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from html import escape
-from itertools import chain, groupby
+from itertools import chain
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_each
 from ffnviz.analysis.lab.experiment import Finding
@@ -13,11 +12,12 @@ from ffnviz.analysis.prediction import predict, predict_without_ffn
 from ffnviz.analysis.sparsity import awake, threshold_for
 from ffnviz.parts.experiments import as_claim, experiment_subject, tally
 from ffnviz.parts.sheet import Measured, Measurement, Row, Sheet, Soon, measured_on, row
-from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.plot import LIGHT, Array, isolated, shortened
+from ffnviz.pictures.bars import Bars
+from ffnviz.pictures.cell import Head
+from ffnviz.pictures.plot import LIGHT, isolated, shortened
 from ffnviz.pictures.text import saving_cell
-from ffnviz.pictures.votes import verdicts_cell
-from ffnviz.pictures.wording import Sentence, as_text, counted, percent
+from ffnviz.pictures.votes import Claim, verdicts_cell
+from ffnviz.pictures.wording import as_text, counted, percent
 from ffnviz.state.actions import OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
@@ -26,40 +26,25 @@ WIDTH, NAMES, VALUES = 300, 84, 46  # of a picture, of its names, of its numbers
 ROW, GAP = 17, 3
 
 
-@dataclass(frozen=True)
-class Bars:
-    """Named shares."""
-
-    title: str  # said above them
-    names: Sequence[str]  # as typed; they stay text
-    shares: Array  # as many, from 0 to 1
-    colour: str  # as CSS has it
-
-
 def picture(bars: Bars) -> str:
-    """The chart as a figure; the longest bar fills its width."""
-    largest = max(float(bars.shares.max(initial=0)), 1e-9)
-    room = WIDTH - NAMES - VALUES
-    rows = [
-        _cells_row(place * ROW, name, float(share), room * float(share) / largest, bars.colour)
-        for place, (name, share) in enumerate(zip(bars.names, bars.shares, strict=True))
-    ]
+    """Shares from 0 to 1 as a figure; the longest bar fills its width."""
+    largest = max(float(bars.values.max(initial=0)), 1e-9)
+    room, text, rows = WIDTH - NAMES - VALUES, f'font-size="12.5" fill="{LIGHT.text}"', ""
+    for place, (name, share) in enumerate(zip(bars.names, bars.values, strict=True)):
+        top, length = place * ROW, max(1.0, room * float(share) / largest)
+        line = top + ROW - 5
+        rows += (
+            f'<text x="{NAMES - 6}" y="{line}" text-anchor="end" {text}>'
+            f"{escape(shortened(name, 12))}</text>"
+            f'<rect x="{NAMES}" y="{top + GAP / 2}" width="{length:.1f}" '
+            f'height="{ROW - GAP}" fill="{bars.colour}"/>'
+            f'<text x="{NAMES + length + 5:.1f}" y="{line}" {text}>'
+            f"{escape(percent(float(share)))}</text>"
+        )
     title = escape(bars.title)
     return (
-        f'<figure><figcaption>{title}</figcaption><svg viewBox="0 0 {WIDTH} {ROW * len(rows)}" '
-        f'role="img" aria-label="{title}">{"".join(rows)}</svg></figure>'
-    )
-
-
-def _cells_row(top: float, name: str, share: float, length: float, colour: str) -> str:
-    line, text = top + ROW - 5, f'font-size="12.5" fill="{LIGHT.text}"'
-    return (
-        f'<text x="{NAMES - 6}" y="{line}" text-anchor="end" {text}>'
-        f"{escape(shortened(name, 12))}</text>"
-        f'<rect x="{NAMES}" y="{top + GAP / 2}" width="{max(1.0, length):.1f}" '
-        f'height="{ROW - GAP}" fill="{colour}"/>'
-        f'<text x="{NAMES + max(1.0, length) + 5:.1f}" y="{line}" {text}>'
-        f"{escape(percent(share))}</text>"
+        f'<figure><figcaption>{title}</figcaption><svg viewBox="0 0 {WIDTH} '
+        f'{ROW * len(bars.names)}" role="img" aria-label="{title}">{rows}</svg></figure>'
     )
 
 
@@ -94,21 +79,8 @@ svg { display: block; width: 100%; }
 """
 
 
-@dataclass(frozen=True)
-class HandoutRow:
-    """One claim."""
-
-    experiment: str  # its title; claims of one experiment follow each other
-    kind: str  # "holds", "only if", "fails" or "undecided"
-    sign: str  # one character for it
-    label: str  # what stands before the claim, if it is not a textbook's
-    claim: str  # what is said
-    verdict: str  # in words
-    measured: str  # what was seen
-
-
 def handout(
-    rows: Sequence[HandoutRow],
+    claims: Sequence[tuple[str, Sequence[Claim]]],  # of each experiment, under its title
     text: str,
     network: str,  # which twin and block
     counted: str,  # how many claims hold, in a sentence
@@ -118,7 +90,7 @@ def handout(
     """The page: no script, nothing to load, to be mailed, or printed on one sheet of A4."""
     sections = [
         f"<h2>{escape(title)}</h2>\n<table>\n" + "\n".join(map(_row, group)) + "\n</table>"
-        for title, group in groupby(rows, key=lambda row: row.experiment)
+        for title, group in claims
     ]
     return "\n".join(
         [
@@ -146,52 +118,53 @@ def handout(
     )
 
 
-def _row(row: HandoutRow) -> str:
-    label = f"<em>{escape(row.label)}:</em> " if row.label else ""
-    verdict, measured = f"{escape(row.sign)} {escape(row.verdict)}", escape(row.measured)
-    cells = f"{label}{escape(row.claim)}", verdict, measured
+def _row(claim: Claim) -> str:
+    label = f"<em>{escape(claim.label)}:</em> " if claim.label else ""
+    verdict = f"{escape(claim.sign)} {escape(claim.verdict)}"
+    cells = f"{label}{escape(claim.claim)}", verdict, escape(claim.measured)
     columns = "".join(f"<td>{cell}</td>" for cell in cells)
-    return f'<tr class="{escape(row.kind)}">{columns}</tr>'
+    return f'<tr class="{escape(claim.kind)}">{columns}</tr>'
 
 
 BARS = 8  # of each of the handout's pictures
 PAGE = "lab"
 LABEL = "Test all claims"
+Results = tuple[tuple[Finding, ...], ...]  # of each experiment, in their order in the Lab
 
 
 def sheet(run: Run, _: Values) -> Sheet:
-    """The claims of all experiments, and the handout."""
+    """The claims of all experiments, each under its title, and the handout."""
     state, card = run.state, run.card
     setup = (card.id, card.label, run.device, state.block, run.token, state.sentence)
     n_possible = sum(not missing(card, experiment.needs) for experiment in EXPERIMENTS)
 
-    def after(measured: Measured[tuple[tuple[Finding, ...], ...]]) -> list[Row]:
-        results = measured.result
-        claims = all_claims(run, results, measured_on(measured))
-        if not measured.partial:
-            return [row([claims, handout_button(measured, pictures(run))])]
-        left = n_possible - sum(map(bool, results))
-        return [row([claims, Soon("", counted(left, "more experiment"), 60)])]
+    def after(measured: Measured[Results]) -> list[Row]:
+        pairs = zip(EXPERIMENTS, measured.result, strict=True)
+        tested = [(experiment, findings) for experiment, findings in pairs if findings]
+        claims = [(each.title, list(map(as_claim, findings))) for each, findings in tested]
+        said = tally([*chain(*measured.result)])
+
+        def opened(place: int) -> OpenPage:
+            return OpenPage(PAGE, tested[place][0].name)
+
+        head = Head(said, "lab", card.colour, under=measured_on(measured))
+        verdicts = verdicts_cell(head, claims, key="verdicts-all", on_choose=opened)
+        if measured.partial:
+            left = n_possible - len(tested)
+            return [row([verdicts, Soon("", counted(left, "more experiment"), 60)])]
+        network = f"{card.label}, block {state.block + 1}"
+        when = f"Tested at {measured.when} on {measured.where}."
+        page = handout(claims, state.sentence, network, as_text(said), when, pictures(run))
+        file = saving_cell("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")
+        return [row([verdicts, file])]
 
     before = [row(Soon("lab", "What textbooks say, and what this network does", 640))]
     doing = f"{n_possible} experiments on this network and this sentence …"
     return Sheet([Measurement("lab", setup, test_all, after, (), before, LABEL, doing)])
 
 
-def all_claims(run: Run, results: Sequence[tuple[Finding, ...]], under: Sentence) -> Cell:
-    """Each experiment's claims under its title; a click opens the claims or the experiment."""
-    tested = [(e, result) for e, result in zip(EXPERIMENTS, results, strict=True) if result]
-    head = Head(tally([*chain(*results)]), "lab", run.card.colour, under=under)
-    claims = [(experiment.title, list(map(as_claim, result))) for experiment, result in tested]
-
-    def opened(place: int) -> OpenPage:
-        return OpenPage(PAGE, tested[place][0].name)
-
-    return verdicts_cell(head, claims, key="verdicts-all", on_choose=opened)
-
-
-def test_all(run: Run, progress: Progress) -> Iterator[tuple[tuple[Finding, ...], ...]]:
-    """Each experiment's findings, in their order in the Lab; none of those still to come."""
+def test_all(run: Run, progress: Progress) -> Iterator[Results]:
+    """Each experiment's findings; none of those still to come."""
     results: list[tuple[Finding, ...]] = [()] * len(EXPERIMENTS)
     for place, tested in enumerate(try_each(experiment_subject(run), progress)):
         results[place] = tested.findings
@@ -220,28 +193,3 @@ def pictures(run: Run) -> list[Bars]:
         for title, each, shade in guesses
     ]
     return [active, *likeliest]
-
-
-def handout_button(
-    measured: Measured[tuple[tuple[Finding, ...], ...]], shown: Sequence[Bars]
-) -> Cell:
-    """The handout as a file."""
-    _, label, _, block, _, text = measured.setup
-    rows = [
-        HandoutRow(
-            experiment.title,
-            claim.kind,
-            claim.sign,
-            claim.label,
-            claim.claim,
-            claim.verdict,
-            claim.measured,
-        )
-        for experiment, result in zip(EXPERIMENTS, measured.result, strict=True)
-        for claim in map(as_claim, result)
-    ]
-    network = f"{label}, block {int(str(block)) + 1}"
-    said = as_text(tally([*chain(*measured.result)]))
-    when = f"Tested at {measured.when} on {measured.where}."
-    page = handout(rows, str(text), network, said, when, shown)
-    return saving_cell("Handout (HTML)", page, "ffnviz-lab.html", "text/html", key="handout")
