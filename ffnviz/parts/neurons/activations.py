@@ -14,8 +14,7 @@ from ffnviz.analysis.neurons.neuron_index import Example, NeuronIndex
 from ffnviz.analysis.sparsity import active, threshold_for
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.neurons import choose
-from ffnviz.parts.neurons.choose import TokensOf, sheet_of_index, tokens_read
-from ffnviz.parts.neurons.others import what_others_say
+from ffnviz.parts.neurons.choose import TokensOf, sheet_of_index, tokens_read, what_others_say
 from ffnviz.parts.sheet import Row, Sheet, row
 from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures import wording

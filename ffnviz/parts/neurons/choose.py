@@ -1,39 +1,53 @@
-"""The choice of a neuron, and the index of what activates each."""
+"""The choice of a neuron, the index of what activates each, and what others say of it."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from ffnviz.analysis.needs import Capability
+from ffnviz.analysis.neurons.descriptions import (
+    Description,
+    Descriptions,
+    DescriptionsError,
+    credit,
+    read_descriptions,
+)
 from ffnviz.analysis.neurons.index_file import INDEXES, IndexFileError, in_words, read_index
 from ffnviz.analysis.neurons.intervention import strongest_neurons
+from ffnviz.analysis.neurons.names import Name
 from ffnviz.analysis.neurons.neuron_index import (
     InterpretableNeuron,
     NeuronIndex,
     interpretable_neurons,
     words_at,
 )
+from ffnviz.models.config import config
 from ffnviz.models.encoder.tokenizer import Token
 from ffnviz.parts.neuron_shown import neuron_shown
 from ffnviz.parts.sheet import Button, Choice, Control, NumberBox, Row, Sheet, row
-from ffnviz.pictures.cell import Cell
-from ffnviz.pictures.text import Passage, text_cell
-from ffnviz.pictures.wording import signed, typed
+from ffnviz.pictures.cell import Cell, Head
+from ffnviz.pictures.text import Passage, table_cell, text_cell
+from ffnviz.pictures.wording import counted, number, plain, signed, typed
 from ffnviz.state.actions import ChooseBlock, ChooseNeuron
 from ffnviz.state.run import Run
 
 STRONGEST = 5
 AROUND = 400  # characters of a long text on each side of the token
 MADE_ANEW = "`ffnviz index` makes a new one."
+DESCRIPTIONS_SHOWN = 20
 
 
 def neuron_controls(run: Run) -> list[Control]:
     """The controls that choose another neuron: by number, by meaning, by strength on the token."""
     shown = neuron_shown(run)
     strongest = strongest_neurons(run.trace, run.state.block, run.token, STRONGEST)
-    meanings = {each.neuron: _meaning(each) for each in clear_neurons(run)}
+    meanings = {}
+    for each in clear_neurons(run):
+        words = f" ({', '.join(each.words)})" if each.words else ""
+        meanings[each.neuron] = f"{'below zero: ' * (each.side < 0)}{each.tag}{words}"
 
     def choose(neuron: int) -> ChooseNeuron:
         return ChooseNeuron(run.neuron(int(neuron)))
@@ -49,11 +63,6 @@ def neuron_controls(run: Run) -> list[Control]:
     return [by_number, *by_meaning, by_strength]
 
 
-def _meaning(neuron: InterpretableNeuron) -> str:
-    words = f" ({', '.join(neuron.words)})" if neuron.words else ""
-    return f"{'below zero: ' * (neuron.side < 0)}{neuron.tag}{words}"
-
-
 def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:
     """The block's most interpretable neurons according to the index; none without an index."""
     block = run.state.block
@@ -67,11 +76,9 @@ def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:
 
 def index_at_hand(run: Run) -> NeuronIndex | None:
     """The network's index; None if it lacks the block, cannot be read, or does not exist."""
-    try:
-        index = _index(run)
-    except IndexFileError:
-        return None  # where the index itself is shown, the page says what is wrong with it
-    return index if index is not None and run.state.block in index.by_number else None
+    return index_with_notes(
+        run
+    ).index  # where the index itself is shown, its notes say what is wrong
 
 
 TokensOf = Callable[[str], Sequence[Token]]
@@ -111,14 +118,6 @@ def _index_path(run: Run) -> Path | None:
     return None if provenance is None else provenance.index
 
 
-def _index(run: Run) -> NeuronIndex | None:
-    path, sizes = _index_path(run), run.model.sizes
-    if path is None:
-        return None
-    read = partial(read_index, path, sizes.d_ff, sizes.n_blocks)
-    return run.subject.per_network("neuron index", read)
-
-
 @dataclass(frozen=True)
 class IndexAtHand:
     """The network's index, or what is said in its place."""
@@ -130,16 +129,25 @@ class IndexAtHand:
 
 def index_with_notes(run: Run) -> IndexAtHand:
     """The network's index; where it lacks the block, or cannot be read, a note says so."""
+    path, sizes, block = _index_path(run), run.model.sizes, run.state.block
+    if path is None:
+        missing = f"Not for {typed(run.card.label)}: {Capability.INDEX.value}"
+        return IndexAtHand(None, (text_cell("no-index", missing, tone="info"),))
     try:
-        index = _index(run)
+        read = partial(read_index, path, sizes.d_ff, sizes.n_blocks)
+        index = run.subject.per_network("neuron index", read)
     except IndexFileError as error:
         title = f"The index of neurons cannot be read. {MADE_ANEW}"
         return IndexAtHand(None, (error_cell("no-index", title, error),))
-    if index is None:
-        missing = f"Not for {typed(run.card.label)}: {Capability.INDEX.value}"
-        return IndexAtHand(None, (text_cell("no-index", missing, tone="info"),))
-    if run.state.block not in index.by_number:
-        return _other_blocks(run, index)
+    numbers = index.numbers
+    if block not in numbers:
+        note = (
+            f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
+            f"{sizes.n_blocks}; block {block + 1} is not in it."
+        )
+        nearest = [*[n for n in numbers if n < block][-1:], *[n for n in numbers if n > block][:1]]
+        cell = text_cell("no-index", note, tone="info")
+        return IndexAtHand(None, (cell,), tuple(map(go_to_block, nearest)))
     if not run.card.signed or index.both_sides:
         return IndexAtHand(index)
     old = (
@@ -160,19 +168,6 @@ def sheet_of_index(
     return Sheet([*notes, *shown], [*controls, *at_hand.controls])
 
 
-def _other_blocks(run: Run, index: NeuronIndex) -> IndexAtHand:
-    """A note of which blocks the index has, with buttons to the nearest ones."""
-    block, numbers = run.state.block, index.numbers
-    note = (
-        f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
-        f"{run.model.sizes.n_blocks}; block {block + 1} is not in it."
-    )
-    before = [number for number in numbers if number < block][-1:]
-    after = [number for number in numbers if number > block][:1]
-    cell = text_cell("no-index", note, tone="info")
-    return IndexAtHand(None, (cell,), tuple(map(go_to_block, before + after)))
-
-
 def go_to_block(block: int) -> Button:
     """A button that chooses a block, from 0."""
     return Button(f"Go to block {block + 1}", ChooseBlock(block))
@@ -181,3 +176,65 @@ def go_to_block(block: int) -> Button:
 def error_cell(key: str, title: str, error: Exception) -> Cell:
     """A warning; the error's message may quote a person, so it is shown as typed text."""
     return text_cell(key, title, typed(str(error)), tone="warning")
+
+
+def what_others_say(
+    run: Run,
+    neuron: int,
+    on_choose: Callable[[Description], Any] | None = None,  # gives the action for a row
+    dictionary: str = "",  # whose feature is meant instead, as Neuronpedia calls it
+) -> list[Cell]:
+    """Descriptions of the neuron, by whom, and their scores; nothing without files for it."""
+    files = _files(run)
+    if not files:
+        return []
+    try:
+        descriptions = said_of(run, neuron, dictionary)[:DESCRIPTIONS_SHOWN]
+    except (DescriptionsError, OSError) as error:
+        return [error_cell("others", "The descriptions of neurons cannot be read.", error)]
+    where = ", ".join(path.name for path in files)
+    if not descriptions:
+        nothing = f"{typed(where)} says nothing of this neuron."
+        return [] if dictionary else [text_cell("others", nothing, tone="quiet")]
+    n, what = len(descriptions), "feature" if dictionary else "neuron"
+    sentence = f"{number(counted(n, 'description'))} of this {what} in {plain(where)}."
+    if on_choose:
+        sentence += " Click one to take it as your name."
+    rows = [(each.text, each.who or "not told", scored(each)) for each in descriptions]
+    head, columns = Head(sentence, "", run.card.colour), ("description", "said by", "score")
+    choose = (lambda at: on_choose(descriptions[at])) if on_choose else None
+    return [table_cell("others", head, columns, rows, choose)]
+
+
+def said_of(run: Run, neuron: int, dictionary: str = "") -> tuple[Description, ...]:
+    """The files' descriptions of a neuron of the block shown, or of a feature, the best first."""
+    files = _files(run)
+    descriptions = run.subject.per_network(
+        f"descriptions in {files}", lambda: sum(map(read_descriptions, files), Descriptions(()))
+    )
+    return descriptions.in_layer(dictionary or str(run.state.block), neuron)
+
+
+def credited(run: Run, name: Name) -> Name:
+    """The name, credited to its author if it is a description from one of the files."""
+    try:
+        descriptions = said_of(run, name.neuron)
+    except (DescriptionsError, OSError):
+        return name
+    for each in descriptions:
+        if name.name and each.text.startswith(name.name):
+            return credit(name, each)
+    return name
+
+
+def _files(run: Run) -> list[Path]:
+    return [path for network, path in config().descriptions if network == run.card.id]
+
+
+def scored(description: Description) -> str:
+    """Its best score, with the method and the author."""
+    best = description.best
+    if best is None:
+        return ""
+    how = ", ".join(part for part in (best.method, best.by) if part)
+    return f"{best.value:.2f}" + f" ({how})" * bool(how)

@@ -23,8 +23,13 @@ from ffnviz.analysis.prediction import Prediction, predict
 from ffnviz.models.config import config
 from ffnviz.models.sae import Sae, SaeError, read_sae
 from ffnviz.parts.neurons.activations import active_on
-from ffnviz.parts.neurons.choose import error_cell, go_to_block, passage, tokens_read
-from ffnviz.parts.neurons.others import what_others_say
+from ffnviz.parts.neurons.choose import (
+    error_cell,
+    go_to_block,
+    passage,
+    tokens_read,
+    what_others_say,
+)
 from ffnviz.parts.neurons.writes import word_panels
 from ffnviz.parts.sheet import (
     Choice,
@@ -56,14 +61,19 @@ SETTINGS = (DICTIONARY, FEATURE)
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The token's strongest features and one of them on all tokens, beside what it writes."""
+    device = str(run.model.device)
+    paths = [path for network, path in config().saes if network == run.card.id]
     try:
-        dictionaries = _dictionaries(run)
+        dictionaries = {path: _opened(path, device) for path in paths}
     except SaeError as error:
         title = "The dictionary of features cannot be read."
         return Sheet([row(error_cell("no-sae", title, error))], [])
     in_block = {path: sae for path, sae in dictionaries.items() if sae.block == run.state.block}
     if not in_block:
-        return _elsewhere(run, dictionaries)
+        blocks = sorted({sae.block for sae in dictionaries.values()})
+        note = f"There is no feature dictionary for block {run.state.block + 1}."
+        to_those = list(map(go_to_block, blocks))
+        return Sheet([row(text_cell("no-sae", note, tone="info"))], to_those)
     names = [sae.name for sae in in_block.values()]
     chosen = names.index(values[DICTIONARY]) if values[DICTIONARY] in names else 0
     path, sae = list(in_block.items())[chosen]
@@ -207,19 +217,6 @@ def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:
     texts = [probe.text for probe in read_probes()]
     sae = _opened(Path(path), str(run.model.device))
     return sae_examples(run.model, sae, texts, progress=lambda n: progress(n / len(texts)))
-
-
-def _elsewhere(run: Run, dictionaries: dict[Path, Sae]) -> Sheet:
-    """A note that the dictionaries are of other blocks, with buttons to those."""
-    blocks = sorted({sae.block for sae in dictionaries.values()})
-    note = f"There is no feature dictionary for block {run.state.block + 1}."
-    return Sheet([row(text_cell("no-sae", note, tone="info"))], list(map(go_to_block, blocks)))
-
-
-def _dictionaries(run: Run) -> dict[Path, Sae]:
-    """The dictionaries that the server was given for the network."""
-    device = str(run.model.device)
-    return {p: _opened(p, device) for network, p in config().saes if network == run.card.id}
 
 
 @lru_cache(maxsize=8)  # weights, which the cache of what can be computed again has no room for

@@ -10,7 +10,6 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.neurons.descriptions import (
     DescriptionsError,
     as_descriptions,
@@ -38,8 +37,13 @@ from ffnviz.analysis.sparsity import active
 from ffnviz.models.network import Network
 from ffnviz.models.spelling import as_read
 from ffnviz.parts.neuron_shown import neuron_shown
-from ffnviz.parts.neurons.choose import index_with_notes, neuron_controls, sheet_of_index
-from ffnviz.parts.neurons.others import credited, what_others_say
+from ffnviz.parts.neurons.choose import (
+    credited,
+    index_with_notes,
+    neuron_controls,
+    sheet_of_index,
+    what_others_say,
+)
 from ffnviz.parts.sheet import Answer, Button, Control, Download, Sheet, Upload, row, set_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
@@ -51,7 +55,6 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting
 from ffnviz.state.state import Neuron
 
-NEEDS: tuple[Capability, ...] = ()
 WORD = re.compile(r"\w+(?:['’]\w+)*|[^\w\s]")
 
 
@@ -236,13 +239,9 @@ def name_cells(run: Run, values: Values, name: Name) -> list[Cell]:
         cells.append(_problems("names-link", title, reading.left_out))
     if name.name.strip() and _add_names(reading.names, [name]) is None:
         cells.append(text_cell("names-full", "The link has no room for another name.", tone="info"))
-    if reading.names:
-        cells.append(table_of(run, reading.names))
-    return cells
-
-
-def table_of(run: Run, names: Sequence[Name]) -> Cell:
-    """One row a name."""
+    names = reading.names
+    if not names:
+        return cells
     neurons = [Neuron(each.twin, each.block - 1, each.neuron) for each in names]
     count = number(counted(len(names), "name"))
     sources = any(each.by or each.score for each in names)
@@ -256,7 +255,7 @@ def table_of(run: Run, names: Sequence[Name]) -> Cell:
     def opened(row: int) -> OpenNeuron:
         return OpenNeuron(neurons[row], "neurons", "browse", settings={"browse_view": "name"})
 
-    return table_cell("names-table", head, columns, rows, opened)
+    return [*cells, table_cell("names-table", head, columns, rows, opened)]
 
 
 def imported(run: Run, values: Values, file: str, text: str) -> Answer:
@@ -337,8 +336,16 @@ def sheet(run: Run, values: Values) -> Sheet:
     score = score_guess(run, values, at_hand.index, read, name)
     others = what_others_say(run, name.neuron, lambda row: set_to(CALLED, row.text[:LONGEST_NAME]))
     result = [*at_hand.notes, how_well(run, score, name), *others, *name_cells(run, values, name)]
-    guess = guess_controls(run, at_hand.index, name)
-    controls = [*neuron_controls(run), *guess, *name_controls(run, values, name)]
+    label = f"Your name for neuron {neuron_name(run.state.block, name.neuron)}"
+    tags = at_hand.index.tags
+    controls: list[Control] = [
+        *neuron_controls(run),
+        CALLED.with_control(label, example="for example: words for numbers"),
+        *([KIND] if tags else []),
+        LEVEL,
+        replace(TAG, label="Tag", options={tag: tag for tag in tags}) if name.tag else WORDS,
+        *name_controls(run, values, name),
+    ]
     return Sheet([row(result, its_mistakes(run, read, score, name), widths=(1, 1.2))], controls)
 
 
@@ -350,14 +357,6 @@ def the_guess(run: Run, values: Values, index: NeuronIndex) -> Name:
     if index.tags and values[KIND] == "tag":
         return replace(name, tag=values[TAG] if values[TAG] in index.tags else index.tags[0])
     return replace(name, words=values[WORDS])
-
-
-def guess_controls(run: Run, index: NeuronIndex, name: Name) -> list[Control]:
-    """The controls in which the guess is made."""
-    label = f"Your name for neuron {neuron_name(run.state.block, name.neuron)}"
-    called = CALLED.with_control(label, example="for example: words for numbers")
-    tags = replace(TAG, label="Tag", options={tag: tag for tag in index.tags})
-    return [called, *([KIND] if index.tags else []), LEVEL, tags if name.tag else WORDS]
 
 
 def score_guess(
@@ -397,18 +396,14 @@ def how_well(run: Run, score: Score, name: Name) -> Cell:
 
 def its_mistakes(run: Run, read: ProbeInputs, score: Score, name: Name) -> Cell:
     """Where the neuron fires although the guess says no, and the other way round."""
-    shown = [
-        Passage(kind, *_around(read, unit.sentence, "" if name.tag else unit.text))
-        for kind, units in (("missed", score.missed), ("wrong", score.wrong))
-        for unit in units
-    ]
+    shown = []
+    for kind, units in (("missed", score.missed), ("wrong", score.wrong)):
+        for unit in units:
+            text = read.sentences[unit.sentence]
+            marked = (text, "", "") if name.tag or not unit.text else text.partition(unit.text)
+            shown.append(Passage(kind, *marked))
     sentence = (
         f"The guess's mistakes: {number(f'{score.fired - score.both} missed')}, "
         f"{score.guessed - score.both} wrong.{' Some of them:' if shown else ''}"
     )
     return passages_cell(Head(sentence, "mistakes", run.card.colour), shown, key="mistakes")
-
-
-def _around(read: ProbeInputs, sentence: int, word: str) -> tuple[str, str, str]:
-    text = read.sentences[sentence]
-    return text.partition(word) if word else (text, "", "")
