@@ -16,6 +16,7 @@ from ffnviz.parts.neurons.superposition import (
     FEATURES,
     PERCENT,
     Packed,
+    kept,
     loss_of,
     pack,
     the_counts,
@@ -218,15 +219,15 @@ def test_it_says_how_many_are_found_again_and_up_to_where_outputs_are_exact() ->
 
 @pytest.fixture(scope="module")
 def packed() -> Packed:
-    return pack(lambda _: None, steps=600)
+    return pack(None, lambda _: None, steps=600)
 
 
 def test_rare_features_share_dimensions_on_the_corners_of_a_pentagon(packed: Packed) -> None:
-    counts = [packed.held(at) for at in range(len(PERCENT))]
+    counts = [kept(weight).sum() for weight in packed]
     assert counts[0] == DIMENSIONS
     assert counts[-1] == FEATURES
     assert counts == sorted(counts)
-    weight = packed.weights[-1]
+    weight = packed[-1]
     angles = np.sort(np.degrees(np.arctan2(weight[1], weight[0])))
     gaps = np.diff([*angles, angles[0] + 360])
     assert gaps == pytest.approx([72] * 5, abs=15)

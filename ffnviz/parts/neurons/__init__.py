@@ -12,7 +12,6 @@ from ffnviz.parts.neurons import (
     insert,
     name,
     patch,
-    paths,
     superposition,
     switch,
     writes,
@@ -34,7 +33,8 @@ PARTS = (
     }),
     part_of_views("What it writes", "writes", "words it makes likelier", "writes_view", {
         "neuron": View("one neuron", writes.sheet, needs=WORDS),
-        "paths": View("later neurons", paths.sheet, needs=(Capability.PRE_NORM,), further=True),
+        "paths": View("later neurons", writes.paths_sheet, needs=(Capability.PRE_NORM,),
+                      further=True),
         "memories": View("attention and FFN", writes.memories_sheet, writes.MEMORIES_SETTINGS,
                          (*WORDS, Capability.OURS), further=True),
     }),

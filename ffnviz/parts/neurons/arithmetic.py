@@ -26,7 +26,6 @@ from ffnviz.pictures.wording import Sentence, counted, neuron_name, number, quot
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, count_setting
 
-NEEDS: tuple[Capability, ...] = ()
 LOGIT_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS)
 
 

@@ -86,7 +86,7 @@ def the_table(run: Run, values: Values, index: NeuronIndex) -> Cell:
     rows: Overview = run.subject.per_network(
         f"overview of block {block}", lambda: overview(index, block, words_at(run.model))
     )
-    shown = _with_text(_ordered(rows, values[ORDER]), rows, values[FIND])
+    shown = _chosen(rows, values[ORDER], values[FIND])
     columns = {
         "neuron": shown.tolist(),
         "strongest at": [rows.words[neuron] for neuron in shown],
@@ -115,19 +115,17 @@ def _short(numbers: np.ndarray) -> list[float]:
     return [round(float(each), 2) for each in numbers]
 
 
-def _ordered(rows: Overview, order: str) -> np.ndarray:
+def _chosen(rows: Overview, order: str, wanted: str) -> np.ndarray:
+    """The neurons whose words or tags have a text in them, in that order."""
+    shown = np.arange(len(rows.awake))
     if order == "often":
-        return np.argsort(-rows.awake, kind="stable")
+        shown = np.argsort(-rows.awake, kind="stable")
     if order == "rare":  # what never fires comes last: there is nothing to see
-        return np.lexsort((rows.awake, rows.awake == 0))
+        shown = np.lexsort((rows.awake, rows.awake == 0))
     if order == "selective":
-        return np.argsort(-rows.selective, kind="stable")
-    return np.arange(len(rows.awake))
-
-
-def _with_text(order: np.ndarray, rows: Overview, wanted: str) -> np.ndarray:
+        shown = np.argsort(-rows.selective, kind="stable")
     text = wanted.strip().casefold()
     if not text:
-        return order
-    found = [n for n in order if text in rows.tag[n].casefold() or text in rows.words[n].casefold()]
+        return shown
+    found = [n for n in shown if text in rows.tag[n].casefold() or text in rows.words[n].casefold()]
     return np.array(found, dtype=int)

@@ -77,16 +77,12 @@ def word_id(model: Network, typed: str) -> int:
     if len(tokens) == 1:
         return tokens[0].id
     pieces = [piece for token in tokens if (piece := token.text.strip())]
-    offered = _beginning_with(model, pieces[0].lower())
+    vocabulary = map(model.tokenizer.word, range(model.tokenizer.vocab_size))
+    begun = (entry.strip() for entry in vocabulary if entry.startswith(f" {pieces[0].lower()}"))
+    whole = (entry for entry in begun if entry.isalpha() and len(entry) >= SHORTEST)
+    offered = sorted(whole, key=len)[:OFFERED]
     hint = f" Words it has whole: {', '.join(offered)}." if offered else " Type a more common word."
     raise PlantError(f"This network has “{word}” only in pieces: {' + '.join(pieces)}.{hint}")
-
-
-def _beginning_with(model: Network, text: str) -> list[str]:
-    """Some words that begin with a text, the shortest first."""
-    vocabulary = map(model.tokenizer.word, range(model.tokenizer.vocab_size))
-    words = (word.strip() for word in vocabulary if word.startswith(f" {text}"))
-    return sorted((w for w in words if w.isalpha() and len(w) >= SHORTEST), key=len)[:OFFERED]
 
 
 @torch.no_grad()
@@ -313,7 +309,22 @@ def on_other_sentences(
     before = [Soon("planted-elsewhere", "How far its effect spreads to other sentences", 160)]
 
     def after(measured: Measured[PlantSpread]) -> Sequence[Cell]:
-        return spread_cells(run, measured.result)
+        result, loss = measured.result, measured.result.loss
+        worse = f"{loss.worse:+.4f} ± {loss.error:.4f}".replace("-", "−")
+        said = (
+            f"For {number(f'{result.said_after:,}')} of {len(loss.plain):,} hidden words in other "
+            "sentences, the network's guess is the inserted neuron's word; without the neuron, "
+            f"for {result.said_before:,}. The loss there goes from {loss.plain.mean():.3f} to "
+            f"{loss.edited.mean():.3f} nats: {worse} (standard error of the paired differences)."
+        )
+        share = number(percent(result.awake / result.n_tokens))
+        sentence = (
+            f"In other sentences it activates on {share} of {result.n_tokens:,} "
+            f"tokens{', most strongly on these.' if result.strongest else '.'}"
+        )
+        head = Head(sentence, "planted-elsewhere", run.card.colour)
+        shown = [Passage(signed(w.value), w.before, w.at, w.after) for w in result.strongest]
+        return text_cell("planted-loss", said), passages_cell(head, shown, "planted-elsewhere")
 
     words = "Try it on other sentences", "Reading other sentences …"
     return Measurement("plant", setup, measure, after, chosen, before, *words, on_request=True)
@@ -327,21 +338,3 @@ def measure(
     planted = planted_now(run, word, strength, choosiness)
     threshold = threshold_for(run.card.phi)
     return spread(run.model, probes, run.state.block, planted, threshold, progress)
-
-
-def spread_cells(run: Run, result: PlantSpread) -> tuple[Cell, Cell]:
-    """How often its word is the likeliest elsewhere, and the tokens that activate it most."""
-    worse = f"{result.loss.worse:+.4f} ± {result.loss.error:.4f}".replace("-", "−")
-    loss = (
-        f"For {number(f'{result.said_after:,}')} of {len(result.loss.plain):,} hidden words in "
-        "other sentences, the network's guess is the inserted neuron's word; without the neuron, "
-        f"for {result.said_before:,}. The loss there goes from {result.loss.plain.mean():.3f} to "
-        f"{result.loss.edited.mean():.3f} nats: {worse} (standard error of the paired differences)."
-    )
-    sentence = (
-        f"In other sentences it activates on {number(percent(result.awake / result.n_tokens))} of "
-        f"{result.n_tokens:,} tokens{', most strongly on these.' if result.strongest else '.'}"
-    )
-    head = Head(sentence, "planted-elsewhere", run.card.colour)
-    shown = [Passage(signed(w.value), w.before, w.at, w.after) for w in result.strongest]
-    return text_cell("planted-loss", loss), passages_cell(head, shown, "planted-elsewhere")

@@ -5,10 +5,9 @@ W is 2 × 5. A feature is active with probability p, and then uniform between 0 
 counts 0.9ⁱ in the loss.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.measuring import Progress
@@ -43,21 +42,13 @@ ACTIVE = count_slider("active_percent", 10, PERCENT[::-1], "each is active", "{}
 SETTINGS = (ACTIVE,)
 
 
-@dataclass(frozen=True)
-class Packed:
-    """The trained toy at each of PERCENT: its weights, (DIMENSIONS, FEATURES)."""
+Packed = tuple[Array, ...]  # the trained toy's W at each of PERCENT, (DIMENSIONS, FEATURES)
 
-    weights: tuple[Array, ...]
 
-    def held(self, at: int) -> int:
-        """How many features are kept."""
-        return int((np.square(self.weights[at]).sum(axis=0) > HELD).sum())
-
-    def leak(self, at: int) -> float:
-        """How much of one active feature shows in another's output, at most, but for the bias."""
-        shared = self.weights[at].T @ self.weights[at]
-        np.fill_diagonal(shared, 0)
-        return float(shared.max())
+def kept(weight: Array) -> NDArray[np.bool_]:
+    """Which features have a direction, (FEATURES,)."""
+    are_kept: NDArray[np.bool_] = np.square(weight).sum(axis=0) > HELD
+    return are_kept
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -65,22 +56,16 @@ def sheet(run: Run, values: Values) -> Sheet:
     place = nearest(PERCENT, values[ACTIVE])
 
     def cards(measured: Measured[Packed]) -> tuple[Cell, Cell]:
-        packed = measured.result
-        return the_directions(run, packed, place), the_counts(run, packed, place)
+        return the_directions(run, measured.result, place), the_counts(run, measured.result, place)
 
     points = Soon("superposition", "Where each feature points", 500)
     fits = Soon("superposition-counts", "How many features fit", 500)
     soon = (points, fits)
     words = ("Measure", "Training seven toys …")
-    return Sheet([measured_row("superposition", (), measure, cards, soon, words=words, once=True)])
+    return Sheet([measured_row("superposition", (), pack, cards, soon, words=words, once=True)])
 
 
-def measure(_: Run, progress: Progress) -> Packed:
-    """Train the toy at every rarity."""
-    return pack(progress)
-
-
-def pack(progress: Progress, steps: int = STEPS) -> Packed:
+def pack(_: Run | None, progress: Progress, steps: int = STEPS) -> Packed:
     """Train INITS toys at each of PERCENT, all at once by Adam, and keep the best of each."""
     generator = torch.Generator().manual_seed(SEED)
     active = torch.tensor(PERCENT).repeat_interleave(INITS)[:, None, None] / 100
@@ -103,8 +88,8 @@ def pack(progress: Progress, steps: int = STEPS) -> Packed:
             progress(step / steps)
     with torch.no_grad():
         best = loss_of(weight, bias, draw(CHECKED)).view(len(PERCENT), INITS).argmin(dim=1)
-    kept = weight.detach().view(len(PERCENT), INITS, DIMENSIONS, FEATURES)
-    return Packed(tuple(kept[at, each].numpy() for at, each in enumerate(best.tolist())))
+    trained = weight.detach().view(len(PERCENT), INITS, DIMENSIONS, FEATURES)
+    return tuple(trained[at, each].numpy() for at, each in enumerate(best.tolist()))
 
 
 def loss_of(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
@@ -116,23 +101,26 @@ def loss_of(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
 
 def the_directions(run: Run, packed: Packed, place: int) -> Cell:
     """An arrow a feature: its column of W."""
-    held = packed.held(place)
+    weight = packed[place]
+    shared = weight.T @ weight  # of one active feature, what shows in another's output
+    np.fill_diagonal(shared, 0)
+    n = number(str(kept(weight).sum()))
     sentence = (
-        f"Features that are active {PERCENT[place]}% of the time: {number(str(held))} of "
-        f"{FEATURES} share {DIMENSIONS} dimensions."
+        f"Features that are active {PERCENT[place]}% of the time: {n} of {FEATURES} share "
+        f"{DIMENSIONS} dimensions."
     )
     under = (
-        f"A feature leaks into another by up to {packed.leak(place):.2f} of its own size; a bias "
+        f"A feature leaks into another by up to {float(shared.max()):.2f} of its own size; a bias "
         "below 0 and ReLU cut that off. A toy: it has nothing to do with your sentence."
     )
     head = Head(sentence, "superposition", run.card.colour, under=under)
     alt = "The direction of each feature in the plane of the two dimensions."
-    return chart_cell(head, arrows(packed.weights[place], f"@{run.card.colour}"), alt, height=500)
+    return chart_cell(head, arrows(weight, f"@{run.card.colour}"), alt, height=500)
 
 
 def arrows(weight: Array, colour: str) -> Figure:
     """The columns of W from the origin; those that are not kept are grey."""
-    kept = np.square(weight).sum(axis=0) > HELD
+    has_place = kept(weight)
     reach = 1.25 * max(1.0, float(np.abs(weight).max()))
     traces = []
     for at, (x, y) in enumerate(weight.T):
@@ -141,13 +129,13 @@ def arrows(weight: Array, colour: str) -> Figure:
                 f"feature {at + 1}",
                 np.array([0, x]),
                 np.array([0, y]),
-                colour if kept[at] else "@muted",
-                4 if kept[at] else 2,
+                colour if has_place[at] else "@muted",
+                4 if has_place[at] else 2,
                 showlegend=False,
                 hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>",
             )
         )
-    ends = {"size": 28, "color": [colour if each else "@muted" for each in kept]}
+    ends = {"size": 28, "color": [colour if each else "@muted" for each in has_place]}
     looks: Options = {"textfont": {"size": 16, "color": "@background"}, "hoverinfo": "skip"}
     looks |= {"text": [f"<b>{at + 1}</b>" for at in range(FEATURES)], "mode": "markers+text"}
     return figure(
@@ -160,7 +148,7 @@ def arrows(weight: Array, colour: str) -> Figure:
 
 def the_counts(run: Run, packed: Packed, place: int) -> Cell:
     """How many features are kept at each rarity."""
-    counts = np.array([packed.held(at) for at in range(len(PERCENT))])
+    counts = np.array([kept(weight).sum() for weight in packed])
     sentence = (
         f"If always active, {counts[0]} fit; if active {PERCENT[-1]}% of the time, "
         f"{number(str(counts[-1]))}: more features than dimensions."

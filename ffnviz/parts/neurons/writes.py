@@ -1,4 +1,4 @@
-"""What a neuron writes: the words it promotes and suppresses, and the neurons most like it.
+"""What a neuron writes: words, beside the neurons most like it, and what later neurons read of it.
 
 Attention's keys and values come from the sentence's tokens, one for each head, and its weights are
 a softmax (Vaswani et al. 2017, eq. 1; Sukhbaatar et al. 2019, arXiv:1907.01470). The FFN's keys and
@@ -6,13 +6,15 @@ values are columns of W₁ and rows of W₂, and its weights are φ (Geva et al.
 """
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Capability, encoder_of, own_attention
+from ffnviz.analysis.causal.paths import NeuronPaths, paths_to_later
+from ffnviz.analysis.needs import encoder_of, own_attention
 from ffnviz.analysis.neurons.memory import (
     RankedWords,
     Similar,
@@ -21,10 +23,10 @@ from ffnviz.analysis.neurons.memory import (
     value_norms,
     written_words,
 )
-from ffnviz.models.network import Network
+from ffnviz.models.network import Network, NotForThisNetwork
 from ffnviz.models.trace import ForwardPass, Trace
 from ffnviz.parts.neuron_shown import neuron_shown, open_neuron
-from ffnviz.parts.neurons.choose import neuron_controls
+from ffnviz.parts.neurons.choose import go_to_block, neuron_controls
 from ffnviz.parts.sheet import Sheet, row, token_choice, token_setting
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
@@ -34,8 +36,7 @@ from ffnviz.pictures.wording import Sentence, neuron_name, number, percent, quot
 from ffnviz.state.actions import ChooseNeuron, OpenNeuron
 from ffnviz.state.run import Run, token_labels
 from ffnviz.state.settings import Values, text_setting
-
-NEEDS = (Capability.OURS,)
+from ffnviz.state.state import Neuron
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,4 +295,96 @@ def most_like_it(run: Run, neuron: int) -> Cell:
         alt="The neurons of this block whose keys and values are most like this one's.",
         of="cosine; click a bar to open that neuron",
         on_choose=lambda other: ChooseNeuron(run.neuron(other)),
+    )
+
+
+LATER = 12  # neurons, and blocks
+
+
+def paths_sheet(run: Run, _: Values) -> Sheet:
+    """The later neurons it feeds most, beside the share of its effect that is direct."""
+    neuron, block, controls = neuron_shown(run), run.state.block, neuron_controls(run)
+
+    def none(key: str, why: str) -> Sheet:
+        return Sheet([row(text_cell(key, why, tone="info"))], controls)
+
+    if block == run.model.sizes.n_blocks - 1:
+        controls += [] if block == 0 else [go_to_block(0)]
+        why = f"Block {block + 1} is the last: no FFN reads what its neurons write."
+        return none("last-block", why)
+    try:
+        paths = run.subject.per_sentence(
+            ("paths", block, neuron, run.place),
+            partial(paths_to_later, run.whole, block, neuron, run.place, LATER),
+        )
+    except NotForThisNetwork as error:
+        return none("no-paths", str(error))
+    if not any(each.direct.any() for each in paths):
+        why = (
+            f"Neuron {neuron_name(block, neuron)} is 0 on {quoted(run.labels[run.token])}, so it "
+            "writes nothing there that a later neuron could read."
+        )
+        return none("silent", why)
+    pictures = strongest_paths(run, neuron, paths), by_block(run, neuron, paths)
+    return Sheet([row(*pictures, widths=(1.5, 1))], controls)
+
+
+def strongest_paths(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Cell:
+    """The later neurons with the largest direct effect, beside the rest; a click opens one."""
+    block, d_ff = run.state.block, run.model.sizes.d_ff
+    ends = [(block + 1 + later, int(m)) for later, each in enumerate(paths) for m in each.strongest]
+    direct, rest = (
+        np.array([float(getattr(paths[to - block - 1], kind)[m]) for to, m in ends])
+        for kind in ("direct", "rest")
+    )
+    order = np.argsort(-np.abs(direct), kind="stable")[:LATER]
+    ends, direct, rest = [ends[at] for at in order], direct[order], rest[order]
+    verb = "raises" if direct[0] > 0 else "lowers"
+    sentence = (
+        f"On {quoted(run.labels[run.token])} neuron {neuron_name(block, neuron)} {verb} the "
+        f"pre-activation of {neuron_name(*ends[0])} most: by {number(signed(abs(direct[0])))} "
+        f"through the stream; all else that it changes on the way adds {signed(rest[0])}."
+    )
+    names = [neuron_name(*end) for end in ends]
+    ids = np.array([to * d_ff + m for to, m in ends])
+
+    def opened(chosen: int) -> OpenNeuron:
+        neuron = Neuron(run.card.id, *divmod(chosen, d_ff))
+        return OpenNeuron(neuron, "neurons", "wakes", run.state.token)
+
+    head = Head(sentence, "paths", run.card.colour)
+    panels = [
+        Bars("value · key", names, direct, run.card.colour, ids),
+        Bars("the rest", names, rest, "muted", ids),
+    ]
+    alt = "What the neuron adds to the pre-activations of later neurons, directly and otherwise."
+    of = "added to the pre-activation; click a bar to open that neuron"
+    return bars_cell(head, panels, alt=alt, of=of, named="neuron", on_choose=opened)
+
+
+def by_block(run: Run, neuron: int, paths: tuple[NeuronPaths, ...]) -> Cell:
+    """The direct effect and the measured one on all neurons of each later block."""
+    block = run.state.block
+    later = np.unique(np.linspace(0, len(paths) - 1, min(LATER, len(paths))).round().astype(int))
+    names = [f"block {block + 2 + each}" for each in later]
+    direct, rest, total = (
+        np.array([np.linalg.norm(getattr(paths[each], kind)) for each in later])
+        for kind in ("direct", "rest", "total")
+    )
+    most = int(total.argmax())
+    explained = 1 - (rest[most] / max(total[most], 1e-30)) ** 2
+    sentence = (
+        f"Without neuron {neuron_name(block, neuron)} at this token, {names[most]}'s "
+        "pre-activations change most; direct effects explain "
+        f"{number(percent(max(0.0, float(explained))))} of that change."
+    )
+    return bars_cell(
+        Head(sentence, "paths-blocks", run.card.colour),
+        [
+            Bars("value · key", names, direct, run.card.colour),
+            Bars("measured", names, total, "muted"),
+        ],
+        alt="The norm of what the neuron adds to each later block's pre-activations.",
+        of="norm over the block's neurons",
+        named="block",
     )
