@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ffnviz.analysis.lab.fitting import Approximation, Fit
 from ffnviz.analysis.lab.residual import Dropout
 from ffnviz.analysis.writing import Distribution
 from ffnviz.parts.dimensions.cost import costs_figure, share_figure, short
@@ -15,7 +16,7 @@ from ffnviz.parts.lab.linear import off_linear
 from ffnviz.parts.lab.positions import Map, ladder, maps
 from ffnviz.parts.lab.residual import scattered
 from ffnviz.parts.lab.summary import handout
-from ffnviz.parts.neurons.compare import both_values, differences
+from ffnviz.parts.neurons.compare import Comparison, both_values, differences
 from ffnviz.parts.neurons.name import Score, scores
 from ffnviz.parts.neurons.switch import changes
 from ffnviz.parts.sparsity import gate
@@ -185,8 +186,12 @@ def test_ladders_bars_and_fits_are_drawn_as_they_are() -> None:
     np.testing.assert_allclose(drawn.data[-2].y, x**2)
     np.testing.assert_allclose(drawn.data[-1].y, x)
     assert len(drawn.data) == 2 + 30  # of 60 units every second
-    mean, largest, bounds = np.array([0.5, 0.0]), np.array([0.9, 0.1]), np.array([2.0, 0.5])
-    drawn = checked(errors([1, 4], mean, largest, bounds, 0.7, 4, "@relu"))
+    mean, largest = (0.5, 0.0), (0.9, 0.1)
+    none = np.zeros(0)
+    fits = [Fit(none, none, none, 0.0, none, *off) for off in zip(mean, largest, strict=True)]
+    widths, bounds = (1, 4), (2.0, 0.5)
+    found = Approximation("relu", none, none, widths, tuple(fits), bounds, (), 0.7)
+    drawn = checked(errors(found, 1, "@relu"))
     np.testing.assert_allclose(drawn.data[2].y, largest)
     assert drawn.data[3].y[1] > 0  # a logarithm of zero would not be drawn
     assert list(drawn.data[4].x) == [4]
@@ -330,14 +335,17 @@ def test_only_tags_beyond_chance_have_the_accent_and_p_is_never_smaller_than_sai
 
 
 def test_differences_are_centred_and_two_sentences_stand_side_by_side() -> None:
-    drawn = checked(differences(["a", "b → c"], np.array([5, 9, 2]),
-                                np.array([[0.0, -2.0, 1.0], [0.5, 0.0, 0.0]]), 1))  # fmt: skip
+    apart = np.array([[0.0, -2.0, 1.0], [0.5, 0.0, 0.0]])
+    both = Comparison(np.zeros((2, 2), int), np.array([5, 9, 2]), 0 * apart, apart)
+    drawn = checked(differences(["a", "b → c"], both, 1))
     assert (drawn.data[0].zmin, drawn.data[0].zmax) == (-2, 2)
     assert np.asarray(drawn.data[0].customdata)[1].tolist() == [5, 9, 2]
     assert drawn.layout.shapes[0].y0 == 0.5
-    checked(differences([], np.zeros(0, int), np.zeros((0, 0)), 0))
-    drawn = checked(both_values(("dog", "<dogs>"), np.array([4, 1]), np.array([0.1, 0.2]),
-                                np.array([0.3, 0.4]), "relu"))  # fmt: skip
+    none = np.zeros((0, 0))
+    checked(differences([], Comparison(np.zeros((0, 2), int), np.zeros(0, int), none, none), 0))
+    first, second = np.array([[0.1, 0.2]]), np.array([[0.3, 0.4]])
+    both = Comparison(np.zeros((1, 2), int), np.array([4, 1]), first, second)
+    drawn = checked(both_values(("dog", "<dogs>"), both, 0, "relu"))
     assert [trace.name for trace in drawn.data] == ["dog", "&lt;dogs&gt;"]
     np.testing.assert_allclose(drawn.data[1].x, [0.3, 0.4])
 

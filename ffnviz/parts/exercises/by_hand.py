@@ -253,7 +253,10 @@ def sheet(run: Run, values: Values) -> Sheet:
         return Sheet([row(of_a_neuron(run, values))], [TASK, *which_neuron(run)])
     if values[TASK] == "back":
         return Sheet([row(one_step_back(values))], [TASK, SEED])
-    first, n = values[SEED], values[SHEETS]
+    ffn, first, n = small_ffn(values[SEED]), values[SEED], values[SHEETS]
+    sentence = f"Exercise {number(str(first))}: d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."
+    head, name = Head(sentence, "by-hand", "relu"), name_of("numbers", first)
+    cell = _to_fill_in(head, name, steps_of(ffn), values, another_seed(values))
     seeds = range(first, first + n)
     named = f"{first}" if n == 1 else f"{first}-{first + n - 1}"
     controls: list[Control] = [
@@ -263,18 +266,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         Download("Worksheet (A4)", f"ffn-by-hand-{named}.html", "text/html", worksheets(seeds)),
         Download("Solutions", f"ffn-by-hand-{named}-solutions.html", "text/html", solutions(seeds)),
     ]
-    return Sheet([row(of_small_numbers(values))], controls)
-
-
-def of_small_numbers(values: Values) -> Cell:
-    """d_model 2, d_ff 3, and whole numbers that follow from the seed."""
-    ffn = small_ffn(values[SEED])
-    exercise = name_of("numbers", ffn.seed)
-    sentence = (
-        f"Exercise {number(str(ffn.seed))}: d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."
-    )
-    head = Head(sentence, "by-hand", "relu")
-    return _to_fill_in(head, exercise, steps_of(ffn), values, another_seed(values))
+    return Sheet([row(cell)], controls)
 
 
 def steps_of(ffn: SmallFfn) -> list[Step]:

@@ -56,29 +56,23 @@ def fitted(x: Array, y: Array, fit: Array, pieces: Array, colour: str) -> Figure
     )
 
 
-def errors(
-    widths: Sequence[int],
-    measured: Array,
-    largest: Array,
-    bounds: Array,  # what straight pieces reach at least
-    line: float,
-    width: int,
-    colour: str,
-) -> Figure:
-    """The error against the number of neurons, both logarithmic."""
-    n, at = np.array(widths), list(widths).index(width)
-    least = 1e-12  # below is rounding
-    measured, largest, bounds = (np.maximum(each, least) for each in (measured, largest, bounds))
+def errors(result: Approximation, place: int, colour: str) -> Figure:
+    """The error against the number of neurons, both logarithmic; `place` is that of a width."""
+    n, least = np.array(result.widths), 1e-12  # below is rounding
+    measured = np.maximum([fit.error for fit in result.fits], least)
+    largest = np.maximum([fit.largest for fit in result.fits], least)
+    bounds = np.maximum(result.bounds, least)  # what straight pieces reach at least
+    line = np.full(len(n), max(result.line, least))
+    chosen = slice(place, place + 1)
     return plot.figure(
         [
             plot.line_trace("straight pieces: no more than", n, bounds, "@muted", 2, "dash"),
-            plot.line_trace("best straight line", n, np.full(len(n), max(line, least)), "@text", 2,
-                            "dot"),
+            plot.line_trace("best straight line", n, line, "@text", 2, "dot"),
             plot.line_trace("network, at most", n, largest, f"{colour}/0.5", 2,
                             hovertemplate="n = %{x}: at most %{y:.2g}<extra></extra>"),
             plot.line_trace("network", n, measured, colour, 3, dots=8, customdata=n,
                             hovertemplate="%{x} neurons: %{y:.2g}<extra></extra>"),
-            plot.ring(counted(width, "neuron"), n[at : at + 1], measured[at : at + 1], colour,
+            plot.ring(counted(result.widths[place], "neuron"), n[chosen], measured[chosen], colour,
                       showlegend=True),
         ],
         plot.log_axis("neurons n", [2**k for k in range(10)]),
@@ -175,16 +169,12 @@ def the_errors(run: Run, result: Approximation, place: int) -> Cell:
         f"from {short(result.fits[0].error)} to {number(short(result.fits[-1].error))}, the "
         f"largest from {short(result.fits[0].largest)} to {short(result.fits[-1].largest)}."
     )
-    off = np.array([fit.error for fit in result.fits])
-    most = np.array([fit.largest for fit in result.fits])
-    bounds, width = np.array(result.bounds), result.widths[place]
-    colour = run.card.colour
-    figure = errors(result.widths, off, most, bounds, result.line, width, f"@{colour}")
+    figure = errors(result, place, f"@{run.card.colour}")
     alt = (
         "The root mean square error and the largest one against the number of neurons, on "
         "logarithmic axes."
     )
-    return chart_cell(Head(sentence, "lab-errors", colour), figure, alt, height=560)
+    return chart_cell(Head(sentence, "lab-errors", run.card.colour), figure, alt, height=560)
 
 
 SAMPLES = 9  # evenly spaced points, all of Adam's training data

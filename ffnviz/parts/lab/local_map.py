@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ffnviz.analysis.lab.local_map import Place, Way, look_at, terms_of, way
 from ffnviz.models.network import NotForThisNetwork
@@ -14,72 +13,11 @@ from ffnviz.parts.sheet import Control, Sheet, row, token_choice, token_setting
 from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, Trace
+from ffnviz.pictures.plot import Array, Trace
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, number_slider
-
-
-def switches(
-    shares: Array,  # of the way, (n,)
-    neurons: NDArray[np.int64],
-    slopes: Array,  # φ′, (rows, n)
-    ends: Sequence[str],
-    share: float,
-    colour: str,
-) -> Figure:
-    """A row a neuron, as dark as its φ′, and a line at the chosen place."""
-    hover = "neuron %{customdata}, %{x:.0f}% of the way: φ′ = %{z:.2f}<extra></extra>"
-    looks = {"colorscale": [[0, "@background"], [1, colour]], "hovertemplate": hover}
-    named = np.repeat(neurons[:, None], len(shares), axis=1)
-    at = {"x": 100 * shares, "y": np.arange(len(neurons)), "customdata": named}
-    return plot.figure(
-        [plot.heatmap("φ′", slopes, 0, 1, showscale=False, **at, **looks)],
-        _way(ends),
-        plot.bare_axis("neurons that change J most", showticklabels=False),
-        shapes=[plot.vertical_line(100 * share, 3)],
-        margin={"l": 40, "r": 24, "t": 10, "b": 60},
-    )
-
-
-def changes(walked: Way, place: Place, ends: Sequence[str], share: float, colour: str) -> Figure:
-    """How far J is from the first token's, above how far the FFN is from J nearby."""
-    whole, near = (walked.shares, walked.distance), (place.shares, 100 * place.off)
-    at = float(np.interp(share, *whole))
-    low, high = 100 * float(near[0][0]), 100 * float(near[0][-1])
-    nearby, upward = "% of the way, close to the place", {"rangemode": "tozero", "nticks": 4}
-    traces: list[Trace] = [
-        _curve("‖J − J₀‖ / ‖J₀‖", whole, colour, xaxis="x", yaxis="y"),
-        plot.ring("here", [100 * share], [at], colour),
-        _curve("off by, in % of the output", near, "@text", xaxis="x2", yaxis="y2"),
-    ]
-    return plot.figure(
-        traces,
-        _way(ends, anchor="y"),
-        plot.axis("", domain=[0.6, 0.94], **upward),
-        xaxis2=plot.axis(nearby, anchor="y2", range=[low, high], nticks=5),
-        yaxis2=plot.axis("% of output", domain=[0, 0.34], anchor="x2", **upward),
-        annotations=[
-            plot.panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
-            plot.panel_title("close by: the FFN against J alone", 0, 0.3),
-        ],
-        shapes=[plot.vertical_line(100 * share, 3, yref="y2 domain", xref="x2")],
-        showlegend=False,
-        margin={"l": 76, "r": 24, "t": 10, "b": 56},
-    )
-
-
-def _curve(name: str, points: tuple[Array, Array], colour: str, **axes: Any) -> Trace:
-    hover = "%{x:.3g}% of the way: %{y:.3g}<extra></extra>"
-    return plot.line_trace(name, 100 * points[0], points[1], colour, 3, hovertemplate=hover, **axes)
-
-
-def _way(ends: Sequence[str], **more: Any) -> dict[str, Any]:
-    first, last = (plot.escaped(plot.shortened(each, 12)) for each in ends)
-    ticks = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [first, "25%", "50%", "75%", last]}
-    return plot.axis("", range=[-1, 101], zeroline=False, **ticks, **more)
-
 
 STOPS = [stop / 40 for stop in range(41)]
 SHARE = number_slider("way_share", 0.5, STOPS, "share of the way to it", "{:.1%}")
@@ -142,10 +80,28 @@ def the_switches(run: Run, walked: Way, ends: tuple[str, str], share: float) -> 
         f"{number(f'{walked.switched:,} of {d_ff:,} neurons')} "
         f"switch{'es' * (walked.switched == 1)}{how}."
     )
-    head, colour = Head(sentence, "local-switches", run.card.colour), f"@{run.card.colour}"
-    figure = switches(walked.shares, walked.neurons, walked.slopes, ends, share, colour)
+    shares, neurons = walked.shares, walked.neurons
+    hover = "neuron %{customdata}, %{x:.0f}% of the way: φ′ = %{z:.2f}<extra></extra>"
+    shades = [[0, "@background"], [1, f"@{run.card.colour}"]]
+    named = np.repeat(neurons[:, None], len(shares), axis=1)
+    at = {"x": 100 * shares, "y": np.arange(len(neurons)), "customdata": named}
+    looks = {"colorscale": shades, "hovertemplate": hover, "showscale": False}
+    figure = plot.figure(
+        [plot.heatmap("φ′", walked.slopes, 0, 1, **at, **looks)],
+        _way(ends),
+        plot.bare_axis("neurons that change J most", showticklabels=False),
+        shapes=[plot.vertical_line(100 * share, 3)],
+        margin={"l": 40, "r": 24, "t": 10, "b": 60},
+    )
+    head = Head(sentence, "local-switches", run.card.colour)
     alt = "The slope φ′ of the neurons that change the FFN's matrix most, from token to token."
     return chart_cell(head, figure, alt, height=560, on_choose=partial(open_neuron, run))
+
+
+def _way(ends: Sequence[str], **more: Any) -> dict[str, Any]:
+    first, last = (plot.escaped(plot.shortened(each, 12)) for each in ends)
+    ticks = {"tickvals": [0, 25, 50, 75, 100], "ticktext": [first, "25%", "50%", "75%", last]}
+    return plot.axis("", range=[-1, 101], zeroline=False, **ticks, **more)
 
 
 def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], share: float) -> Cell:
@@ -162,9 +118,33 @@ def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], shar
         f"After {percent(share)} of the way the FFN's matrix J is {number(percent(moved))} from "
         f"that of {quoted(ends[0])}. {nearby}"
     )
-    figure = changes(walked, place, ends, share, f"@{run.card.colour}")
+    colour, off = f"@{run.card.colour}", 100 * place.off
+    whole = _curve("‖J − J₀‖ / ‖J₀‖", walked.shares, walked.distance, colour, xaxis="x", yaxis="y")
+    near = _curve("off by, in % of the output", place.shares, off, "@text", xaxis="x2", yaxis="y2")
+    here = float(np.interp(share, walked.shares, walked.distance))
+    nearest = [100 * float(place.shares[0]), 100 * float(place.shares[-1])]
+    upward = {"rangemode": "tozero", "nticks": 4}
+    figure = plot.figure(
+        [whole, plot.ring("here", [100 * share], [here], colour), near],
+        _way(ends, anchor="y"),
+        plot.axis("", domain=[0.6, 0.94], **upward),
+        xaxis2=plot.axis("% of the way, close to the place", anchor="y2", range=nearest, nticks=5),
+        yaxis2=plot.axis("% of output", domain=[0, 0.34], anchor="x2", **upward),
+        annotations=[
+            plot.panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),
+            plot.panel_title("close by: the FFN against J alone", 0, 0.3),
+        ],
+        shapes=[plot.vertical_line(100 * share, 3, yref="y2 domain", xref="x2")],
+        showlegend=False,
+        margin={"l": 76, "r": 24, "t": 10, "b": 56},
+    )
     alt = "How far the FFN's matrix is from the first token's, and the FFN from that matrix nearby."
     return chart_cell(Head(sentence, "local-changes", run.card.colour), figure, alt, height=560)
+
+
+def _curve(name: str, shares: Array, y: Array, colour: str, **axes: Any) -> Trace:
+    hover = "%{x:.3g}% of the way: %{y:.3g}<extra></extra>"
+    return plot.line_trace(name, 100 * shares, y, colour, 3, hovertemplate=hover, **axes)
 
 
 def the_rank(run: Run, place: Place, share: float) -> Cell:

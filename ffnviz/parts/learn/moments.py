@@ -134,11 +134,11 @@ def chosen(course: Course, values: Values) -> int:
 
 
 def bar(
-    name: str, course: Course, values: Values, label: str, *, waits_for: str = "", file: str = ""
+    name: str, course: Course, values: Values, label: str, file: str, waits_for: str = ""
 ) -> Cell:
     """The buttons and the slider of a training.
 
-    `label` is the first button's; `waits_for` says why it cannot begin yet. The last saves `file`.
+    `label` is the first button's; the last saves `file`. `waits_for` says why it cannot begin yet.
     """
     at, last = chosen(course, values), len(course.moments) - 1
     why_not = OFF if config().train_minutes <= 0 else waits_for
@@ -154,7 +154,7 @@ def bar(
     )
     learned = course.learned
     still = course.status in (Status.PAUSED, Status.ENDED)
-    content = learned.folders if learned is not None and still and file else b""
+    content = learned.folders if learned is not None and still else b""
     return learn_bar_cell(
         f"{name}-bar",
         progress,

@@ -40,7 +40,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
-        top = row(moments.bar(NAME, course, values, "Train", file="learned-network.zip"))
+        top = row(moments.bar(NAME, course, values, "Train", "learned-network.zip"))
         if not course.moments:
             says = Soon("learn-words", "What it says for the hidden word", 100)
             guesses = Soon("learn-loss", "How well it guesses words it has not seen", 100)

@@ -12,7 +12,7 @@ from ffnviz.pictures import neuron_chart as figures
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.text import DRAWN, table_cell
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.wording import number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, text_setting
 
@@ -37,18 +37,6 @@ def sheet(run: Run, values: Values) -> Sheet:
     return sheet_of_index(run, rows, SETTINGS)
 
 
-def _on_books(run: Run, never: int) -> Sentence:
-    """Why books give another number: more text leaves fewer neurons unreached."""
-    if not run.card.phi.exact_zeros or missing(run.card, (Capability.RECORD,)):
-        return ""
-    record = record_of(run.model)
-    on_books = len(record.final_never[run.state.block])
-    if on_books == never:
-        return ""
-    n_tokens = f"{record.final_n_tokens:,} tokens"
-    return f"Other text gives a different number: on {n_tokens} of books, it is {on_books:,}. "
-
-
 def how_often(run: Run, index: NeuronIndex) -> Cell:
     """The share of tokens on which each neuron fires, in order, for all blocks of the index."""
     chosen, neuron = run.state.block, neuron_shown(run)
@@ -62,8 +50,15 @@ def how_often(run: Run, index: NeuronIndex) -> Cell:
         silent = f"{number(f'{never:,} of {neurons}')} of block {chosen + 1} never "
         sentence = f"{silent}fire{'s' * (never == 1)} on {text}"
     sentence += f"; a token activates {percent(float(of_block.mean()))} on average."
+    on_books = ""
+    if run.card.phi.exact_zeros and not missing(run.card, (Capability.RECORD,)):
+        record = record_of(run.model)
+        other = len(record.final_never[chosen])
+        if other != never:  # more text leaves fewer neurons unreached
+            books = f"{record.final_n_tokens:,} tokens of books"
+            on_books = f"Other text gives a different number: on {books}, it is {other:,}. "
     under = (
-        f"{_on_books(run, never)}Published: in some blocks of OPT-66B more than 70% never fire "
+        f"{on_books}Published: in some blocks of OPT-66B more than 70% never fire "
         "(Voita et al. 2023); 3.0% are active on a token in T5-Base (Li et al. 2022)."
     )
     accent = f"@{run.card.colour}"

@@ -8,7 +8,6 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.analysis.causal.measure import LogitDifference, telling_words, usual_place
 from ffnviz.models.trace import ForwardPass, Trace
 from ffnviz.parts.neuron_shown import open_neuron
 from ffnviz.parts.sheet import Button, Row, Sheet, row
@@ -67,35 +66,33 @@ def compare(
     return Comparison(matched, neurons, a[:, neurons], b[:, neurons])
 
 
-def differences(
-    pairs: Sequence[str], neurons: NDArray[np.integer], difference: Array, pair: int
-) -> Figure:
+def differences(names: Sequence[str], both: Comparison, pair: int) -> Figure:
     """A row a pair of tokens, a column a neuron; a click chooses the neuron."""
+    neurons, difference = both.neurons, both.difference
     largest = max(float(np.abs(difference).max(initial=0)), 1e-6)
-    y = np.arange(len(pairs))
+    y = np.arange(len(names))
     return plot.figure(
         [plot.heatmap(
             "difference", difference, -largest, largest, x=np.arange(len(neurons)), y=y, xgap=1,
-            ygap=1, meta={"named": "tokens"}, customdata=np.tile(neurons, (len(pairs), 1)),
+            ygap=1, meta={"named": "tokens"}, customdata=np.tile(neurons, (len(names), 1)),
             hovertemplate="neuron %{customdata}: %{z:+.2f}<extra></extra>",
             **plot.signed_colours("second − first"),
         )],
         plot.bare_axis("neuron, the most different first", tickvals=np.arange(len(neurons)),
                        ticktext=[str(n) for n in neurons], tickangle=-60),
-        plot.bare_axis("", tickvals=y, range=[len(pairs) - 0.5, -0.5],
-                       ticktext=[plot.escaped(plot.shortened(each, 16)) for each in pairs]),
+        plot.bare_axis("", tickvals=y, range=[len(names) - 0.5, -0.5],
+                       ticktext=[plot.escaped(plot.shortened(each, 16)) for each in names]),
         shapes=[plot.outline(0, len(neurons) - 1, pair, pair)],
         margin={"l": 150, "r": 10, "t": 64, "b": 90},
     )  # fmt: skip
 
 
-def both_values(
-    names: tuple[str, str], neurons: NDArray[np.integer], first: Array, second: Array, twin: str
-) -> Figure:
+def both_values(names: tuple[str, str], both: Comparison, pair: int, twin: str) -> Figure:
     """One pair of tokens: each neuron's value in the first sentence and in the second."""
+    neurons, values = both.neurons, (both.first[pair], both.second[pair])
     y, hover = np.arange(len(neurons)), "neuron %{customdata}: %{x:.2f}<extra></extra>"
     looks = {"orientation": "h", "customdata": neurons, "hovertemplate": hover}
-    shown = zip(names, (first, second), ("@muted", f"@{twin}"), strict=True)
+    shown = zip(names, values, ("@muted", f"@{twin}"), strict=True)
     return plot.figure(
         [plot.bar_trace(plot.escaped(name), x, y, colour, **looks) for name, x, colour in shown],
         plot.axis("activation φ(x·key + b)"),
@@ -176,7 +173,7 @@ def all_pairs(run: Run, other: Trace, both: Comparison, pair: int) -> Cell:
         f"pairs of tokens compared: {len(names)}."
     )
     head = Head(sentence, "compared", run.card.colour, second_line(other))
-    figure = differences(names, both.neurons, both.difference, pair)
+    figure = differences(names, both, pair)
     alt = "The differences of the most different neurons, pair by pair."
     return chart_cell(head, figure, alt, height=620, on_choose=partial(open_neuron, run))
 
@@ -195,50 +192,7 @@ def one_pair(run: Run, other: Trace, pair: int) -> Cell:
     here = plot.isolated(run.labels[one])
     there = plot.isolated(token_labels(other.tokens)[two])
     head = Head(sentence, "pair", run.card.colour, second_line(other))
-    figure = both_values(
-        (f"first: {here}", f"second: {there}"),
-        both.neurons,
-        both.first[pair],
-        both.second[pair],
-        run.card.colour,
-    )
+    names = (f"first: {here}", f"second: {there}")
+    figure = both_values(names, both, pair, run.card.colour)
     alt = "The neurons that differ most on one pair of tokens, in both sentences."
     return chart_cell(head, figure, alt, height=620, on_choose=partial(open_neuron, run))
-
-
-@dataclass(frozen=True)
-class SentencePair:
-    """Two aligned sentences, and the measure that tells their answers apart."""
-
-    given: Trace  # the second sentence, whose activations are taken
-    into: Trace  # the first, with all its tokens
-    pairs: NDArray[np.int64]  # tokens that correspond, in `given` and in `into`, (n, 2)
-    judged: tuple[int, int]  # where each answers, in `given` and in `into`
-    # logit(word) − logit(instead); the second says `word` rather than `instead`
-    measure: LogitDifference
-
-    @property
-    def words(self) -> tuple[int, int]:
-        """The ids of the two words that tell the answers apart."""
-        return self.measure.word, self.measure.instead or 0
-
-    def partner(self, token: int) -> int | None:
-        """The token of the second sentence that corresponds to one of the first, if one does."""
-        return next((given for given, into in self.pairs.tolist() if into == token), None)
-
-
-def sentence_pair(run: Run, text: str) -> SentencePair | str:
-    """The sentence paired with another, or why neither can be patched into the other."""
-    if not text:
-        return "Type a second sentence, whose activations are put into the first."
-    given, into = run.model.trace(text), run.whole
-    corresponding = pairs(given.ids.tolist(), into.ids.tolist())
-    if not len(corresponding):
-        return NO_PAIRS
-    if has_mask(run, given) != has_mask(run, into):
-        return "One sentence has a [MASK] and the other has none: give both the same question."
-    judged = usual_place(run.model, given), usual_place(run.model, into)
-    measure = telling_words(given.logits_at(judged[0]), into.logits_at(judged[1]))
-    if measure is None:
-        return "Both sentences get the same answer, so there is nothing that a patch could change."
-    return SentencePair(given, into, corresponding, judged, measure)

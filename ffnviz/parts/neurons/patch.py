@@ -1,15 +1,24 @@
 """Patch: activations of one sentence, put into the pass over another."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from ffnviz.analysis.causal.measure import LogitDifference, telling_words, usual_place
 from ffnviz.analysis.causal.patch import PatchMap, map_of_traces, patched_logits
 from ffnviz.analysis.measuring import Progress
 from ffnviz.models.token_slice import index_in_full
-from ffnviz.parts.neurons import compare
-from ffnviz.parts.neurons.compare import OTHER, SentencePair, second_line, sentence_pair
+from ffnviz.models.trace import Trace
+from ffnviz.parts.neurons.compare import (
+    NO_PAIRS,
+    OTHER,
+    has_mask,
+    other_sentence,
+    pairs,
+    second_line,
+)
 from ffnviz.parts.sheet import Button, Measured, Measurement, Sheet, Soon, row
 from ffnviz.pictures import plot
 from ffnviz.pictures.bars import Bars, bars_cell
@@ -21,6 +30,41 @@ from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted, 
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting
+
+
+@dataclass(frozen=True)
+class SentencePair:
+    """Two aligned sentences, and the measure that tells their answers apart."""
+
+    given: Trace  # the second sentence, whose activations are taken
+    into: Trace  # the first, with all its tokens
+    pairs: NDArray[np.int64]  # tokens that correspond, in `given` and in `into`, (n, 2)
+    judged: tuple[int, int]  # where each answers, in `given` and in `into`
+    # logit(word) − logit(instead); the second says `word` rather than `instead`
+    measure: LogitDifference
+
+    @property
+    def words(self) -> tuple[int, int]:
+        """The ids of the two words that tell the answers apart."""
+        return self.measure.word, self.measure.instead or 0
+
+
+def sentence_pair(run: Run, text: str) -> SentencePair | str:
+    """The sentence paired with another, or why neither can be patched into the other."""
+    if not text:
+        return "Type a second sentence, whose activations are put into the first."
+    given, into = run.model.trace(text), run.whole
+    corresponding = pairs(given.ids.tolist(), into.ids.tolist())
+    if not len(corresponding):
+        return NO_PAIRS
+    if has_mask(run, given) != has_mask(run, into):
+        return "One sentence has a [MASK] and the other has none: give both the same question."
+    judged = usual_place(run.model, given), usual_place(run.model, into)
+    measure = telling_words(given.logits_at(judged[0]), into.logits_at(judged[1]))
+    if measure is None:
+        return "Both sentences get the same answer, so there is nothing that a patch could change."
+    return SentencePair(given, into, corresponding, judged, measure)
+
 
 MOST_NAMES = 32  # of tokens and of blocks
 
@@ -125,7 +169,7 @@ def _furthest(run: Run, pair: SentencePair, at: str, shares: Array, judged: int 
 def the_patch(run: Run, pair: SentencePair, at: str) -> Cell:
     """The answer with the chosen block and token patched, beside both sentences' answers."""
     here, label = index_in_full(run.trace, run.token), run.labels[run.token]
-    partner = pair.partner(here)
+    partner = next((given for given, into in pair.pairs.tolist() if into == here), None)
     if partner is None:
         why = " has no counterpart in the second sentence, so nothing can be put in there. "
         alone = f"{quoted(label)}{why}Choose another token."
@@ -173,7 +217,7 @@ LABEL = "Patch"
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The map of all patches, beside what the chosen one does to the answer."""
-    setting, options = compare.other_sentence(run), dict(PATCHED.options)
+    setting, options = other_sentence(run), dict(PATCHED.options)
     if not (run.card.attention_seen or run.card.pre_norm):
         del options["attention"]
     text, at = values[setting], values[PATCHED]

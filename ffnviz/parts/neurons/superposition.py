@@ -16,7 +16,6 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import (
     Array,
-    Figure,
     Options,
     axis,
     bare_axis,
@@ -113,37 +112,28 @@ def the_directions(run: Run, packed: Packed, place: int) -> Cell:
         f"A feature leaks into another by up to {float(shared.max()):.2f} of its own size; a bias "
         "below 0 and ReLU cut that off. A toy: it has nothing to do with your sentence."
     )
-    head = Head(sentence, "superposition", run.card.colour, under=under)
-    alt = "The direction of each feature in the plane of the two dimensions."
-    return chart_cell(head, arrows(weight, f"@{run.card.colour}"), alt, height=500)
-
-
-def arrows(weight: Array, colour: str) -> Figure:
-    """The columns of W from the origin; those that are not kept are grey."""
-    has_place = kept(weight)
+    # The columns of W from the origin; those that are not kept are grey.
     reach = 1.25 * max(1.0, float(np.abs(weight).max()))
-    traces = []
+    traces, colours = [], []
     for at, (x, y) in enumerate(weight.T):
-        traces.append(
-            line_trace(
-                f"feature {at + 1}",
-                np.array([0, x]),
-                np.array([0, y]),
-                colour if has_place[at] else "@muted",
-                4 if has_place[at] else 2,
-                showlegend=False,
-                hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>",
-            )
-        )
-    ends = {"size": 28, "color": [colour if each else "@muted" for each in has_place]}
-    looks: Options = {"textfont": {"size": 16, "color": "@background"}, "hoverinfo": "skip"}
+        is_kept = kept(weight)[at]
+        colours.append(f"@{run.card.colour}" if is_kept else "@muted")
+        hover = f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>"
+        looks: Options = {"showlegend": False, "hovertemplate": hover}
+        ends, width = (np.array([0, x]), np.array([0, y])), 4 if is_kept else 2
+        traces.append(line_trace(f"feature {at + 1}", *ends, colours[at], width, **looks))
+    looks = {"textfont": {"size": 16, "color": "@background"}, "hoverinfo": "skip"}
     looks |= {"text": [f"<b>{at + 1}</b>" for at in range(FEATURES)], "mode": "markers+text"}
-    return figure(
-        [*traces, dots("features", weight[0], weight[1], ends, showlegend=False, **looks)],
+    tips = {"size": 28, "color": colours}
+    drawn = figure(
+        [*traces, dots("features", weight[0], weight[1], tips, showlegend=False, **looks)],
         bare_axis("first dimension", range=[-reach, reach], constrain="domain"),
         bare_axis("second dimension", range=[-reach, reach], scaleanchor="x", constrain="domain"),
         margin={"l": 60, "r": 12, "t": 12, "b": 52},
     )
+    head = Head(sentence, "superposition", run.card.colour, under=under)
+    alt = "The direction of each feature in the plane of the two dimensions."
+    return chart_cell(head, drawn, alt, height=500)
 
 
 def the_counts(run: Run, packed: Packed, place: int) -> Cell:
