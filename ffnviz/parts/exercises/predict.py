@@ -320,12 +320,17 @@ def sheet(run: Run, values: Values) -> Sheet:
     seen = evidence if isinstance(evidence, Evidence) else None
     cast = [None if sign == NONE else int(sign) for sign in votes]
     pairs = list(zip(cast[::2], cast[1::2], strict=True))
-    options = [question.options[(n + at) % OPTIONS] for n in range(OPTIONS)]
+    options = [question.options[(n + at) % OPTIONS] for n in range(OPTIONS)]  # rotated by its place
+    right: list[int | None] = [None] * len(QUESTIONS)
+    for place, (each, pair) in enumerate(zip(QUESTIONS, pairs, strict=True)):
+        if step == "why" and (place == at or None not in pair):
+            found = tried(run, each)
+            right[place] = (found.answer - place) % OPTIONS if isinstance(found, Evidence) else None
     asked = VoteQuestion(
         at,
         filled(question.ask, run),
         options,
-        answers(run, at, step, [None not in pair for pair in pairs]),
+        right,
         step,
         Experiment(filled(question.did, run), seen.rows) if seen else None,
         evidence if isinstance(evidence, str) else "",
@@ -356,18 +361,6 @@ def tried(run: Run, question: Question) -> Evidence | str:
         return cached_result(run, f"misconception {question.name}", question.see)
     except NotForThisNetwork as error:
         return str(error)
-
-
-def answers(run: Run, at: int, step: str, done: list[bool]) -> list[int | None]:
-    """The right option of each question that is done; options are rotated by its place."""
-    results = [
-        tried(run, question) if step == "why" and (is_done or place == at) else None
-        for place, (question, is_done) in enumerate(zip(QUESTIONS, done, strict=True))
-    ]
-    return [
-        (each.answer - place) % OPTIONS if isinstance(each, Evidence) else None
-        for place, each in enumerate(results)
-    ]
 
 
 def filled(text: str, run: Run) -> Sentence:

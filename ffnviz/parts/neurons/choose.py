@@ -76,9 +76,7 @@ def clear_neurons(run: Run) -> tuple[InterpretableNeuron, ...]:
 
 def index_at_hand(run: Run) -> NeuronIndex | None:
     """The network's index; None if it lacks the block, cannot be read, or does not exist."""
-    return index_with_notes(
-        run
-    ).index  # where the index itself is shown, its notes say what is wrong
+    return index_with_notes(run).index
 
 
 TokensOf = Callable[[str], Sequence[Token]]
@@ -145,9 +143,9 @@ def index_with_notes(run: Run) -> IndexAtHand:
             f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
             f"{sizes.n_blocks}; block {block + 1} is not in it."
         )
-        nearest = [*[n for n in numbers if n < block][-1:], *[n for n in numbers if n > block][:1]]
+        before, after = [n for n in numbers if n < block], [n for n in numbers if n > block]
         cell = text_cell("no-index", note, tone="info")
-        return IndexAtHand(None, (cell,), tuple(map(go_to_block, nearest)))
+        return IndexAtHand(None, (cell,), tuple(map(go_to_block, before[-1:] + after[:1])))
     if not run.card.signed or index.both_sides:
         return IndexAtHand(index)
     old = (

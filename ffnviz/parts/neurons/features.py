@@ -199,17 +199,10 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
         ]
         return [passages_cell(Head(sentence, "", run.card.colour), shown, "feature-examples")]
 
-    return Measurement(
-        "feature examples",
-        setup,
-        find_examples,
-        after,
-        (str(path),),
-        [Soon("", "Its strongest examples", 160)],
-        label="Find its strongest examples",
-        doing="Reading the probe sentences …",
-        on_request=True,
-    )
+    before = [Soon("", "Its strongest examples", 160)]
+    words = "Find its strongest examples", "Reading the probe sentences …"
+    name, args = "feature examples", (str(path),)
+    return Measurement(name, setup, find_examples, after, args, before, *words, on_request=True)
 
 
 def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:

@@ -143,18 +143,9 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
         )
         return [text_cell("probes-loss", sentence)]
 
-    soon = Soon("changes", "How much worse the network then guesses hidden words", 70)
-    return Measurement(
-        "probes",
-        setup,
-        loss,
-        after,
-        (tuple(edits),),
-        [soon],
-        label="Try it on 2,000 hidden words",
-        doing="Guessing hidden words …",
-        on_request=True,
-    )
+    before = [Soon("changes", "How much worse the network then guesses hidden words", 70)]
+    words, args = ("Try it on 2,000 hidden words", "Guessing hidden words …"), (tuple(edits),)
+    return Measurement("probes", setup, loss, after, args, before, *words, on_request=True)
 
 
 def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:

@@ -116,30 +116,23 @@ class Changed:
 
 def memories_sheet(run: Run, values: Values) -> Sheet:
     """The strongest entries of both memories, beside how far another word moves the keys."""
-    attention = attention_memory(run.model, run.whole, run.state.block, run.place)
-    ffn = ffn_memory(run.model, run.whole, run.state.block, run.place)
-    at = token_to_change(run, values, attention)
-    if at is None:
+    tokens, here = run.whole.tokens, run.place
+    attention = attention_memory(run.model, run.whole, run.state.block, here)
+    ffn = ffn_memory(run.model, run.whole, run.state.block, here)
+    seen = [at for at, token in enumerate(tokens) if token.end > token.start and at != here]
+    if not seen:
         alone = "The sentence has one token: there is no other word to change."
-        same = Changed(run.whole, run.place, np.zeros((0, 2), dtype=np.int64), run.place)
+        same = Changed(run.whole, here, np.zeros((0, 2), dtype=np.int64), here)
         left = the_list(run, attention, ffn, same), text_cell("alone", alone, tone="info")
         return Sheet([row(*left, widths=(1.5, 1))], [])
+    read, at = attention.written.norm(dim=-1).sum(dim=0), values[CHANGED] - 1
+    if at not in seen:  # by default the one that attention reads most
+        at = max(seen, key=lambda place: float(read[place]))
     changed = with_another_word(run, at, values[INSTEAD])
     pictures = the_list(run, attention, ffn, changed), the_keys(run, values[INSTEAD], changed)
-    others = [place for place in range(len(run.whole.tokens)) if place != run.place]
-    choice = token_choice("Change", CHANGED, token_labels(run.whole.tokens), others, at)
+    others = [place for place in range(len(tokens)) if place != here]
+    choice = token_choice("Change", CHANGED, token_labels(tokens), others, at)
     return Sheet([row(*pictures, widths=(1.5, 1))], [choice, INSTEAD])
-
-
-def token_to_change(run: Run, values: Values, attention: Memory) -> int | None:
-    """The token to change, by default the one attention reads most; None if there is no other."""
-    seen = [at for at, token in enumerate(run.whole.tokens) if token.end > token.start]
-    others = [at for at in seen if at != run.place]
-    wanted = values[CHANGED] - 1
-    if wanted in others:
-        return wanted
-    read = attention.written.norm(dim=-1).sum(dim=0)
-    return max(others, key=lambda at: float(read[at]), default=None)
 
 
 def with_another_word(run: Run, at: int, word: str) -> Changed:
