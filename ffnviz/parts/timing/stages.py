@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from ffnviz.analysis.measuring import Progress, in_turn, subprogress
-from ffnviz.analysis.needs import encoder_of, ours
+from ffnviz.analysis.needs import Capability, encoder_of, ours
 from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_ffns, time_stages
 from ffnviz.analysis.timing.throughput import BEST_SIZE, Throughput, throughput
 from ffnviz.models.encoder.linear import linear
@@ -152,6 +152,7 @@ def _rate(per_second: float) -> str:
     return f"{per_second / size:.1f} {name} multiply-adds per second"
 
 
+NEEDS = (Capability.OURS,)
 READ = 16_000_000  # numbers: 64 MB, more than most caches hold
 READS = 10  # of which the quickest counts
 
