@@ -61,31 +61,33 @@ SOURCES = {
 
 def model_card(record: dict[str, Any]) -> str:
     """The card in Markdown: data, recipe, results, limits."""
-    label = ACTIVATIONS[record["config"]["activation"]].label
-    sections = [
+    c, runs = record["config"], [record, *record.get("further", [])]
+    label = ACTIVATIONS[c["activation"]].label
+    names = {"sentences": "single sentences", "facts": "everyday facts"}
+    besides = [words for name, words in names.items() if any(name in run["corpus"] for run in runs)]
+    paragraphs = [
         f"# The {label} twin",
-        _what(record, label),
-        _data(record),
-        _recipe(record),
-        _results(record),
-        _limits(record, label),
-    ]
-    return "\n\n".join(sections) + "\n"
-
-
-def _what(record: dict[str, Any], label: str) -> str:
-    c = record["config"]
-    return (
         f"A small Transformer encoder that fills in masked words, made to be looked at: "
         f"{c['n_blocks']} {c['norm']}-LayerNorm blocks, d_model {c['d_model']:,}, "
         f"{c['n_heads']} heads, d_ff {c['d_ff']:,}, {label} in the feed-forward network, "
         f"byte-level BPE of {c['vocab_size']:,} lower-cased entries, at most {c['max_tokens']} "
         "tokens. Its twin has the same seed, initial weights and batches; only the activation "
-        "function differs. The weights are stored as float16."
-    )
+        "function differs. The weights are stored as float16.",
+        *_data(record),
+        *_recipe(record),
+        *_results(record),
+        "## Limits",
+        "It has read a few dozen English books, most of them from the nineteenth century, and "
+        f"{' and '.join(besides) + ' besides' if besides else 'nothing else'}: "
+        "it knows their words, their manners and their prejudices. It is small and was trained "
+        "briefly; its guesses are often wrong, and nothing it fills in is a statement of fact. "
+        f"A difference in quality between it and its twin says nothing about {label}: on models "
+        "of this size a change of seed makes a larger one.",
+    ]
+    return "\n\n".join(paragraphs) + "\n"
 
 
-def _data(record: dict[str, Any]) -> str:
+def _data(record: dict[str, Any]) -> list[str]:
     corpus = record["corpus"]
     paragraphs = [
         "## Data",
@@ -93,40 +95,41 @@ def _data(record: dict[str, Any]) -> str:
         f"({corpus['training_tokens']:,} tokens): {', '.join(corpus['training_books'])}.",
         f"Held out as whole books ({corpus['held_out_tokens']:,} tokens), seen neither by the "
         f"encoder nor by the tokenizer in training: {', '.join(corpus['held_out_books'])}.",
-        *_sentences(corpus),
+        *_besides(corpus),
     ]
     for run in record.get("further", []):
         books = {*corpus["training_books"], *corpus["held_out_books"]}
         more = [name for name in run["corpus"]["training_books"] if name not in books]
         added = f", with {', '.join(map(_sourced, more))} added" if more else ""
-        paragraphs += [f"It then went on with these books{added}.", *_sentences(run["corpus"])]
-    return "\n\n".join(paragraphs)
+        paragraphs += [f"It then went on with these books{added}.", *_besides(run["corpus"])]
+    return paragraphs
 
 
-def _sentences(corpus: dict[str, Any]) -> list[str]:
+def _besides(corpus: dict[str, Any]) -> list[str]:
+    """What is trained on besides the books, a paragraph each."""
+    paragraphs = []
+    if "sentences" in corpus:
+        sentences = corpus["sentences"]
+        paragraphs.append(
+            f"Single sentences: {_sourced(sentences['name'])}, "
+            f"{sentences['training_tokens']:,} tokens to train on. Those whose SHA-1 begins with "
+            f"a 1 are held out ({sentences['held_out_tokens']:,} tokens)."
+        )
     if "facts" in corpus:
         facts = corpus["facts"]
-        return [
-            *_sentences({name: part for name, part in corpus.items() if name != "facts"}),
+        paragraphs.append(
             f"Everyday facts, written for ffnviz (assets/facts): {facts['n']:,} in "
             f"{facts['training_wordings']:,} wordings to train on, their answers masked; "
-            f"{facts['held_out_wordings']:,} other wordings of the same facts are held out.",
-        ]
-    if "sentences" not in corpus:
-        return []
-    sentences = corpus["sentences"]
-    return [
-        f"Single sentences: {_sourced(sentences['name'])}, {sentences['training_tokens']:,} tokens "
-        "to train on. Those whose SHA-1 begins with a 1 are held out "
-        f"({sentences['held_out_tokens']:,} tokens)."
-    ]
+            f"{facts['held_out_wordings']:,} other wordings of the same facts are held out."
+        )
+    return paragraphs
 
 
 def _sourced(name: str) -> str:
     return f"{name} ({SOURCES[name]})" if name in SOURCES else name
 
 
-def _recipe(record: dict[str, Any]) -> str:
+def _recipe(record: dict[str, Any]) -> list[str]:
     further = record.get("further", [])
     first = record["tokens_seen"] - sum(run["tokens_seen"] for run in further)
     paragraphs = ["## Recipe", *_run({**record, "tokens_seen": first}, record["config"])]
@@ -138,7 +141,7 @@ def _recipe(record: dict[str, Any]) -> str:
                 f"The weights are the mean of those at its end ({1 - run['kept']:.0%}) and at its "
                 f"beginning ({run['kept']:.0%}), as in Wortsman et al. 2022 (arXiv:2109.01903)."
             ]
-    return "\n\n".join(paragraphs)
+    return paragraphs
 
 
 def _run(run: dict[str, Any], config: dict[str, Any]) -> list[str]:
@@ -161,8 +164,18 @@ def _run(run: dict[str, Any], config: dict[str, Any]) -> list[str]:
     ]
 
 
-def _results(record: dict[str, Any]) -> str:
+def _results(record: dict[str, Any]) -> list[str]:
     final, start = record["final"], record["points"][0]
+    asked = {
+        "sentences": "one masked word in each of {:,} held-out sentences",
+        "facts": "the answers in {:,} held-out wordings of facts",
+    }
+    besides = [
+        f" On {words.format(final[name]['n_masked'])}: loss {final[name]['loss']:.3f} nats, "
+        f"top-1 {final[name]['top1']:.1%}, top-5 {final[name]['top5']:.1%}."
+        for name, words in asked.items()
+        if name in final
+    ]
     rows = [
         f"| {i} | {before['active']:.1%} | {after['active']:.1%} | "
         f"{after['near_zero']['0.01']:.1%} | {after['near_zero']['0.1']:.1%} | "
@@ -171,45 +184,17 @@ def _results(record: dict[str, Any]) -> str:
             zip(start["blocks"], final["blocks"], strict=True), start=1
         )
     ]
-    return (
-        "## Results\n\n"
+    return [
+        "## Results",
         f"On {final['n_masked']:,} masked tokens of the held-out books "
         f"({final['n_tokens']:,} tokens): loss {final['loss']:.3f} nats "
         f"(perplexity {math.exp(final['loss']):.1f}), top-1 {final['top1']:.1%}, "
-        f"top-5 {final['top5']:.1%}.{_on_sentences(final)}\n\n"
+        f"top-5 {final['top5']:.1%}.{''.join(besides)}",
         "| block | hidden > 0 at initialisation | hidden > 0 | within 0.01 of zero | "
         "within 0.1 of zero | neurons never > 0 |\n"
-        "| --- | --- | --- | --- | --- | --- |\n" + "\n".join(rows) + "\n\n"
-        f"training.json holds the same at {len(record['points'])} points of the training."
-    )
-
-
-def _on_sentences(final: dict[str, Any]) -> str:
-    asked = {
-        "sentences": "one masked word in each of {:,} held-out sentences",
-        "facts": "the answers in {:,} held-out wordings of facts",
-    }
-    return "".join(
-        f" On {words.format(results['n_masked'])}: loss {results['loss']:.3f} nats, top-1 "
-        f"{results['top1']:.1%}, top-5 {results['top5']:.1%}."
-        for name, words in asked.items()
-        if (results := final.get(name))
-    )
-
-
-def _limits(record: dict[str, Any], label: str) -> str:
-    runs = [record, *record.get("further", [])]
-    names = {"sentences": "single sentences", "facts": "everyday facts"}
-    besides = [words for name, words in names.items() if any(name in run["corpus"] for run in runs)]
-    return (
-        "## Limits\n\n"
-        "It has read a few dozen English books, most of them from the nineteenth century, and "
-        f"{' and '.join(besides) + ' besides' if besides else 'nothing else'}: "
-        "it knows their words, their manners and their prejudices. It is small and was trained "
-        "briefly; its guesses are often wrong, and nothing it fills in is a statement of fact. "
-        f"A difference in quality between it and its twin says nothing about {label}: on models "
-        "of this size a change of seed makes a larger one."
-    )
+        "| --- | --- | --- | --- | --- | --- |\n" + "\n".join(rows),
+        f"training.json holds the same at {len(record['points'])} points of the training.",
+    ]
 
 
 def prepare(

@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.models.encoder.encoder import Encoder
@@ -58,44 +57,17 @@ def look(
     return values
 
 
-class _Activity:
-    """A block's counts over all batches: memory does not grow with the number of tokens."""
-
-    def __init__(self, d_ff: int) -> None:
-        self.n_tokens = 0
-        self.positive = torch.zeros(d_ff, dtype=torch.long)
-        self.near_zero = [0] * len(NEAR_ZERO)
-
-    def add(self, hidden: Tensor) -> None:
-        hidden = hidden.flatten(0, -2)
-        self.n_tokens += len(hidden)
-        self.positive += (hidden > 0).sum(0).cpu()
-        magnitude = hidden.abs()
-        for i, threshold in enumerate(NEAR_ZERO):
-            self.near_zero[i] += int((magnitude <= threshold).sum())
-
-    def result(self) -> BlockActivity:
-        values = self.n_tokens * len(self.positive)
-        dead = (self.positive == 0).nonzero().flatten().tolist()
-        return BlockActivity(
-            active=int(self.positive.sum()) / values,
-            near_zero={
-                str(threshold): count / values
-                for threshold, count in zip(NEAR_ZERO, self.near_zero, strict=True)
-            },
-            never_active=len(dead) / len(self.positive),
-            never_active_units=dead,
-        )
-
-
 @torch.no_grad()
 def validate(encoder: Encoder, batches: list[Batch]) -> Point:
     """The results on the validation batches, in float32 and without dropout."""
     was_training = encoder.training
     encoder.eval()
     device = encoder.token_embedding.weight.device
-    activity = [_Activity(encoder.config.d_ff) for _ in encoder.blocks]
-    loss, top1, top5, n_masked = 0.0, 0, 0, 0
+    n_blocks, d_ff = len(encoder.blocks), encoder.config.d_ff
+    # Counts alone are kept: memory does not grow with the number of tokens.
+    positive = torch.zeros(n_blocks, d_ff, dtype=torch.long)
+    near_zero = torch.zeros(n_blocks, len(NEAR_ZERO), dtype=torch.long)
+    loss, top1, top5, n_tokens, n_masked = 0.0, 0, 0, 0, 0
     for batch in batches:
         record = encoder.stream(batch.inputs.to(device))
         targets = batch.targets.to(device)
@@ -104,15 +76,27 @@ def validate(encoder: Encoder, batches: list[Batch]) -> Point:
         best = logits.topk(min(5, logits.shape[-1])).indices == targets[:, None]
         top1 += int(best[:, 0].sum())
         top5 += int(best.sum())
+        n_tokens += batch.inputs.numel()
         n_masked += len(targets)
-        for counts, block in zip(activity, record.blocks, strict=True):
-            counts.add(block.ffn.hidden)
+        for n, block in enumerate(record.blocks):
+            hidden = block.ffn.hidden.flatten(0, -2)
+            positive[n] += (hidden > 0).sum(0).cpu()
+            magnitude = hidden.abs()
+            for i, threshold in enumerate(NEAR_ZERO):
+                near_zero[n, i] += int((magnitude <= threshold).sum())
     encoder.train(was_training)
-    return Point(
-        loss=loss / n_masked,
-        top1=top1 / n_masked,
-        top5=top5 / n_masked,
-        n_tokens=activity[0].n_tokens,
-        n_masked=n_masked,
-        blocks=[counts.result() for counts in activity],
-    )
+    blocks = []
+    for fired, near in zip(positive, near_zero.tolist(), strict=True):
+        dead = (fired == 0).nonzero().flatten().tolist()
+        blocks.append(
+            BlockActivity(
+                active=int(fired.sum()) / (n_tokens * d_ff),
+                near_zero={
+                    str(threshold): count / (n_tokens * d_ff)
+                    for threshold, count in zip(NEAR_ZERO, near, strict=True)
+                },
+                never_active=len(dead) / d_ff,
+                never_active_units=dead,
+            )
+        )
+    return Point(loss / n_masked, top1 / n_masked, top5 / n_masked, n_tokens, n_masked, blocks)

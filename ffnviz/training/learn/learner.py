@@ -207,13 +207,36 @@ class Learner:
         self.step += 1
         self.tokens += batch.inputs.numel()
 
+    @torch.no_grad()
     def _new_record(self) -> Record:
-        looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == self.plan.steps
+        plan, encoder = self.plan, self.encoder
+        looks = self.step <= EARLY or self.step % STEPS_A_LOOK == 0 or self.step == plan.steps
         with self._timed():
             # A look depends on no text: watching another one needs no new look.
             if self._last_look is None or (looks and self._last_look.step != self.step):
                 self._last_look = self._look()
-            return _record(self, self._last_look, detailed=looks)
+            tokenizer, _ = text_read(plan.own)
+            tokens = _around_hidden(tokenizer.encode(plan.text).tokens, tokenizer.mask_id)
+            ids = [token.id for token in tokens]
+            encoder.eval()
+            record = encoder.stream(torch.tensor(ids))
+            at_mask = record.final[ids.index(tokenizer.mask_id)]
+            chances = encoder.unembed(at_mask).softmax(-1)
+            chances[tokenizer.mask_id] = 0
+            best = chances.topk(K)
+            hidden = torch.stack([block.ffn.hidden for block in record.blocks]).half().numpy()
+            return Record(
+                plan.name,
+                self.step,
+                self.seconds,
+                plan.text,
+                tuple(token.text.strip() for token in tokens),
+                tuple(tokenizer.label(i) for i in best.indices.tolist()),
+                tuple(best.values.tolist()),
+                self._last_look.held_out,
+                hidden if looks else None,
+                self._last_look.neurons if looks else None,
+            )
 
     def _look(self) -> _Look:
         batches = _held_out(self.plan.own)
@@ -270,36 +293,8 @@ def _around_hidden(tokens: Sequence[Token], mask_id: int) -> Sequence[Token]:
     return tokens[first : first + MAX_TOKENS]
 
 
-@torch.no_grad()
-def _record(learner: Learner, look: _Look, *, detailed: bool) -> Record:
-    tokenizer, _ = text_read(learner.plan.own)
-    tokens = _around_hidden(tokenizer.encode(learner.plan.text).tokens, tokenizer.mask_id)
-    ids = [token.id for token in tokens]
-    place = ids.index(tokenizer.mask_id)
-    learner.encoder.eval()
-    record = learner.encoder.stream(torch.tensor(ids))
-    chances = learner.encoder.unembed(record.final[place]).softmax(-1)
-    chances[tokenizer.mask_id] = 0
-    best = chances.topk(K)
-    hidden = torch.stack([block.ffn.hidden for block in record.blocks]).half().numpy()
-    return Record(
-        learner.plan.name,
-        learner.step,
-        learner.seconds,
-        learner.plan.text,
-        tuple(token.text.strip() for token in tokens),
-        tuple(tokenizer.label(i) for i in best.indices.tolist()),
-        tuple(best.values.tolist()),
-        look.held_out,
-        hidden if detailed else None,
-        look.neurons if detailed else None,
-    )
-
-
 def save(learner: Learner, folder: Path) -> None:
-    """Write the network as a model folder; raises ValueError for a variant that none can hold."""
-    if not learner.plan.variant.can_be_saved:
-        raise ValueError(f"A network with “{learner.plan.variant.label}” cannot be saved.")
+    """Write the network as a model folder, if its variant can be saved."""
     tokenizer, sentences = text_read(learner.plan.own)
     counts = np.bincount(sentences.training_ids, minlength=tokenizer.vocab_size)
     card = _card(learner)

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import torch
 
@@ -61,31 +60,25 @@ def _trained(run: trainings.Run, steps: int, running: Path) -> Learner:
     learner = Learner(Plan(run.variant, TEXT, steps, run.seed, learning_rate=run.learning_rate))
     name = {**asdict(run), "steps": steps}
     if running.exists():
-        _restore(learner, name, running)
+        saved = torch.load(io.BytesIO(running.read_bytes()), weights_only=True)
+        if saved["run"] == name:
+            learner.encoder.load_state_dict(saved["encoder"])
+            learner.optimiser.load_state_dict(saved["optimiser"])
+            learner.step, learner.tokens = saved["step"], saved["tokens"]
     while learner.step < steps:
         learner.take_step()
         if learner.step % CHECKPOINT_STEPS == 0:
+            state = {
+                "run": name,
+                "step": learner.step,
+                "tokens": learner.tokens,
+                "encoder": learner.encoder.state_dict(),
+                "optimiser": learner.optimiser.state_dict(),
+            }
             content = io.BytesIO()
-            torch.save({"run": name, **_state(learner)}, content)
+            torch.save(state, content)
             replace_file(running, content.getbuffer())
     return learner
-
-
-def _state(learner: Learner) -> dict[str, Any]:
-    return {
-        "step": learner.step,
-        "tokens": learner.tokens,
-        "encoder": learner.encoder.state_dict(),
-        "optimiser": learner.optimiser.state_dict(),
-    }
-
-
-def _restore(learner: Learner, name: dict[str, Any], running: Path) -> None:
-    saved = torch.load(io.BytesIO(running.read_bytes()), weights_only=True)
-    if saved["run"] == name:
-        learner.encoder.load_state_dict(saved["encoder"])
-        learner.optimiser.load_state_dict(saved["optimiser"])
-        learner.step, learner.tokens = saved["step"], saved["tokens"]
 
 
 def _measured(learner: Learner, run: trainings.Run, version: str) -> trainings.Row:

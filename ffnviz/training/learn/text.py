@@ -58,13 +58,6 @@ TEXTS = 4  # that are kept as read
 
 
 @cache
-def everyday() -> tuple[Tokenizer, Sentences]:
-    """The tokenizer and the everyday sentences; of the held-out ones, 500."""
-    tokenizer, sentences = all_everyday()
-    return tokenizer, _few_held_out(sentences)
-
-
-@cache
 def all_everyday() -> tuple[Tokenizer, Sentences]:
     """The tokenizer and all everyday sentences."""
     return _read(list(everyday_sentences()), "everyday-sentences", COUNTED)
@@ -72,21 +65,18 @@ def all_everyday() -> tuple[Tokenizer, Sentences]:
 
 @lru_cache(maxsize=TEXTS)
 def text_read(own: str = "") -> tuple[Tokenizer, Sentences]:
-    """The tokenizer and the sentences of a person's own text, or the everyday ones without one."""
-    if not own:
-        return everyday()
-    tokenizer, sentences = _read(sentences_in(own), "own-text", 1)
-    return tokenizer, _few_held_out(sentences)
+    """The tokenizer and the sentences of a person's own text, or the everyday ones without one.
+
+    Of the held-out ones there are 500.
+    """
+    tokenizer, sentences = _read(sentences_in(own), "own-text", 1) if own else all_everyday()
+    return tokenizer, replace(sentences, held_out=thinned(sentences.held_out, LOOKED_AT))
 
 
 def _read(lines: list[str], name: str, every: int) -> tuple[Tokenizer, Sentences]:
     full = Tokenizer.from_json((MODELS / "relu" / TOKENIZER).read_bytes())
     tokenizer = commonest(full, lines[::every], VOCABULARY)
     return tokenizer, sentences_of(lines, name, tokenizer, MAX_TOKENS)
-
-
-def _few_held_out(sentences: Sentences) -> Sentences:
-    return replace(sentences, held_out=thinned(sentences.held_out, LOOKED_AT))
 
 
 @lru_cache(maxsize=TEXTS)

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 
 import torch
-from jaxtyping import Float
 from torch import Tensor, nn
 
-from ffnviz.models.encoder.block import Block
+from ffnviz.models.encoder.block import Block, Stream
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import Encoder, initial_encoder
 from ffnviz.training.learn.text import MAX_TOKENS
@@ -80,20 +79,12 @@ VARIANTS = {
 class BlockWithoutResidual(Block):
     """A block whose attention and FFN replace the stream: m = Attention(LN(x)); y = FFN(LN(m))."""
 
-    def add_attention(
-        self,
-        x: Float[Tensor, "*batch tokens d_model"],  # noqa: ARG002
-        output: Float[Tensor, "*batch tokens d_model"],
-    ) -> Float[Tensor, "*batch tokens d_model"]:
+    def add_attention(self, x: Stream, output: Stream) -> Stream:  # noqa: ARG002
         """What attention wrote, without x."""
         written: Tensor = self.dropout(output)
         return written
 
-    def add_ffn(
-        self,
-        middle: Float[Tensor, "*batch tokens d_model"],  # noqa: ARG002
-        output: Float[Tensor, "*batch tokens d_model"],
-    ) -> Float[Tensor, "*batch tokens d_model"]:
+    def add_ffn(self, middle: Stream, output: Stream) -> Stream:  # noqa: ARG002
         """What the FFN wrote, without the stream."""
         written: Tensor = self.dropout(output)
         return written
@@ -104,19 +95,17 @@ def new_encoder(variant: Variant, vocab_size: int, seed: int) -> Encoder:
     encoder = initial_encoder(variant.config(vocab_size), seed)
     usual = initial_encoder(VARIANTS["relu"].config(vocab_size), seed).state_dict()
     own = encoder.state_dict()
-    encoder.load_state_dict(
-        {
-            name: usual[name] if name in usual and usual[name].shape == weights.shape else weights
-            for name, weights in own.items()
-        }
-    )
+    alike = [name for name in usual if name in own and own[name].shape == usual[name].shape]
+    encoder.load_state_dict({name: usual[name] for name in alike}, strict=False)
     with torch.no_grad():
         for weights in encoder.parameters():
             if weights.ndim > 1:
                 weights.mul_(LARGER)
-    blocks: nn.ModuleList = encoder.get_submodule("blocks")  # type: ignore[assignment]
     if not variant.residual:
-        _leave_out_residual(blocks, encoder.config)
+        blocks: nn.ModuleList = encoder.get_submodule("blocks")  # type: ignore[assignment]
+        for place, block in enumerate(blocks):
+            blocks[place] = BlockWithoutResidual(encoder.config)
+            blocks[place].load_state_dict(block.state_dict())
     if variant.norm == "none":
         encoder.final_norm = nn.Identity()
         for block in encoder.blocks:
@@ -124,21 +113,8 @@ def new_encoder(variant: Variant, vocab_size: int, seed: int) -> Encoder:
     if variant.ffn == "shared":
         for block in encoder.blocks:
             block.ffn = encoder.blocks[0].ffn
-    if variant.ffn == "none":
+    if variant.ffn == "none":  # it writes nothing, and learns nothing
         for block in encoder.blocks:
-            _silence(block.ffn)
+            for weights in block.ffn.requires_grad_(False).parameters():
+                weights.zero_()
     return encoder
-
-
-def _leave_out_residual(blocks: nn.ModuleList, config: EncoderConfig) -> None:
-    for place, block in enumerate(blocks):
-        blocks[place] = BlockWithoutResidual(config)
-        blocks[place].load_state_dict(block.state_dict())
-
-
-def _silence(ffn: nn.Module) -> None:
-    """Have an FFN write nothing and learn nothing."""
-    ffn.requires_grad_(False)
-    with torch.no_grad():
-        for weights in ffn.parameters():
-            weights.zero_()

@@ -32,7 +32,6 @@ from ffnviz.training.learn.text import (
     VOCABULARY,
     OwnTextError,
     commonest,
-    everyday,
     sentences_in,
     text_read,
     training_sentences,
@@ -123,7 +122,7 @@ def test_every_variant_learns(name: str) -> None:
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_what_has_the_same_shape_begins_with_the_same_weights(name: str) -> None:
-    vocab_size = everyday()[0].vocab_size
+    vocab_size = text_read()[0].vocab_size
     usual = new_encoder(VARIANTS["relu"], vocab_size, 1).state_dict()
     other = new_encoder(VARIANTS[name], vocab_size, 1).state_dict()
     alike = [k for k, weights in other.items() if k in usual and usual[k].shape == weights.shape]
@@ -153,7 +152,7 @@ def test_a_variant_is_what_it_says() -> None:
 @pytest.mark.parametrize("name", ["swiglu", "one-block", "four-blocks", "attention-only"])
 def test_what_is_to_be_compared_has_as_many_parameters(name: str) -> None:
     def n_trained(name: str) -> int:
-        encoder = new_encoder(VARIANTS[name], everyday()[0].vocab_size, 1)
+        encoder = new_encoder(VARIANTS[name], text_read()[0].vocab_size, 1)
         return sum(weights.numel() for weights in encoder.parameters() if weights.requires_grad)
 
     assert n_trained(name) == pytest.approx(n_trained("relu"), rel=0.01)
@@ -196,7 +195,7 @@ def test_a_key_that_was_not_trained_has_not_turned() -> None:
 
 
 def test_the_vocabulary_is_small_and_reads_what_it_keeps_as_the_full_one() -> None:
-    tokenizer, _ = everyday()
+    tokenizer, _ = text_read()
     assert tokenizer.vocab_size <= VOCABULARY
     assert len(tokenizer.encode(f"What {MASK} is it?").ids) == 5
     odd = "Zyzzyva 東京"
@@ -216,7 +215,7 @@ def test_sentences_are_those_of_the_licence_file_and_500_are_held_out() -> None:
     about = (EVERYDAY.parent / "README.md").read_text(encoding="utf-8")
     assert "CC BY 2.0 FR" in about
     assert digest in about
-    _, sentences = everyday()
+    _, sentences = text_read()
     held_out = [row.tobytes() for rows in sentences.held_out.values() for row in rows]
     training = {row.tobytes() for rows in sentences.training.values() for row in rows}
     assert len(held_out) == LOOKED_AT
