@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ffnviz.analysis.features import check_fit
-from ffnviz.analysis.neurons.descriptions import Descriptions, DescriptionsError, read_descriptions
+from ffnviz.analysis.neurons.descriptions import DescriptionsError, read_descriptions
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.cli.options import reported
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
@@ -99,28 +99,18 @@ def check_class_store() -> None:
 SHOWN = 3  # authors, and lines that were left out
 
 
+@reported(DescriptionsError)
 def look_at_descriptions(network: str, path: Path) -> tuple[str, str]:
     """The network whose neurons a file describes, unless one is named; a line on what it holds."""
-    with reported(DescriptionsError):
-        descriptions = read_descriptions(path)
-    network = network or _network_described(descriptions, path)
-    return network, _line(descriptions, network, path)
-
-
-def _network_described(descriptions: Descriptions, path: Path) -> str:
-    """The network that most rows name, of those here."""
-    models = Counter(row.model for row in descriptions.rows)
-    here = [model for model, _ in models.most_common() if model in available_networks()]
-    if here:
-        return here[0]
-    usual = next(iter(available_networks()))
-    raise click.ClickException(
-        f"{path} describes “{models.most_common(1)[0][0]}”; the networks here are "
-        f"{', '.join(available_networks())}. If it is one of these: --descriptions {usual}={path}"
-    )
-
-
-def _line(descriptions: Descriptions, network: str, path: Path) -> str:
+    descriptions, here = read_descriptions(path), list(available_networks())
+    if not network:  # the one that most rows name, of those here
+        models = [model for model, _ in Counter(r.model for r in descriptions.rows).most_common()]
+        network = next((model for model in models if model in here), "")
+        if not network:
+            raise click.ClickException(
+                f"{path} describes “{models[0]}”; the networks here are {', '.join(here)}. If it "
+                f"is one of these: --descriptions {here[0]}={path}"
+            )
     opened = open_network(network, usual_device())
     sizes = opened.sizes
     neurons = {
@@ -137,7 +127,7 @@ def _line(descriptions: Descriptions, network: str, path: Path) -> str:
     authors = Counter(row.who or "somebody" for row in descriptions.rows).most_common(SHOWN)
     n_left_out, left_out = descriptions.n_left_out, "; ".join(descriptions.left_out[:SHOWN])
     skipped = f" Left out: {n_left_out:,} ({left_out})" if n_left_out else ""
-    return (
+    return network, (
         f"{opened.card.label}: descriptions of {len(neurons):,} neurons in {path}, by "
         f"{', '.join(name for name, _ in authors)}.{skipped}"
     )

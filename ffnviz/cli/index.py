@@ -1,8 +1,9 @@
 """`ffnviz index`: what wakes each neuron, on our probe sentences or on any corpus."""
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -66,68 +67,28 @@ def print_written(
 MOST_WORKERS = 512  # on one machine; a cluster may have more
 
 
-@dataclass(frozen=True)
-class EngineOptions:
-    """The values of `engine_options`."""
-
-    engine: str
-    workers: int
-    address: str | None
-    cpus_per_worker: float
-    gpus_per_worker: float
-
-
-def engine_options(command: options.F) -> options.F:
-    """Add the options that `EngineOptions` holds."""
-    offered = (
-        options.shown_option(
-            "--engine", type=click.Choice(("local", "ray")), default="local",
-            help="Processes of this machine, or a Ray cluster.",
-        ),
-        options.shown_option(
-            "--workers", type=click.IntRange(1, 2**14), default=1,
-            help="Processes, each with the network in it; one thread each.",
-        ),
-        click.option(
-            "--address",
-            help="Of a Ray cluster: “auto” on a machine that belongs to it, or its head's "
-            "host:port. This machine alone if absent.",
-        ),
-        options.shown_option(
-            "--cpus-per-worker", type=options.Number(0, 1_024), default=1.0,
-            help="Cores that Ray keeps for each worker.",
-        ),
-        options.shown_option(
-            "--gpus-per-worker", type=options.Number(0, 64), default=0.0,
-            help="GPUs that Ray gives to each worker; 0.5 lets two share one.",
-        ),
-    )  # fmt: skip
-    for option in reversed(offered):
-        command = option(command)
-    return command
-
-
 @contextmanager
-def started_engine(wanted: EngineOptions) -> Iterator[indexing.Engine]:
+def started_engine(
+    engine: str, workers: int, address: str | None, cpus: float, gpus: float
+) -> Iterator[indexing.Engine]:
     """The chosen engine, started; it ends after the block.
 
     Raises UsageError for Ray's options without Ray, and ClusterError if the cluster is not there,
     or has no room.
     """
-    if wanted.engine == "local":
-        if wanted.address or wanted.gpus_per_worker or wanted.cpus_per_worker != 1:
+    if engine == "local":
+        if address or gpus or cpus != 1:
             raise click.UsageError(
                 "--address, --cpus-per-worker and --gpus-per-worker are Ray's: add --engine ray."
             )
-        if wanted.workers > MOST_WORKERS:
+        if workers > MOST_WORKERS:
             raise click.UsageError(f"--workers: at most {MOST_WORKERS} on one machine.")
-        yield partial(indexing.run_local, workers=wanted.workers)
+        yield partial(indexing.run_local, workers=workers)
         return
-    with joined(wanted.address):
-        n, cpus, gpus = wanted.workers, wanted.cpus_per_worker, wanted.gpus_per_worker
-        if waiting := check_places(n, cpus, gpus):
+    with joined(address):
+        if waiting := check_places(workers, cpus, gpus):
             click.echo(waiting, err=True)
-        yield partial(run_ray, workers=n, cpus=cpus, gpus=gpus)
+        yield partial(run_ray, workers=workers, cpus=cpus, gpus=gpus)
 
 
 MOST_TAGS = 256  # files that are tags; of more, a tag says little
@@ -176,7 +137,35 @@ class Corpus(click.Path):
     "reads; a longer text is read in pieces, each counted as a text. More tokens: more memory.",
 )
 @click.option("--blocks", help=f"{options.FROM_1}: “2” or “3,7,11”. All if absent.")
-@engine_options
+@options.shown_option(
+    "--engine",
+    type=click.Choice(("local", "ray")),
+    default="local",
+    help="Processes of this machine, or a Ray cluster.",
+)
+@options.shown_option(
+    "--workers",
+    type=click.IntRange(1, 2**14),
+    default=1,
+    help="Processes, each with the network in it; one thread each.",
+)
+@click.option(
+    "--address",
+    help="Of a Ray cluster: “auto” on a machine that belongs to it, or its head's host:port. This "
+    "machine alone if absent.",
+)
+@options.shown_option(
+    "--cpus-per-worker",
+    type=options.Number(0, 1_024),
+    default=1.0,
+    help="Cores that Ray keeps for each worker.",
+)
+@options.shown_option(
+    "--gpus-per-worker",
+    type=options.Number(0, 64),
+    default=0.0,
+    help="GPUs that Ray gives to each worker; 0.5 lets two share one.",
+)
 @options.model_option
 @options.shown_option(
     "--out",
@@ -208,12 +197,16 @@ def index(
     revision: str | None,
     longest: int,
     blocks: str | None,
+    engine: str,
+    workers: int,
+    address: str | None,
+    cpus_per_worker: float,
+    gpus_per_worker: float,
     out: Path,
     table: str | None,
     describe: bool,
     as_json: bool,
     device: torch.device,
-    **engine_values: Any,
 ) -> None:
     """Find each neuron's strongest examples, and count where it fires.
 
@@ -229,26 +222,27 @@ def index(
             neuron_index.check_format(out / f"index.{table}")
         if twin and model:
             raise click.UsageError("Give --twin or --model, not both.")
-        wanted = EngineOptions(**engine_values)
-        if wanted.engine != "local" and not corpus:
+        if engine != "local" and not corpus:
             raise click.UsageError("--engine ray counts a corpus: say which with --corpus.")
         chosen, reports = model or twin, []
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
-        with started_engine(wanted) as engine:
+        # The process that adds up holds the network too, if only to know its shapes.
+        n_processes = 1 if address else workers + (workers > 1 or engine == "ray")
+        wanted = engine, workers, address, cpus_per_worker, gpus_per_worker
+        with started_engine(*wanted) as run:
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
                 numbers = _numbers(blocks, network.sizes.n_blocks)
                 if corpus:
                     # This machine may have no GPU itself.
-                    where = "cuda" if wanted.gpus_per_worker else device.type
-                    tags = _tags(pieces)
-                    values = (name, where, dtype, revision, numbers, tags, column, longest)
+                    where = "cuda" if gpus_per_worker else device.type
+                    values = (name, where, dtype, revision, numbers, _tags(pieces), column, longest)
                     job = indexing.IndexingJob(*values, onednn=onednn_is_quicker())
                     indexing.hold(job, network)
-                    _print_memory(network, job, wanted)
+                    _print_memory(network, job, n_processes)
                     fitting = cut(pieces, piece_bytes(network.sizes, where))
-                    index = _count(job, fitting, engine, path, problems, _source(pieces, corpus))
+                    index = _count(job, fitting, run, path, problems, _source(pieces, corpus))
                 else:
                     index = _of_probes(network, numbers)
                 write_index(index, path)
@@ -281,14 +275,11 @@ def _numbers(blocks: str | None, n_blocks: int) -> tuple[int, ...] | None:
     return numbers
 
 
-def _print_memory(network: Network, job: indexing.IndexingJob, wanted: EngineOptions) -> None:
+def _print_memory(network: Network, job: indexing.IndexingJob, n_processes: int) -> None:
     """Print how much memory the job takes, or that this machine has too little."""
     n_blocks = len(job.blocks or range(network.sizes.n_blocks))
     on_cpu = job.device == "cpu"
     weight = network.ffn(0).keys.dtype.itemsize if on_cpu else 0
-    # The process that adds up holds the network too, if only to know its shapes.
-    adds_up = wanted.workers > 1 or wanted.engine == "ray"
-    n_processes = 1 if wanted.address else wanted.workers + adds_up
     signed, n_tags = network.card.signed, len(job.tags)
     memory = indexing.estimated_memory(
         network.sizes, n_blocks, n_tags, weight, n_processes, signed, job.longest
@@ -326,7 +317,7 @@ def _count(
     pieces: tuple[Piece, ...],
     engine: indexing.Engine,
     path: Path,
-    problems: Mapping[str, int],
+    problems: dict[str, int],
     source: str,
 ) -> neuron_index.NeuronIndex:
     # With `miniters=0` the bar shows new tokens before a piece is done.
@@ -348,6 +339,6 @@ def _count(
                     err=True,
                 )
             raise
-    return neuron_index.finish(
-        indexing.with_problems(part, dict(problems)), source, job.tags, indexing.gatherer_of(job)
-    )
+    # Those found before anything was read come after the others.
+    part = replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
+    return neuron_index.finish(part, source, job.tags, indexing.gatherer_of(job))

@@ -6,7 +6,7 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
+from ffnviz.analysis.timing.growth import as_convolution, grow_with_length, grow_with_width
 from ffnviz.analysis.timing.stages import time_ffns, time_stages
 from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.cli import options
@@ -54,17 +54,9 @@ def measure_ffns(network: Network, trace: Trace, repeats: int) -> dict[str, Any]
 def ffn_table(report: dict[str, Any]) -> str:
     """The report of `measure_ffns` for a terminal."""
     share = report["ffns_sum_ms"] / report["whole_ms"]["median"]
-    lines = [
-        f"{report['on']}; PyTorch {report['pytorch']}",
-        f"{report['network']}, {report['tokens']} tokens; milliseconds: median (quartiles)",
-        "",
-    ]
-    for number, spread in enumerate(report["ffns_ms"], start=1):
-        lines.append(f"  {f'block {number} FFN':<22}{_in_words(spread)}")
+    times = {f"block {n} FFN": spread for n, spread in enumerate(report["ffns_ms"], start=1)}
     total = f"{report['ffns_sum_ms']:10.3f}   {share:.0%} of the pass"
-    lines.append(f"  {'sum of the medians':<22}{total}")
-    lines.append(f"  {'whole pass':<22}{_in_words(report['whole_ms'])}")
-    return "\n".join(lines)
+    return "\n".join(_of_a_pass(report, report["network"], times, total))
 
 
 def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, Any]:
@@ -94,8 +86,8 @@ def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, A
             for product in products.products
         ],
         "best_per_second": products.best_per_second,
-        "growth_with_tokens_ms": _growth(length),
-        "growth_with_d_ff_ms": _growth(width),
+        "growth_with_tokens_ms": asdict(length),
+        "growth_with_d_ff_ms": asdict(width),
         "convolution": {
             "largest_difference": conv.difference,
             "largest_output": conv.largest,
@@ -107,20 +99,10 @@ def measure(model: Model, trace: Trace, block: int, repeats: int) -> dict[str, A
 
 def tables(report: dict[str, Any]) -> str:
     """The report of `measure` for a terminal."""
-    lines = [
-        f"{report['on']}; PyTorch {report['pytorch']}",
-        f"{report['twin']} twin, {report['tokens']} tokens; milliseconds: median (quartiles)",
-        "",
-    ]
-    for name, spread in report["stages_ms"].items():
-        lines.append(f"  {name:<22}{_in_words(spread)}")
-    lines += [
-        f"  {'sum of the medians':<22}{report['stages_sum_ms']:10.3f}",
-        f"  {'whole pass':<22}{_in_words(report['whole_ms'])}",
-        "",
-    ]
+    total = f"{report['stages_sum_ms']:10.3f}"
+    lines = _of_a_pass(report, f"{report['twin']} twin", report["stages_ms"], total)
     best = report["best_per_second"]
-    lines.append(f"multiply-adds a second; the best here: {best / 1e9:.1f} billion")
+    lines += ["", f"multiply-adds a second; the best here: {best / 1e9:.1f} billion"]
     for p in report["products"]:
         lines.append(
             f"  {p['name']:<22}{p['per_second'] / 1e9:8.1f} billion "
@@ -143,9 +125,18 @@ def tables(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _growth(grown: Growth) -> dict[str, Any]:
-    times = {name: [asdict(s) for s in spreads] for name, spreads in grown.times.items()}
-    return {"sizes": list(grown.sizes), "times": times}
+def _of_a_pass(
+    report: dict[str, Any], network: str, times: dict[str, dict[str, float]], total: str
+) -> list[str]:
+    """The lines that say what was measured, how long each part of a pass takes, and the whole."""
+    return [
+        f"{report['on']}; PyTorch {report['pytorch']}",
+        f"{network}, {report['tokens']} tokens; milliseconds: median (quartiles)",
+        "",
+        *(f"  {name:<22}{_in_words(spread)}" for name, spread in times.items()),
+        f"  {'sum of the medians':<22}{total}",
+        f"  {'whole pass':<22}{_in_words(report['whole_ms'])}",
+    ]
 
 
 def _in_words(spread: dict[str, float]) -> str:

@@ -300,11 +300,10 @@ Engine = Callable[
 
 @dataclass(frozen=True)
 class IndexingReport:
-    """The progress of a run: pieces done, all pieces, and tokens read so far."""
+    """The progress of a run."""
 
-    done: int
-    each: int
-    tokens: int
+    done: int  # pieces
+    tokens: int  # read so far
 
 
 def counted(
@@ -328,7 +327,7 @@ def counted(
 
     def reading(n_tokens: int) -> None:
         part, done = now
-        report(IndexingReport(len(done), len(pieces), part.n_tokens + n_tokens))
+        report(IndexingReport(len(done), part.n_tokens + n_tokens))
 
     reading(0)
     left = largest_first([piece for piece in pieces if piece.number not in now[1]])
@@ -351,11 +350,6 @@ def counted(
         raise RuntimeError(f"Only {len(done)} of {len(pieces)} pieces were counted.")
     kept.unlink(missing_ok=True)
     return part
-
-
-def with_problems(part: IndexPart, problems: dict[str, int]) -> IndexPart:
-    """The part with the problems found before anything was read."""
-    return replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
 
 
 def _run_id(job: IndexingJob, pieces: Sequence[Piece], fingerprint: str) -> str:
