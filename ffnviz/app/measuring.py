@@ -195,20 +195,17 @@ def _watch(seen: dict[str, int]) -> None:
         job.ended or len(job.updates) > seen[name] for name, job in watched.items()
     ):
         st.rerun()
-    told = []
-    for name, job in watched.items():
-        waits, left = _waits_for(job), _left(job)
-        told.append({"name": name, "share": job.share, "waits": waits, "left": left})
+    told = [_told(name, job) for name, job in watched.items()]
     mount_cell(Cell("progress", "progress", {"measurements": told}))
 
 
-def _left(job: Job) -> float | None:
-    """The seconds until it is done, with all that must end before; None if nobody knows."""
-    seconds = [one.left for one in (*JOB_POOL.before(job), job)]
-    return None if None in seconds else sum(each for each in seconds if each is not None)
-
-
-def _waits_for(job: Job) -> str:
-    """What a measurement waits for, in words; empty if it runs."""
-    n = len(JOB_POOL.before(job))
-    return f"Waiting for {n} other{'s' * (n > 1)} …" if n else ""
+def _told(name: str, job: Job) -> dict[str, Any]:
+    """How far it is, for whom it waits, and the seconds left, if all before it are known."""
+    before = JOB_POOL.before(job)
+    n, seconds = len(before), [each.left for each in (*before, job)]
+    return {
+        "name": name,
+        "share": job.share,
+        "waits": f"Waiting for {n} other{'s' * (n > 1)} …" if n else "",
+        "left": None if None in seconds else sum(filter(None, seconds)),
+    }

@@ -43,7 +43,7 @@ def course_of(measurement: Measurement[Any]) -> Measured[Any]:
         tuple(training.moments),
         training.reading,
         training.file,
-        training.steps,
+        training.plans[0].steps,
         before=_before(training),
         learned=training.learned,
         problem=training.problem,
@@ -62,7 +62,7 @@ def do(measurement: Measurement[Any], what: str) -> None:
         _remove(name, visit().trainings)
         file, own = visit().own_text
         plans = tuple(replace(plan, own=own) for plan in plans)
-        training = visit().trainings[name] = Training(plans[0].steps, text, file=file, plans=plans)
+        training = visit().trainings[name] = Training(plans, text, file)
         beginning = _remove(name, visit().beginnings)
         if beginning is not None and beginning.plans == plans:
             training.moments, training.reading = list(beginning.moments), beginning.reading
@@ -105,7 +105,7 @@ def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
     beginning = visit().beginnings.get(name)
     if beginning is None or beginning.plans != plans:
         _remove(name, visit().beginnings)
-        beginning = _KNOWN.get(plans) or Training(plans[0].steps, text, file=file, plans=plans)
+        beginning = _KNOWN.get(plans) or Training(plans, text, file)
         visit().beginnings[name] = beginning
         if not beginning.moments:
             _submit(beginning, plans, 0)
@@ -119,7 +119,7 @@ def _beginning(measurement: Measurement[Any]) -> Measured[Any]:
         tuple(beginning.moments),
         beginning.reading,
         file,
-        beginning.steps,
+        plans[0].steps,
         problem=beginning.problem,
     )
     return Measured(measurement.setup, course, f"{file} {len(beginning.moments)}", "")

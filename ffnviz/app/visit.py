@@ -30,16 +30,15 @@ TEXT, SHEET = "text", "sheet"
 class Training:
     """A training of this session."""
 
-    steps: int  # of its plan
+    plans: tuple[Plan, ...]  # of the networks, one each, of as many steps
     text: str  # the sentence that is watched
+    file: str  # the name of the visitor's own text; empty for the everyday sentences
     job: Job | None = None  # None while nothing is computed
     n_read: int = 0  # messages of the job that were taken in
     moments: list[Moment] = field(default_factory=list)
     reading: Reading = field(default_factory=Reading)
-    file: str = ""  # the name of the visitor's own text; empty for the everyday sentences
     learned: Learned | None = None
     problem: str = ""
-    plans: tuple[Plan, ...] = ()  # of the networks, one each
 
     @property
     def status(self) -> Status:

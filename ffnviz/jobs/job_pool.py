@@ -42,14 +42,6 @@ def start_worker() -> subprocess.Popen[bytes]:
     )
 
 
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a worker at once, whatever it computes."""
-    process.kill()
-    process.wait()
-    close(process.stdin)
-    close(process.stdout)
-
-
 MAX_WAITING = 60
 LONGEST_S = 600.0
 ABANDONED_AFTER_S = 10.0  # whoever returns sooner, as after a gap in the network, finds it there
@@ -221,9 +213,13 @@ class JobPool:
         return self._process
 
     def _kill(self) -> None:
+        """End the process at once, whatever it computes."""
         process, self._process = self._process, None
         if process is not None:
-            kill(process)
+            process.kill()
+            process.wait()
+            close(process.stdin)
+            close(process.stdout)
 
 
 def _kind(order: Order) -> str:

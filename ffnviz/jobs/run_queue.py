@@ -13,7 +13,7 @@ import threading
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 from ffnviz.state.run import Run
@@ -48,14 +48,14 @@ class QueuedRun:
         self.settles_s = max(SOONEST_S, min(PAUSES * pause, SETTLED_S)) if typing else SETTLED_S
 
 
-@dataclass(frozen=True)
+@dataclass
 class RunCounts:
     """Totals of all page runs since the start."""
 
-    runs: int  # turns that ended
-    seconds: float  # of running, all turns together
-    waited: float  # seconds of waiting, all turns together
-    overran: int  # turns that took longer than their slice
+    runs: int = 0  # turns that ended
+    seconds: float = 0.0  # of running, all turns together
+    waited: float = 0.0  # seconds of waiting, all turns together
+    overran: int = 0  # turns that took longer than their slice
 
 
 @dataclass(eq=False)
@@ -74,10 +74,7 @@ class RunQueue:
     _waiting: list[QueuedRun] = field(default_factory=list)
     _inside: QueuedRun | None = None
     _given: int = 0
-    _runs: int = 0
-    _seconds: float = 0.0
-    _waited: float = 0.0
-    _overran: int = 0
+    _counts: RunCounts = field(default_factory=RunCounts)
     _recent: deque[float] = field(default_factory=lambda: deque(maxlen=REMEMBERED))
 
     def wait(self, turn: QueuedRun | None = None) -> QueuedRun:
@@ -103,9 +100,9 @@ class RunQueue:
                 return
             turn.ended = True
             took = time.monotonic() - turn.began
-            self._runs += 1
-            self._seconds += took
-            self._overran += took > self.slice_s
+            self._counts.runs += 1
+            self._counts.seconds += took
+            self._counts.overran += took > self.slice_s
             if self._inside is turn:
                 self._inside = None
             self._next()
@@ -127,7 +124,7 @@ class RunQueue:
         turn = self._chosen(time.monotonic())
         self._waiting.remove(turn)
         turn.began = time.monotonic()
-        self._waited += turn.began - turn.came
+        self._counts.waited += turn.began - turn.came
         self._recent.append(turn.began - max(turn.came, turn.asked))
         self._inside = turn
         turn.changed.notify()
@@ -150,7 +147,7 @@ class RunQueue:
     def counted(self) -> RunCounts:
         """Totals of all page runs since the start."""
         with self._lock:
-            return RunCounts(self._runs, self._seconds, self._waited, self._overran)
+            return replace(self._counts)
 
     @property
     def pause_ms(self) -> int:

@@ -206,10 +206,10 @@ def test_who_waits_hears_for_whom(monkeypatch: pytest.MonkeyPatch, others: int, 
     pool = JobPool()
     pool._jobs = jobs
     monkeypatch.setattr(measuring, "JOB_POOL", pool)
-    assert measuring._waits_for(jobs[-1]) == said
-    assert measuring._left(jobs[-1]) == 2.0 * len(jobs)
+    told = measuring._told("a moment", jobs[-1])
+    assert (told["waits"], told["left"]) == (said, 2.0 * len(jobs))
     jobs[0].usual = None
-    assert measuring._left(jobs[-1]) is None
+    assert measuring._told("a moment", jobs[-1])["left"] is None
 
 
 def test_how_long_it_takes_is_said_by_the_last_time_or_by_its_progress() -> None:

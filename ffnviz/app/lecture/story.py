@@ -15,7 +15,7 @@ from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import typed
 from ffnviz.state.actions import ShowState
 from ffnviz.state.run import Run
-from ffnviz.state.state import ViewOptions
+from ffnviz.state.state import State, ViewOptions
 
 
 def followed_lecture(session: Session, named: str | None = None) -> Lecture:
@@ -105,17 +105,6 @@ def is_shown(scene: Scene, run: Run) -> bool:
     return state.token == wanted.token or (wanted.token is None and state.token == usual)
 
 
-def is_near(scene: Scene, run: Run) -> bool:
-    """Whether the page shows the scene's part and networks, even with another sentence or token.
-
-    What is said of ReLU need not hold of GELU.
-    """
-    shown, wanted = (
-        (state.page, state.part, state.network, state.partner) for state in (run.state, scene.state)
-    )
-    return shown == wanted
-
-
 def scene_cells(session: Session, run: Run | None) -> list[Cell]:
     """The scene above what it is about, where a lecture is followed."""
     options = visit().view_options
@@ -135,7 +124,13 @@ def scene_data(lecture: Lecture, place: int, options: ViewOptions, run: Run | No
     """A scene with its numbers, as they are for what the page shows."""
     scene, path = lecture.scenes[place], lecture.path(options.short)
     exactly = run is not None and is_shown(scene, run)
-    near = run if run is not None and is_near(scene, run) else None
+
+    def part_and_networks(state: State) -> tuple[object, ...]:
+        return state.page, state.part, state.network, state.partner
+
+    # Another sentence or token is near enough; what is said of ReLU need not hold of GELU.
+    is_near = run is not None and part_and_networks(run.state) == part_and_networks(scene.state)
+    near = run if is_near else None
     asked, question = scene.question, None
     if asked is not None and near is not None:
         answer = asked.answer if exactly else None

@@ -218,7 +218,8 @@ def run_ray(
         for row in rows.iter_batches(batch_size=1):
             yield _read(row)
     except ray.exceptions.RayError as error:
-        raise ClusterError(f"The cluster gave up: {_last_line(error)}") from error
+        *_, last = (str(error).strip() or type(error).__name__).splitlines()
+        raise ClusterError(f"The cluster gave up: {last.strip()}") from error
 
 
 def _one_of_each(files: Sequence[File]) -> list[File]:
@@ -227,11 +228,6 @@ def _one_of_each(files: Sequence[File]) -> list[File]:
     for file in files:
         first.setdefault(file.address if isinstance(file, Stored) else "here", file)
     return list(first.values())
-
-
-def _last_line(error: Exception) -> str:
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return lines[-1] if lines else type(error).__name__
 
 
 def _batches(pieces: Sequence[Piece], workers: int, device: str) -> list[list[Piece]]:
