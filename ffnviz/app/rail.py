@@ -36,7 +36,8 @@ def rail_cell(
     labelled = {each.label: each for each in controls if not isinstance(each, Setting)}
     data = [shown for control in controls if (shown := _data(control, values)) is not None]
     for name, (each, busy) in measurements.items():
-        data.append(_button(MEASURE, each.label, disabled=busy) | {"name": name})
+        button = {"name": name, "label": each.label, "help": "", "disabled": busy}
+        data.append({"kind": MEASURE, **button})
     if not data:
         return None
 
@@ -70,34 +71,30 @@ def rail_cell(
 
 def _data(control: sheet.Control, values: Values) -> dict[str, Any] | None:
     """What the browser gets of a control; nothing of a setting that has none."""
+    if isinstance(control, Setting):
+        return _setting(control, values) if control.label else None
+    help_ = control.help if isinstance(control, sheet.Switch | sheet.Upload) else ""
+    data: dict[str, Any] = {"name": control.label, "label": control.label, "help": help_}
     match control:
-        case Setting():
-            return _setting(control, values) if control.label else None
-        case sheet.Button(label, action):
-            return _button("button", label, disabled=action is None)
+        case sheet.Button():
+            return {**data, "kind": "button", "disabled": control.action is None}
+        case sheet.Choice(style="slider"):
+            data |= {"kind": "slider", "stops": list(control.options), "stop": control.chosen}
+            return {**data, "bare": control.bare}
         case sheet.Choice():
-            return _choice(control)
-        case sheet.Switch(label, on):
-            return {**_button("switch", label, control.help, disabled=control.disabled), "on": on}
-        case sheet.NumberBox(label, value):
-            return {
-                "kind": "number",
-                "name": label,
-                "label": label,
-                "help": "",
-                "text": str(value),
-                "example": "",
-                "longest": None,
-            }
-        case sheet.Download(label, name, kind, content):
-            return {**_button("download", label), "file": file_data(content, name, kind)}
-        case sheet.Upload(label, accepts, longest):
-            button = _button("upload", label, control.help)
-            return {**button, "accepts": accepts, "longest": longest}
-
-
-def _button(kind: str, label: str, help: str = "", *, disabled: bool = False) -> dict[str, Any]:  # noqa: A002
-    return {"kind": kind, "name": label, "label": label, "help": help, "disabled": disabled}
+            chosen = _options(control.options, control.chosen, control.style == "menu")
+            return {**data, **chosen, "bare": control.bare}
+        case sheet.Switch():
+            return {**data, "kind": "switch", "disabled": control.disabled, "on": control.on}
+        case sheet.NumberBox():
+            typed = {"text": str(control.value), "example": "", "longest": None}
+            return {**data, "kind": "number", **typed}
+        case sheet.Download():
+            file = file_data(control.content, control.name, control.kind)
+            return {**data, "kind": "download", "disabled": False, "file": file}
+        case sheet.Upload():
+            wanted = {"accepts": control.accepts, "longest": control.longest}
+            return {**data, "kind": "upload", "disabled": False, **wanted}
 
 
 def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:
@@ -126,13 +123,6 @@ def _options(words: Sequence[str], chosen: int | None, menu: bool = False) -> di
     few = not menu and len(words) <= FEW_OPTIONS and sum(map(len, words)) <= SHORT
     kind = "choice" if few else "menu"
     return {"kind": kind, "options": list(words), "stop": -1 if chosen is None else chosen}
-
-
-def _choice(control: sheet.Choice) -> dict[str, Any]:
-    data = {"name": control.label, "label": control.label, "help": "", "bare": control.bare}
-    if control.style == "slider":
-        return {**data, "kind": "slider", "stops": list(control.options), "stop": control.chosen}
-    return data | _options(control.options, control.chosen, control.style == "menu")
 
 
 def _action(control: sheet.Choice | sheet.NumberBox | sheet.Switch, sent: Any) -> Any:

@@ -32,6 +32,11 @@ ARTICLE = re.compile(r"^(?:an?|the)\s+", re.IGNORECASE)
 VERDICTS = ("yes", "no", "true", "false")  # no network is asked for these
 
 
+def kept(key: str, keep_value: Callable[[Any], None]) -> dict[str, Any]:
+    """The key of a box of the form, and that its value is kept when it changes."""
+    return {"key": key, "on_change": lambda: keep_value(st.session_state[key])}
+
+
 def form_of_scene(
     session: Session, view: lectures.DraftView, preview: Callable[[], None] | None
 ) -> None:
@@ -41,15 +46,8 @@ def form_of_scene(
     asked = scene.question
     box = partial(words, number=number, run=run)
 
-    def typed(name: str) -> Any:
-        return st.session_state[f"{key}-{name}"]
-
     def change(**parts: Any) -> None:
         keep(draft().changed(number, **parts))
-
-    def of(name: str) -> dict[str, Any]:
-        """The key of the box of a field, and what keeps its value."""
-        return {"key": f"{key}-{name}", "on_change": lambda: change(**{name: typed(name)})}
 
     def change_question(ask: str | None = None, options: str | None = None) -> None:
         questions = {each.number: each.scene.question for each in draft().views}
@@ -62,29 +60,29 @@ def form_of_scene(
         how = "As an audience sees it; Esc returns here."
         st.button("Preview", disabled=preview is None, on_click=preview, help=how)
         st.button("Remove", on_click=lambda: keep(draft().without(number)))
-    st.text_input("Its title", scene.title, lectures.LENGTHS["title"], **of("title"))
+    title = kept(f"{key}-title", lambda text: change(title=text))
+    st.text_input("Its title", scene.title, lectures.LENGTHS["title"], **title)
     box("What to say", scene.say, "say", lambda text: change(say=text))
     looks = [ALL, *dict.fromkeys([*([scene.look] if scene.look else []), *view.pictures])]
     st.selectbox(
         "Highlighted picture",
         looks,
         looks.index(scene.look or ALL),
-        key=f"{key}-look",
-        on_change=lambda: change(look="" if typed("look") == ALL else typed("look")),
+        **kept(f"{key}-look", lambda look: change(look="" if look == ALL else look)),
     )
     ask = asked.ask if asked else ""
     box("A question, asked before", ask, "ask", lambda text: change_question(ask=text))
     st.text_area(
         "Its options, one a line; the right one begins with *",
         options_of(asked),
-        key=f"{key}-options",
-        on_change=lambda: change_question(options=typed("options")),
+        **kept(f"{key}-options", lambda text: change_question(options=text)),
     )
     with st.container():  # always there, so that the boxes below it stay the same
         if doubt := other_word(scene, run):
             st.caption(doubt)
     box("Notes for the speaker", scene.notes, "notes", lambda text: change(notes=text))
-    st.checkbox("On the shorter path", scene.short, **of("short"))
+    shorter = kept(f"{key}-short", lambda short: change(short=short))
+    st.checkbox("On the shorter path", scene.short, **shorter)
 
 
 def words(
@@ -229,26 +227,12 @@ def show_desk(session: Session) -> None:
 
 def about_all(current: lectures.Draft) -> None:
     """The boxes for the lecture's title and its planned length."""
-
-    def of(name: str, read: Callable[[Any], Any]) -> dict[str, Any]:
-        """The key of the box of a field, and what keeps its value."""
-        key = form_key(name)
-
-        def change() -> None:
-            keep(replace(draft(), **{name: read(st.session_state[key])}))
-
-        return {"key": key, "on_change": change}
-
+    title = kept(form_key("title"), lambda text: keep(replace(draft(), title=text)))
+    minutes = kept(form_key("minutes"), lambda n: keep(replace(draft(), minutes=n)))
     with st.container(horizontal=True):
-        st.text_input("Title", current.title, lectures.LENGTHS["title"], **of("title", str))
-        st.number_input(
-            "Minutes planned",
-            0,
-            lectures.MOST_MINUTES,
-            current.minutes,
-            width=180,
-            **of("minutes", int),
-        )
+        st.text_input("Title", current.title, lectures.LENGTHS["title"], **title)
+        most = lectures.MOST_MINUTES
+        st.number_input("Minutes planned", 0, most, current.minutes, width=180, **minutes)
 
 
 def chosen(current: lectures.Draft) -> int:
