@@ -20,8 +20,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ffnviz.jobs.channel import CANCEL, close, receive, send
-from ffnviz.jobs.job import Contention, Job, JobStatus, Order
+from ffnviz.jobs.job import CANCEL, Contention, Job, JobStatus, Order, close, receive, send
 from ffnviz.jobs.memory import repeat
 from ffnviz.jobs.run_queue import RUN_QUEUE
 from ffnviz.models.config import config

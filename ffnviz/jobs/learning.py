@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ffnviz.jobs.channel import Channel
+from ffnviz.jobs.job import Channel
 from ffnviz.models.config import config
 from ffnviz.models.encoder.atomic import lock
 from ffnviz.training.learn import learner as training

@@ -12,8 +12,7 @@ import traceback
 from queue import SimpleQueue
 from typing import IO, Any
 
-from ffnviz.jobs.channel import CANCEL, Cancelled, Channel, receive, send
-from ffnviz.jobs.job import Order, outcome
+from ffnviz.jobs.job import CANCEL, Cancelled, Channel, Order, outcome, receive, send
 from ffnviz.jobs.memory import collect_garbage, freeze_loaded_objects
 from ffnviz.models.config import use
 from ffnviz.state.run_factory import make_run

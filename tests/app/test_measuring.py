@@ -10,6 +10,7 @@ import streamlit
 
 from ffnviz.analysis.timing.throughput import Throughput, throughput
 from ffnviz.app import measuring
+from ffnviz.app.measuring import is_under_way
 from ffnviz.app.visit import visit as visit_now
 from ffnviz.jobs.job import Contention, Job, JobStatus, Order
 from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
@@ -62,37 +63,28 @@ def measurement() -> Measurement[Any]:
 
 def wait(measurement: Measurement[Any], run: Run) -> Measured[Any]:
     """Its result, once nothing of it is under way."""
-    until(lambda: measuring.result_of(measurement, run) is not None and not is_busy(measurement))
+    until(lambda: measuring.result_of(measurement, run) and not is_under_way(measurement))
     result = measuring.result_of(measurement, run)
     assert result is not None
     return result
 
 
-def is_busy(measurement: Measurement[Any]) -> bool:
-    return measuring.is_under_way(measurement)
-
-
-def test_a_first_result_comes_by_itself_and_is_there_for_the_next_visitor(
-    visit: Visit, measurement: Measurement[Any], run: Run
-) -> None:
-    assert measuring.result_of(measurement, run) is None
-    first = wait(measurement, run)
-    visit()
-    assert measuring.result_of(measurement, run) is first
-    assert not is_busy(measurement), "it waits for nothing"
-
-
 @pytest.mark.usefixtures("visit")
-def test_what_was_cancelled_begins_again_by_a_press_only(
+def test_what_was_cancelled_begins_again_by_a_press_only_and_another_press_cancels_that(
     measurement: Measurement[Any], run: Run, pool: JobPool
 ) -> None:
     assert measuring.result_of(measurement, run) is None
     measuring.cancel(measurement)
     until(lambda: pool.queue == 0)
     assert measuring.result_of(measurement, run) is None
-    assert not is_busy(measurement)
+    assert not is_under_way(measurement)
     measuring.start(measurement, run)
-    assert wait(measurement, run).setup == measurement.setup
+    first = wait(measurement, run)
+    assert first.setup == measurement.setup
+    measuring.start(measurement, run)
+    measuring.cancel(measurement)
+    assert wait(measurement, run) is first
+    assert measuring.problems() == []
 
 
 def test_what_nobody_looks_at_any_more_is_cancelled(
@@ -119,7 +111,7 @@ def test_another_setup_is_measured_in_its_place(measurement: Measurement[Any], r
     job = visit_now().requests.under_way[measurement.name].job
     assert measuring.result_of(measurement, run) is first
     assert job.status is JobStatus.CANCELLED
-    assert not is_busy(measurement)
+    assert not is_under_way(measurement)
     assert wait(other, run) is not first
 
 
@@ -136,13 +128,17 @@ def test_those_who_come_while_a_first_result_is_on_its_way_wait_for_the_same(
     assert wait(measurement, run) is second
 
 
-def test_a_press_measures_beside_and_the_result_comes_back(
+def test_a_result_comes_by_itself_and_again_by_a_press_and_is_there_for_the_next_visitor(
     visit: Visit, measurement: Measurement[Any], run: Run
 ) -> None:
+    assert measuring.result_of(measurement, run) is None
     first = wait(measurement, run)
+    visit()
+    assert measuring.result_of(measurement, run) is first
+    assert not is_under_way(measurement), "it waits for nothing"
     measuring.start(measurement, run)
     measuring.start(measurement, run)  # a second press does nothing
-    assert is_busy(measurement)
+    assert is_under_way(measurement)
     again = wait(measurement, run)
     assert again is not first
     visit()
@@ -150,19 +146,10 @@ def test_a_press_measures_beside_and_the_result_comes_back(
 
 
 @pytest.mark.usefixtures("visit")
-def test_another_press_cancels_it(measurement: Measurement[Any], run: Run) -> None:
-    first = wait(measurement, run)
-    measuring.start(measurement, run)
-    measuring.cancel(measurement)
-    assert wait(measurement, run) is first
-    assert measuring.problems() == []
-
-
-@pytest.mark.usefixtures("visit")
 def test_what_few_want_is_measured_at_a_press_only(measurement: Measurement[Any], run: Run) -> None:
     asked = replace(measurement, name="on request", on_request=True)
     assert measuring.result_of(asked, run) is None
-    assert not is_busy(asked)
+    assert not is_under_way(asked)
     measuring.start(asked, run)
     assert wait(asked, run).setup == asked.setup
     measuring.forget("on req")
@@ -182,7 +169,7 @@ def test_what_needs_no_other_result_has_a_button_only_when_it_failed(
         "60 computations are already waiting. Try again in a few minutes."
     ]
     assert measuring.problems() == [], "it is said once"
-    assert not is_busy(once)
+    assert not is_under_way(once)
     measuring.start(once, run)
     until(lambda: measuring.result_of(once, run) is not None)
     assert measuring.with_buttons([once]) == {}

@@ -80,10 +80,9 @@ def runs(pool: Recorder) -> Job:
     return job
 
 
-def pauses(pool: Recorder, *, ended: bool = False, spent: bool = False) -> Job:
-    job = runs(pool)
-    job.status, job.result = JobStatus.DONE, Learned(b"networks", ended, spent, b"")
-    return job
+def finish(job: Job, networks: bytes = b"nets", folders: bytes = b"", **over: bool) -> None:
+    job.status = JobStatus.DONE
+    job.result = Learned(networks, over.get("ended", False), over.get("spent", False), folders)
 
 
 def test_what_there_is_not_or_may_not_be_is_not_trained(pool: Recorder) -> None:
@@ -102,7 +101,7 @@ def test_whoever_comes_sees_the_network_before_its_first_step(pool: Recorder) ->
     assert job.order.args[2] == 0, "no step is asked for"
     assert training.refresh_s("learn") is not None
     job.updates += [READING, moment(0)]
-    job.status, job.result = JobStatus.DONE, Learned(b"nets", False, False, b"")
+    finish(job)
     found = course()
     assert found.status is Status.NEW
     assert [each[0].step for each in found.moments] == [0]
@@ -155,11 +154,11 @@ def test_a_paused_one_goes_on_from_its_networks_and_makes_one_step(pool: Recorde
     runs(pool)
     training.do(measurement(), "pause")
     assert pool.said == [PAUSE]
-    pool.jobs[-1].status, pool.jobs[-1].result = JobStatus.DONE, Learned(b"nets", False, False, b"")
+    finish(pool.jobs[-1])
     assert course().status is Status.PAUSED
     training.do(measurement(), "step")
     assert pool.jobs[-1].order.args[:3] == (b"nets", TEXT, 1)
-    pool.jobs[-1].status, pool.jobs[-1].result = JobStatus.DONE, Learned(b"more", False, False, b"")
+    finish(pool.jobs[-1], b"more")
     course()
     training.do(measurement(), "go")
     assert pool.jobs[-1].order.args[:3] == (b"more", TEXT, None)
@@ -168,7 +167,7 @@ def test_a_paused_one_goes_on_from_its_networks_and_makes_one_step(pool: Recorde
 
 @pytest.mark.parametrize("over", [{"ended": True}, {"spent": True}])
 def test_what_is_over_does_not_go_on_but_begins_anew(pool: Recorder, over: dict[str, bool]) -> None:
-    pauses(pool, **over)
+    finish(runs(pool), **over)
     assert course().status is Status.ENDED
     n = len(pool.jobs)
     training.do(measurement(), "go")
@@ -198,7 +197,7 @@ def test_another_sentence_is_watched_while_it_runs_and_after(pool: Recorder) -> 
     assert pool.said == ["Who [MASK] it?"]
     job.updates.append(moment(10, "Who [MASK] it?"))
     assert [each[0].text for each in course("Who [MASK] it?").moments] == [TEXT, "Who [MASK] it?"]
-    job.status, job.result = JobStatus.DONE, Learned(b"nets", True, False, b"")
+    finish(job, ended=True)
     course("Who [MASK] it?")
     course("Yet [MASK].")
     assert pool.jobs[-1].order.args[:3] == (b"nets", "Yet [MASK].", 0)
@@ -222,7 +221,7 @@ def test_a_paused_one_is_shown_on_all_pages_or_it_is_said_why_not(
     assert training.opened("learn") == []
     job = runs(pool)
     course()
-    job.status, job.result = JobStatus.DONE, Learned(b"nets", False, False, b"a ZIP file")
+    finish(job, folders=b"a ZIP file")
     course()
     monkeypatch.setattr(training, "keep_learned", lambda zipped: [f"learned-{zipped.decode()}"])
     assert training.opened("learn") == ["learned-a ZIP file"]

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click
@@ -55,28 +56,27 @@ def _no_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(importlib.import_module("ffnviz.cli.train"), "make_twin", begun)
 
 
-SPOILT = {
-    "a folder": "is not a file",
-    "a link to nothing": "is a link to nothing",
-    "a pipe": "is not a file",
-    "not UTF-8": "is not text in UTF-8 or UTF-16",
-    "a name that is not UTF-8": "has a name that is not UTF-8",
+# What makes a book that is none, and what is said of it.
+SPOILT: dict[str, tuple[Callable[[Path], object], str]] = {
+    "a folder": (Path.mkdir, "is not a file"),
+    "a link to nothing": (lambda path: path.symlink_to("nowhere"), "is a link to nothing"),
+    "a pipe": (os.mkfifo, "is not a file"),
+    "not UTF-8": (
+        lambda path: path.write_bytes(b"good\n" * 5 + b"\xff\n"),
+        "is not text in UTF-8 or UTF-16",
+    ),
+    "a name that is not UTF-8": (
+        lambda path: Path(os.fsdecode(os.fsencode(path.parent) + b"/zzz\xff.txt")).touch(),
+        "has a name that is not UTF-8",
+    ),
 }
 
 
-def spoil(books: Path, how: str) -> None:
-    """Put a book that is none on the shelf, the last one in order."""
-    path = books / f"zzz {how}.txt"
-    if how == "a folder":
-        path.mkdir()
-    elif how == "a link to nothing":
-        path.symlink_to("nowhere")
-    elif how == "a pipe":
-        os.mkfifo(path)
-    elif how == "not UTF-8":
-        path.write_bytes(b"good\n" * 5 + b"\xff\n")
-    elif how == "a name that is not UTF-8":
-        Path(os.fsdecode(os.fsencode(books) + b"/zzz\xff.txt")).touch()
+def spoil(books: Path, how: str) -> str:
+    """Put a book that is none on the shelf, the last one in order; what is said of it."""
+    make, said = SPOILT[how]
+    make(books / f"zzz {how}.txt")
+    return said
 
 
 def test_index_reads_the_other_books(books: Path, tmp_path: Path) -> None:
@@ -90,10 +90,10 @@ def test_index_reads_the_other_books(books: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", SPOILT)
 def test_train_names_a_book_that_is_none(books: Path, tmp_path: Path, how: str) -> None:
-    spoil(books, how)
+    said = spoil(books, how)
     out, work = tmp_path / "out", tmp_path / "work"
     told = run(*TRAIN, "--corpus", books, "--out", out, "--work", work)
-    assert_told(told, "zzz", SPOILT[how])
+    assert_told(told, "zzz", said)
     assert not out.exists()
     assert not work.exists()
 

@@ -101,9 +101,8 @@ def test_the_processes_of_a_killed_run_end_with_it(corpus: Path, tmp_path: Path)
 
 
 WORKS = """
-from ffnviz.jobs.job import Order
+from ffnviz.jobs.job import Order, receive, send
 from ffnviz.jobs.job_pool import start_worker
-from ffnviz.jobs.channel import send, receive
 from ffnviz.models.config import config
 from tests.jobs.works import computes_for_ever
 worker = start_worker()

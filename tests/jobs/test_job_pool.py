@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from ffnviz.jobs import job_pool
-from ffnviz.jobs.channel import send
-from ffnviz.jobs.job import Contention, Job, JobStatus, Order
+from ffnviz.jobs.job import Contention, Job, JobStatus, Order, send
 from ffnviz.jobs.job_pool import JobPool, QueueIsFullError
 from ffnviz.models.config import config
 from ffnviz.state.state import from_url
@@ -81,7 +80,9 @@ def test_what_cannot_be_sent_or_read_ends_no_queue(pool: JobPool) -> None:
     assert ended(pool.submit(order(tokens, 1))).status is JobStatus.DONE
 
 
-def test_who_is_gone_keeps_none_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_gone_keeps_none_waiting_and_is_not_waited_for_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
     monkeypatch.setattr(job_pool, "ABANDONED_AFTER_S", PATIENCE_S)
     pool = JobPool()
@@ -90,15 +91,9 @@ def test_who_is_gone_keeps_none_waiting(monkeypatch: pytest.MonkeyPatch) -> None
     assert not left.ended  # who left may come back
     assert ended(pool.submit(order(tokens, 1))).status is JobStatus.DONE
     assert left.status is JobStatus.CANCELLED
-    pool.end()
-
-
-def test_what_nobody_waits_for_is_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(job_pool, "LOOK_EVERY_S", 0.01)
     monkeypatch.setattr(job_pool, "ABANDONED_AFTER_S", 0.05)
-    pool = JobPool()
-    job = ended(pool.submit(order(waits_for_ever), wanted=lambda: False))
-    assert job.status is JobStatus.CANCELLED
+    left = ended(pool.submit(order(waits_for_ever), wanted=lambda: False))
+    assert left.status is JobStatus.CANCELLED
     pool.end()
 
 

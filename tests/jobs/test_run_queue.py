@@ -12,7 +12,7 @@ import pytest
 
 from ffnviz.jobs import run_queue as ahead
 from ffnviz.jobs.memory import repeat
-from ffnviz.jobs.run_queue import OLDEST_EVERY, PAUSES_MS, SERIAL_LOCK, QueuedRun, RunQueue
+from ffnviz.jobs.run_queue import OLDEST_EVERY, PAUSES_MS, QueuedRun, RunQueue
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.trace import Trace
 from tests.run_factory import run_of
@@ -57,11 +57,8 @@ def order_of(turns: RunQueue, first: QueuedRun, line: list[Visitor]) -> list[int
 
 
 def test_who_stopped_typing_comes_first_and_then_the_newest(threads: ThreadPoolExecutor) -> None:
-    turns, now = (
-        RunQueue(FOR_EVER_S),
-        time.monotonic() + FOR_EVER_S,
-    )  # those to come are typing still
-    first = turns.wait()
+    turns = RunQueue(FOR_EVER_S)
+    first, now = turns.wait(), time.monotonic() + FOR_EVER_S  # those to come are typing still
     asked = (now + 1, -20.0, now + 3, -30.0, now + 2)
     line = [waiting(turns, threads, each, came=0.0) for each in asked]
     assert turns.queue == 5
@@ -137,32 +134,6 @@ def test_who_types_fast_has_stopped_sooner_and_the_box_waits_for_a_busy_server()
     assert turns.queue == 0
 
 
-def test_never_more_than_one_is_inside_and_who_fails_gives_the_place_back() -> None:
-    inside: list[int] = []
-    all_here = threading.Barrier(8)
-
-    def visit(number: int) -> int:
-        all_here.wait(60)
-        with SERIAL_LOCK:
-            inside.append(number)
-            time.sleep(0.01)  # the others would come in now
-            together = len(inside)
-            inside.remove(number)
-        return together
-
-    with ThreadPoolExecutor(8) as visitors:
-        assert set(visitors.map(visit, range(8))) == {1}
-
-    with pytest.raises(ValueError, match="out of memory"):
-        fails()
-    assert not SERIAL_LOCK.locked()
-
-
-def fails() -> None:
-    with SERIAL_LOCK:
-        raise ValueError("out of memory")
-
-
 @pytest.fixture
 def two_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
@@ -191,7 +162,10 @@ def test_it_is_made_once_and_in_another_thread(model_folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("two_cores")
-def test_who_waits_needs_the_core_more(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_made_ahead_of_one_network_or_while_somebody_waits(
+    model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not ahead.trace_ahead(run_of(load(model_folder), "the old dog"))
     queue, threads = RunQueue(), list[str]()
     queue._waiting.append(queue.place())
     monkeypatch.setattr(ahead, "RUN_QUEUE", queue)
@@ -211,10 +185,6 @@ def test_what_goes_wrong_is_told_to_who_asks(model_folder: Path) -> None:
     ahead._executor().submit(int).result(60)
     with pytest.raises(MemoryError, match="no room"):
         _ = partner.whole
-
-
-def test_one_network_has_nothing_beside_it(model_folder: Path) -> None:
-    assert not ahead.trace_ahead(run_of(load(model_folder), "the old dog"))
 
 
 def test_an_error_ends_no_thread(caplog: pytest.LogCaptureFixture) -> None:

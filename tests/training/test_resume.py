@@ -163,31 +163,30 @@ def test_the_checkpoint_of_another_run_is_refused(
         others[change]()
 
 
-@pytest.mark.parametrize("content", [b"", b"no checkpoint", b"PK\x03\x04" + bytes(100)], ids=repr)
-def test_a_damaged_checkpoint_is_refused_by_name_with_what_to_do(run: Run, content: bytes) -> None:
-    run.checkpoint.write_bytes(content)
-    with pytest.raises(CheckpointError) as caught:
-        run()
-    # PyTorch's own words would advise to read it in a way that runs code from the file.
-    assert str(caught.value) == f"{run.checkpoint} is damaged. Remove it, and training begins anew."
-
-
 @pytest.mark.parametrize(
     "change",
     [
+        lambda _: b"",
+        lambda _: b"no checkpoint",
+        lambda _: b"PK\x03\x04" + bytes(100),
         lambda _: [1, 2],
         lambda _: {},
         lambda saved: {**saved, "encoder": {}},
         lambda saved: {**saved, "optimiser": None},
         lambda saved: {key: saved[key] for key in saved if key != "points"},
     ],
-    ids=["a list", "empty", "no weights", "no optimiser", "no points"],
 )
-def test_a_checkpoint_with_something_else_in_it_is_refused(run: Run, change: Any) -> None:
+def test_a_damaged_checkpoint_is_refused_by_name_with_what_to_do(run: Run, change: Any) -> None:
     run.broken_off(2)
-    torch.save(change(torch.load(run.checkpoint, weights_only=True)), run.checkpoint)
-    with pytest.raises(CheckpointError, match=r"checkpoint is damaged\. Remove it"):
+    content = change(torch.load(run.checkpoint, weights_only=True))
+    if isinstance(content, bytes):
+        run.checkpoint.write_bytes(content)
+    else:
+        torch.save(content, run.checkpoint)
+    with pytest.raises(CheckpointError) as caught:
         run()
+    # PyTorch's own words would advise to read it in a way that runs code from the file.
+    assert str(caught.value) == f"{run.checkpoint} is damaged. Remove it, and training begins anew."
 
 
 def test_a_folder_in_place_of_the_checkpoint_is_refused_before_training(run: Run) -> None:

@@ -44,16 +44,15 @@ def pieces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Piece, ...]
     return found
 
 
-def index_bytes(part: IndexPart, path: Path) -> bytes:
-    gatherer = gatherer_of(JOB)
-    write_index(finish(part, "books", JOB.tags, gatherer), path)
+def index_bytes(part: IndexPart, path: Path, job: IndexingJob = JOB) -> bytes:
+    write_index(finish(part, "books", job.tags, gatherer_of(job)), path)
     return path.read_bytes()
 
 
-def whole(pieces: Sequence[Piece], engine: Engine, kept: Path) -> bytes:
-    part = counted(JOB, pieces, engine, kept)
+def whole(pieces: Sequence[Piece], engine: Engine, kept: Path, job: IndexingJob = JOB) -> bytes:
+    part = counted(job, pieces, engine, kept)
     assert not kept.exists()
-    return index_bytes(part, kept.with_suffix(".index"))
+    return index_bytes(part, kept.with_suffix(".index"), job)
 
 
 def backwards(

@@ -58,21 +58,31 @@ def test_every_kind_of_file_is_read(tmp_path: Path) -> None:
     assert read([tmp_path]) == (wanted(TEXTS) * 5, {})
 
 
-@settings(max_examples=60, deadline=None)
-@given(some.lists(some.text("ab é\n\r🙂", max_size=12)), some.integers(1, 40), some.booleans())
-def test_pieces_of_any_size_hold_every_line_once(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], size: int, ends: bool
+@settings(max_examples=100, deadline=None)
+@given(
+    some.lists(some.text("ab é\n\r🙂", max_size=12)),
+    some.integers(1, 40),
+    some.integers(1, 40),
+    some.booleans(),
+)
+def test_pieces_of_any_size_and_those_they_are_cut_to_hold_every_line_once(
+    tmp_path_factory: pytest.TempPathFactory, lines: list[str], size: int, most: int, ends: bool
 ) -> None:
     path = tmp_path_factory.mktemp("lines") / "a.txt"
-    text = "\n".join(lines) + "\n" * ends
+    text = "\n".join(["the first", *lines]) + "\n" * ends
     path.write_bytes(text.encode())
-    if not path.stat().st_size:
-        return
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "PIECE_BYTES", size)
-        found, problems = read([path])
-    assert found == wanted(text.split("\n"))
-    assert not problems
+        pieces, problems = pieces_of([path])
+    smaller = cut(pieces, most)
+    assert [piece.number for piece in smaller] == list(range(len(smaller)))
+    assert all((piece.end or 0) - piece.start <= most for piece in smaller)
+    assert cut(smaller, PIECE_BYTES) == smaller
+    counted = Counter(problems)
+    for each in (pieces, smaller):
+        found = [text for piece in each for text in texts_of(piece, "text", counted)]
+        assert found == wanted(text.split("\n"))
+    assert not counted
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-32"])
@@ -223,22 +233,3 @@ def test_a_large_network_gets_small_pieces_and_large_ones_come_first(tmp_path: P
     smaller = Counter(piece.name for piece in cut(pieces, 1))
     assert smaller == {"a.txt": 10, "b.txt": 30, "d.txt": 20, "e.txt": 30,
                        "c.jsonl.gz": 1, "f.parquet": 2}  # fmt: skip
-
-
-@settings(max_examples=60, deadline=None)
-@given(some.lists(some.text("ab é\n\r🙂", max_size=12)), some.integers(1, 40))
-def test_whatever_size_pieces_are_cut_to_every_line_is_read_once(
-    tmp_path_factory: pytest.TempPathFactory, lines: list[str], most: int
-) -> None:
-    path = tmp_path_factory.mktemp("lines") / "a.txt"
-    path.write_bytes("\n".join(["the first", *lines]).encode())
-    pieces, _ = pieces_of([path])
-    smaller = cut(pieces, most)
-    assert [piece.number for piece in smaller] == list(range(len(smaller)))
-    assert all((piece.end or 0) - piece.start <= most for piece in smaller)
-    texts = [
-        [text for piece in each for text in texts_of(piece, "text", Counter())]
-        for each in (pieces, smaller)
-    ]
-    assert texts[0] == texts[1]
-    assert cut(smaller, PIECE_BYTES) == smaller

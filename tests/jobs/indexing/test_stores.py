@@ -14,14 +14,14 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner, Result
 
-from ffnviz.analysis.neurons.index_file import write_index
-from ffnviz.analysis.neurons.neuron_index import finish
 from ffnviz.cli import main
 from ffnviz.jobs.indexing import files, sources
 from ffnviz.jobs.indexing.files import Address, Place, StoreError, parse_place
-from ffnviz.jobs.indexing.run import IndexingJob, counted, gatherer_of, run_local
-from ffnviz.jobs.indexing.sources import Piece, pieces_of, texts_of
+from ffnviz.jobs.indexing.run import IndexingJob, run_local
+from ffnviz.jobs.indexing.sources import pieces_of, texts_of
 from tests.jobs.indexing.conftest import Store, serving
+from tests.jobs.indexing.test_local import whole
+from tests.jobs.indexing.test_sources import packed
 
 
 @pytest.fixture
@@ -35,10 +35,7 @@ def books(tmp_path: Path) -> Path:
     rows = b'{"text": "He had two dogs."}\n' * 4
     (folder / "deep" / "deeper" / "three.jsonl.gz").write_bytes(gzip.compress(rows, mtime=0))
     (folder / "deep-b.jsonl").write_bytes(rows + b'{"text": 5}\n[\n')
-    sink = pa.BufferOutputStream()
-    with pa.CompressedOutputStream(sink, "zstd") as stream:
-        stream.write(rows)
-    (folder / "four.jsonl.zst").write_bytes(sink.getvalue())
+    (folder / "four.jsonl.zst").write_bytes(packed(rows, "zstd"))
     table = pa.table({"text": ["The sea.", "The man.", "The cat."]})
     pq.write_table(table, folder / "five.parquet", row_group_size=2)
     (folder / "cut.jsonl.gz").write_bytes(gzip.compress(rows * 99, mtime=0)[:-9])
@@ -86,16 +83,10 @@ def test_the_index_is_that_of_the_folder_to_the_byte(
     assert len(there) == len(here) > 12
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as in test_local.py
     tags = tuple(sorted({piece.tag for piece in here}))
-    job, out = IndexingJob("relu", tags=tags, blocks=(0,)), tmp_path / "out"
-
-    def index_bytes(pieces: tuple[Piece, ...], workers: int) -> bytes:
-        part = counted(job, pieces, partial(run_local, workers=workers), tmp_path / "kept")
-        write_index(finish(part, "books", tags, gatherer_of(job)), out)
-        return out.read_bytes()
-
-    one = index_bytes(here, 1)
-    assert index_bytes(there, 1) == one
-    assert index_bytes(there, 2) == one
+    job, kept = IndexingJob("relu", tags=tags, blocks=(0,)), tmp_path / "kept"
+    one, two = (partial(run_local, workers=n) for n in (1, 2))
+    alone = whole(here, one, kept, job)
+    assert whole(there, one, kept, job) == whole(there, two, kept, job) == alone
 
 
 def indexed(corpus: str, out: Path) -> Result:
