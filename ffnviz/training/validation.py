@@ -34,14 +34,6 @@ class Point:
     n_masked: int
     blocks: list[BlockActivity]
 
-    def to_dict(self, *, units: bool) -> dict[str, Any]:
-        """As JSON values; `units` False leaves out which units were never active."""
-        values = asdict(self)
-        if not units:
-            for block in values["blocks"]:
-                del block["never_active_units"]
-        return values
-
 
 def look(
     encoder: Encoder, books: list[Batch], others: Mapping[str, list[Batch]], *, units: bool
@@ -50,7 +42,10 @@ def look(
 
     `units` False leaves out which units were never active.
     """
-    values = validate(encoder, books).to_dict(units=units)
+    values = asdict(validate(encoder, books))
+    if not units:
+        for block in values["blocks"]:
+            del block["never_active_units"]
     for name, batches in others.items():
         point = validate(encoder, batches)
         values[name] = {each: getattr(point, each) for each in ("loss", "top1", "top5", "n_masked")}
