@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from ffnviz.cli import main
 from ffnviz.cli.app import allowed_hosts, announcement, free_address
 from ffnviz.models.config import VARIABLES, Config, NetworkRequest, config, config_from_environment
 from tests import served
+from tests.commands import assert_refused, run
 
 
 @pytest.fixture
@@ -45,29 +44,21 @@ def test_it_is_said_where_the_page_is_and_who_can_open_it(free_port: str) -> Non
 
 
 def test_a_taken_port_is_named_with_another_to_try_also_from_the_environment(taken: int) -> None:
-    result = CliRunner().invoke(main, ["app", "--port", str(taken)])
-    assert result.exit_code == 1
-    assert f"Port {taken} is taken" in result.output
-    assert f"--port {taken + 1}" in result.output
+    said = f"Port {taken} is taken"
+    assert_refused(run("app", "--port", taken), said, f"--port {taken + 1}")
     environment = {"STREAMLIT_SERVER_PORT": str(taken), "STREAMLIT_SERVER_ADDRESS": "127.0.0.1"}
-    result = CliRunner().invoke(main, ["app"], env=environment)
-    assert result.exit_code == 1
-    assert f"Port {taken} is taken" in result.output
+    assert_refused(run("app", env=environment), said)
 
 
 def test_what_is_no_address_or_name_is_refused_in_words(free_port: str) -> None:
     for host in ["", "no host", "192.0.2.1", "a" * 80, "-1", "unix:///x", "☃"]:
-        result = CliRunner().invoke(main, ["app", "--port", "8670", f"--host={host}"])
-        assert result.exit_code == 1
-        assert f"“{host}”" in result.output
-        assert "localhost" in result.output
+        assert_refused(run("app", "--port", 8670, f"--host={host}"), f"“{host}”", "localhost")
     for name in ["https://ffnviz.example.org", "ffnviz.example.org:80", "a/b", ""]:
-        result = CliRunner().invoke(main, ["app", "--port", free_port, f"--allowed-host={name}"])
-        assert result.exit_code == 2
+        result = run("app", "--port", free_port, f"--allowed-host={name}")
+        assert_refused(result)
         assert f"“{name}” is not the name of a server" in " ".join(result.output.split())
-    result = CliRunner().invoke(main, ["app", "--port", free_port, "--frame-ancestors", "a; b"])
-    assert result.exit_code == 2
-    assert "--frame-ancestors" in result.output
+    result = run("app", "--port", free_port, "--frame-ancestors", "a; b")
+    assert_refused(result, "--frame-ancestors")
 
 
 @pytest.mark.parametrize(
@@ -83,10 +74,8 @@ def test_what_is_no_address_or_name_is_refused_in_words(free_port: str) -> None:
 def test_where_classes_cannot_be_kept_is_said_before_anything_is_served(
     free_port: str, host: str, where: str, why: str
 ) -> None:
-    options = ["--host", host, "--port", free_port, "--class-store", where]
-    result = CliRunner().invoke(main, ["app", *options])
-    assert result.exit_code == 1
-    assert f"Classes cannot be kept: {why}" in result.output
+    result = run("app", "--host", host, "--port", free_port, "--class-store", where)
+    assert_refused(result, f"Classes cannot be kept: {why}")
     assert "secret" not in result.output
 
 
@@ -101,7 +90,7 @@ def test_the_environment_may_name_networks_and_indexes(
         "FFNVIZ_MODEL": "gpt2 org/name@main",
         "FFNVIZ_INDEX": os.pathsep.join(map(str, paths)),
     }
-    CliRunner().invoke(main, ["app", "--port", free_port], env=environment)
+    run("app", "--port", free_port, env=environment)
     assert config().indexes == tuple(paths)
     assert config().networks == (
         NetworkRequest("gpt2"), NetworkRequest("org/name", revision="main"),
@@ -124,9 +113,7 @@ def test_an_option_and_its_variable_fill_the_same_field(
     monkeypatch.setattr("ffnviz.cli.app_checks.check_class_store", sys.exit)
     options = [f"{name}={value}" for name, value in ASKED.items()] if by_option else []
     environment = dict(zip((VARIABLES[name][0] for name in FIELDS), ASKED.values(), strict=True))
-    CliRunner().invoke(
-        main, ["app", "--port", free_port, *options], env={} if by_option else environment
-    )
+    run("app", "--port", free_port, *options, env={} if by_option else environment)
     assert "here.org" in config().hosts, "browsers send names in lower case"
     assert [getattr(config(), name) for name in FIELDS[1:]] == [*list(ASKED.values())[1:3], 0.5]
 

@@ -14,25 +14,12 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from ffnviz.cli import main
 from ffnviz.cli.options import MOST_THREADS, Commands, show_json, with_bar
+from tests.commands import assert_refused, done, run
 
 ROOT = Path(__file__).parents[2]
 TRAIN = ["train", "--hold-out", "two"]
 INDEX = ["index", "--twin", "relu"]
-
-
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
-def assert_told(result: Result, *words: str) -> None:
-    """Exit code 1 or 2, the words, no trace, and no exception of ours on its way."""
-    assert isinstance(result.exception, SystemExit), result.exception
-    assert result.exit_code in (1, 2, 130)
-    assert "Traceback" not in result.output
-    for word in words:
-        assert word in result.output
 
 
 @pytest.fixture
@@ -82,8 +69,7 @@ def spoil(books: Path, how: str) -> str:
 def test_index_reads_the_other_books(books: Path, tmp_path: Path) -> None:
     for how in SPOILT:
         spoil(books, how)
-    told = run(*INDEX, "--corpus", books, "--out", tmp_path / "out")
-    assert told.exit_code == 0, told.output
+    told = done(*INDEX, "--corpus", books, "--out", tmp_path / "out")
     assert "8 texts" in told.output, "two, and the six lines of which one is not UTF-8"
     assert "zzz not UTF-8.txt: lines that are not UTF-8" in told.output
 
@@ -93,7 +79,7 @@ def test_train_names_a_book_that_is_none(books: Path, tmp_path: Path, how: str) 
     said = spoil(books, how)
     out, work = tmp_path / "out", tmp_path / "work"
     told = run(*TRAIN, "--corpus", books, "--out", out, "--work", work)
-    assert_told(told, "zzz", said)
+    assert_refused(told, "zzz", said)
     assert not out.exists()
     assert not work.exists()
 
@@ -116,7 +102,7 @@ def test_a_book_one_may_not_read_is_named(
         assert told.exit_code == 0, told.output
         assert "two.txt: cannot be read (Permission denied): 1" in told.output
     else:
-        assert_told(told, "two.txt cannot be read: Permission denied")
+        assert_refused(told, "two.txt cannot be read: Permission denied")
 
 
 def run_to(option: str, place: Path, books: Path, tmp_path: Path) -> Result:
@@ -136,7 +122,7 @@ def test_a_place_that_cannot_be_written_to_is_named_before_the_work(
 ) -> None:
     (tmp_path / "file").touch()
     for place in ("file", "file/below"):
-        assert_told(run_to(option, tmp_path / place, books, tmp_path), "file")
+        assert_refused(run_to(option, tmp_path / place, books, tmp_path), "file")
         assert sorted(path.name for path in tmp_path.iterdir()) == ["books", "file"]
     whole = os.open
 
@@ -148,7 +134,7 @@ def test_a_place_that_cannot_be_written_to_is_named_before_the_work(
     (tmp_path / "closed").mkdir()
     monkeypatch.setattr(os, "open", refused)
     told = run_to(option, tmp_path / "closed", books, tmp_path)
-    assert_told(told, f"{tmp_path / 'closed'}: it is on a disk that can only be read.")
+    assert_refused(told, f"{tmp_path / 'closed'}: it is on a disk that can only be read.")
 
 
 def test_a_full_disk_keeps_the_old(
@@ -165,23 +151,23 @@ def test_a_full_disk_keeps_the_old(
 
     monkeypatch.setattr(os, "write", full)
     told = run(*INDEX, "--corpus", books, "--out", tmp_path)
-    assert_told(told, f"{tmp_path / 'relu.npz'}: the disk is full. Make room")
+    assert_refused(told, f"{tmp_path / 'relu.npz'}: the disk is full. Make room")
     assert (tmp_path / "relu.npz").read_bytes() == b"the old one"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["books", "relu.npz"]
 
 
 def test_an_option_out_of_range_is_refused_with_what_it_can_be(books: Path, tmp_path: Path) -> None:
     for device in ["meta", "", "cpu\n", "ä", "lazy", "cuda:-1", "cuda:" + "9" * 30]:
-        assert_told(run("lab", "--device", device), "cannot be used")
+        assert_refused(run("lab", "--device", device), "cannot be used")
     for command in ["index", "lab", "timing", "train"]:
-        assert_told(run(command, "--threads", 100_000), "--threads", f"1<=x<={MOST_THREADS}")
+        assert_refused(run(command, "--threads", 100_000), "--threads", f"1<=x<={MOST_THREADS}")
         assert f"at most 4 for each of its {os.cpu_count()} cores" in " ".join(
             run(command, "--help").output.split()
         )
     for option, value in [("--seed", -1), ("--seed", 10**30), ("--steps", 10**30)]:
-        assert_told(run("train", "--corpus", books, option, value), option, "range")
+        assert_refused(run("train", "--corpus", books, option, value), option, "range")
     told = run("train", "--corpus", books, "--out", tmp_path / "o", "--work", tmp_path / "w")
-    assert_told(told, "held-out books not in the corpus: black-beauty", "--hold-out")
+    assert_refused(told, "held-out books not in the corpus: black-beauty", "--hold-out")
 
 
 def failing(error: BaseException) -> Commands:
@@ -211,12 +197,12 @@ def test_an_error_from_outside_is_told_in_a_sentence() -> None:
         (OSError("no number"), "Error: the output: no number."),
     ]:
         result = CliRunner().invoke(failing(error), ["fail"])
-        assert_told(result)
+        assert_refused(result)
         assert (result.exit_code == 130) == isinstance(error, KeyboardInterrupt)
         assert result.output.strip().startswith(told)
 
     result = CliRunner().invoke(failing(BrokenPipeError(errno.EPIPE, "Broken pipe")), ["fail"])
-    assert_told(result)
+    assert_refused(result)
     assert result.output == ""
 
     @click.command()
@@ -232,12 +218,12 @@ def test_a_full_or_closed_stdout_ends_without_a_trace() -> None:
         (">/dev/full", 1, "Error: the output: the disk is full."),
         (">&-", 0, ""),
     ):
-        done = subprocess.run(
+        ended = subprocess.run(
             ["sh", "-c", command + where], cwd=ROOT, capture_output=True, text=True
         )
-        assert done.returncode == code
-        assert done.stderr.startswith(told)
-        assert len(done.stderr.splitlines()) == bool(told)
+        assert ended.returncode == code
+        assert ended.stderr.startswith(told)
+        assert len(ended.stderr.splitlines()) == bool(told)
 
 
 @pytest.mark.parametrize(
@@ -248,12 +234,12 @@ def test_ctrl_c_while_pytorch_is_imported_leaves_no_trace(tmp_path: Path, start:
         "import os, signal, time\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(5)\n",
         encoding="utf-8",
     )
-    done = subprocess.run(
+    ended = subprocess.run(
         [sys.executable, *start, "--help"],
         cwd=ROOT, env={**os.environ, "PYTHONPATH": str(tmp_path)}, capture_output=True, text=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background
     )  # fmt: skip
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "\nStopped.\n")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "\nStopped.\n")
 
 
 class Terminal(io.StringIO):

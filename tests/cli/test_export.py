@@ -8,21 +8,20 @@ import zlib
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from ffnviz.cli import main
 from ffnviz.models.encoder.model import MODELS
+from tests.commands import run
 from tests.export.opened import contents, markup
 
 
-def export(*arguments: str) -> tuple[int, str, str]:
-    result = CliRunner().invoke(main, ["export", *arguments])
+def export(*arguments: object) -> tuple[int, str, str]:
+    result = run("export", *arguments)
     return result.exit_code, result.stdout, result.stderr
 
 
 def test_a_sentence_becomes_a_file_that_opens_with_the_chosen_twin(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    code, said, problems = export("--text", "A ___ sat.", "--twin", "gelu", "-o", str(file))
+    code, said, problems = export("--text", "A ___ sat.", "--twin", "gelu", "-o", file)
     assert code == 0, problems
     assert re.search(r": \d+ kB, 4 tokens\n$", said)
     header, _ = contents(file.read_text(encoding="utf-8"))
@@ -33,7 +32,7 @@ def test_a_sentence_becomes_a_file_that_opens_with_the_chosen_twin(tmp_path: Pat
 
 def test_a_live_folder_is_written_and_no_other_page_is_lost(tmp_path: Path) -> None:
     folder = tmp_path / "new" / "site"
-    code, said, problems = export("--live", "--folder", str(folder), "--text", "A cat.")
+    code, said, problems = export("--live", "--folder", folder, "--text", "A cat.")
     assert code == 0, problems
     assert re.search(r": 4\d\.\d MB, 4 files\n$", said)
     names = sorted(path.name for path in folder.iterdir())
@@ -43,7 +42,7 @@ def test_a_live_folder_is_written_and_no_other_page_is_lost(tmp_path: Path) -> N
     worker = (folder / "service_worker.js").read_text()
     assert all(path.name in worker for path in folder.glob("*.bin"))
     (folder / "index.html").write_text("<p>mine</p>")
-    code, _, problems = export("--live", "--folder", str(folder))
+    code, _, problems = export("--live", "--folder", folder)
     assert code == 1
     assert "index.html is another page" in problems
     assert (folder / "index.html").read_text() == "<p>mine</p>"
@@ -53,11 +52,11 @@ def test_a_folder_is_taken_home_alone_or_refused_where_a_page_cannot_compute_it(
     tmp_path: Path, model_folder: Path
 ) -> None:
     file = tmp_path / "page.html"
-    code, _, problems = export("--live", "--model", str(model_folder), "-o", str(file))
+    code, _, problems = export("--live", "--model", model_folder, "-o", file)
     assert code == 1
     assert "A live page cannot compute 'tiny': its sizes, 16, 32, 300, are not all" in problems
     assert not file.exists()
-    code, _, problems = export("--model", str(model_folder), "--text", "A cat.", "-o", str(file))
+    code, _, problems = export("--model", model_folder, "--text", "A cat.", "-o", file)
     assert code == 0, problems
     header, _ = contents(file.read_text(encoding="utf-8"))
     assert [each["label"] for each in header["networks"]] == ["tiny"]
@@ -65,7 +64,7 @@ def test_a_folder_is_taken_home_alone_or_refused_where_a_page_cannot_compute_it(
 
 def test_a_live_file_has_the_weights_and_begins_with_the_sentence(tmp_path: Path) -> None:
     file = tmp_path / "page.html"
-    code, said, problems = export("--live", "--text", "A ___ sat.", "-o", str(file))
+    code, said, problems = export("--live", "--text", "A ___ sat.", "-o", file)
     assert code == 0, problems
     assert re.search(r": 5\d\.\d MB\n$", said)
     html = file.read_text(encoding="utf-8")
@@ -83,7 +82,7 @@ def test_a_live_file_has_a_network_of_any_name(tmp_path: Path) -> None:
     """A folder's name may be markup; nothing of it is."""
     folder, file = tmp_path / "\"><b>it's", tmp_path / "page.html"
     folder.symlink_to(MODELS / "relu")
-    code, _, problems = export("--live", "--model", str(folder), "-o", str(file))
+    code, _, problems = export("--live", "--model", folder, "-o", file)
     assert code == 0, problems
     tags = markup(file.read_text(encoding="utf-8"))
     assert "b" not in tags.tags
@@ -101,7 +100,7 @@ def test_the_place_is_looked_at_before_anything_is_computed(
     for work in ("opened", "_lecture"):
         monkeypatch.setattr(sys.modules["ffnviz.cli.export"], work, None)
     for arguments in ((), ("--lecture",)):
-        code, _, problems = export(*arguments, "-o", str(tmp_path / place))
+        code, _, problems = export(*arguments, "-o", tmp_path / place)
         assert code == 1
         assert problems.startswith(f"Error: {(tmp_path / place).parent}")
         assert "Traceback" not in problems
@@ -122,7 +121,7 @@ def test_the_place_is_looked_at_before_anything_is_computed(
 )
 def test_what_cannot_be_saved_is_said_so(tmp_path: Path, arguments: list[str], why: str) -> None:
     file = tmp_path / "page.html"
-    code, _, problems = export(*arguments, "-o", str(file))
+    code, _, problems = export(*arguments, "-o", file)
     assert code != 0
     assert why in problems
     assert "Traceback" not in problems

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import pytest
 import torch
-from click.testing import CliRunner, Result
 from safetensors.torch import load_file, save_file
 
 import ffnviz
 from ffnviz.analysis.neurons.index_file import read_index
-from ffnviz.cli import main
 from ffnviz.cli.app_checks import prove_networks, requested_network
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, use
 from ffnviz.models.external.network import ExternalNetwork
+from tests.commands import assert_refused, done, run
 from tests.models.external.folders import save
 
 
@@ -24,14 +23,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return save("GPT-2", tmp_path_factory.mktemp("networks") / "my-gpt")
 
 
-def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
-
-
 def test_check_says_the_size_and_the_proof_also_as_json(folder: Path) -> None:
-    done = run("check", folder)
-    assert done.exit_code == 0, done.output
-    lines = done.output.splitlines()
+    lines = done("check", folder).output.splitlines()
     assert "float32" in lines[0]
     assert [line[:2] for line in lines[1:6]] == ["E1", "E2", "E3", "E4", "E5"]
     assert "2 blocks, d_model 32, d_ff 128, GELU (tanh)" in lines[6]
@@ -54,14 +47,13 @@ def test_check_says_the_size_and_the_proof_also_as_json(folder: Path) -> None:
 
 
 def test_check_and_the_app_refuse_in_a_sentence(tmp_path: Path) -> None:
-    done = run("check", tmp_path)
-    assert done.exit_code == 1
-    assert done.output.startswith(f"Error: {tmp_path}: there is no config.json")
+    refused = run("check", tmp_path)
+    assert_refused(refused)
+    assert refused.output.startswith(f"Error: {tmp_path}: there is no config.json")
     assert "one of ours" in run("check", "relu").output
-    done = run("app", "--port", 8690, "--model", tmp_path / "nowhere")
-    assert done.exit_code == 1
-    assert "there is no such folder" in done.output
-    assert "say what to show" in run("app", "--port", 8690, "--no-twins").output
+    nowhere = run("app", "--port", 8690, "--model", tmp_path / "nowhere")
+    assert_refused(nowhere, "there is no such folder")
+    assert_refused(run("app", "--port", 8690, "--no-twins"), "say what to show")
 
 
 def test_it_loads_in_a_notebook(folder: Path) -> None:
@@ -84,8 +76,7 @@ def test_it_loads_in_a_notebook(folder: Path) -> None:
 def test_its_neurons_are_indexed(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text("the cat sat on the mat.\nthe door.\n")
     out = tmp_path / "out"
-    done = run("index", "--corpus", tmp_path, "--model", folder, "--out", out)
-    assert done.exit_code == 0, done.output
+    done("index", "--corpus", tmp_path, "--model", folder, "--out", out)
     index = read_index(out / "my-gpt.npz", 128, 2)
     trace = ffnviz.load(folder).trace("the cat sat on the mat.")
     best = trace.blocks[1].ffn.hidden.max(dim=0).values.numpy()
@@ -109,14 +100,12 @@ def test_an_index_is_not_for_a_copy_with_another_attention(folder: Path, tmp_pat
     assert own is not None
     assert own.index == path
     assert ffnviz.load(other).card.provenance is None
-    done = run("app", "--port", 8691, "--no-twins", "--model", other, "--index", path)
-    assert done.exit_code == 1
-    assert "is an index of another network; the networks here are my-gpt" in done.output
+    told = run("app", "--port", 8691, "--no-twins", "--model", other, "--index", path)
+    assert_refused(told, "is an index of another network; the networks here are my-gpt")
 
 
 def test_its_ffns_are_timed(folder: Path) -> None:
-    done = run("timing", "--model", folder, "--repeats", 2, "--json")
-    report = json.loads(done.stdout)
+    report = json.loads(done("timing", "--model", folder, "--repeats", 2, "--json").stdout)
     assert len(report["ffns_ms"]) == 2
     assert report["ffns_sum_ms"] == pytest.approx(sum(s["median"] for s in report["ffns_ms"]))
     assert "whole pass" in run("timing", "--model", folder, "--repeats", 1).output

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import Result
 
 from ffnviz.analysis.neurons.descriptions import read_descriptions
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
-from ffnviz.cli import main
 from ffnviz.jobs.indexing.run import IndexingJob, count
 from ffnviz.jobs.indexing.sources import Piece
 from ffnviz.models.encoder.model import load
+from tests.commands import assert_refused, done, run
 
 
 def write_books(folder: Path) -> Path:
@@ -31,14 +31,8 @@ def books(tmp_path: Path) -> Path:
     return write_books(tmp_path / "books")
 
 
-def run(*words: object) -> Result:
-    return CliRunner().invoke(main, ["index", *map(str, words)])
-
-
 def indexed(corpus: Path, out: Path, *more: object, twin: str = "relu") -> Result:
-    done = run("--corpus", corpus, "--twin", twin, "--out", out, *more)
-    assert done.exit_code == 0, done.output
-    return done
+    return done("index", "--corpus", corpus, "--twin", twin, "--out", out, *more)
 
 
 @pytest.fixture(scope="module")
@@ -100,14 +94,13 @@ def test_without_a_place_it_goes_to_a_folder_here_and_never_into_the_package(
     shipped = {path: path.read_bytes() for path in INDEXES.iterdir()}
     (books / "zzz.txt").write_bytes(b"\xff\xff\x00bad\nGood.\n")
     (books / "none.txt").write_bytes(b"")
-    done = run("--corpus", books, "--twin", "relu")
-    assert done.exit_code == 0, done.output
+    told = done("index", "--corpus", books, "--twin", "relu").output
     assert {path: path.read_bytes() for path in INDEXES.iterdir()} == shipped
     assert [path.name for path in (tmp_path / "ffnviz-index").iterdir()] == ["relu.npz"]
-    assert done.output.endswith("To see it: ffnviz app --index ffnviz-index/relu.npz\n")
+    assert told.endswith("To see it: ffnviz app --index ffnviz-index/relu.npz\n")
     # What cannot be read is named and stops nothing.
-    assert "zzz.txt: lines that are not UTF-8, read with � for what is wrong: 1" in done.output
-    assert "none.txt: is empty: 1" in done.output
+    assert "zzz.txt: lines that are not UTF-8, read with � for what is wrong: 1" in told
+    assert "none.txt: is empty: 1" in told
 
 
 def test_ctrl_c_keeps_what_is_counted_and_says_how_to_go_on(
@@ -119,11 +112,11 @@ def test_ctrl_c_keeps_what_is_counted_and_says_how_to_go_on(
 
     with monkeypatch.context() as patch:
         patch.setattr("ffnviz.jobs.indexing.run.run_local", stopped)
-        done = run("--corpus", books, "--twin", "relu", "--out", tmp_path / "out")
-    assert done.exit_code == 130
+        told = run("index", "--corpus", books, "--twin", "relu", "--out", tmp_path / "out")
+    assert told.exit_code == 130
     kept = tmp_path / "out" / "relu.part.npz"
-    assert f"{kept} holds the counts so far: the same command goes on" in done.output
-    assert done.output.endswith("\nStopped.\n")
+    assert f"{kept} holds the counts so far: the same command goes on" in told.output
+    assert told.output.endswith("\nStopped.\n")
     with np.load(kept) as part:
         assert len(json.loads(part["about"].tobytes())["done"]) == 1
     indexed(books, tmp_path / "out")
@@ -131,13 +124,9 @@ def test_ctrl_c_keeps_what_is_counted_and_says_how_to_go_on(
 
 
 def test_a_path_without_books_is_refused(tmp_path: Path) -> None:
-    done = run("--corpus", tmp_path / "nope")
-    assert done.exit_code == 2
-    assert f"there is no such path: {tmp_path / 'nope'}" in done.output
-    done = run("--corpus", tmp_path, "--twin", "relu")
-    assert done.exit_code == 1
-    assert "there is no text in it" in done.output
-    assert "Traceback" not in done.output
+    nowhere = tmp_path / "nope"
+    assert_refused(run("index", "--corpus", nowhere), f"there is no such path: {nowhere}")
+    assert_refused(run("index", "--corpus", tmp_path, "--twin", "relu"), "there is no text in it")
 
 
 @pytest.mark.parametrize("processes", [(), ("--workers", 2)], ids=["one", "two"])
@@ -147,8 +136,8 @@ def test_half_an_emoji_stops_nothing(
     monkeypatch.setitem(sys.modules, "__main__", ModuleType("__main__"))  # as in test_local.py
     rows = ['{"text": "The dog \\ud83d ran home."}', '{"text": "It was late."}']
     (tmp_path / "a.jsonl").write_text("\n".join(rows * 3) + "\n")
-    done = indexed(tmp_path / "a.jsonl", tmp_path / "out", *processes)
-    assert "half a character, read with � for it: 3" in done.output
+    told = indexed(tmp_path / "a.jsonl", tmp_path / "out", *processes).output
+    assert "half a character, read with � for it: 3" in told
     index = read_index(tmp_path / "out" / "relu.npz", 2_048, 2)
     assert index.n_texts == 6
     assert "The dog \ufffd ran home." in index.texts
@@ -158,10 +147,8 @@ def test_blocks_are_chosen_by_their_numbers(books: Path, tmp_path: Path) -> None
     indexed(books, tmp_path, "--blocks", "2")
     with np.load(tmp_path / "relu.npz") as arrays:
         assert {name.split(".")[0] for name in arrays if "." in name} == {"1"}
-    done = run("--twin", "relu", "--blocks", "1", "--out", tmp_path / "probes")
-    assert done.exit_code == 0, done.output
+    done("index", "--twin", "relu", "--blocks", "1", "--out", tmp_path / "probes")
     assert read_index(tmp_path / "probes" / "relu.npz", 2_048, 2).numbers == (0,)
     for bad in ("0", "3", "x", ""):
-        done = run("--corpus", books, "--twin", "relu", "--out", tmp_path, "--blocks", bad)
-        assert done.exit_code == 1
-        assert "give numbers from 1 to 2" in done.output
+        asked = ("--corpus", books, "--twin", "relu", "--out", tmp_path, "--blocks", bad)
+        assert_refused(run("index", *asked), "give numbers from 1 to 2")

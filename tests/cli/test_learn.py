@@ -4,38 +4,33 @@ import json
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 import ffnviz
 from ffnviz.analysis.trainings import FINAL, RATE, RATES, Row, read_table, search, written
-from ffnviz.cli import main
 from ffnviz.training.learn import study
 from ffnviz.training.learn.learner import Learner
+from tests.commands import assert_refused, done, run
 
 SHORT = ("learn", "--steps", "10", "--seed", "5")
 
 
-def run(*arguments: str) -> str:
-    done = CliRunner().invoke(main, arguments)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+def told(*words: object) -> str:
+    return done(*words).stdout
 
 
 def test_one_seed_gives_equal_bytes_and_minutes_are_steps() -> None:
     command = (*SHORT, "--phi", "relu", "--against", "gelu", "--json")
-    first = run(*command)
-    assert run(*command) == first
-    told = json.loads(first)
-    assert list(told["networks"]) == ["relu", "gelu"]
-    assert [noted["step"] for noted in told["networks"]["gelu"]] == [0, 10]
-    assert told["networks"]["relu"][0]["loss"] != told["networks"]["gelu"][0]["loss"]
-    told = json.loads(run("learn", "--minutes", "0.005", "--json"))
-    assert told["steps"] == 15
+    first = told(*command)
+    assert told(*command) == first
+    networks = json.loads(first)["networks"]
+    assert list(networks) == ["relu", "gelu"]
+    assert [noted["step"] for noted in networks["gelu"]] == [0, 10]
+    assert networks["relu"][0]["loss"] != networks["gelu"][0]["loss"]
+    assert json.loads(told("learn", "--minutes", 0.005, "--json"))["steps"] == 15
 
 
 def test_what_is_saved_is_a_network_like_any_other(tmp_path: Path) -> None:
-    said = run(*SHORT, "--out", str(tmp_path / "mine"))
-    assert "held-out sentences" in said
+    assert "held-out sentences" in told(*SHORT, "--out", tmp_path / "mine")
     model = ffnviz.load(tmp_path / "mine")
     trace = model.trace("What [MASK] is it?")
     assert trace.blocks[1].ffn.hidden.shape == (5, 256)
@@ -52,33 +47,25 @@ def test_what_is_saved_is_a_network_like_any_other(tmp_path: Path) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_in_a_sentence(more: tuple[str, ...], why: str) -> None:
-    done = CliRunner().invoke(main, [*SHORT, *more])
-    assert done.exit_code != 0
-    assert why in done.output
-    assert "Traceback" not in done.output
+    assert_refused(run(*SHORT, *more), why)
 
 
 def test_it_reads_a_text_of_ones_own_or_says_why_not(tmp_path: Path) -> None:
     path = tmp_path / "tale.txt"
     path.write_text("\n".join(f"The {n} bells of house {n} rang." for n in range(400)))
     one_step = ("learn", "--steps", "1", "--json")
-    own, everyday = (json.loads(run(*one_step, *more)) for more in (("--read", str(path)), ()))
+    own, everyday = (json.loads(told(*one_step, *more)) for more in (("--read", path), ()))
     assert own["guessing_by_frequency"] != everyday["guessing_by_frequency"]
     for content, why in ((b"\xff\xfe" * 9, "cannot be read"), (b"One. Two.", "at least 200")):
         path.write_bytes(content)
-        refused = CliRunner().invoke(main, (*one_step, "--read", str(path)))
-        assert refused.exit_code == 1
-        assert why in refused.output
+        assert_refused(run(*one_step, "--read", path), why)
 
 
 SIX_STEPS = ("--steps", "6", "--variant", "relu", "--variant", "no-ffn")
 
 
 def studied(out: Path, seeds: int) -> str:
-    command = ["study", "--out", str(out), "--seeds", str(seeds), "--afresh", *SIX_STEPS]
-    done = CliRunner().invoke(main, command)
-    assert done.exit_code == 0, done.output
-    return done.stdout
+    return told("study", "--out", out, "--seeds", seeds, "--afresh", *SIX_STEPS)
 
 
 @pytest.fixture(scope="module")
@@ -142,7 +129,7 @@ def test_a_run_that_was_stopped_ends_as_in_one_go(
         step(self)
 
     monkeypatch.setattr(Learner, "take_step", stopping)
-    CliRunner().invoke(main, ["study", "--out", str(out), "--seeds", "1", "--afresh", *SIX_STEPS])
+    run("study", "--out", out, "--seeds", 1, "--afresh", *SIX_STEPS)
     assert taken == [0, 1, 2, 3, 4]
 
     def counting(self: Learner) -> None:
@@ -159,7 +146,5 @@ def test_a_run_that_was_stopped_ends_as_in_one_go(
 def test_another_file_is_not_written_over(tmp_path: Path) -> None:
     out = tmp_path / "letter.csv"
     out.write_text("Dear Sir,\n", encoding="utf-8")
-    done = CliRunner().invoke(main, ["study", "--out", str(out), *SIX_STEPS])
-    assert done.exit_code == 1
-    assert "is not a log of this study" in done.output
+    assert_refused(run("study", "--out", out, *SIX_STEPS), "is not a log of this study")
     assert out.read_text(encoding="utf-8") == "Dear Sir,\n"

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner
 
 from ffnviz.analysis.lab import EXPERIMENTS
 from ffnviz.analysis.lab.experiment import Subject
@@ -18,6 +17,7 @@ from ffnviz.app.page_controls import read_examples
 from ffnviz.cli import main
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.trace import Trace
+from tests.commands import assert_refused, done, run
 
 
 def both_ways(
@@ -35,9 +35,8 @@ def both_ways(
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, work, kept)
-        done = [CliRunner().invoke(main, [*command, *words]) for words in (["--json"], more)]
-    assert [each.exit_code for each in done] == [0, 0], done[0].output + done[1].output
-    return json.loads(done[0].stdout), done[1].stdout
+        report, listed = (done(*command, *words).stdout for words in (["--json"], more))
+    return json.loads(report), listed
 
 
 ASKED = ["lab", "--twin", "gelu", "--block", "1", "--text", "The cat [MASK]."]
@@ -105,26 +104,18 @@ def test_json_and_tables_hold_every_measurement(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_what_is_wrong_is_refused_in_words() -> None:
-    refused("lab", "--token", "99", message="there are 8 tokens, counted from 1")
-    refused("timing", "--repeats", "0", message="0 is not in the range")
+    assert_refused(run("lab", "--token", "99"), "there are 8 tokens, counted from 1")
+    assert_refused(run("timing", "--repeats", "0"), "0 is not in the range")
     for command in ("lab", "timing"):
-        refused(command, "--text", "", message="The text is empty")
-        refused(command, "--block", "3", message="there are 2 blocks, counted from 1")
-        refused(command, "--device", "warp", message="cannot be used")
-        refused(command, "--twin", "tanh", message="'tanh' is not one of")
+        assert_refused(run(command, "--text", ""), "The text is empty")
+        assert_refused(run(command, "--block", "3"), "there are 2 blocks, counted from 1")
+        assert_refused(run(command, "--device", "warp"), "cannot be used")
+        assert_refused(run(command, "--twin", "tanh"), "'tanh' is not one of")
     shares = ("flips --least", "train --keep", "index --cpus-per-worker")
     for option in (*shares, "learn --minutes", "app --train-minutes"):
         for value in ("nan", "-nan", "inf"):
-            told = CliRunner().invoke(main, [*option.split(), value])
-            assert told.exit_code == 2, told.output
-            assert "nan is not in the range 0" in told.output or value == "inf"
-
-
-def refused(*words: str, message: str) -> None:
-    result = CliRunner().invoke(main, words)
-    assert result.exit_code != 0
-    assert message in result.output
-    assert "Traceback" not in result.output
+            told = run(*option.split(), value)
+            assert_refused(told, "" if value == "inf" else "nan is not in the range 0")
 
 
 def commands() -> dict[str, click.Command]:
@@ -159,19 +150,16 @@ def test_the_sentences_of_a_file_are_searched(tmp_path: Path) -> None:
     sentence = example.sentence.replace("[MASK]", example.says)
     path.write_text(f"{sentence}\n\nThe cat sat.\n", encoding="utf-8")
     arguments = ["flips", "--sentences", str(path), "--least", "0.05"]
-    told = CliRunner().invoke(main, arguments)
-    assert told.exit_code == 0, told.output
-    assert "found in 2 sentences" in told.stdout
-    assert f"{example.sentence}\n    relu {example.says}" in told.stdout
-    report = json.loads(CliRunner().invoke(main, [*arguments, "--json"]).stdout)
+    told = done(*arguments).stdout
+    assert "found in 2 sentences" in told
+    assert f"{example.sentence}\n    relu {example.says}" in told
+    report = json.loads(done(*arguments, "--json").stdout)
     flip = next(f for f in report["flips"] if f["word"] == example.says)
     for twin in ("relu", "gelu"):
         assert flip["with_ffn"][twin]["word"] == example.says
         assert flip["with_ffn"][twin]["probability"] >= 0.05
         assert flip["without"][twin]["word"] == example.without
     path.write_bytes(b"\xff\xfe\xfd")
-    for wrong in (str(path), str(tmp_path / "none.txt")):
-        told = CliRunner().invoke(main, ["flips", "--sentences", wrong])
-        assert told.exit_code != 0
-        assert "sentences.txt cannot be read as text" in told.output or "not exist" in told.output
-        assert "Traceback" not in told.output
+    wrong = {path: "sentences.txt cannot be read as text", tmp_path / "none.txt": "not exist"}
+    for file, said in wrong.items():
+        assert_refused(run("flips", "--sentences", file), said)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 import torch
-from click.testing import CliRunner, Result
+from click.testing import Result
 
-from ffnviz.cli import main
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.model import load
 from ffnviz.training.masking import Recipe
+from tests.commands import assert_refused, done, run
 
 SYLLABLES = [c + v for c in "bdfgklmnprstvz" for v in "aeiou"]
 
@@ -40,16 +40,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def train(*arguments: object) -> Result:
-    return CliRunner().invoke(main, ["train", *map(str, arguments)])
-
-
-def assert_refused(result: Result, *words: str) -> None:
-    """An exit code, the words, and no traceback."""
-    assert isinstance(result.exception, SystemExit)
-    assert result.exit_code != 0
-    assert "Traceback" not in result.output
-    for word in words:
-        assert word in result.output
+    return run("train", *arguments)
 
 
 @pytest.fixture
@@ -62,10 +53,10 @@ def test_a_step_at_full_size_writes_a_model(corpus: list[object], tmp_path: Path
     # In a process of its own: the step takes half a gigabyte, and this one has a lot already.
     command = [sys.executable, "-m", "ffnviz", "train", "--activation", "gelu"]
     asked = [*command, *map(str, corpus + places)]
-    done = subprocess.run(asked, capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert "on " in done.stdout
-    assert "masked tokens of unseen books" in done.stdout
+    told = subprocess.run(asked, capture_output=True, text=True, timeout=300)
+    assert told.returncode == 0, told.stderr
+    assert "on " in told.stdout
+    assert "masked tokens of unseen books" in told.stdout
     model = load(tmp_path / "gelu")
     assert model.encoder.config.activation == "gelu"
     assert model.trace("bababa [MASK]").logits.shape == (2, 8_192)
@@ -78,16 +69,14 @@ def test_the_sizes_are_those_asked_for_and_a_second_run_finds_the_first(
     corpus: list[object], tmp_path: Path
 ) -> None:
     places = ["--out", tmp_path / "small", "--work", tmp_path / "work"]
-    done = train(*corpus, *places, *SMALL)
-    assert done.exit_code == 0, done.output
+    done("train", *corpus, *places, *SMALL)
     config = load(tmp_path / "small").encoder.config
     told = (config.d_model, config.d_ff, config.n_blocks, config.n_heads, config.vocab_size)
     assert told == (24, 40, 3, 3, 500)
     assert load(tmp_path / "small").trace("bababa").logits.shape[1] == 500
     weights = (tmp_path / "small" / "weights.safetensors").read_bytes()
     shutil.rmtree(tmp_path / "small")
-    second = train(*corpus, *places, *SMALL)
-    assert second.exit_code == 0, second.output
+    done("train", *corpus, *places, *SMALL)
     assert (tmp_path / "small" / "weights.safetensors").read_bytes() == weights
     # The checkpoint is one of this seed.
     other_seed = train(*corpus, *places, *SMALL, "--seed", 1)
@@ -107,14 +96,12 @@ def test_a_run_goes_on_from_a_folder_with_sentences(
     lines = [" ".join(words[i : i + 5]) for i in range(0, 500, 5)]
     (tmp_path / "said.txt").write_text("\n".join(lines), encoding="utf-8")
     places = ["--out", tmp_path / "first", "--work", tmp_path / "work"]
-    first = train(*corpus, *places, *SMALL, "--activation", "gelu")
-    assert first.exit_code == 0, first.output
-    second = train(
-        *(*corpus, "--from", tmp_path / "first", "--sentences", tmp_path / "said.txt"),
+    done("train", *corpus, *places, *SMALL, "--activation", "gelu")
+    second = done(
+        *("train", *corpus, "--from", tmp_path / "first", "--sentences", tmp_path / "said.txt"),
         *("--out", tmp_path / "second", "--work", tmp_path / "more", "--points", 2),
         *("--sentence-share", 1, "--learning-rate", 5e-4, "--warmup-steps", 0),
     )
-    assert second.exit_code == 0, second.output
     assert " sentences." in second.output
     record = json.loads((tmp_path / "second" / "training.json").read_text(encoding="utf-8"))
     assert record["config"]["activation"] == "gelu"
@@ -157,6 +144,4 @@ def test_an_option_out_of_range_is_named_and_the_help_lists_every_activation(
     for option, value in [*wrong, ("--device", "abacus"), ("--device", "cuda:99")]:
         result = train("--corpus", library, "--work", tmp_path, option, value)
         assert_refused(result, option, str(value))
-    result = train("--help")
-    assert result.exit_code == 0
-    assert "|".join(ACTIVATIONS) in "".join(result.output.split())
+    assert "|".join(ACTIVATIONS) in "".join(done("train", "--help").output.split())

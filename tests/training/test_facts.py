@@ -9,16 +9,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from click.testing import CliRunner
 
 from ffnviz.analysis.facts import FACTS, Fact, FactsError, read_facts
-from ffnviz.cli import main
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
 from ffnviz.training.corpus import Corpus, CorpusError, fact_ids
 from ffnviz.training.loop import train
 from ffnviz.training.masking import Recipe, other_batches, training_batch
+from tests.commands import done
 from tests.training.conftest import NUMBERS
 
 KINDS = """
@@ -155,10 +154,9 @@ def test_the_command_trains_on_facts(counting: Path, books: Path, tmp_path: Path
         *("--d-model", 16, "--d-ff", 32, "--heads", 2, "--vocabulary", 290),
         *("--out", out, "--work", tmp_path / "work"),
     ]
-    done = CliRunner().invoke(main, ["train", *map(str, arguments)])
-    assert done.exit_code == 0, done.output
-    assert f"Facts: {len(FOLLOWS)}" in done.output
-    assert f"on the answers in {len(FOLLOWS)} wordings that it never read" in done.output
+    told = done("train", *arguments).output
+    assert f"Facts: {len(FOLLOWS)}" in told
+    assert f"on the answers in {len(FOLLOWS)} wordings that it never read" in told
     record = json.loads((out / "training.json").read_text(encoding="utf-8"))
     assert record["corpus"]["facts"]["n"] == len(FOLLOWS)
     assert record["final"]["facts"]["n_masked"] == len(FOLLOWS)
