@@ -198,8 +198,7 @@ def top(session: Session, page: Page, run: Run | None) -> list[Cell]:
         page_controls.example_menu(session),
         draft.kept_in_browser(session),
         *classroom.class_line(session),
-        *menu.notices(),
-        *page_controls.absent_notice(run),
+        *menu.notices(run),
     ]
 
 

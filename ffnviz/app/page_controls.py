@@ -28,7 +28,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.page import PartList, bar_cell, examples_cell
 from ffnviz.pictures.text import saving_cell, text_cell
 from ffnviz.pictures.tokens import Chips
-from ffnviz.pictures.wording import Sentence, typed
+from ffnviz.pictures.wording import Sentence
 from ffnviz.state.actions import ChooseToken, HideWord, OpenPage, ShowWord
 from ffnviz.state.run import Run
 from ffnviz.state.state import tidied, word_behind
@@ -106,18 +106,6 @@ def left_out_notice(run: Run) -> list[Cell]:
     else:
         return []
     return [text_cell("left-out", why, tone="warning")]
-
-
-def absent_notice(run: Run | None) -> list[Cell]:
-    """That a link asks for a network which this server has not."""
-    absent = visit().not_here
-    if not absent or run is None:
-        return []
-    said = (
-        f"This server has no network called {typed(absent[0])}, which the link asks for. "
-        f"You see {run.card.label}. Whoever started the server can add others with --model."
-    )
-    return [text_cell("not-here", said, tone="warning")]
 
 
 def bar(session: Session, page: Page, run: Run | None) -> Cell:

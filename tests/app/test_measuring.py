@@ -63,7 +63,7 @@ def measurement() -> Measurement[Any]:
 
 def wait(measurement: Measurement[Any], run: Run) -> Measured[Any]:
     """Its result, once nothing of it is under way."""
-    until(lambda: measuring.result_of(measurement, run) and not is_under_way(measurement))
+    until(lambda: bool(measuring.result_of(measurement, run)) and not is_under_way(measurement))
     result = measuring.result_of(measurement, run)
     assert result is not None
     return result

@@ -80,9 +80,9 @@ def runs(pool: Recorder) -> Job:
     return job
 
 
-def finish(job: Job, networks: bytes = b"nets", folders: bytes = b"", **over: bool) -> None:
+def finish(job: Job, networks: bytes = b"nets", over: str = "", folders: bytes = b"") -> None:
     job.status = JobStatus.DONE
-    job.result = Learned(networks, over.get("ended", False), over.get("spent", False), folders)
+    job.result = Learned(networks, over == "ended", over == "spent", folders)
 
 
 def test_what_there_is_not_or_may_not_be_is_not_trained(pool: Recorder) -> None:
@@ -165,9 +165,9 @@ def test_a_paused_one_goes_on_from_its_networks_and_makes_one_step(pool: Recorde
     assert len(course().moments) == 2
 
 
-@pytest.mark.parametrize("over", [{"ended": True}, {"spent": True}])
-def test_what_is_over_does_not_go_on_but_begins_anew(pool: Recorder, over: dict[str, bool]) -> None:
-    finish(runs(pool), **over)
+@pytest.mark.parametrize("over", ["ended", "spent"])
+def test_what_is_over_does_not_go_on_but_begins_anew(pool: Recorder, over: str) -> None:
+    finish(runs(pool), over=over)
     assert course().status is Status.ENDED
     n = len(pool.jobs)
     training.do(measurement(), "go")
@@ -197,7 +197,7 @@ def test_another_sentence_is_watched_while_it_runs_and_after(pool: Recorder) -> 
     assert pool.said == ["Who [MASK] it?"]
     job.updates.append(moment(10, "Who [MASK] it?"))
     assert [each[0].text for each in course("Who [MASK] it?").moments] == [TEXT, "Who [MASK] it?"]
-    finish(job, ended=True)
+    finish(job, over="ended")
     course("Who [MASK] it?")
     course("Yet [MASK].")
     assert pool.jobs[-1].order.args[:3] == (b"nets", "Yet [MASK].", 0)

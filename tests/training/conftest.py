@@ -9,12 +9,17 @@ import pytest
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus, Sentences, read_sentences
+from ffnviz.training.loop import Progress
 from ffnviz.training.masking import Recipe
 from ffnviz.training.twin import prepare
 
 NUMBERS = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]
 NUMBERS += ["eleven", "twelve"]
 VOCAB_SIZE = 290
+
+
+def silent(_: Progress) -> None:
+    """Report nothing."""
 
 
 def counting(seed: int, n_lines: int) -> str:

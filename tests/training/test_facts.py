@@ -18,7 +18,7 @@ from ffnviz.training.corpus import Corpus, CorpusError, fact_ids
 from ffnviz.training.loop import train
 from ffnviz.training.masking import Recipe, other_batches, training_batch
 from tests.commands import done
-from tests.training.conftest import NUMBERS
+from tests.training.conftest import NUMBERS, silent
 
 KINDS = """
 frames = ["So: {}", "{} Yes."]
@@ -136,7 +136,7 @@ def test_a_network_that_reads_facts_fills_in_wordings_that_it_never_read(
     longer = replace(recipe, fact_share=0.9, steps=120, learning_rate=1e-2)
     state = train(
         replace(config, d_model=32, dropout=0.0), longer, known, tokenizer.mask_id,
-        tmp_path / "checkpoint", torch.device("cpu"), lambda _: None,
+        tmp_path / "checkpoint", torch.device("cpu"), silent,
     )  # fmt: skip
     first, *_, last = state.points
     assert first["facts"]["n_masked"] == last["facts"]["n_masked"] == len(FOLLOWS)

@@ -27,13 +27,9 @@ from ffnviz.training.loop import (
 from ffnviz.training.masking import Batch, Recipe, training_batch
 from ffnviz.training.twin import prepare
 from tests.gpu.simulated_gpu import GpuTensor, simulated_gpu
-from tests.training.conftest import NUMBERS
+from tests.training.conftest import NUMBERS, silent
 
 CPU = torch.device("cpu")
-
-
-def silent(_: Progress) -> None:
-    """Report nothing."""
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +195,7 @@ def test_a_run_ends_with_the_cpus_weights(
 ) -> None:
     def trained(device: torch.device) -> TrainingState:
         checkpoint = tmp_path / device.type
-        return train(config, half_sentences, both, 0, checkpoint, device, lambda _: None)
+        return train(config, half_sentences, both, 0, checkpoint, device, silent)
 
     here = trained(torch.device("cpu"))
     with simulated_gpu() as gpu:

@@ -18,17 +18,14 @@ from ffnviz.models.encoder.folder import ModelFolderError, read_folder
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.training.corpus import Corpus
-from ffnviz.training.loop import Progress, train
+from ffnviz.training.loop import train
 from ffnviz.training.masking import Recipe, sentence_batches, validation_batches
 from ffnviz.training.twin import make_twin, read_earlier
+from tests.training.conftest import silent
 from tests.training.test_validation import recount
 
 CPU = torch.device("cpu")
 Made = tuple[Path, dict[str, Any]]  # a model folder, and its record
-
-
-def silent(_: Progress) -> None:
-    """Report nothing."""
 
 
 @pytest.fixture(scope="module")

@@ -12,6 +12,7 @@ from ffnviz.parts.part import Page
 from ffnviz.pictures.cell import Cell
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import counted, typed
+from ffnviz.state.run import Run
 
 HOW = (
     "A class can follow when others can reach this server. Start it with "
@@ -71,13 +72,10 @@ def _length(lecture: Lecture) -> str:
 
 def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
     """Do what an entry of the menu asks for, on a page with these pictures."""
-    if what in ("short", "whole"):
-        name = "ffn" if visit().own_lecture else ""
-        start(session, short=what == "short", anew=True, lecture=name)
-    elif what == "mine":
-        start(session, short=False, anew=True)
-    elif what == "course":
-        start(session, short=False, anew=True, lecture=what)
+    ours = "ffn" if visit().own_lecture else ""
+    lectures = {"short": ours, "whole": ours, "mine": "", "course": "course"}
+    if what in lectures:
+        start(session, short=what == "short", anew=True, lecture=lectures[what])
     elif what == "return" and (left := visit().left_scene) is not None:
         start(session, short=left.short, lecture=left.lecture)
     elif what == "present":
@@ -113,13 +111,18 @@ def outcome() -> str:
     return said
 
 
-def notices() -> list[Cell]:
-    """The warning of the class, shown once, and that a link asks for a lecture nobody has here."""
+def notices(run: Run | None) -> list[Cell]:
+    """The warning of the class, shown once, and what a link asks for that this server has not."""
     problem, visit().class_problem = visit().class_problem, ""
-    named = visit().no_lecture
-    absent = named and (
-        f"There is no lecture called {typed(named)}, which the link asks for. Choose one from the "
-        "menu “Lecture”."
-    )
-    said = {"class-problem": problem, "no-lecture": absent}
+    said = {"class-problem": problem}
+    if named := visit().no_lecture:
+        said["no-lecture"] = (
+            f"There is no lecture called {typed(named)}, which the link asks for. Choose one from "
+            "the menu “Lecture”."
+        )
+    if run is not None and (absent := visit().not_here):
+        said["not-here"] = (
+            f"This server has no network called {typed(absent[0])}, which the link asks for. "
+            f"You see {run.card.label}. Whoever started the server can add others with --model."
+        )
     return [text_cell(key, why, tone="warning") for key, why in said.items() if why]
