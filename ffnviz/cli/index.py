@@ -228,8 +228,7 @@ def index(
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
         # The process that adds up holds the network too, if only to know its shapes.
         n_processes = 1 if address else workers + (workers > 1 or engine == "ray")
-        wanted = engine, workers, address, cpus_per_worker, gpus_per_worker
-        with started_engine(*wanted) as run:
+        with started_engine(engine, workers, address, cpus_per_worker, gpus_per_worker) as run:
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
                 path = out / f"{network.card.id}.npz"
