@@ -4,6 +4,7 @@ import gc
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -107,17 +108,10 @@ def test_a_sheet_is_made_once_for_a_class_and_each_of_its_views(in_class: bool, 
     assert sheets[0] is not sheets[2]
 
 
-class Visitor:
-    """What of a session a lecture is begun with."""
-
-    state: Any = None
-    catalog: Any = None
-
-
 def test_whoever_left_one_lecture_begins_another_at_its_start(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    visitor: Any = Visitor()
+    visitor: Any = SimpleNamespace(state=None, catalog=None)  # what a lecture is begun with
     visit = Visit(left_scene=ViewOptions(scene=5, lecture="course"))
     monkeypatch.setattr(streamlit, "session_state", {VISIT: visit})
     monkeypatch.setattr(story, "lecture_of", lambda _, name, own: own or lecture(name or "ffn"))
