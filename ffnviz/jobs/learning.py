@@ -102,35 +102,22 @@ def learn(
         channel.send(Reading(guessing, n_sentences, n_held_out, labels_of(own)))
     if learners[0].plan.text != text:
         channel.send(tuple(learner.watch(text) for learner in learners))
-    deadline = time.monotonic() + LONGEST_S
+    deadline, spent = time.monotonic() + LONGEST_S, False
     with nullcontext() if steps == 0 else training_core(deadline):
-        spent = _learn(learners, channel, steps, seconds, deadline)
+        for moment in zip(*(learner.learn(steps) for learner in learners), strict=True):
+            channel.send(moment)
+            channel(moment[0].step / learners[0].plan.steps)
+            messages = channel.received()
+            for sentence in [message for message in messages if message != PAUSE][-1:]:
+                with suppress(ValueError):  # of one that hides no word: the old stays
+                    channel.send(tuple(learner.watch(sentence) for learner in learners))
+            spent = sum(learner.seconds for learner in learners) >= seconds
+            if spent or PAUSE in messages or time.monotonic() > deadline:
+                break
     ended = learners[0].step == learners[0].plan.steps
     untrained = steps == 0 and not isinstance(begin, bytes)
     folders = b"" if untrained else training.zipped(learners)
     return Learned(pickle.dumps(learners), ended, spent, folders)
-
-
-def _learn(
-    learners: list[training.Learner],
-    channel: Channel,
-    steps: int | None,
-    seconds: float,
-    deadline: float,
-) -> bool:
-    """Train until the end or a pause; returns whether the processor's time is used up."""
-    spent = False
-    for moment in zip(*(learner.learn(steps) for learner in learners), strict=True):
-        channel.send(moment)
-        channel(moment[0].step / learners[0].plan.steps)
-        messages = channel.received()
-        for sentence in [message for message in messages if message != PAUSE][-1:]:
-            with suppress(ValueError):  # it has no [MASK] where the network reads: the old stays
-                channel.send(tuple(learner.watch(sentence) for learner in learners))
-        spent = sum(learner.seconds for learner in learners) >= seconds
-        if spent or PAUSE in messages or time.monotonic() > deadline:
-            break
-    return spent
 
 
 __all__ = ["PAUSE", "Guessing", "Learned", "Moment", "Plan", "Reading", "learn"]
