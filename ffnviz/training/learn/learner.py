@@ -173,9 +173,16 @@ class Learner:
         self._last_look: _Look | None = None
 
     def watch(self, text: str) -> Record:
-        """Watch another sentence from now on, and record it now."""
-        self.plan = replace(self.plan, text=text)
-        return self._new_record()
+        """Watch another sentence from now on, and record it now.
+
+        Raises ValueError if no word is hidden in it; the one before is then watched still.
+        """
+        before, self.plan = self.plan, replace(self.plan, text=text)
+        try:
+            return self._new_record()
+        except ValueError:
+            self.plan = before
+            raise
 
     def learn(self, steps: int | None = None) -> Iterator[Record]:
         """Train for some steps, or to the end of the plan, and yield records on the way.

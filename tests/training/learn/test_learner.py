@@ -100,6 +100,7 @@ def test_another_sentence_can_be_watched_on_the_way() -> None:
     assert sum(record.probabilities) <= 1
     with pytest.raises(ValueError, match="No word is hidden"):
         learner.watch("What time is it?")
+    assert [record.text for record in learner.learn(10)] == ["What [MASK] is it?"]
 
 
 @given(st.text(max_size=80), st.text(max_size=80))
