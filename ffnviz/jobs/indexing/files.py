@@ -90,7 +90,7 @@ class Address:
                 infos = self.system().get_file_info(fs.FileSelector(self.place, recursive=True))
             files = [Stored(self, i.path, i.size) for i in infos if i.type == fs.FileType.File]
             if files:  # listing may be allowed and reading not: better reported once, now
-                with files[0].opened() as file:
+                with files[0].random() as file:
                     file.read(1)
         return files
 
@@ -116,17 +116,6 @@ class Stored:
     def random(self) -> Any:
         """The file for random access, as pyarrow has it."""
         return self.address.system().open_input_file(self.place)
-
-    @contextmanager
-    def opened(self, packed: str | None = None) -> Iterator[IO[bytes]]:
-        """A stream of the file's bytes: seekable, or decompressed from its start."""
-        if not packed:
-            with self.random() as stream:
-                yield io.BufferedReader(stream, READ_BYTES)
-            return
-        with self.address.system().open_input_stream(self.place, packed, READ_BYTES) as stream:
-            # As small a buffer as for a disk: as much is read of what is cut off later.
-            yield io.BufferedReader(stream)
 
 
 def parse_place(text: str) -> Address | Path:
@@ -236,17 +225,22 @@ def kind_of(path: PurePath) -> tuple[str, str | None]:
 
 @contextmanager
 def opened(path: File) -> Iterator[IO[bytes]]:
-    """A stream of the file's bytes, decompressed."""
+    """A stream of the file's bytes: seekable, or decompressed from its start."""
     packed = PACKED.get(pure(path).suffix)
-    if isinstance(path, Stored):
-        with path.opened(packed) as file:
-            yield file
-    elif packed:
-        with pa.input_stream(str(path), compression=packed) as stream:
-            yield io.BufferedReader(stream)
-    else:
+    if isinstance(path, Path) and not packed:
         with path.open("rb") as file:
             yield file
+    elif isinstance(path, Path):
+        with pa.input_stream(str(path), compression=packed) as stream:
+            yield io.BufferedReader(stream)
+    elif not packed:
+        with path.random() as stream:
+            yield io.BufferedReader(stream, READ_BYTES)
+    else:
+        system = path.address.system()
+        with system.open_input_stream(path.place, packed, READ_BYTES) as stream:
+            # As small a buffer as for a disk: as much is read of what is cut off later.
+            yield io.BufferedReader(stream)
 
 
 def start_of(path: File, n: int) -> bytes:
