@@ -78,9 +78,10 @@ def read_pool(
     for neuron in order:
         if fired[neuron] > 0:
             values = strongest[:, neuron].where(fires[:, neuron], 0)
+            best = values.argsort(descending=True)[: 4 * WORDS].tolist()
+            at = tuple((place, int(tokens[place, neuron])) for place in best if values[place] > 0)
             mean = float(totals[neuron]) / len(texts)
-            strongest_at = _strongest(values, tokens[:, neuron])
-            shared.append(SharedNeuron(neuron, int(fired[neuron]), mean, strongest_at))
+            shared.append(SharedNeuron(neuron, int(fired[neuron]), mean, at))
     return Pool(shares, tuple(guesses), tuple(shared))
 
 
@@ -91,11 +92,6 @@ def _guess(network: Network, trace: Trace) -> tuple[str, float] | None:
         return None
     likeliest = predict(network, trace, at, 1)
     return likeliest.words[0], float(likeliest.probabilities[0])
-
-
-def _strongest(values: torch.Tensor, tokens: torch.Tensor) -> tuple[tuple[int, int], ...]:
-    best = values.argsort(descending=True)[: 4 * WORDS].tolist()
-    return tuple((place, int(tokens[place])) for place in best if values[place] > 0)
 
 
 LONGEST = 60  # letters, of the words that a neuron fires at
