@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,74 +12,12 @@ from ffnviz.analysis.trainings import STEPS
 from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.votes import Claim, verdicts_cell
 from ffnviz.pictures.wording import Sentence, counted, number
 from ffnviz.state.run import Run
 
 TOO_FAR = 2.5  # times as far as the second furthest: such a row is written, not drawn
-
-
-@dataclass(frozen=True)
-class Compared:
-    """One row."""
-
-    name: str  # of what is compared, escaped
-    differences: Array  # a pair each, (n,)
-    interval: tuple[float, float]  # of their mean
-    note: str  # at the right end of the row, escaped
-
-
-def compared(rows: Sequence[Compared], colour: str) -> Figure:
-    """A row a comparison: a dot a seed, a diamond for the mean, a line for its interval."""
-    reach = _reach([float(np.abs(row.differences).max()) for row in rows])
-    dots, means, lines, notes = [], [], [], []
-    for place, row in enumerate(rows):
-        mean = float(row.differences.mean())
-        beyond = "" if abs(mean) <= reach else "→ " if mean > 0 else "← "
-        notes += [_note(row.name, place, 0, "left"), _note(beyond + row.note, place, 1, "right")]
-        if beyond:
-            continue
-        dots += [(difference, place) for difference in row.differences]
-        means.append((mean, place))
-        low, high = np.clip(row.interval, -reach, reach)
-        lines += [(low, place), (high, place), (None, None)]
-    diamond = {"size": 14, "symbol": "diamond", "line": {"color": "@background", "width": 2}}
-    return plot.figure(
-        [
-            plot.line_trace("99% interval", *_xy(lines), "@text", 2, hoverinfo="none"),
-            plot.dots("a seed", *_xy(dots), {"color": f"@{colour}/0.45", "size": 9},
-                      hovertemplate="%{x:+.3f} nats<extra></extra>"),
-            plot.dots("mean", *_xy(means), {"color": f"@{colour}", **diamond},
-                      hovertemplate="%{x:+.3f} nats on average<extra></extra>"),
-        ],
-        # Names stand at the left of the axis, means at its right.
-        plot.axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
-                  domain=[0.36, 0.84]),
-        plot.row_axis(len(rows), showticklabels=False),
-        annotations=notes,
-        margin={"l": 16, "r": 16, "t": 40, "b": 56},
-    )  # fmt: skip
-
-
-def _reach(furthest: Sequence[float]) -> float:
-    """As far as most rows go; one that goes much further would press the others together."""
-    ordered = sorted(furthest)
-    while len(ordered) > 1 and ordered[-1] > TOO_FAR * ordered[-2]:
-        ordered.pop()
-    return 1.15 * max(ordered[-1], 1e-3) if ordered else 1.0
-
-
-def _note(text: str, place: int, x: float, anchor: str) -> dict[str, object]:
-    at = {"x": x, "xref": "paper", "xanchor": anchor, "y": place, "yanchor": "middle"}
-    return {"text": text, **at, "showarrow": False, "font": {"size": 16}}
-
-
-def _xy(points: Sequence[tuple[float | None, float | None]]) -> tuple[Array, Array]:
-    x, y = np.array(points, float).reshape(-1, 2).T
-    return x, y
-
-
 ROW, FRAME = 34, 110  # pixels
 BASES = {"relu": "the usual network", "few": "the same without dropout"}
 EACH = f"d_model 64, everyday sentences, {STEPS:,} steps, each network at its own learning rate"
@@ -103,15 +40,61 @@ def difference(answered: Answered, label: str) -> Sentence:
 
 
 def trainings_chart(head: Head, answered: Sequence[Answered], key: str) -> Cell:
-    """What each comparison found, except those that nobody has trained."""
-    rows = []
-    for each in answered:
-        if (pairs := each.pairs) is not None:
-            name, effect = plot.escaped(each.question.name), f"<b>{signed(pairs.effect)}</b>"
-            rows.append(Compared(name, pairs.differences, pairs.interval(ALPHA), effect))
-    drawn = compared(rows, head.accent)
+    """A row a comparison: a dot a seed, a diamond for the mean, a line for its 99% interval.
+
+    Those that nobody has trained have no row.
+    """
+    trained = [(each.question.name, each.pairs) for each in answered if each.pairs is not None]
+    reach = _reach([float(np.abs(pairs.differences).max()) for _, pairs in trained])
+    dots, means, lines, notes = [], [], [], []
+    for place, (name, pairs) in enumerate(trained):
+        mean = float(pairs.differences.mean())
+        beyond = "" if abs(mean) <= reach else "→ " if mean > 0 else "← "
+        notes.append(_note(plot.escaped(name), place, 0, "left"))
+        notes.append(_note(f"{beyond}<b>{signed(pairs.effect)}</b>", place, 1, "right"))
+        if beyond:
+            continue
+        dots += [(difference, place) for difference in pairs.differences]
+        means.append((mean, place))
+        low, high = np.clip(pairs.interval(ALPHA), -reach, reach)
+        lines += [(low, place), (high, place), (None, None)]
+    colour = head.accent
+    diamond = {"size": 14, "symbol": "diamond", "line": {"color": "@background", "width": 2}}
+    drawn = plot.figure(
+        [
+            plot.line_trace("99% interval", *_xy(lines), "@text", 2, hoverinfo="none"),
+            plot.dots("a seed", *_xy(dots), {"color": f"@{colour}/0.45", "size": 9},
+                      hovertemplate="%{x:+.3f} nats<extra></extra>"),
+            plot.dots("mean", *_xy(means), {"color": f"@{colour}", **diamond},
+                      hovertemplate="%{x:+.3f} nats on average<extra></extra>"),
+        ],
+        # Names stand at the left of the axis, means at its right.
+        plot.axis("loss against the usual network's, nats", range=[-reach, reach], nticks=4,
+                  domain=[0.36, 0.84]),
+        plot.row_axis(len(trained), showticklabels=False),
+        annotations=notes,
+        margin={"l": 16, "r": 16, "t": 40, "b": 56},
+    )  # fmt: skip
     alt = "By how much each variant's loss is higher than the usual network's, seed by seed."
-    return chart_cell(head, drawn, alt, key=key, height=FRAME + ROW * max(1, len(rows)))
+    return chart_cell(head, drawn, alt, key=key, height=FRAME + ROW * max(1, len(trained)))
+
+
+def _reach(furthest: Sequence[float]) -> float:
+    """As far as most rows go; one that goes much further would press the others together."""
+    ordered = sorted(furthest)
+    while len(ordered) > 1 and ordered[-1] > TOO_FAR * ordered[-2]:
+        ordered.pop()
+    return 1.15 * max(ordered[-1], 1e-3) if ordered else 1.0
+
+
+def _note(text: str, place: int, x: float, anchor: str) -> dict[str, object]:
+    at = {"x": x, "xref": "paper", "xanchor": anchor, "y": place, "yanchor": "middle"}
+    return {"text": text, **at, "showarrow": False, "font": {"size": 16}}
+
+
+def _xy(points: Sequence[tuple[float | None, float | None]]) -> tuple[Array, Array]:
+    x, y = np.array(points, float).reshape(-1, 2).T
+    return x, y
 
 
 R = TypeVar("R")

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from string import capwords
+from typing import NamedTuple
 
 from ffnviz.analysis.journey import Word, words_of
-from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.prediction import Prediction
 from ffnviz.analysis.sparsity import record_of
 from ffnviz.models.encoder.model import TWINS
@@ -19,12 +18,10 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.wording import Sentence, quoted, spare, typed
 from ffnviz.state.run import Run, TracedModel
 
-NEEDS: tuple[Capability, ...] = ()
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(NamedTuple):
     """A word of several tokens."""
 
     word: str  # as typed, letters only: don't is two words, as tokenizers split it there anyway
@@ -85,8 +82,8 @@ def of_bytes(characters: Sequence[str], english: bool) -> Sentence:
     )
 
 
-def of_pieces(words: Sequence[tuple[str, Sequence[str]]]) -> Sentence:
-    """Words that are not tokens, each with the typed stretch of each of its tokens."""
+def of_pieces(words: Sequence[Split]) -> Sentence:
+    """Words that are not tokens, and what of each the network reads as one."""
     sentence = ""
     for place, (word, pieces) in enumerate(words[:MOST]):
         sentence += f"{', ' if place else 'It reads '}{quoted(word)}"
@@ -116,9 +113,8 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
     tokens = traced.whole.tokens
     in_bytes = read_in_bytes(tokens)
     read = of_bytes(in_bytes, traced.card.id in TWINS) or what_it_read(traced)
-    split = split_words(traced.text, tokens)
-    words = [(each.word, each.pieces) for each in split if not set(each.word) & set(in_bytes)]
-    return f"{warning}{read}{of_pieces(words)}{room}"
+    split = [each for each in split_words(traced.text, tokens) if not {*each.word} & {*in_bytes}]
+    return f"{warning}{read}{of_pieces(split)}{room}"
 
 
 def what_it_cannot_read(traced: TracedModel) -> Sentence:

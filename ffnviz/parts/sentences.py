@@ -94,25 +94,6 @@ def of_prediction(
     return f"{questions[asked]} {number(best)}{stop()} {means}"
 
 
-def of_nearest(label: str, word: str, cosine: float) -> Sentence:
-    """Where the last stream points at a token, in a network without a word head."""
-    return (
-        "This network has no word head, so it makes no prediction. The last stream at "
-        f"{quoted(label)} is nearest to the input vector of {number(f'“{word}”')}{stop()} The "
-        f"cosine is {cosine:.2f}."
-    )
-
-
-def of_blocks(shares: Array, threshold: float) -> Sentence:
-    """Which block is awake most, which least; blocks count from 0 here."""
-    most, least = int(shares.argmax()), int(shares.argmin())
-    return (
-        f"Of {counted(len(shares), 'block')}, block {most + 1} has the most neurons "
-        f"{awake_means(threshold)}: {number(percent(float(shares[most])))}; block {least + 1} the "
-        f"fewest: {percent(float(shares[least]))}. Click a row for its block."
-    )
-
-
 def of_maps(awake: Sequence[tuple[str, float, float, str]]) -> Sentence:
     """How much of the sentence each network leaves at zero; the first one's number stands out."""
     said: list[str] = []

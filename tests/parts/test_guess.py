@@ -10,7 +10,7 @@ from ffnviz.app.page_controls import Example, read_examples
 from ffnviz.models.encoder.folder import TRAINING
 from ffnviz.models.encoder.model import MODELS, TWINS, load
 from ffnviz.parts import PAGES
-from ffnviz.parts.guess import of_pieces, of_what_it_read, question, under_guess
+from ffnviz.parts.guess import Split, of_pieces, of_what_it_read, question, under_guess
 from ffnviz.parts.places import MOVED
 from ffnviz.pictures.wording import as_text as read
 from ffnviz.pictures.wording import to_spans
@@ -83,10 +83,10 @@ def test_of_an_unknown_network_only_pieces_are_named_and_not_all(model_folder: P
     assert "has read" not in read(under_guess(run))
     assert read(under_guess(run_of(load(model_folder), "laptop [MASK]"))).startswith("It reads “")
     assert of_pieces([]) == ""
-    assert read(of_pieces([("phone", ["ph", "one"]), ("猫", ["猫", "", ""])])) == (
+    assert read(of_pieces([Split("phone", ("ph", "one")), Split("猫", ("猫", "", ""))])) == (
         "It reads “phone” as ph + one, “猫” in 3 pieces. "
     )
-    many = [("ab", ["a", "b"])] * 5
+    many = [Split("ab", ("a", "b"))] * 5
     assert read(of_pieces(many)).endswith("“ab” as a + b, and 2 more in pieces. ")
     run = run_of(load("relu"), "The cat [MASK].", token=1)
     assert question(run) == ""

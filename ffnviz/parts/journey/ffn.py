@@ -3,7 +3,6 @@
 import numpy as np
 
 from ffnviz.analysis.journey import FfnPath, Vector, ffn_path
-from ffnviz.models.card import Card
 from ffnviz.parts import sentences
 from ffnviz.parts.journey.neurons import awake_of, neuron_of
 from ffnviz.pictures.cell import Cell, Head
@@ -13,9 +12,8 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import choice_setting
 from ffnviz.state.state import Neuron
 
-FFN = choice_setting(
-    "ffn", {"on": "on", "off": "off"}
-)  # whether the block's FFN adds what it writes
+# whether the block's FFN adds what it writes
+FFN = choice_setting("ffn", {"on": "on", "off": "off"})
 DOORS = {  # of each stage in the picture: the part about it, with its page and name
     "x": ("The block", "block", "block"),
     "pre": ("The activation function", "sparsity", "bend"),
@@ -37,7 +35,7 @@ def ffn_of_the_token(run: Run, is_off: bool = False, neuron: Neuron | None = Non
     colour = run.card.colour
     return ffn_cell(
         Head(sentence, "ffn" if path.gate is None else "gated", colour),
-        _stages(path, f"{int(counted.counts[run.token]):,} active", is_off, _behind(run.card)),
+        _stages(run, path, f"{int(counted.counts[run.token]):,} active", is_off),
         _steps(path, run),
         order,
         neuron.index if neuron.network == run.card.id else None,
@@ -52,16 +50,13 @@ def ffn_of_the_token(run: Run, is_off: bool = False, neuron: Neuron | None = Non
     )
 
 
-def _behind(card: Card) -> str:
-    """What the block still does to the new stream; empty of most networks."""
-    steps = [f"+ {card.also_adds}" if card.also_adds else "", "scaled" if card.scales else ""]
-    return f"then {', '.join(filter(None, steps))}" if any(steps) else ""
-
-
-def _stages(path: FfnPath, active: str, is_off: bool, behind: str) -> list[Stage]:
+def _stages(run: Run, path: FfnPath, active: str, is_off: bool) -> list[Stage]:
     d_model, d_ff = f"({len(path.input):,})", f"({len(path.hidden):,})"
     read = "the stream" if np.array_equal(path.input, path.stream) else "normed stream"
     above = f"{int((path.pre_activation > 0).sum()):,} above 0"
+    # What the block still does to the new stream: in most networks, nothing.
+    steps = [f"+ {run.card.also_adds}" if run.card.also_adds else "", "scaled" * run.card.scales]
+    behind = ", ".join(filter(None, steps))
 
     def stream(name: str, title: str, values: Vector, scale: str, note: str = "") -> Stage:
         return Stage(name, title, d_model, note, values, neurons=False, scale=scale)
@@ -77,13 +72,14 @@ def _stages(path: FfnPath, active: str, is_off: bool, behind: str) -> list[Stage
         ]
     else:
         middle = [hidden("pre", "made wider", "x W₁ + b₁", path.pre_activation)]
+    total = path.stream if is_off else path.new_stream
     return [
         stream("x", "input x", path.input, "input", read),
         *middle,
         hidden("hidden", "bent" if path.gate is None else "product", active, path.hidden),
         stream("out", "made narrow", path.output, "stream"),
         stream("stream", "stream", path.stream, "stream"),
-        stream("total", "new stream", path.stream if is_off else path.new_stream, "stream", behind),
+        stream("total", "new stream", total, "stream", f"then {behind}" if behind else ""),
     ]
 
 

@@ -11,9 +11,8 @@ from ffnviz.parts.part import NEURONS
 from ffnviz.parts.sentences import active_means
 from ffnviz.pictures.activation_map import ActivationMap, maps_cell
 from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.plot import Array
 from ffnviz.pictures.tokens import NeuronCard
-from ffnviz.pictures.wording import Sentence, neuron_name
+from ffnviz.pictures.wording import neuron_name
 from ffnviz.state.actions import ChooseNeuron, ChooseOrder, OpenNeuron
 from ffnviz.state.run import Run, TracedModel, token_labels
 from ffnviz.state.state import Neuron
@@ -76,6 +75,13 @@ def chosen_neuron(run: Run, is_off: bool = False, neuron: Neuron | None = None) 
     traced = run.traced_model(neuron.network)
     block, labels = run.block_of(traced), token_labels(traced.trace.tokens)
     values = neuron_values(traced.trace, block, neuron.index)
+    # What it adds, if it is the one that stands here unchosen; else where it is strongest.
+    leading = leading_neuron(run) if run.state.neuron is None else None
+    if leading is not None and neuron.index == leading.neuron:
+        sentence = sentences.of_leading(leading.word, leading.added, neuron.block, is_off)
+    else:
+        threshold = threshold_for(traced.card.phi)
+        sentence = sentences.of_neuron(labels, values, threshold, neuron.block)
     writes: list[str] = []
     if not missing(traced.card, WRITES_NEEDS):
 
@@ -89,7 +95,7 @@ def chosen_neuron(run: Run, is_off: bool = False, neuron: Neuron | None = None) 
         return OpenNeuron(neuron, NEURONS, "wakes" if token is None else "working", token)
 
     return NeuronCard(
-        head=Head(_said(run, labels, values, neuron, is_off), "neuron", traced.card.colour),
+        head=Head(sentence, "neuron", traced.card.colour),
         title=f"Neuron {neuron_name(block, neuron.index)} · {traced.card.label}",
         texts=labels,
         values=values.tolist(),
@@ -97,15 +103,6 @@ def chosen_neuron(run: Run, is_off: bool = False, neuron: Neuron | None = None) 
         words=writes,
         on_meet=met,
     ).to_cell("neuron-card")
-
-
-def _said(run: Run, labels: list[str], values: Array, neuron: Neuron, is_off: bool) -> Sentence:
-    """What it adds, if it is the one that stands here unchosen; else where it is strongest."""
-    leading = leading_neuron(run) if run.state.neuron is None else None
-    if leading is not None and neuron.index == leading.neuron:
-        return sentences.of_leading(leading.word, leading.added, neuron.block, is_off)
-    threshold = threshold_for(run.traced_model(neuron.network).card.phi)
-    return sentences.of_neuron(labels, values, threshold, neuron.block)
 
 
 def awake_of(traced: TracedModel, block: int) -> Awake:
