@@ -14,7 +14,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array
 from ffnviz.pictures.votes import Claim, verdicts_cell
-from ffnviz.pictures.wording import Sentence, counted, number
+from ffnviz.pictures.wording import Sentence, counted, listed, number
 from ffnviz.state.run import Run
 
 TOO_FAR = 2.5  # times as far as the second furthest: such a row is written, not drawn
@@ -169,13 +169,8 @@ def _counted(many: str, one: str, findings: Sequence[Finding]) -> Sentence:
     if total == 1:
         return f"{one}{number(_words(findings[0].verdict, 1))}."
     counts = Counter(sorted((finding.verdict for finding in findings), key=list(Verdict).index))
-    parts = ""
-    for place, (verdict, n) in enumerate(counts.items()):
-        if place:
-            parts += " and " if place == len(counts) - 1 else ", "
-        words = f"{n} {_words(verdict, n)}"
-        parts += words if place else number(words)
-    return f"{many.format(total)}{parts}."
+    first, *others = [f"{n} {_words(verdict, n)}" for verdict, n in counts.items()]
+    return f"{many.format(total)}{listed([number(first), *others])}."
 
 
 def _words(verdict: Verdict, n: int) -> str:

@@ -15,7 +15,7 @@ from ffnviz.models.network import NotForThisNetwork
 from ffnviz.parts.sentences import HIDDEN, NEXT, SHOWN, of_the_question
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
-from ffnviz.pictures.wording import Sentence, quoted, spare, typed
+from ffnviz.pictures.wording import Sentence, listed, quoted, spare, typed
 from ffnviz.state.run import Run, TracedModel
 
 _LETTERS = re.compile(r"[^\W\d_]+")
@@ -65,8 +65,7 @@ def of_what_it_read(books: Sequence[str], besides: Sequence[str] = ()) -> Senten
     first, last = [typed(capwords(re.sub("[-_]", " ", name))) for name in names]
     one = len(books) == 1
     read = f"one book ({first})" if one else f"{len(books):,} books (from {first} to {last})"
-    *most, least = [read, *besides]
-    return f"It has read only {', '.join(most)}{' and ' if most else ''}{least}. "
+    return f"It has read only {listed([read, *besides])}. "
 
 
 def of_bytes(characters: Sequence[str], english: bool) -> Sentence:

@@ -6,6 +6,7 @@ person types is data.
 """
 
 import re
+from collections.abc import Iterable
 
 Sentence = str  # what `quoted`, `number` and the like give stands in it as it is
 SPARE = "spare"  # the kind of what is not said
@@ -26,6 +27,12 @@ def percent(share: float) -> str:
 def counted(n: int, what: str) -> str:
     """A number with its noun: 1 token, 2 tokens."""
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def listed(words: Iterable[Sentence]) -> Sentence:
+    """One or more as a list: a, b and c."""
+    *first, last = words
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def neuron_name(block: int, neuron: int) -> str:

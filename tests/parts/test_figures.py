@@ -5,6 +5,7 @@ import pytest
 
 from ffnviz.analysis.lab.fitting import Approximation, Fit
 from ffnviz.analysis.lab.residual import Dropout
+from ffnviz.analysis.lab.zoo import Curve, Zoo
 from ffnviz.analysis.writing import Distribution
 from ffnviz.parts.dimensions.cost import costs_figure, share_figure, short
 from ffnviz.parts.dimensions.flow import SHOWN, flow, shared_weights
@@ -20,7 +21,13 @@ from ffnviz.parts.neurons.compare import Comparison, both_values, differences
 from ffnviz.parts.neurons.name import Score, scores
 from ffnviz.parts.neurons.switch import changes
 from ffnviz.parts.sparsity import gate
-from ffnviz.parts.sparsity.activations import bend, curves_figure, surface_figure
+from ffnviz.parts.sparsity.activations import (
+    BendCurve,
+    Landing,
+    bend,
+    curves_figure,
+    surface_figure,
+)
 from ffnviz.parts.sparsity.awake import (
     PUBLISHED_SHARES,
     awake_by_token,
@@ -46,15 +53,9 @@ LABELS = ["The", "<b>cat</b>", "&amp;"]
 def test_the_bend_shows_curve_slope_and_both_histograms() -> None:
     x = np.linspace(-1, 1, 5, dtype=np.float32)
     shares = np.array([0.5, 0.3, 0.2])
-    figure = bend(
-        "relu",
-        "ReLU",
-        (x, np.maximum(x, 0), x),
-        np.array([-1.5, -0.5, 0.5, 1.5]),
-        shares,
-        np.array([False, False, True]),
-        ("cat", shares[::-1]),
-    )
+    edges = np.array([-1.5, -0.5, 0.5, 1.5])
+    landed = Landing(edges, shares, shares[::-1], 0.5, 0.8, 0.8)
+    figure = bend("relu", "ReLU", BendCurve(x, np.maximum(x, 0), x), landed, 0.0, "cat")
     drawn = checked(figure)
     assert [trace.name for trace in drawn.data] == [
         "φ = ReLU", "slope φ′", "left near zero by φ", "kept by φ", "cat alone"
@@ -208,9 +209,9 @@ def test_lines_bars_dots_and_surfaces_are_plotlys() -> None:
     drawn = checked(scattered(dropout, "relu"))
     np.testing.assert_allclose(drawn.data[1].y, [1, 1])
     assert list(drawn.layout.xaxis.ticktext) == ["1", "2"]
-    drawn = checked(
-        curves_figure(x, [("ReLU", x * 1.0, x * 0.0, "@relu", "solid")], (-0.75, -0.17))
-    )
+    curves = (Curve("relu", x * 1.0, x * 0.0),)
+    zoo = Zoo(x, curves, {}, x, (-0.75, -0.17), (0.0, 0.0), {}, findings=())
+    drawn = checked(curves_figure(zoo))
     assert "−0.1700 at −0.7500" in drawn.layout.annotations[2].text
     drawn = checked(surface_figure(x, np.outer(x - 1, x), "GEGLU", (x[:2], x[1:])))
     assert drawn.data[0].zmin == -drawn.data[0].zmax

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from ffnviz.analysis.gradients import vector_jacobian
 from ffnviz.analysis.measuring import Progress
-from ffnviz.analysis.needs import Capability, encoder_of
+from ffnviz.analysis.needs import encoder_of
 from ffnviz.analysis.number_format import short
 from ffnviz.jobs.run_queue import SERIAL_LOCK
 from ffnviz.models.encoder.block import Block
@@ -25,17 +25,14 @@ from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure
-from ffnviz.pictures.wording import Sentence, counted, number, quoted
+from ffnviz.pictures.wording import counted, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, number_slider
 
-NEEDS = (Capability.OURS,)
 SEED = 17
 LONGEST = 32  # tokens that are read; of a longer sentence, those up to the chosen one
 DIRECTIONS = 12  # random directions at an output, for an estimate of its gradient's norm
-WARM_UP = 3
-
-Map = Callable[[Tensor], Tensor]
+WARM_UP, RUNS = 3, 30
 
 
 class Recurrent(nn.Module):
@@ -71,11 +68,6 @@ class Recurrent(nn.Module):
         return torch.stack(states)
 
 
-def hidden_size(d_model: int, n_weights: int) -> int:
-    """The h whose d_model·h + h² is nearest to `n_weights`."""
-    return round((math.sqrt(d_model**2 + 4 * n_weights) - d_model) / 2)
-
-
 @dataclass(frozen=True)
 class Read:
     """The tokens that are read: the first of the sentence, or the last up to the chosen one."""
@@ -99,11 +91,11 @@ def _on_the_cpu(model: Network, block: int) -> Block:
 
 
 def recurrent_like(model: Network, block: int, gain: float, *, bends: bool) -> Recurrent:
-    """A recurrent network with as many weights as the block."""
-    encoder = encoder_of(model)
-    n_weights = _count(encoder.blocks[block])
-    d_model = encoder.config.d_model
-    return Recurrent(d_model, hidden_size(d_model, n_weights), gain, bends=bends)
+    """A recurrent network with about as many weights as the block."""
+    n_weights, d_model = _count(encoder_of(model).blocks[block]), model.sizes.d_model
+    # d_model · d_hidden + d_hidden² = n_weights
+    d_hidden = round((math.sqrt(d_model**2 + 4 * n_weights) - d_model) / 2)
+    return Recurrent(d_model, d_hidden, gain, bends=bends)
 
 
 def untrained_like(model: Network) -> Block:
@@ -136,7 +128,7 @@ def through_blocks(model: Network, block: int, read: Read) -> ThroughBlocks:
     )
 
 
-def arriving(f: Map, x: Tensor, directions: int = DIRECTIONS) -> Array:
+def arriving(f: Callable[[Tensor], Tensor], x: Tensor, directions: int = DIRECTIONS) -> Array:
     """‖∂ f(x) / ∂ x_j‖ (Frobenius) / √d_out for each j, (n,), estimated along random directions."""
     x = x.detach().clone().requires_grad_()
     with torch.enable_grad():
@@ -159,48 +151,36 @@ class Clock:
     recurrent: Array  # up to each token, (n,): the steps' medians, added up
     block: float  # for all tokens, a median
     weights: tuple[int, int]  # of the recurrent network, and of the block
-    repeats: int  # how often each was run
 
 
 @torch.no_grad()
-def read_against_the_clock(
-    model: Network,
-    trace: ForwardPass,
-    block: int,
-    token: int,
-    repeats: int,
-    progress: Progress = lambda _: None,
-) -> Clock:
-    """Both read the same tokens on the CPU, in turn, `repeats` times."""
-    read = what_is_read(trace, block, token)
-    module = _on_the_cpu(model, block)
-    recurrent = recurrent_like(model, block, 1.0, bends=True)
+def read_against_the_clock(run: Run, progress: Progress) -> Clock:
+    """Both read the same tokens on the CPU, in turn, RUNS times."""
+    block = run.state.block
+    read = what_is_read(run.trace, block, run.token)
+    module = _on_the_cpu(run.model, block)
+    recurrent = recurrent_like(run.model, block, 1.0, bends=True)
     x = module.attention_norm(read.x)
     steps, passes = [], []
-    for round_ in range(-WARM_UP, repeats):
-        step_times = _step_times(recurrent, x)
+    for round_ in range(-WARM_UP, RUNS):
+        state, step_times = recurrent.start(), []
+        for token in x:
+            start = perf_counter()
+            state = recurrent.step(state, token)
+            step_times.append(1_000 * (perf_counter() - start))
         start = perf_counter()
         module(read.x)
         end = perf_counter()
         if round_ >= 0:
             steps.append(step_times)
             passes.append(1_000 * (end - start))
-            progress((round_ + 1) / repeats)
+            progress((round_ + 1) / RUNS)
     weights = _count(recurrent), _count(module)
-    return Clock(np.median(steps, axis=0).cumsum(), float(np.median(passes)), weights, repeats)
+    return Clock(np.median(steps, axis=0).cumsum(), float(np.median(passes)), weights)
 
 
 def _count(module: nn.Module) -> int:
     return sum(weight.numel() for weight in module.parameters())
-
-
-def _step_times(recurrent: Recurrent, x: Tensor) -> list[float]:
-    state, times = recurrent.start(), []
-    for token in x:
-        start = perf_counter()
-        state = recurrent.step(state, token)
-        times.append(1_000 * (perf_counter() - start))
-    return times
 
 
 WIDTH = 0.36  # of a bar, in rows
@@ -255,7 +235,6 @@ GAINS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 GAIN = number_slider("gain", 1.0, GAINS, "gain of the RNN's W_h")
 PHI = choice_setting("rnn_phi", {"tanh": "tanh", "none": "none"}).with_control("φ of the RNN")
 SETTINGS = (GAIN, PHI)
-RUNS = 30
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -269,19 +248,26 @@ def clock(run: Run) -> Measurement[Clock]:
     soon = Soon("clock", "When an RNN and the block are done with each token", 520)
 
     def after(measured: Measured[Clock]) -> list[Cell]:
-        took, colour = measured.result, run.card.colour
-        head = Head(_of_clock(took), "clock", colour, under=measured_on(measured))
-        figure = clock_figure(_labels(run), took.recurrent, took.block, f"@{colour}")
+        ready, block = measured.result.recurrent, measured.result.block
+        n, took, finishes = len(ready), number(f"{ready[-1]:.2f} ms"), f"after {block:.2f} ms"
+        sentence = f"Reading 1 token takes an RNN {took}. The block finishes it {finishes}."
+        if n > 1:
+            sentence = (
+                f"Reading {n} tokens takes an RNN {took}: {n} steps, each waiting for the one "
+                f"before. The block finishes them all {finishes}."
+            )
+        rnn, own = (f"{weights / 1e6:.2f} million" for weights in measured.result.weights)
+        each = f"The RNN has {rnn} weights, the block {own}."
+        if rnn == own:
+            each = f"Each has {rnn} weights."
+        colour = run.card.colour
+        head = Head(f"{sentence} {each}", "clock", colour, under=measured_on(measured))
+        figure = clock_figure(_labels(run), ready, block, f"@{colour}")
         alt = "When the recurrent network and the block were done with each token."
         return [chart_cell(head, figure, alt, height=520)]
 
     doing = "An RNN and the block read the sentence …"
-    return Measurement("turns", setup, clocked, after, before=[soon], doing=doing)
-
-
-def clocked(run: Run, progress: Progress) -> Clock:
-    """The time that the RNN and the block take to read the sentence."""
-    return read_against_the_clock(run.model, run.trace, run.state.block, run.token, RUNS, progress)
+    return Measurement("turns", setup, read_against_the_clock, after, before=[soon], doing=doing)
 
 
 def gradient(run: Run, gain: float, phi: str) -> Cell:
@@ -293,50 +279,31 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
         blocks = run.subject.per_sentence(
             ("through blocks", block, run.token), lambda: through_blocks(run.model, block, read)
         )
+    if read.token:
+        others = np.delete(np.arange(len(labels)), read.token)
+        most = int(others[blocks.block[others].argmax()])
+        sentence = (
+            f"From {quoted(labels[read.token])} to {quoted(labels[0])}, "
+            f"{counted(read.token, 'step')} back, a gradient of length 1 becomes "
+            f"{number(short(float(recurrent[0])))} in the RNN, "
+            f"{short(float(blocks.untrained[0]))} in an untrained block. The trained one depends "
+            f"most on {quoted(labels[most])} ({short(float(blocks.block[most]))})."
+        )
+    else:
+        sentence = (
+            f"{quoted(labels[0])} is the first token, so there is nothing before it for an RNN to "
+            "forget. Choose a later one above."
+        )
     curves = [
         ("RNN, untrained", recurrent, "@text", "dash"),
         ("block, untrained", blocks.untrained, "@muted", "dot"),
         (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
     ]
-    head = Head(_of_gradient(labels, read.token, recurrent, blocks), "arrives", colour)
     alt = "The length at each token of a gradient of length 1 at the chosen token's output."
-    return chart_cell(head, arrives(labels, read.token, curves), alt, height=520)
+    drawn = arrives(labels, read.token, curves)
+    return chart_cell(Head(sentence, "arrives", colour), drawn, alt, height=520)
 
 
 def _labels(run: Run) -> list[str]:
     first = max(0, run.token + 1 - LONGEST)
     return run.labels[first : first + LONGEST]
-
-
-def _of_clock(result: Clock) -> Sentence:
-    n = len(result.recurrent)
-    took, finishes = number(f"{result.recurrent[-1]:.2f} ms"), f"after {result.block:.2f} ms"
-    rnn, block = (f"{weights / 1e6:.2f} million" for weights in result.weights)
-    each = f"The RNN has {rnn} weights, the block {block}."
-    if rnn == block:
-        each = f"Each has {rnn} weights."
-    if n == 1:
-        return f"Reading 1 token takes an RNN {took}. The block finishes it {finishes}. {each}"
-    return (
-        f"Reading {n} tokens takes an RNN {took}: {n} steps, each waiting for the one before. The "
-        f"block finishes them all {finishes}. {each}"
-    )
-
-
-def _of_gradient(
-    labels: list[str], token: int, recurrent: Array, blocks: ThroughBlocks
-) -> Sentence:
-    if token == 0:
-        return (
-            f"{quoted(labels[0])} is the first token, so there is nothing before it for an RNN to "
-            "forget. Choose a later one above."
-        )
-    steps = counted(token, "step")
-    others = np.delete(np.arange(len(labels)), token)
-    most = int(others[blocks.block[others].argmax()])
-    return (
-        f"From {quoted(labels[token])} to {quoted(labels[0])}, {steps} back, a gradient of length "
-        f"1 becomes {number(short(float(recurrent[0])))} in the RNN, "
-        f"{short(float(blocks.untrained[0]))} in an untrained block. The trained one depends most "
-        f"on {quoted(labels[most])} ({short(float(blocks.block[most]))})."
-    )

@@ -14,8 +14,8 @@ from torch import nn
 
 from ffnviz.analysis.cost import multiply_adds, parameters, shape_of
 from ffnviz.analysis.facts import everyday_sentences, is_held_out
-from ffnviz.analysis.lab.linearity import SHARES_HELD, Linearity, try_linearity
-from ffnviz.analysis.lab.positions import Positions, try_positions
+from ffnviz.analysis.lab.linearity import SHARES_HELD, try_linearity
+from ffnviz.analysis.lab.positions import try_positions
 from ffnviz.analysis.lab.residual import added_to_stream
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.number_format import short
@@ -65,16 +65,20 @@ def sheet(run: Run, _: Values) -> Sheet:
 def the_table(run: Run) -> Cell:
     """A row for each thing in which the two differ."""
     moved = cached_for_block(run, ("positions", "change"), try_positions)
-    bent = cached_for_block(run, ("linearity",), try_linearity)
-    word = run.labels[min(run.token, len(moved.ffn) - 1)]
-    others, hear, alone = mixed(moved, run.token)
-    table = rows(run, bent)
+    changed = min(run.token, len(moved.ffn) - 1)
+    is_other = np.arange(len(moved.ffn)) != changed
+    others = int(is_other.sum())
+    hear, alone = (
+        0 if each is None else int((each[changed][is_other] > SMALL).sum())
+        for each in (moved.attention, moved.ffn)
+    )
+    table = rows(run)
     sentence = "One token has no other to mix with: type a second word."
     if others:
         what = "other tokens that hear of it"
         table.append((what, f"{hear} of {others}", f"{alone} of {others}"))
         sentence = (
-            f"Another vector at {quoted(word)} changes attention's output at "
+            f"Another vector at {quoted(run.labels[changed])} changes attention's output at "
             f"{number(f'{hear} of {others}')} other token{'s' * (others > 1)}, and the FFN's at "
             f"{number(str(alone))}."
         )
@@ -87,9 +91,10 @@ def the_table(run: Run) -> Cell:
     return table_cell("beside-table", head, columns, table)
 
 
-def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
+def rows(run: Run) -> list[tuple[str, ...]]:
     """What holds of the block that is chosen, and what is measured on the sentence."""
     subject, n = experiment_subject(run), len(run.whole.tokens)
+    bent = cached_for_block(run, ("linearity",), try_linearity)
     off = {each.name: short(max(each.additivity, each.scaling), 2) for each in bent.tried}
     held, flat = off[SHARES_HELD], off["FFN without φ"]
     (weights, once), (_, twice) = costs(run, n), costs(run, 2 * n)
@@ -108,17 +113,6 @@ def rows(run: Run, bent: Linearity) -> list[tuple[str, ...]]:
         ("linear once …", f"its mixing is held: {held}", f"φ is left out: {flat}"),
         ("what it adds to this token's stream", *adds),
     ]
-
-
-def mixed(moved: Positions, token: int) -> tuple[int, int, int]:
-    """How many other tokens there are; how many move with this one in attention, and in the FFN."""
-    changed = min(token, len(moved.ffn) - 1)
-    others = np.arange(len(moved.ffn)) != changed
-    hear, alone = (
-        0 if each is None else int((each[changed][others] > SMALL).sum())
-        for each in (moved.attention, moved.ffn)
-    )
-    return int(others.sum()), hear, alone
 
 
 def costs(run: Run, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:

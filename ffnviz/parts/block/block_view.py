@@ -1,7 +1,7 @@
 """What the drawings of an encoder's and a decoder's block share."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -11,7 +11,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from ffnviz.analysis.lab.decoder import DecoderBlock, DecoderBlockRecord
-from ffnviz.analysis.needs import Capability, encoder_of
+from ffnviz.analysis.needs import encoder_of
 from ffnviz.analysis.sparsity import active, threshold_for
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.network import Network
@@ -20,12 +20,10 @@ from ffnviz.models.trace import BlockStages, ForwardPass
 from ffnviz.parts.sheet import set_to
 from ffnviz.pictures.block_picture import BlockActions, Station, Strip
 from ffnviz.pictures.plot import Array
-from ffnviz.pictures.wording import Sentence, counted, number, percent, quoted
+from ffnviz.pictures.wording import Sentence, counted, listed, number, percent, quoted
 from ffnviz.state.actions import ChooseBlock, ChooseToken, OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, count_setting
-
-NEEDS = (Capability.OURS,)
 
 
 class Kind(Enum):
@@ -259,14 +257,12 @@ def explanation(
 
 def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sentence:
     """How far each part of the block turns the token; the sentence begins with `start`."""
-    parts = start
-    for place, (what, angle) in enumerate(turns):
-        last, turned = place == len(turns) - 1, f"{angle:.0f}°"
-        if place:
-            parts += " and " if last else ", "
-        parts += f"the {what} turns {quoted(label)}" if place == 0 else f"the {what}"
-        parts += f" by {number(turned) if last else turned}"
-    return f"{parts}. Tokens mix only in attention; elsewhere each keeps to its lane."
+    *angles, last = [f"{angle:.0f}°" for _, angle in turns]
+    first, *others = [what for what, _ in turns]
+    whats = [f"{first} turns {quoted(label)}", *others]
+    pairs = zip(whats, [*angles, number(last)], strict=True)
+    parts = listed(f"the {what} by {angle}" for what, angle in pairs)
+    return f"{start}{parts}. Tokens mix only in attention; elsewhere each keeps to its lane."
 
 
 def _norm(vector: Array) -> float:
@@ -303,14 +299,13 @@ DOORS = {  # of a kind of station: the parts about it, each with its page and na
     ),
     Kind.SUM: (RESIDUAL, ("Ablate parts", "block", "strip"), LENS),
 }
-Vectors = Array
 
 
 def stations_of(
     computed: Sequence[MeasuredStation],  # in order
     token: int,
     passing: TokenInBlock,  # what the stations' sentences say of the token
-    start: Sequence[tuple[str, Vectors]],  # what the first sums up, by name; none after a block
+    start: Mapping[str, Array],  # what the first sums up, by name; none after a block
     ours: bool = True,  # for other networks the page Block has no other part
 ) -> list[Station]:
     """The stations as the picture takes them."""
@@ -358,18 +353,18 @@ def doors_of(kind: Kind, ours: bool) -> tuple[tuple[str, str, str], ...]:
 
 def _strips(
     station: MeasuredStation,
-    before: Vectors,
-    after: Vectors,
+    before: Array,
+    after: Array,
     token: int,
-    start: Sequence[tuple[str, Vectors]],
-    named: dict[str, Vectors],
+    start: Mapping[str, Array],
+    named: dict[str, Array],
     written: str,
 ) -> list[Strip]:
     match station.kind:
         case Kind.STREAM:
             parts = [
                 Strip("+" if place else "", name, vector, "start")
-                for place, (name, vector) in enumerate(start)
+                for place, (name, vector) in enumerate(start.items())
             ]
             return [*parts, Strip("=" if parts else "", "stream x", after, "start")]
         case Kind.NORM:
@@ -430,6 +425,6 @@ def leads(run: Run) -> tuple[str, str]:
     return before, f"On to block {block + 2}" if block + 1 < n_blocks else ""
 
 
-def as_array(tensor: Tensor) -> Vectors:
+def as_array(tensor: Tensor) -> Array:
     """A tensor's numbers in float32, for pictures."""
     return np.asarray(tensor.detach().float().cpu().numpy())

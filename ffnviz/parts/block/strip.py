@@ -12,7 +12,7 @@ from torch import Tensor
 
 from ffnviz.analysis.gradients import vector_jacobian
 from ffnviz.analysis.lab.residual import draw_by_glorot
-from ffnviz.analysis.needs import Capability, encoder_of
+from ffnviz.analysis.needs import encoder_of
 from ffnviz.analysis.number_format import short
 from ffnviz.jobs.run_queue import SERIAL_LOCK
 from ffnviz.models.encoder.block import Block
@@ -25,11 +25,10 @@ from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, Lines
-from ffnviz.pictures.wording import Sentence, counted, number, quoted
+from ffnviz.pictures.wording import Sentence, counted, listed, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, count_slider
 
-NEEDS = (Capability.OURS,)
 PARTS = ("attention", "ffn", "residual", "norm", "phi")
 D_MODEL, N_HEADS, D_FF = 128, 4, 512
 DEEPEST, DEPTH = 24, 12
@@ -241,7 +240,12 @@ def sheet(run: Run, values: Values) -> Sheet:
     first, last = (short(float(result.scale[at])) for at in (0, -1))
     grows = f"The root mean square of the stream goes from {first} to {number(last)}."
     scale = Head(grows, "scale", colour)
-    gradient = Head(_of_gradient(result, labels[token], depth), "strip-gradient", colour)
+    arrives = float(result.gradient[0])
+    reaches = (
+        f"A gradient of length 1 at {quoted(labels[token])} after block {depth} "
+        f"{'grows' if arrives > 1 else 'shrinks'} to {number(short(arrives))} at the input."
+    )
+    gradient = Head(reaches, "strip-gradient", colour)
     left = [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness]
     right = [
         curve(stacks, "scale", "root mean square", scale, 290),
@@ -261,17 +265,12 @@ def curve(
     return chart_cell(head, figure, f"{title}, after each block.", f"strip-{what}", height)
 
 
-def _listed(without: Sequence[str]) -> str:
-    *names, last = [NAMES[part] for part in without]
-    return f"{', '.join(names)} and {last}" if names else last
-
-
 def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
     depth = len(result.apart) - 1
     blocks = counted(depth, "untrained block")
     if len(result.cosines[0]) < 2:
         return "A single token has no other to be told apart from. Type a second word."
-    taken = f" without {_listed(without)}" if without else ""
+    taken = f" without {listed(NAMES[part] for part in without)}" if without else ""
     equal = result.apart[-1] < ROUNDING <= result.apart[0]
     return (
         f"After {blocks}{taken}, the tokens differ by {number(short(float(result.apart[-1])))} of "
@@ -286,12 +285,4 @@ def _of_likeness(result: Stack, depth: int) -> Sentence:
     return (
         f"At first, two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; "
         f"after block {depth}, of {number(f'{result.similarity[-1]:.3f}')}."
-    )
-
-
-def _of_gradient(result: Stack, label: str, depth: int) -> Sentence:
-    arrives = float(result.gradient[0])
-    return (
-        f"A gradient of length 1 at {quoted(label)} after block {depth} "
-        f"{'grows' if arrives > 1 else 'shrinks'} to {number(short(arrives))} at the input."
     )

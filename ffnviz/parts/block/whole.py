@@ -1,6 +1,5 @@
 """The encoder block as an interactive drawing."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from ffnviz.models.token_slice import index_in_full
@@ -56,7 +55,7 @@ def decoder_sheet(run: Run, values: Values) -> Sheet:
         f"decoder block {block} left it" if block else "its word's vector plus its position's",
         f"to decoder block {block + 2}" if after else TO_THE_WORDS,
     )
-    stations = view.stations_of(computed, token, passing, [])
+    stations = view.stations_of(computed, token, passing, {})
     head = min(values[view.HEAD], view.n_heads(stations))
     weights = next(each.weights for each in stations if each.name == "cross")
     said = view.attends_most(labels[token], run.labels, weights, token)
@@ -102,17 +101,21 @@ def sheet(run: Run, values: Values) -> Sheet:
         kept, record = slice(first, first + len(run.labels)), run.trace.blocks[block]
         computed = view.encoder_stations(record, norm_first=run.card.pre_norm, kept=kept)
     before, after = view.leads(run)
-    start: list[tuple[str, Array]] = []
+    start: dict[str, Array] = {}
+    enters = f"block {block} left it"
     if not block:
         parts = run.model.embedding_parts(run.trace, token)
-        start = [(name, view.as_array(vector)) for name, vector in parts.items()]
+        start = {name: view.as_array(vector) for name, vector in parts.items()}
+        enters = "its word's vector" if "word" in start else "its embedding"
+        if "position" in start:
+            enters = "its word's vector plus its position's"
     leaves = TO_THE_WORDS if run.card.has_word_head else "as the network's output"
     passing = view.TokenInBlock(
         run.labels[token],
         len(run.labels),
         view.awake_on(run, computed, token),
         run.card.phi.label,
-        f"block {block} left it" if block else _embedded([name for name, _ in start]),
+        enters,
         f"to block {block + 2}" if after else leaves,
         _norm_of(run),
         run.place - token if run.card.causal else n_hidden,
@@ -151,10 +154,3 @@ def _norm_of(run: Run) -> str:
         return "LayerNorm"
     norm = run.model.ffn(run.state.block).norm
     return "norm" if norm is None else "LayerNorm" if norm.centred else "RMSNorm"
-
-
-def _embedded(names: Sequence[str]) -> str:
-    """What a token's first vector is, from the names of its summands."""
-    if "position" in names:
-        return "its word's vector plus its position's"
-    return "its word's vector" if "word" in names else "its embedding"

@@ -5,7 +5,7 @@ fit, in closed form (random features: Rahimi & Recht 2008). Without φ, y is an 
 whatever d_ff is.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,7 +21,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, counted, number, percent
+from ffnviz.pictures.wording import Sentence, counted, listed, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 
@@ -341,14 +341,10 @@ def _figure(
 
 def what_it_takes(found: dict[str, Answer]) -> Cell:
     """What the bend alone does, what width does, and what the toys are."""
-
-    def listed(shares: Iterable[float]) -> str:
-        *first, last = map(percent, shares)
-        return f"{', '.join(first)} and {last}"
-
-    without = listed(answer.toy.without for answer in found.values())
+    without = listed(percent(answer.toy.without) for answer in found.values())
     bend, widest = (
-        listed(answer.fits[place].median for answer in found.values()) for place in (BEND_ALONE, -1)
+        listed(percent(answer.fits[place].median) for answer in found.values())
+        for place in (BEND_ALONE, -1)
     )
     return text_cell(
         "wider-toys",

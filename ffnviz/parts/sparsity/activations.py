@@ -1,13 +1,10 @@
 """All activation functions: their curves and slopes, and the gated ones as surfaces."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.zoo import Zoo, through_gate, visit_zoo
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.sparsity import threshold_for
@@ -20,7 +17,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import table_cell
-from ffnviz.pictures.wording import Sentence, number, percent, quoted, signed
+from ffnviz.pictures.wording import number, percent, quoted, signed
 from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values, choice_setting
 
@@ -82,37 +79,34 @@ def landing(trace: ForwardPass, block: int, token: int, edges: Array, threshold:
 
 
 def bend(
-    twin: str,
-    label: str,
-    curve: tuple[Array, Array, Array],
-    edges: Array,  # of the bins, (n + 1,)
-    shares: Array,  # of the sentence's values in each bin, (n,)
-    kept: NDArray[np.bool_],  # which bins φ leaves further from zero than the threshold
-    token: tuple[str, Array],  # the chosen one's label, escaped, and its shares
+    colour: str, label: str, phi: BendCurve, landed: Landing, threshold: float, token: str
 ) -> Figure:
-    """One activation function and what it meets."""
-    x, value, slope = curve
+    """One activation function and what it meets; `token` is the chosen one's label, escaped."""
+    edges = landed.edges
     middles = (edges[1:] + edges[:-1]) / 2
-    reach = [float(edges[0]), float(edges[-1])]
+    kept = np.abs(np.interp(middles, phi.x, phi.value)) > threshold
     # Filled steps, not bars: one path each instead of one a bin, which is drawn much quicker.
     line = {"color": "@text", "width": 2, "shape": "hvh"}
     steps: plot.Options = {"yaxis": "y2", "line": line}
     histogram = [
         {"type": "scatter", "mode": "lines", "name": name, "x": middles,
-         "y": np.where(selected, 100 * shares, 0), "yaxis": "y2", "fill": "tozeroy",
-         "fillcolor": colour, "line": {"shape": "hvh", "width": 0, "color": colour},
+         "y": np.where(selected, 100 * landed.shares, 0), "yaxis": "y2", "fill": "tozeroy",
+         "fillcolor": fill, "line": {"shape": "hvh", "width": 0, "color": fill},
          "showlegend": False}
-        for name, selected, colour in (("left near zero by φ", ~kept, "@muted/0.45"),
-                                       ("kept by φ", kept, f"@{twin}"))
+        for name, selected, fill in (("left near zero by φ", ~kept, "@muted/0.45"),
+                                     ("kept by φ", kept, f"@{colour}"))
     ]  # fmt: skip
+    alone = 100 * landed.token_shares
     return plot.figure(
         [
-            plot.line_trace(f"φ = {label}", x, value, f"@{twin}", 4),
-            plot.line_trace("slope φ′", x, slope, "@muted", 2.5, "dash"),
+            plot.line_trace(f"φ = {label}", phi.x, phi.value, f"@{colour}", 4),
+            plot.line_trace("slope φ′", phi.x, phi.slope, "@muted", 2.5, "dash"),
             *histogram,
-            plot.line_trace(f"{token[0]} alone", middles, 100 * token[1], "@text", 2, **steps),
+            plot.line_trace(f"{token} alone", middles, alone, "@text", 2, **steps),
         ],
-        plot.axis("pre-activation x W₁ + b₁", range=reach, anchor="y2"),
+        plot.axis(
+            "pre-activation x W₁ + b₁", range=[float(edges[0]), float(edges[-1])], anchor="y2"
+        ),
         plot.axis("φ(x)", domain=[0.46, 1], range=[-1.1, 3.2]),
         yaxis2=plot.axis("% of values", domain=[0, 0.36], rangemode="tozero"),
     )
@@ -132,44 +126,37 @@ def one_network(run: Run, traced: TracedModel) -> Cell:
     reaches = [value_range(each.trace, run.block_of(each)) for each in run.both]
     low, high = min(low for low, _ in reaches), max(high for _, high in reaches)
     edges = np.linspace(low, high, round((high - low) / BIN) + 1)
-    threshold = threshold_for(card.phi)
+    threshold, label = threshold_for(card.phi), card.phi.label
     landed = landing(traced.trace, block, token, edges, threshold)
-    phi = curve(card.phi, low, high)
-    at_middles = np.interp((edges[1:] + edges[:-1]) / 2, phi.x, phi.value)
-    label, of_phi = card.phi.label, (phi.x, phi.value, phi.slope)
-    alone = plot.isolated(plot.escaped(run.labels[run.token])), landed.token_shares
-    kept = np.abs(at_middles) > threshold
-    figure = bend(card.colour, label, of_phi, edges, landed.shares, kept, alone)
-    head = Head(_sentence(landed, label, block, threshold), "bend", card.colour)
+    where, below = f"In block {block + 1}, ", percent(landed.below_zero)
+    said = " of the pre-activations are below zero"
+    sentence = f"{where}{number(below)}{said}, and {label} sets every one of them to exactly 0."
+    if threshold:
+        near_zero = number(percent(landed.near_zero))
+        sentence = (
+            f"{where}{below}{said}, where {label} makes them small. {near_zero} of the activations "
+            f"are within {threshold:g} of zero, and {percent(landed.exactly_zero)} are exactly 0, "
+            "by rounding in float32."
+        )
+    named = plot.isolated(plot.escaped(run.labels[run.token]))
+    figure = bend(card.colour, label, curve(card.phi, low, high), landed, threshold, named)
     over = "over a histogram of this sentence's pre-activations"
     alt = f"The curve of {label} and its slope, {over}."
+    head = Head(sentence, "bend", card.colour)
     return chart_cell(head, figure, alt, key=f"bend-{card.id}", height=640)
 
 
-def _sentence(landed: Landing, label: str, block: int, threshold: float) -> Sentence:
-    where, below = f"In block {block + 1}, ", percent(landed.below_zero)
-    said = " of the pre-activations are below zero"
-    if threshold == 0:
-        return f"{where}{number(below)}{said}, and {label} sets every one of them to exactly 0."
-    return (
-        f"{where}{below}{said}, where {label} makes them small. "
-        f"{number(percent(landed.near_zero))} of the activations are within {threshold:g} of zero, "
-        f"and {percent(landed.exactly_zero)} are exactly 0, by rounding in float32."
-    )
-
-
-Curve = tuple[str, Array, Array, str, str]
-
-
-def curves_figure(x: Array, shown: Sequence[Curve], minimum: tuple[float, float]) -> Figure:
-    """φ, and beside it φ′; `minimum` is where GELU is least, and its value."""
+def curves_figure(zoo: Zoo) -> Figure:
+    """φ of all plain ones, and beside it φ′; GELU's minimum is marked."""
     traces: list[Trace] = []
     right = {"xaxis": "x2", "yaxis": "y2", "showlegend": False}
-    for label, value, slope, colour, dash in shown:
-        traces.append(plot.line_trace(label, x, value, colour, 3, dash, legendgroup=label))
-        of_slope: plot.Options = {"legendgroup": label, **right}
-        traces.append(plot.line_trace(f"{label}, slope", x, slope, colour, 3, dash, **of_slope))
-    at, least = minimum
+    for each in zoo.curves:
+        label, (colour, dash) = ACTIVATIONS[each.name].label, ACTIVATIONS[each.name].line
+        own: plot.Options = {"legendgroup": label}
+        traces.append(plot.line_trace(label, zoo.x, each.value, colour, 3, dash, **own))
+        own |= right
+        traces.append(plot.line_trace(f"{label}, slope", zoo.x, each.slope, colour, 3, dash, **own))
+    at, least = zoo.minimum
     least_at = f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−")
     arrow = {"ax": -60, "ay": -70, "showarrow": True, "arrowcolor": "@text", "font": {"size": 16}}
     return plot.figure(
@@ -216,37 +203,26 @@ GATE = choice_setting("gate", {"reglu": GATES["reglu"], **GATES}).with_control("
 def all_of_them(run: Run, _: Values) -> Sheet:
     """The curves of the plain ones over the verdicts on them."""
     zoo = cached_result(run, "zoo", visit_zoo)
-    return Sheet([row(all_curves(run, zoo)), row(claims(run, zoo.findings[1:]))])
-
-
-def gated(run: Run, values: Values) -> Sheet:
-    """What a gate does to the chosen token beside what a gated FFN costs."""
-    zoo, gate = cached_result(run, "zoo", visit_zoo), values[GATE]
-    costs = [claims(run, zoo.findings[:1]), parameters(run, zoo)]  # the first is about gated FFNs
-    return Sheet([row(one_gate(run, gate, zoo.gated[gate], zoo.axis), costs, widths=(1.2, 1))])
-
-
-def claims(run: Run, findings: Sequence[Finding]) -> Cell:
-    """The verdicts of some of the experiment's findings."""
-    return verdicts_of(run, "lab-zoo", findings)
-
-
-def all_curves(run: Run, zoo: Zoo) -> Cell:
-    """φ and φ′ of all plain ones."""
     at, least = zoo.minimum
     sentence = (
         f"GELU has its minimum at x = {signed(at)}: {number(f'{least:.4f}'.replace('-', '−'))}; "
         f"its tanh formula is off by at most {short(zoo.apart[0])}."
     )
-    lines = [
-        (ACTIVATIONS[c.name].label, c.value, c.slope, *ACTIVATIONS[c.name].line) for c in zoo.curves
-    ]
-    figure = curves_figure(zoo.x, lines, zoo.minimum)
     alt = "Every plain activation's curve, and its slope beside it."
-    return chart_cell(Head(sentence, "lab-curves", run.card.colour), figure, alt, height=400)
+    head = Head(sentence, "lab-curves", run.card.colour)
+    curves = chart_cell(head, curves_figure(zoo), alt, height=400)
+    return Sheet([row(curves), row(verdicts_of(run, "lab-zoo", zoo.findings[1:]))])
 
 
-def one_gate(run: Run, gate: str, surface: Array, axis: Array) -> Cell:
+def gated(run: Run, values: Values) -> Sheet:
+    """What a gate does to the chosen token beside what a gated FFN costs."""
+    zoo, gate = cached_result(run, "zoo", visit_zoo), values[GATE]
+    verdicts = verdicts_of(run, "lab-zoo", zoo.findings[:1])  # the first is about gated FFNs
+    cells = one_gate(run, zoo, gate), [verdicts, parameters(run, zoo)]
+    return Sheet([row(*cells, widths=(1.2, 1))])
+
+
+def one_gate(run: Run, zoo: Zoo, gate: str) -> Cell:
     """φ(g)·v as a surface, with the chosen token's own pairs of g and v on it."""
     name = ("gate", gate, run.state.block, run.token)
     result = run.subject.per_sentence(name, lambda: through_gate(experiment_subject(run), gate))
@@ -256,7 +232,7 @@ def one_gate(run: Run, gate: str, surface: Array, axis: Array) -> Cell:
         f"Of the {len(result.gate):,} gates of an untrained {label}, {closed} are closed "
         f"(exactly 0) at {quoted(run.labels[run.token])}, and {turned} flip the sign of v."
     )
-    figure = surface_figure(axis, surface, label, (result.gate, result.value))
+    figure = surface_figure(zoo.axis, zoo.gated[gate], label, (result.gate, result.value))
     alt = f"{label} as a surface over gate and value, with the chosen token's neurons as points."
     return chart_cell(Head(sentence, "lab-gate", run.card.colour), figure, alt, height=516)
 

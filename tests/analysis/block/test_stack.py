@@ -27,6 +27,7 @@ from ffnviz.parts.block.strip import (
 )
 from tests.analysis.networks import ours
 from tests.models.test_against_pytorch import theirs
+from tests.run_factory import run_of
 
 N = 6
 X = torch.randn(N, D_MODEL, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
@@ -229,7 +230,6 @@ def test_few_directions_estimate_it_and_below_a_gain_of_1_it_vanishes() -> None:
 
 
 def test_both_have_about_as_many_weights_and_are_the_same_each_time(tokenizer: Tokenizer) -> None:
-    assert against_rnn.hidden_size(512, 3_152_384) == 1_538
     model = ours(tokenizer)
     wanted = sum(weight.numel() for weight in model.encoder.blocks[0].parameters())
     got = sum(
@@ -265,16 +265,23 @@ def test_nothing_later_arrives_in_the_rnn_and_all_in_the_block(tokenizer: Tokeni
 
 def test_of_a_long_text_the_tokens_up_to_the_chosen_one_are_read(tokenizer: Tokenizer) -> None:
     model = ours(tokenizer)
-    trace, short = model.trace("a b c d e f g h i j " * 5), model.trace(TEXT)
+    trace = model.trace("a b c d e f g h i j " * 5)
     n = len(trace.tokens)
     read = against_rnn.what_is_read(trace, 0, n - 2)
     assert len(read.x) == against_rnn.LONGEST
     assert read.first == n - 1 - against_rnn.LONGEST
     assert torch.equal(read.x[read.token], trace.blocks[0].input[n - 2])
     assert against_rnn.what_is_read(trace, 0, 3).first == 0
+
+
+def test_the_clock_runs_on_with_every_step(
+    tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(against_rnn, "RUNS", 3)
     told: list[float] = []
-    found = against_rnn.read_against_the_clock(model, short, 0, 2, 3, told.append)
-    assert (np.diff(found.recurrent) > 0).all(), "the clock runs on with every step"
-    assert len(found.recurrent) == len(short.tokens)
+    run = run_of(ours(tokenizer), TEXT, token=2)
+    found = against_rnn.read_against_the_clock(run, told.append)
+    assert (np.diff(found.recurrent) > 0).all()
+    assert len(found.recurrent) == len(run.trace.tokens)
     assert found.block > 0
     assert told[-1] == 1
