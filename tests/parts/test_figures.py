@@ -81,8 +81,8 @@ def test_awake_has_a_line_for_each_twin_trained_and_not_in_each_block() -> None:
 
 
 def test_thresholds_concentrations_and_what_was_reached_are_marked() -> None:
-    curve = (np.array([0.1, 1.0]), np.array([0.5, 0.2]))
-    drawn = checked(threshold_figure({RELU: curve, GELU: curve}, 0.3))
+    curve = np.array([0.5, 0.2])
+    drawn = checked(threshold_figure(np.array([0.1, 1.0]), {RELU: curve, GELU: curve}, 0.3))
     assert drawn.layout.shapes[0].x0 == drawn.layout.shapes[0].x1 == 0.3
     shares = np.array([0.5, 0.75, 0.9, 1.0])  # of four neurons
     drawn = checked(concentration_figure({RELU: shares}, 0.25))
@@ -123,7 +123,7 @@ def legend_figures() -> dict[str, Figure]:
     panels = [(title, curves) for title in ("awake", "never")]
     return {
         "awake": awake_by_token({(TYPED, True): y[None], (TYPED, False): y[None]}, LABELS, 1, 9),
-        "threshold": threshold_figure({TYPED: (y, y)}, 0.1),
+        "threshold": threshold_figure(y, {TYPED: y}, 0.1),
         "kept": concentration_figure({TYPED: y}, 0.5),
         "reached": reached_figure({TYPED: y}, {TYPED: 0.9}, LABELS),
         "birth": birth(x, panels),
@@ -377,10 +377,11 @@ def test_lifted_points_widths_gates_and_memory_are_drawn_as_measured() -> None:
     assert (list(drawn.data[2].x), list(drawn.data[2].y)) == ([4], [90])
     checked(by_width_figure((1, 4), np.array([0, 0]), 0, 0, 1, "@relu"))
     x, one = np.array([-1.0, 0, 1]), np.ones(3)
-    drawn = checked(gate.draws(x, x, x / 2, one, np.stack([x, 0 * x]), 2))
+    drawn = checked(gate.draws(gate.Gate(x, x, x / 2, one, np.stack([x, 0 * x])), 2))
     np.testing.assert_allclose(drawn.data[0].y, [1, 2, 3, -1, -2, -3])
     assert drawn.data[1].x.size == 6
-    drawn = checked(gate.errors(np.array([1, 2, 4]), np.array([0.4, 0.2, 0.1]), one, 2))
+    n = len(gate.DRAWS)
+    drawn = checked(gate.errors(np.ones(n), 0.4 / np.arange(1, n + 1), 1))
     assert (list(drawn.data[2].x), list(drawn.data[2].y)) == ([2], [20])
     spread = [(2.0, 1.0, 4.0), (3.0, 3.0, 3.0)]
     drawn = checked(peaks_figure((8, 4), (2_000_000, 1_000_000), (2_000_000, 1_000_000), 4, "relu"))

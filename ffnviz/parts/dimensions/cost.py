@@ -8,6 +8,7 @@ import numpy as np
 
 from ffnviz.analysis.cost import (
     PRESETS,
+    Preset,
     Shape,
     ffn_share,
     memory,
@@ -34,7 +35,7 @@ from ffnviz.pictures import time_charts as figures
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure
-from ffnviz.pictures.wording import Sentence, counted, number, percent
+from ffnviz.pictures.wording import counted, number, percent
 from ffnviz.state.actions import Set
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, choice_setting, count_setting
@@ -50,13 +51,21 @@ def growth_sheet(run: Run, _: Values) -> Sheet:
 
     def cards(measured: Measured[tuple[Growth, Growth | None]]) -> tuple[Cell, Cell | Soon]:
         length, width = measured.result
-        runs = f"{RUNS} runs of each size, on random inputs: the sentence makes no difference."
-        by_length = Head(_length_sentence(length), "growth", colour, under=measured_on(measured))
-        first = curves(length, "tokens T", by_length)
+        sentence = (
+            f"With {length.sizes[-1] / length.sizes[0]:g} times as many tokens the FFN takes "
+            f"{number(f'{_slower(length, 1):.1f} times')} as long for one text, and "
+            f"{_slower(length, 32):.1f} times in a batch of 32."
+        )
+        head = Head(sentence, "growth", colour, under=measured_on(measured))
+        first = curves(length, "tokens T", head)
         if width is None:
             return first, wider
-        by_width = Head(_width_sentence(width), "width", colour, under=runs)
-        return first, curves(width, "d_ff", by_width)
+        sentence = (
+            f"With {width.sizes[-1] / width.sizes[0]:g} times as many neurons the FFN takes "
+            f"{number(f'{_slower(width, 1):.1f} times')} as long, on {WIDTH_TOKENS} tokens."
+        )
+        runs = f"{RUNS} runs of each size, on random inputs: the sentence makes no difference."
+        return first, curves(width, "d_ff", Head(sentence, "width", colour, under=runs))
 
     longer = Soon("growth", "How the time grows with the number of tokens")
     return Sheet([measured_row("growth", setup, both, cards, (longer, wider))])
@@ -71,32 +80,18 @@ def both(run: Run, progress: Progress) -> Iterator[tuple[Growth, Growth | None]]
     yield length, grow_with_width(model, RUNS, lambda share: progress(LENGTH_SHARE + rest * share))
 
 
+def _slower(grown: Growth, batch: int) -> float:
+    """How many times as long the FFN takes at the largest size as at the least."""
+    least, *_, largest = grown.times[f"FFN, batch {batch}"]
+    return largest.median / least.median
+
+
 def curves(grown: Growth, what: str, head: Head) -> Cell:
     """One quantity's curves."""
     times = {name: [s.quartiles for s in spreads] for name, spreads in grown.times.items()}
     figure = figures.growth(grown.sizes, times, what, head.accent)
     alt = f"Time against {what}, for batches of 1 and 32."
     return chart_cell(head, figure, alt, key=f"growth-{head.note}", height=560)
-
-
-def _length_sentence(grown: Growth) -> Sentence:
-    one, many = grown.times["FFN, batch 1"], grown.times["FFN, batch 32"]
-    times = grown.sizes[-1] / grown.sizes[0]
-    return (
-        f"With {times:g} times as many tokens the FFN takes "
-        f"{number(f'{one[-1].median / one[0].median:.1f} times')} as long for one text, and "
-        f"{many[-1].median / many[0].median:.1f} times in a batch of 32."
-    )
-
-
-def _width_sentence(grown: Growth) -> Sentence:
-    one = grown.times["FFN, batch 1"]
-    times = grown.sizes[-1] / grown.sizes[0]
-    return (
-        f"With {times:g} times as many neurons the FFN takes "
-        f"{number(f'{one[-1].median / one[0].median:.1f} times')} as long, on {WIDTH_TOKENS} "
-        "tokens."
-    )
 
 
 SHORT = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -203,18 +198,13 @@ LENGTHS = np.geomspace(1, 200_000, 81)
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The costs beside the FFNs' share as the sequence grows."""
-    shape = chosen_shape(values)
-    name = PRESETS[values[PRESET]].name
-    pictures = costs(run, name, shape, _details(values, shape)), share_against_length(run, shape)
-    return Sheet([row(*pictures, widths=(1.3,))], what_to_count(values, shape))
-
-
-def chosen_shape(values: Values) -> Shape:
-    """The preset's shape with what the sliders changed."""
-    shape = PRESETS[values[PRESET]].shape
+    preset = PRESETS[values[PRESET]]
     changed: dict[str, Any] = {name: values[size] for name, size in SIZES.items() if values[size]}
-    gated = shape.gated if values[GATED] == "preset" else values[GATED] == "gated"
-    return replace(shape, **changed, gated=gated)
+    if values[GATED] != "preset":
+        changed["gated"] = values[GATED] == "gated"
+    shape = replace(preset.shape, **changed)
+    cells = costs(run, preset, shape), share_against_length(run, shape)
+    return Sheet([row(*cells, widths=(1.3,))], what_to_count(values, shape))
 
 
 def what_to_count(values: Values, shape: Shape) -> list[Control]:
@@ -244,28 +234,24 @@ def what_to_count(values: Values, shape: Shape) -> list[Control]:
     ]
 
 
-def _details(values: Values, shape: Shape) -> Sentence:
-    preset, sizes = PRESETS[values[PRESET]], memory(shape)
+def costs(run: Run, preset: Preset, shape: Shape) -> Cell:
+    """Parameters and multiply-adds, part by part."""
+    count, work, size = parameters(shape), multiply_adds(shape), memory(shape)
+    share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
+    sentence = (
+        f"{preset.name}, with these sizes: the FFNs hold {number(percent(share))} of the "
+        f"parameters and do {percent(busy)} of the multiply-adds for "
+        f"{counted(shape.n_tokens, 'token')}."
+    )
     width, rest = divmod(shape.d_model, shape.n_heads)
     cross = f", {shape.n_cross} of them with cross-attention" if shape.n_cross else ""
     heads = f"each head is {width} wide"
     if rest:
         heads = f"{shape.d_model} cannot be split evenly among {shape.n_heads} heads"
-    return (
-        f"Weights: {_bytes(sizes['float32'])} in float32, {_bytes(sizes['float16'])} in float16 or "
+    under = (
+        f"Weights: {short(size['float32'])}B in float32, {short(size['float16'])}B in float16 or "
         f"bfloat16. {counted(shape.n_blocks, 'block')}{cross}; {heads}. {preset.name}: "
         f"{preset.source}."
-    )
-
-
-def costs(run: Run, name: str, shape: Shape, under: Sentence) -> Cell:
-    """Parameters and multiply-adds, part by part."""
-    count, work = parameters(shape), multiply_adds(shape)
-    share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
-    sentence = (
-        f"{name}, with these sizes: the FFNs hold {number(percent(share))} of the "
-        f"parameters and do {percent(busy)} of the multiply-adds for "
-        f"{counted(shape.n_tokens, 'token')}."
     )
     head = Head(sentence, "costs", run.card.colour, under=under)
     alt = "Parameters and multiply-adds of embedding, attention, FFN, LayerNorm and output."
@@ -289,7 +275,3 @@ def share_against_length(run: Run, shape: Shape) -> Cell:
     alt = "The FFNs' share of the multiply-adds against the length of the sequence."
     head = Head(sentence, "overtaking", run.card.colour)
     return chart_cell(head, figure, alt, key="share-against-length", height=330)
-
-
-def _bytes(size: int) -> str:
-    return f"{short(size)}B"

@@ -4,7 +4,7 @@ f(x) = 2 ReLU(x) − 4 ReLU(x − ½), k times, has 2ᵏ pieces on [0, 1] from 2
 of n units has at most n + 1 (Telgarsky 2016, arXiv:1602.04485).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -55,30 +55,23 @@ def switches(
     model: Network, trace: ForwardPass, block: int, ends: tuple[int, int], n: int = PLACES
 ) -> list[NDArray[np.int64]]:
     """Neurons that have switched at n points between two tokens: of a block, and of two."""
-    counts: list[NDArray[np.int64]] = [np.zeros(n, dtype=np.int64)]
-    for above_zero in _above_zero(model, trace, block, ends, n):
-        switched = (above_zero[1:] != above_zero[:-1]).sum(dim=-1).cpu().numpy()
-        counts.append(counts[-1] + np.concatenate([[0], switched.cumsum()]))
-    return counts[1:]
-
-
-def _above_zero(
-    model: Network, trace: ForwardPass, block: int, ends: tuple[int, int], n: int
-) -> Iterator[Tensor]:
-    """Whether each pre-activation is above zero in one block, and in the next, (n, d_ff) each."""
     share = torch.linspace(0, 1, n, device=trace.embedding.device)[:, None]
 
     def line(rows: Tensor) -> Tensor:
         return torch.lerp(rows[ends[0]], rows[ends[1]], share)
 
     stream = line(trace.blocks[block].middle)
+    counts: list[NDArray[np.int64]] = [np.zeros(n, dtype=np.int64)]
     for index in range(block, len(trace.blocks))[:2]:
         if index > block:  # what attention adds is interpolated too
             stream = stream + line(trace.blocks[index].middle - trace.blocks[block].output)
         view = model.ffn(index)
         record = view.stages(view.reads(stream))
-        yield record.pre_activation > 0
+        above_zero = record.pre_activation > 0  # (n, d_ff)
+        switched = (above_zero[1:] != above_zero[:-1]).sum(dim=-1).cpu().numpy()
+        counts.append(counts[-1] + np.concatenate([[0], switched.cumsum()]))
         stream = stream + record.output
+    return counts[1:]
 
 
 POWERS = [2**k for k in range(9)]
@@ -189,18 +182,15 @@ def in_the_network(run: Run, values: Values) -> Cell:
     counts = run.subject.per_sentence(
         ("switches", block, ends), lambda: switches(run.model, run.trace, block, (ends[0], ends[1]))
     )
-    curves = {f"FFN of block {block + 1}": (counts[0], "@muted")}
-    if counts[1:]:
-        name = f"of blocks {block + 1} and {block + 2}"
-        curves[name] = (counts[1], f"@{run.card.colour}")
     from_, to = (run.labels[end] for end in ends)
     sentence = f"On a line from {quoted(from_)} to {quoted(to)} block {block + 1}'s FFN "
+    curves = {f"FFN of block {block + 1}": (counts[0], "@muted")}
     first, *more = (counted(1 + int(each[-1]), "piece") for each in counts)
-    sentence += (
-        f"alone makes {first}; together with the next block's it makes {number(*more)}."
-        if more
-        else f"makes {number(first)}."
-    )
+    if more:
+        curves[f"of blocks {block + 1} and {block + 2}"] = (counts[1], f"@{run.card.colour}")
+        sentence += f"alone makes {first}; together with the next block's it makes {number(*more)}."
+    else:
+        sentence += f"makes {number(first)}."
     if not run.card.phi.exact_zeros:
         smooth = "so each piece bends smoothly into the next."
         sentence += f" {run.card.phi.label} has no corners, {smooth}"

@@ -91,17 +91,26 @@ def measure(run: Run, progress: Progress, n_tokens: int) -> Iterator[Memory]:
 
 def the_peaks(run: Run, result: Memory, place: int) -> Cell:
     """Bytes against tokens at a time."""
-    chunk = result.chunks[place]
+    chunk, sizes = result.chunks[place], run.model.sizes
     at_once, whole = f"All {result.n_tokens:,} tokens at once take ", _bytes(result.peaks[0])
     sentence = (
         f"{at_once}{whole} of activations; {chunk:,} at a time, "
         f"{number(_bytes(result.peaks[place]))}, of which "
-        f"{_bytes(4 * result.n_tokens * run.model.sizes.d_model)} is the output."
+        f"{_bytes(4 * result.n_tokens * sizes.d_model)} is the output."
     )
     if place == 0:
         times = f"{result.peaks[0] / result.weights:.1f} times"
         sentence = f"{at_once}{number(whole)} of activations, {times} the weights."
-    head = Head(sentence, "memory", run.card.colour, under=in_training(run, result))
+    per_token = result.kept / result.n_tokens / 4 / sizes.d_ff
+    in_training = (
+        f"In training a step keeps {_bytes(result.kept)} of this FFN for its gradients: "
+        f"{per_token:.0f} × d_ff numbers a token with {run.card.phi.label}. Chunks save none of "
+        "that, unless they are computed again when the gradients go back through the network. "
+        "The weights take "
+        f"{_bytes(result.weights)}. {RUNS} runs of each, on random inputs: the sentence makes no "
+        "difference."
+    )
+    head = Head(sentence, "memory", run.card.colour, under=in_training)
     figure = peaks_figure(result.chunks, result.peaks, result.expected, chunk, run.card.colour)
     alt = "The most bytes that the FFN's tensors take, by tokens at a time."
     return chart_cell(head, figure, alt, key="memory-peaks", height=560)
@@ -123,18 +132,5 @@ def the_times(run: Run, result: Memory, place: int, under: Sentence) -> Cell:
     return chart_cell(head, figure, alt, height=560)
 
 
-def in_training(run: Run, result: Memory) -> Sentence:
-    """What a training step keeps."""
-    per_token = result.kept / result.n_tokens / 4 / run.model.sizes.d_ff
-    return (
-        f"In training a step keeps {_bytes(result.kept)} of this FFN for its gradients: "
-        f"{per_token:.0f} × d_ff numbers a token with {run.card.phi.label}. Chunks save none of "
-        "that, unless they are computed again when the gradients go back through the network. "
-        "The weights take "
-        f"{_bytes(result.weights)}. {RUNS} runs of each, on random inputs: the sentence makes no "
-        "difference."
-    )
-
-
 def _bytes(size: int) -> str:
-    return f"{size / 1e6:,.1f} MB"
+    return f"{size / MEGA:,.1f} MB"

@@ -19,7 +19,7 @@ from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, Series, Trace
-from ffnviz.pictures.wording import Sentence, number, percent
+from ffnviz.pictures.wording import Sentence, listed, number, percent
 from ffnviz.state.actions import ChooseToken
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, number_slider
@@ -69,15 +69,20 @@ def birth(
     tokens: NDArray[np.integer], panels: Sequence[tuple[str, Mapping[tuple[Series, int], Array]]]
 ) -> Figure:
     """Percentages over the tokens seen, from 0, the first and last point marked, in two panels."""
-    millions = tokens / 1e6
+    millions, ends = tokens / 1e6, np.zeros(len(tokens))
+    ends[[0, -1]] = 11
     traces: list[Trace] = []
     axes, titles = {}, []
     for place, (title, curves) in enumerate(panels):
         y = f"y{place + 1}"
         for (series, block), values in curves.items():
             name = f"{plot.escaped(series.label)}, block {block + 1}"
-            dash = DASHES[block % len(DASHES)]
-            traces.append(_curve(name, series.colour, millions, values, y, dash, place == 0))
+            colour, dash = f"@{series.colour}", DASHES[block % len(DASHES)]
+            traces.append(plot.line_trace(
+                name, millions, values, colour, 3, dash, mode="lines+markers", yaxis=y,
+                showlegend=place == 0, marker={"size": ends, "color": colour},
+                hovertemplate="%{y:.3g} at %{x:.1f} million tokens<extra>%{fullData.name}</extra>",
+            ))  # fmt: skip
         axes[f"yaxis{place + 1}"] = plot.axis(
             "%", domain=list(DOMAINS[place]), rangemode="tozero", nticks=4
         )
@@ -102,17 +107,6 @@ def birth(
         shapes=bands,
         annotations=[*titles, *notes],
     )
-
-
-def _curve(
-    name: str, accent: str, x: Array, y: Array, y_axis: str, dash: str, in_legend: bool
-) -> Trace:
-    ends = np.zeros(len(x))
-    ends[[0, -1]] = 11
-    hover = "%{y:.3g} at %{x:.1f} million tokens<extra>%{fullData.name}</extra>"
-    return plot.line_trace(name, x, y, f"@{accent}", 3, dash, mode="lines+markers", yaxis=y_axis,
-                           showlegend=in_legend, marker={"size": ends, "color": f"@{accent}"},
-                           hovertemplate=hover)  # fmt: skip
 
 
 PUBLISHED = (
@@ -169,7 +163,15 @@ def dead(run: Run, _: Values) -> Sheet:
             f"{card.label}, block {block + 1}, never above zero on "
             f"{records[card].final_n_tokens:,} tokens of books it did not train on: {shown}{more}. "
         )
-    sentence = _dead_sentence(run, len(reach[here][1]), len(never[here]))
+    on_none, in_books = len(reach[here][1]), len(never[here])
+    books = "each rises above zero in some book."
+    if in_books:
+        books = f"on no token of whole books, {in_books:,} ({percent(in_books / d_ff)})."
+    neurons = number(f"{on_none:,} of {d_ff:,} neurons ({percent(on_none / d_ff)})")
+    sentence = (
+        f"In block {block + 1} of {here.label}, {neurons} {'is' if on_none == 1 else 'are'} above "
+        f"zero on no token of this sentence; {books}"
+    )
     figure = reached_figure(
         {card: shares for card, (shares, _) in reach.items()},
         {card: 1 - len(units) / d_ff for card, units in never.items()},
@@ -178,18 +180,6 @@ def dead(run: Run, _: Values) -> Sheet:
     alt = "The share of neurons above zero at least once, token after token, for each network."
     chart = chart_cell(Head(sentence, "never", here.colour, under=under), figure, alt, height=560)
     return Sheet([row(chart)])
-
-
-def _dead_sentence(run: Run, here: int, in_books: int) -> Sentence:
-    d_ff = run.model.sizes.d_ff
-    neurons = f"{here:,} of {d_ff:,} neurons ({percent(here / d_ff)})"
-    books = "each rises above zero in some book."
-    if in_books:
-        books = f"on no token of whole books, {in_books:,} ({percent(in_books / d_ff)})."
-    return (
-        f"In block {run.state.block + 1} of {run.card.label}, {number(neurons)} "
-        f"{'is' if here == 1 else 'are'} above zero on no token of this sentence; {books}"
-    )
 
 
 LOOKS = {True: ("solid", "circle", 3), False: ("dot", "circle-open", 1.5)}
@@ -238,11 +228,11 @@ def awake_by_token(
     )
 
 
-def threshold_figure(curves: Mapping[Series, tuple[Array, Array]], threshold: float) -> Figure:
+def threshold_figure(x: Array, shares: Mapping[Series, Array], threshold: float) -> Figure:
     """The share of values beyond a threshold, a curve a network, the slider's place marked."""
     hover = "%{y:.1f}% beyond %{x:.3g}<extra></extra>"
     traces = []
-    for series, (x, y) in curves.items():
+    for series, y in shares.items():
         name, colour = plot.escaped(series.label), f"@{series.colour}"
         traces.append(plot.line_trace(name, x, 100 * y, colour, 4, hovertemplate=hover))
     return plot.figure(
@@ -312,16 +302,17 @@ def by_token(run: Run, threshold: float) -> Cell:
 
 def against_threshold(run: Run, threshold: float) -> Cell:
     """How the share depends on what counts as near zero."""
-    curves = {}
-    sentence = ""
-    for traced in run.both:
-        shares = share_against_threshold(traced.trace, run.block_of(traced), CURVE)
-        curves[traced.card] = (CURVE, shares)
+    curves = {
+        each.card: share_against_threshold(each.trace, run.block_of(each), CURVE)
+        for each in run.both
+    }
+    parts = []
+    for card, shares in curves.items():
         share = percent(np.interp(threshold, CURVE, shares))
-        told = share if sentence else number(share, traced.card.colour)
-        sentence += f"{' and ' if sentence else ''}{told} of {traced.card.label}'s activations"
-    sentence += f" are further than {threshold:g} from zero."
-    figure = threshold_figure(curves, threshold)
+        told = share if parts else number(share, card.colour)
+        parts.append(f"{told} of {card.label}'s activations")
+    sentence = f"{listed(parts)} are further than {threshold:g} from zero."
+    figure = threshold_figure(CURVE, curves, threshold)
     alt = "The share of hidden values beyond a threshold, for thresholds from 0.001 to 10."
     return chart_cell(
         Head(sentence, "threshold", "text"), figure, alt, key="against-threshold", height=600

@@ -5,7 +5,6 @@ from math import log2
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 from ffnviz.analysis.needs import Capability, require
@@ -42,9 +41,8 @@ class Gate:
 
 @dataclass(frozen=True)
 class GatedToken:
-    """One token's FFN output with random gates, compared with GELU's."""
+    """One token's FFN output with the mean of so many draws of random gates as DRAWS says."""
 
-    draws: NDArray[np.int64]  # the numbers of draws that were averaged, (k,)
     errors: Array  # ‖output − exact‖ / ‖exact‖ for each number, (k,)
     expected: Array  # the root mean square of this error in expectation, (k,)
     outputs: Tensor  # the FFN's output for each number, (k, d_model)
@@ -96,7 +94,6 @@ def gated_token(
     length = exact.norm().clamp_min(1e-30)
     one = (z.square() * share * (1 - share) * values.square().sum(dim=-1)).sum().sqrt() / length
     return GatedToken(
-        np.array(DRAWS),
         ((outputs - exact).norm(dim=-1) / length).numpy(),
         float(one) / np.sqrt(DRAWS),
         outputs.float(),
@@ -105,20 +102,22 @@ def gated_token(
     )
 
 
-def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: int) -> Figure:
+def draws(drawn: Gate, n: int) -> Figure:
     """Single draws as points, their mean as a line, the band it should lie in."""
-    band = np.concatenate([gelu + 2 * error, (gelu - 2 * error)[::-1]])
+    x, above, below = drawn.x, drawn.gelu + 2 * drawn.error, drawn.gelu - 2 * drawn.error
+    pale = f"@muted/{min(0.5, 1.2 / len(drawn.single) + 0.06):.2f}"
     return figure(
         [
             {"type": "scatter", "mode": "lines", "name": "two standard errors around it",
-             "x": np.concatenate([x, x[::-1]]), "y": band, "fill": "toself",
+             "x": np.concatenate([x, x[::-1]]), "y": np.concatenate([above, below[::-1]]),
+             "fill": "toself",
              "fillcolor": "@gelu/0.15", "line": {"width": 0, "color": "@gelu/0.15"},
              "hoverinfo": "skip"},
             {"type": "scatter", "mode": "markers", "name": "single draws: 0 or x",
-             "x": np.tile(x, len(single)), "y": single.ravel(), "hoverinfo": "skip",
-             "marker": {"size": 5, "color": f"@muted/{min(0.5, 1.2 / len(single) + 0.06):.2f}"}},
-            line_trace("GELU", x, gelu, "@gelu", 6),
-            line_trace(f"mean of {counted(n, 'draw')}", x, mean, "@text", 2),
+             "x": np.tile(x, len(drawn.single)), "y": drawn.single.ravel(), "hoverinfo": "skip",
+             "marker": {"size": 5, "color": pale}},
+            line_trace("GELU", x, drawn.gelu, "@gelu", 6),
+            line_trace(f"mean of {counted(n, 'draw')}", x, drawn.mean, "@text", 2),
         ],
         axis("x", range=[float(x[0]), float(x[-1])]),
         axis("x · gate", range=[-3.6, 3.6]),
@@ -126,16 +125,16 @@ def draws(x: Array, gelu: Array, mean: Array, error: Array, single: Array, n: in
     )  # fmt: skip
 
 
-def errors(draws: NDArray[np.integer], measured: Array, expected: Array, n: int) -> Figure:
-    """The output's error against the number of draws, both logarithmic."""
-    at = int(np.abs(draws - n).argmin())
+def errors(expected: Array, measured: Array, place: int) -> Figure:
+    """The output's error against the DRAWS, in percent, both logarithmic; one is marked."""
+    n, off = np.array(DRAWS), 100 * measured
     return figure(
         [
-            line_trace("expected: falls as 1/√n", draws, 100 * expected, "@muted", 2, "dash",
+            line_trace("expected: falls as 1/√n", n, 100 * expected, "@muted", 2, "dash",
                        hoverinfo="none"),
-            line_trace("drawn", draws, 100 * measured, "@gelu", 3, dots=8,
+            line_trace("drawn", n, off, "@gelu", 3, dots=8,
                        hovertemplate="%{x:,} draws: %{y:.3g}%<extra></extra>"),
-            ring(counted(n, "draw"), draws[at : at + 1], 100 * measured[at : at + 1], "@gelu", 15),
+            ring(counted(DRAWS[place], "draw"), n[[place]], off[[place]], "@gelu", 15),
         ],
         log_axis("draws n", [4**k for k in range(6)]),
         axis("output off by, %", type="log", dtick=1),
@@ -151,7 +150,10 @@ SETTINGS = (N_DRAWS, SEED)
 def sheet(run: Run, values: Values) -> Sheet:
     """The gate on a line, the FFN with such gates, and what the network then says."""
     place = round(log2(values[N_DRAWS]))  # all draws are powers of two
-    seed, traced = values[SEED], with_gelu(run)
+    seed, networks = values[SEED], (run.subject, *run.both)
+    # The network with GELU, if there is one: its weights were trained for these gates' mean.
+    with_gelu = [each for each in networks if each.card.phi.name.startswith("gelu")]
+    traced = with_gelu[0] if with_gelu else run.subject
     token, block = int(run.tokens_of(traced)[run.token]), run.block_of(traced)
     gated = traced.per_sentence(
         ("gates", block, token, seed),
@@ -164,14 +166,6 @@ def sheet(run: Run, values: Values) -> Sheet:
     return Sheet([row(on_a_line(DRAWS[place], seed), ffn, widths=(1.1, 1))], [N_DRAWS, again])
 
 
-def with_gelu(run: Run) -> TracedModel:
-    """The network with GELU, if there is one: its weights were trained for these gates' mean."""
-    for traced in (run.subject, *run.both):
-        if traced.card.phi.name.startswith("gelu"):
-            return traced
-    return run.subject
-
-
 def on_a_line(n: int, seed: int) -> Cell:
     """The gate over inputs from −3.5 to 3.5."""
     line = gate(n, seed)
@@ -181,9 +175,8 @@ def on_a_line(n: int, seed: int) -> Cell:
         f"{number(percent(within), 'gelu')} of the inputs in the picture the mean of "
         f"{counted(n, 'draw')} is within two standard errors of it."
     )
-    drawn = draws(line.x, line.gelu, line.mean, line.error, line.single, n)
     alt = "Draws of x times a random gate, their mean, and GELU."
-    return chart_cell(Head(sentence, "gate", "gelu"), drawn, alt, height=580)
+    return chart_cell(Head(sentence, "gate", "gelu"), draws(line, n), alt, height=580)
 
 
 def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -> Cell:
@@ -194,7 +187,7 @@ def closing_in(traced: TracedModel, gated: GatedToken, token: int, place: int) -
         f"the mean of {counted(DRAWS[place], 'draw')}, by "
         f"{number(percent(float(gated.errors[place])), 'gelu')}."
     )
-    drawn = errors(gated.draws, gated.errors, gated.expected, DRAWS[place])
+    drawn = errors(gated.expected, gated.errors, place)
     alt = "How far the FFN's output is from GELU's against the number of draws."
     return chart_cell(Head(sentence, "gate-errors", "gelu"), drawn, alt, height=290)
 

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ffnviz.analysis.lab.width import SHARES, Cut, Width, try_width
+from ffnviz.analysis.lab.width import SHARES, Width, try_width
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.neurons.memory import row_norms
@@ -24,7 +24,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, Series
 from ffnviz.pictures.text import table_cell
-from ffnviz.pictures.wording import counted, number, percent, quoted
+from ffnviz.pictures.wording import counted, listed, number, percent, quoted
 from ffnviz.state.run import Run, TracedModel
 from ffnviz.state.settings import Values, nearest, number_slider
 
@@ -69,13 +69,17 @@ def curve(run: Run, width: Width, place: int) -> Cell:
     """How far the prediction moves, against d_ff."""
     cut, random = width.important[place], width.random[place]
     sentence = (
-        f"With {cut.d_ff:,} neurons in each block the prediction moves by {number(_nats(cut))} if "
-        f"they are the most important, and by {_nats(random)} if they are drawn at random."
+        f"With {cut.d_ff:,} neurons in each block the prediction moves by "
+        f"{number(f'{short(cut.divergence)} nats')} if they are the most important, and by "
+        f"{short(random.divergence)} nats if they are drawn at random."
     )
     widths = np.array([each.d_ff for each in width.important])
+    by_importance, at_random = (
+        np.array([each.divergence for each in cuts]) for cuts in (width.important, width.random)
+    )
     series = {
-        "in order of importance": (_divergences(width.important), f"@{run.card.colour}", "solid"),
-        "at random": (_divergences(width.random), "@muted", "dash"),
+        "in order of importance": (by_importance, f"@{run.card.colour}", "solid"),
+        "at random": (at_random, "@muted", "dash"),
     }
     marks = [int(n) for n in widths[::2]]
     named = [f"{n:,}" for n in marks]
@@ -116,17 +120,9 @@ def saved(run: Run, width: Width, place: int) -> Cell:
     return table_cell("lab-saved", Head("", "", run.card.colour), ["one FFN", *d_ff, "saved"], rows)
 
 
-def _divergences(cuts: tuple[Cut, ...]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    return np.array([cut.divergence for cut in cuts])
-
-
-def _nats(cut: Cut) -> str:
-    return f"{short(cut.divergence)} nats"
-
-
 NEEDS = (Capability.WORD_HEAD,)
 RANDOM_SEED = 0
-WORDS = 10
+WORDS = 10  # that are predicted
 
 
 @dataclass(frozen=True)
@@ -239,7 +235,7 @@ def what_they_carry(run: Run, share: float) -> Cell:
         told = number(carried, card.colour) if card is run.card else carried
         parts.append(f"{told} of what {card.label} writes")
     start = f"Each token's strongest {100 * share:g}% of block {block + 1}'s neurons carry"
-    sentence = f"{start} {' and '.join(parts)}."
+    sentence = f"{start} {listed(parts)}."
     figure = concentration_figure(curves, share)
     alt = "The share of what each network's FFN writes that its strongest neurons carry."
     return chart_cell(Head(sentence, "concentration", "text"), figure, alt, height=600)
