@@ -6,7 +6,9 @@ import pytest
 from ffnviz.analysis.lab.fitting import Approximation, Fit
 from ffnviz.analysis.lab.residual import Dropout
 from ffnviz.analysis.lab.zoo import Curve, Zoo
-from ffnviz.analysis.writing import Distribution
+from ffnviz.analysis.lens import Reading
+from ffnviz.analysis.prediction import Prediction
+from ffnviz.analysis.writing import Distribution, GeneratedToken
 from ffnviz.parts.dimensions.cost import costs_figure, share_figure, short
 from ffnviz.parts.dimensions.flow import SHOWN, flow, shared_weights
 from ffnviz.parts.dimensions.memory import peaks_figure, times_figure
@@ -275,18 +277,19 @@ def test_the_distribution_what_is_written_and_the_lens_show_words_as_text() -> N
     np.testing.assert_allclose(drawn.data[1].y, [70, 30])
     assert drawn.data[0].text[0] == "&lt;a&gt;"
     assert drawn.layout.shapes[0].x0 == 2.5
-    figure = steps([" <i>", "b"], np.array([0.5, 0.25]), 1, "relu")
+    written = [GeneratedToken(7, " <i>", 0.5, 1.0, 9), GeneratedToken(8, "b", 0.25, 1.0, 9)]
+    figure = steps(written, 1, "relu")
     drawn = checked(figure)
     np.testing.assert_allclose(drawn.data[0].y, [50, 25])
     assert drawn.layout.xaxis.ticktext[0] == "&lt;i&gt;"
     assert figure["data"][0]["marker"]["color"] == ["@muted/0.6", "@relu"]
-    drawn = checked(
-        early_words_figure(
-            ["s", "t"], [["<a>", "b"], ["c", "d"]], np.array([[0.5, 0.1], [0.9, 0.0]]), "relu"
-        )
-    )
+    readings = [
+        Reading(stage, Prediction(words, np.arange(2), np.array(shares, np.float32)), 0.5, 1)
+        for stage, words, shares in (("s", ("<a>", "b"), (0.5, 0.1)), ("t", ("c", "d"), (0.9, 0.0)))
+    ]
+    drawn = checked(early_words_figure(readings, "relu"))
     assert drawn.data[0].text[0][0] == "&lt;a&gt;<br><b>50%</b>"
-    np.testing.assert_allclose(drawn.data[0].z, [[50, 10], [90, 0]])
+    np.testing.assert_allclose(drawn.data[0].z, [[50, 10], [90, 0]], rtol=1e-6)
 
 
 def test_times_stand_in_order_with_their_quartiles_and_devices_side_by_side() -> None:

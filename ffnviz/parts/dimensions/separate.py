@@ -44,6 +44,10 @@ class Points:
         """The points in the square from −1 to 1, (n, 2)."""
         return self.places / (SIDE - 1) * 2 - 1
 
+    def as_tensors(self) -> tuple[Tensor, Tensor]:
+        """`xy`, and the classes as ±1, (n,)."""
+        return torch.from_numpy(self.xy), torch.from_numpy(np.where(self.first, 1.0, -1.0))
+
 
 def of_xy(one: Array, other: Array) -> Points:
     """Two classes of points in the square from −1 to 1, (n, 2) each, moved to the grid."""
@@ -91,6 +95,7 @@ def best_line(points: Points) -> int:
     Every division by a line is one by a line through two points, slightly rotated; all are tried.
     """
     first, n = points.first, len(points.first)
+    target = np.where(first, 1, -1)[:, None]
     best = max(int(first.sum()), int((~first).sum()))
     places = np.unique(points.places, axis=0)
     for place in range(len(places) - 1):
@@ -98,21 +103,14 @@ def best_line(points: Points) -> int:
         others = places[place + 1 :] - places[place]
         shortest = others // np.gcd(np.abs(others[:, 0]), np.abs(others[:, 1]))[:, None]
         directions = np.unique(shortest, axis=0)  # each once, (k, 2)
-        for direction in directions[_at_most(steps, first, directions) > best]:
+        side = np.sign(steps @ np.stack([-directions[:, 1], directions[:, 0]]))  # (n, k)
+        right, wrong = (side == target).sum(axis=0), (side == -target).sum(axis=0)
+        at_most = n - np.minimum(right, wrong)  # if all points on a line could be right
+        for direction in directions[at_most > best]:
             best = max(best, _best_along(steps, first, direction))
         if best == n:
             break
     return best
-
-
-def _at_most(
-    steps: NDArray[np.int64], first: NDArray[np.bool_], directions: NDArray[np.int64]
-) -> NDArray[np.int64]:
-    """An upper bound for lines close to each direction, (k,): points on it count as right."""
-    side = np.sign(steps @ np.stack([-directions[:, 1], directions[:, 0]]))  # (n, k)
-    target = np.where(first, 1, -1)[:, None]
-    right, wrong = (side == target).sum(axis=0), (side == -target).sum(axis=0)
-    return np.asarray(len(first) - np.minimum(right, wrong))
 
 
 def _best_along(
@@ -190,29 +188,27 @@ def separate(points: Points, phi: str, d_ff: int, draw: int, trained: bool) -> S
     With `trained`, Adam then trains all weights on the logistic loss. `phi` is a name in PHIS, and
     `draw` numbers the random draws.
     """
-    x, target = _as_tensors(points)
+    x, target = points.as_tensors()
     layers = _random_layers(d_ff, phi, draw, x, target)
     if trained and len(x):
         layers = _train(layers, x, target)
-    side = torch.linspace(-1, 1, GRID, dtype=torch.float64)
-    grid = torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
-    score = layers.score(grid).reshape(GRID, GRID).float().numpy()
+    score = layers.score(square_grid(GRID)).reshape(GRID, GRID).float().numpy()
     right, (away, across) = layers.right(x, target), _along_the_cut(layers, x)
     return Separated(right, score, layers.weight.numpy(), layers.bias.numpy(), away, across)
+
+
+def square_grid(n: int) -> Tensor:
+    """A grid of n × n points over the square, the lowest row first, (n², 2)."""
+    side = torch.linspace(-1, 1, n, dtype=torch.float64)
+    return torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
 
 
 @torch.no_grad()
 def by_width(points: Points, phi: str, widths: Sequence[int], draw: int) -> NDArray[np.int64]:
     """The number of points on their class's side with a random W₁ of each width, (n_widths,)."""
-    x, target = _as_tensors(points)
-    return np.array(
-        [_random_layers(d_ff, phi, draw, x, target).right(x, target) for d_ff in widths]
-    )
-
-
-def _as_tensors(points: Points) -> tuple[Tensor, Tensor]:
-    """The points, (n, 2), and their classes as ±1, (n,)."""
-    return torch.from_numpy(points.xy), torch.from_numpy(np.where(points.first, 1.0, -1.0))
+    x, target = points.as_tensors()
+    fits = [_random_layers(d_ff, phi, draw, x, target) for d_ff in widths]
+    return np.array([layers.right(x, target) for layers in fits])
 
 
 def _random_layers(d_ff: int, phi: str, draw: int, x: Tensor, target: Tensor) -> _Layers:
@@ -374,8 +370,8 @@ def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
     shape = values[SHAPE]
     if shape not in PRESETS:
         own = values[POINTS]
-        places = np.array([point[:2] for point in own], dtype=np.int64).reshape(-1, 2)
-        return Points(places, np.array([point[2] for point in own], dtype=bool)), own
+        columns = np.array(own, dtype=np.int64).reshape(-1, 3)
+        return Points(columns[:, :2], columns[:, 2] > 0), own
     points = PRESETS[shape]()
     rows = zip(points.places.tolist(), points.first.tolist(), strict=True)
     return points, tuple((x, y, first) for (x, y), first in rows)

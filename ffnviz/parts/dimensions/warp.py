@@ -4,7 +4,7 @@ W₁ keeps a plane flat; φ bends it along the line on which each neuron's pre-a
 ReLU the FFN is linear on each piece between these lines (Montúfar et al. 2014).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -26,7 +26,7 @@ from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import Sentence, counted, number, percent
 from ffnviz.state.run import Run
-from ffnviz.state.settings import Setting, Values, choice_setting, count_slider, number_slider
+from ffnviz.state.settings import Values, choice_setting, count_slider, number_slider
 
 NEEDS = (Capability.PLAIN_FFN,)
 CELLS = 36  # along each edge of the square
@@ -78,7 +78,12 @@ def warp(model: Network, block: int, inputs: Tensor, phi: Activation, n_neurons:
     require(model, NEEDS)
     ffn = model.ffn(block)
     origin, axes, tokens = _plane(inputs.cpu().double())
-    corners, plane = _square(tokens)
+    low, high = tokens.min(dim=0).values, tokens.max(dim=0).values
+    half, middle = MARGIN * (high - low).max() / 2, (low + high) / 2
+    corners = torch.stack([middle - half, middle + half])
+    side = torch.linspace(-1, 1, CELLS + 1, dtype=torch.float64) * half
+    square = torch.meshgrid(middle[0] + side, middle[1] + side, indexing="xy")
+    plane = torch.stack(square, dim=-1)  # (rows, columns, 2)
     coarse = plane[::COARSE, ::COARSE].flatten(0, 1)
     # In float32: in float64 the weights of all neurons would be 16 MB.
     slopes, start = _reads(ffn, origin.float(), axes.float())
@@ -135,15 +140,6 @@ def _plane(inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
             axes = torch.cat([axes, rest[None] / rest.norm()])
             basis.append(other)
     return origin, axes, (torch.stack(basis) - origin) @ axes.mT
-
-
-def _square(tokens: Tensor) -> tuple[Tensor, Tensor]:
-    """The corners of the square around the tokens, (2, 2), and its points, (rows, columns, 2)."""
-    low, high = tokens.min(dim=0).values, tokens.max(dim=0).values
-    half, middle = MARGIN * (high - low).max() / 2, (low + high) / 2
-    side = torch.linspace(-1, 1, CELLS + 1, dtype=torch.float64) * half
-    x, y = torch.meshgrid(middle[0] + side, middle[1] + side, indexing="xy")
-    return torch.stack([middle - half, middle + half]), torch.stack([x, y], dim=-1)
 
 
 def _principal(points: Tensor, places: Tensor) -> tuple[Tensor, Array]:
@@ -205,7 +201,10 @@ def warped(
 ) -> Figure:
     """Panels side by side; the more neurons are awake in a cell, the darker it is."""
     width = (1 - GAP * (len(panels) - 1)) / len(panels)
-    tints, names = _tints(awake), [plot.escaped(plot.shortened(label)) for label in labels]
+    # A tint a number of neurons, or where they are many, an eighth of their range.
+    least, most = int(awake.min()), int(awake.max())
+    tints = (awake - least) // max(1, -(-(most - least + 1) // TINTS))
+    names = [plot.escaped(plot.shortened(label)) for label in labels]
     corner = {"size": [15, 11, 11], "color": "@text"}
     words: plot.Options = {"mode": "markers+text", "text": names, "textposition": "top center"}
     words |= {"textfont": {"size": 17}, "hovertemplate": "%{text}<extra></extra>"}
@@ -239,13 +238,6 @@ def warped(
         meta={"panels": len(panels)},
         margin={"l": 64, "r": 10, "t": 40, "b": 54},
     )
-
-
-def _tints(awake: NDArray[np.integer]) -> NDArray[np.integer]:
-    """A tint a cell: one a number of neurons, or of many numbers, an eighth of the range."""
-    least, most = int(awake.min()), int(awake.max())
-    step = max(1, -(-(most - least + 1) // TINTS))
-    return np.asarray((awake - least) // step)
 
 
 def _cells(points: Array, tints: NDArray[np.integer], twin: str, on: dict[str, str]) -> list[Trace]:
@@ -303,7 +295,14 @@ def sheet(run: Run, values: Values) -> Sheet:
     if len(corners) < 3:
         few = "The sentence has fewer than three tokens: the missing points are drawn at random."
         cells.append(text_cell("few-tokens", few))
-    return Sheet([row(cells)], the_controls(run, corners, n_neurons))
+    stops = {min(stop, run.model.sizes.d_ff) for stop in (*NEURONS, n_neurons)}
+    controls: list[Control] = [
+        replace(PHI, options={**PHI.options, "own": f"the network's: {run.card.phi.label}"}),
+        *corner_choices(run, corners),
+        SHARE,
+        replace(N_NEURONS, stops=sorted(stops)),
+    ]
+    return Sheet([row(cells)], controls)
 
 
 def chosen_corners(run: Run, values: Values) -> tuple[int, ...]:
@@ -320,21 +319,12 @@ def chosen_corners(run: Run, values: Values) -> tuple[int, ...]:
     return tuple(corners)
 
 
-def the_controls(run: Run, corners: tuple[int, ...], n_neurons: int) -> list[Control]:
-    """The controls: φ, the two other tokens, how much of φ is applied, and how many neurons."""
-    d_ff = run.model.sizes.d_ff
-
-    def corner(label: str, setting: Setting[int], at: int) -> Choice:
+def corner_choices(run: Run, corners: tuple[int, ...]) -> Iterator[Choice]:
+    """The controls for the other tokens, each of which offers what those before it leave."""
+    others = (("Second token", SECOND), ("Third token", THIRD))
+    for at, (label, setting) in list(enumerate(others, 1))[: len(corners) - 1]:
         left = [place for place in range(len(run.labels)) if place not in corners[:at]]
-        return token_choice(label, setting, run.labels, left, corners[at])
-
-    others = (("Second token", SECOND), ("Third token", THIRD))[: len(corners) - 1]
-    return [
-        replace(PHI, options={**PHI.options, "own": f"the network's: {run.card.phi.label}"}),
-        *(corner(label, setting, at) for at, (label, setting) in enumerate(others, 1)),
-        SHARE,
-        replace(N_NEURONS, stops=sorted({min(stop, d_ff) for stop in (*NEURONS, n_neurons)})),
-    ]
+        yield token_choice(label, setting, run.labels, left, corners[at])
 
 
 def the_stages(

@@ -14,14 +14,14 @@ import torch
 from torch import Tensor
 
 from ffnviz.models.activations import ACTIVATIONS, Activation
-from ffnviz.parts.dimensions.separate import CLASSES, MARKS, best_line, rings
+from ffnviz.parts.dimensions.separate import CLASSES, MARKS, best_line, rings, square_grid
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import Sentence, counted, listed, number, percent
+from ffnviz.pictures.wording import counted, listed, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 
@@ -95,8 +95,8 @@ class Answer:
 def points() -> Toy:
     """Two rings of points, and ±1; the error is the proportion on the wrong side."""
     drawn = rings()
-    x, y = torch.from_numpy(drawn.xy), torch.from_numpy(np.where(drawn.first, 1.0, -1.0))[:, None]
-    return Toy(x, y, *random_layers(), wrong, 1 - best_line(drawn) / len(x))
+    x, target = drawn.as_tensors()
+    return Toy(x, target[:, None], *random_layers(), wrong, 1 - best_line(drawn) / len(x))
 
 
 def curve() -> Toy:
@@ -177,7 +177,8 @@ def _least_squares(x: Tensor, y: Tensor) -> Tensor:
 def sheet(run: Run, values: Values) -> Sheet:
     """The three pictures, above what they find together."""
     found, place = answers_of(run), nearest(WIDTHS, values[WIDER])
-    pictures = [draw(run, found, place) for draw in (the_points, the_curve, the_pairs)]
+    draw = {"points": the_points, "curve": the_curve, "pairs": the_pairs}
+    pictures = [draw[name](run, answer, place) for name, answer in found.items()]
     return Sheet([row(*pictures, widths=(1.1, 1, 1.1)), row(what_it_takes(found))])
 
 
@@ -194,18 +195,10 @@ def answers_of(run: Run) -> dict[str, Answer]:
     return run.subject.per_network(f"wider {phi.name}", lambda: answers(phi))
 
 
-def _said(answer: Answer, place: int, before: str, after: str) -> Sentence:
-    """What is off at the width that is set."""
-    return f"{before}{number(percent(answer.fits[place].median))}{after}"
-
-
-def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
+def the_points(run: Run, answer: Answer, place: int) -> Cell:
     """Two classes, and the boundary that a linear read-out of the hidden layer draws."""
-    answer = found["points"]
-    said = _said(answer, place, "", " of the points are on the wrong side.")
-    head = Head(said, "wider-points", run.card.colour)
-    side = torch.linspace(-1, 1, GRID, dtype=torch.float64)
-    grid = torch.stack(torch.meshgrid(side, side, indexing="xy"), dim=-1).flatten(0, 1)
+    grid = square_grid(GRID)
+    side = grid[:GRID, 0].numpy()
     x, first = answer.toy.x.numpy(), (answer.toy.y[:, 0] > 0).numpy()
     edge = {"line": {"color": "@background", "width": 1}}
 
@@ -213,8 +206,8 @@ def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
         more = {**QUIET, **on}
         score = network(grid).reshape(GRID, GRID).clamp(-1, 1).numpy()
         return [
-            {"type": "contour", "name": "boundary", "z": score, "x": side.numpy(),
-             "y": side.numpy(), "showscale": False, "zmin": -2, "zmax": 2,
+            {"type": "contour", "name": "boundary", "z": score, "x": side, "y": side,
+             "showscale": False, "zmin": -2, "zmax": 2,
              "colorscale": [[0, "@negative_mid"], [0.5, "@background"], [1, "@positive_mid"]],
              "contours": {"coloring": "heatmap", "start": 0, "end": 0, "size": 1},
              "line": {"color": "@text", "width": 2.5}, "meta": {"decoration": True}, **more},
@@ -222,21 +215,19 @@ def the_points(run: Run, found: dict[str, Answer], place: int) -> Cell:
               for name, which, mark in zip(CLASSES, (first, ~first), MARKS, strict=True)),
         ]  # fmt: skip
 
+    head = _head(run, "points", answer, place, "", " of the points are on the wrong side.")
     alt = "Points of two classes and the boundary of a linear read-out"
     return _cell(run, head, answer, place, panel, "% on the wrong side", alt)
 
 
-def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
+def the_curve(run: Run, answer: Answer, place: int) -> Cell:
     """A wave, and the fit with as many bends as there are neurons."""
-    answer = found["curve"]
-    said = _said(answer, place, "The curve is missed by ", " of its spread.")
-    head = Head(said, "wider-curve", run.card.colour)
     x, y = answer.toy.x, answer.toy.y[:, 0].numpy()
+    places, colour = x[:, 0].numpy(), f"@{run.card.colour}"
 
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
         bends = -network.weight[:, 1] / network.weight[:, 0]
         at = torch.stack([bends, torch.ones_like(bends)], dim=1)
-        colour, places = f"@{run.card.colour}", x[:, 0].numpy()
         fit, corners = (network(each)[:, 0].numpy() for each in (x, at))
         more, mark = {**QUIET, **on}, {"size": 7, "color": colour}
         return [
@@ -245,31 +236,35 @@ def the_curve(run: Run, found: dict[str, Answer], place: int) -> Cell:
             plot.dots("bends", bends.numpy(), corners, mark, **more),
         ]
 
+    head = _head(run, "curve", answer, place, "The curve is missed by ", " of its spread.")
     title, alt = "% of its spread missed", "A wave and the fit"
     return _cell(run, head, answer, place, panel, title, alt, (1.0, 1.5))
 
 
-def the_pairs(run: Run, found: dict[str, Answer], place: int) -> Cell:
+def the_pairs(run: Run, answer: Answer, place: int) -> Cell:
     """Where each value is, and what its key recalls."""
-    answer = found["pairs"]
-    said = _said(answer, place, f"{PAIRS} stored pairs come back ", " off.")
-    head = Head(said, "wider-pairs", run.card.colour)
-    x, y = answer.toy.x, answer.toy.y
+    x, y, colour = answer.toy.x, answer.toy.y, f"@{run.card.colour}"
+    unnamed: plot.Options = {"meta": {"decoration": True}, **QUIET}
 
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
-        recalled, colour = network(x), f"@{run.card.colour}"
-        mark, gaps = {"size": 7, "color": colour}, torch.full_like(y, torch.nan)
+        recalled, gaps = network(x), torch.full_like(y, torch.nan)
         lines = torch.stack([y, recalled, gaps], dim=1).flatten(0, 1).numpy().T
-        stored, said = y.numpy().T, recalled.numpy().T
-        unnamed: plot.Options = {"meta": {"decoration": True}}
+        mark = {"size": 7, "color": colour}
         return [
-            plot.line_trace("off", lines[0], lines[1], colour, 1.5, **unnamed, **QUIET, **on),
-            plot.ring("stored values", stored[0], stored[1], "@muted", 12, **on),
-            plot.dots("recalled values", said[0], said[1], mark, **QUIET, **on),
+            plot.line_trace("off", *lines, colour, 1.5, **unnamed, **on),
+            plot.ring("stored values", *y.numpy().T, "@muted", 12, **on),
+            plot.dots("recalled values", *recalled.numpy().T, mark, **QUIET, **on),
         ]
 
+    head = _head(run, "pairs", answer, place, f"{PAIRS} stored pairs come back ", " off.")
     alt = "The values that are stored and the values that are recalled"
     return _cell(run, head, answer, place, panel, "% off", alt, (1.15, 1.15))
+
+
+def _head(run: Run, name: str, answer: Answer, place: int, before: str, after: str) -> Head:
+    """What is off at the width that is set."""
+    off_by = number(percent(answer.fits[place].median))
+    return Head(f"{before}{off_by}{after}", f"wider-{name}", run.card.colour)
 
 
 def _cell(
@@ -282,32 +277,28 @@ def _cell(
     alt: str,
     reach: tuple[float, float] = (1.06, 1.06),
 ) -> Cell:
-    """A toy with d_ff = d_model beside the width that is set, above its errors at all widths."""
-    traces: list[Trace] = []
-    for number_, at in (("2", BEND_ALONE), ("3", place)):
-        traces += panel(answer.fits[at].middle, {"xaxis": f"x{number_}", "yaxis": f"y{number_}"})
-    traces = [*_errors(run, answer, place, title), *traces]
-    drawn = _figure(traces, (BEND_ALONE, place), answer, reach)
-    where = "with d_ff = d_model and at the width that is set, above the error at each width."
-    return chart_cell(head, drawn, f"{alt}, {where}", height=500)
+    """A toy with d_ff = d_model beside the width that is set, above its errors at all widths.
 
-
-def _errors(run: Run, answer: Answer, place: int, title: str) -> list[Trace]:
-    """The error against d_ff ÷ d_model: with φ, with the best W₁ of all draws, and without φ."""
+    The error stands against d_ff ÷ d_model: with φ, with the best W₁ of all draws, and without φ.
+    """
     x, colour = np.array(WIDTHS) / D_MODEL, f"@{run.card.colour}"
     median = 100 * np.array([fit.median for fit in answer.fits])
     best = 100 * np.array([fit.errors.min() for fit in answer.fits])
-    more: plot.Options = {
-        "hovertemplate": "%{x} × d_model: %{y:.3g}%<extra>%{fullData.name}</extra>",
-        "meta": {"named": title},  # in its table: the sentence above says it, too
-    }
     flat = np.full(len(x), 100 * answer.toy.without)
-    return [
+    meta = {"named": title}  # in its table: the sentence above says it, too
+    hover = "%{x} × d_model: %{y:.3g}%<extra>%{fullData.name}</extra>"
+    more: plot.Options = {"hovertemplate": hover, "meta": meta}
+    traces = [
         plot.line_trace("without φ", x, flat, "@muted", 2.5, "dash", **more),
         plot.line_trace("best W₁", x, best, f"{colour}/0.6", 2, "dot", **more),
         plot.line_trace(phi_of(run).label, x, median, colour, 3, dots=8, **more),
-        plot.ring("shown", x[[place]], median[[place]], colour, 14, meta=more["meta"]),
+        plot.ring("shown", x[[place]], median[[place]], colour, 14, meta=meta),
     ]
+    for on, at in (("2", BEND_ALONE), ("3", place)):
+        traces += panel(answer.fits[at].middle, {"xaxis": f"x{on}", "yaxis": f"y{on}"})
+    drawn = _figure(traces, (BEND_ALONE, place), answer, reach)
+    where = "with d_ff = d_model and at the width that is set, above the error at each width."
+    return chart_cell(head, drawn, f"{alt}, {where}", height=500)
 
 
 def _figure(

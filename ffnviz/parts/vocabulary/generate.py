@@ -8,6 +8,7 @@ import numpy as np
 
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.writing import (
+    GeneratedToken,
     Generation,
     Strategy,
     begin,
@@ -40,16 +41,17 @@ from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
 
 
-def steps(words: Sequence[str], probabilities: Array, chosen: int, twin: str) -> Figure:
+def steps(written: Sequence[GeneratedToken], chosen: int, twin: str) -> Figure:
     """A bar a word; the chosen one in the accent."""
-    places = np.arange(len(words))
-    names = [word.strip() or "␣" for word in words]
+    places = np.arange(len(written))
+    names = [step.word.strip() or "␣" for step in written]
+    shares = 100 * np.array([step.probability for step in written])
     colours = [f"@{twin}" if place == chosen else "@muted/0.6" for place in places]
     said = {"text": list(map(escaped, names)), "textposition": "none", "customdata": places}
     hover = "%{text} %{y:.1f}%<extra></extra>"
     return figure(
-        [bar_trace("written", places, 100 * probabilities, colours, hovertemplate=hover, **said)],
-        bare_axis("word", **some_named(names, 40), range=[-0.7, max(len(words), 6) - 0.3]),
+        [bar_trace("written", places, shares, colours, hovertemplate=hover, **said)],
+        bare_axis("word", **some_named(names, 40), range=[-0.7, max(len(names), 6) - 0.3]),
         axis("probability, %", range=[0, 102]),
         bargap=0.25,
         hovermode="x",  # a click anywhere above a small bar finds it
@@ -157,11 +159,10 @@ def _buttons(run: Run, values: Values, written: Generation | None) -> list[Butto
 
 def the_text(run: Run, written: Generation, chosen: int) -> Cell:
     """The text, with the probability of each written word as a bar."""
-    shares = np.array([step.probability for step in written.steps])
     sentence = f"{quoted(written.start)} {number(written.written.strip())}"
     return chart_cell(
         Head(sentence, "write", run.card.colour),
-        steps([step.word for step in written.steps], shares, chosen, run.card.colour),
+        steps(written.steps, chosen, run.card.colour),
         "The probability of each written word.",
         key="written",
         height=270,

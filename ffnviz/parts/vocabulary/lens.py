@@ -12,7 +12,7 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures.bars import Bars, bars_cell, contributions_to
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, axis, escaped, figure, heatmap, shortened
+from ffnviz.pictures.plot import Figure, axis, escaped, figure, heatmap, shortened
 from ffnviz.pictures.wording import number, percent, quoted, signed
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting
@@ -42,23 +42,23 @@ def attribution_sheet(run: Run, values: Values) -> Sheet:
 TWO_LINES = 8  # rows that have room for two lines each
 
 
-def early_words_figure(
-    stages: Sequence[str], words: Sequence[Sequence[str]], probabilities: Array, twin: str
-) -> Figure:
+def early_words_figure(readings: Sequence[Reading], twin: str) -> Figure:
     """A row a stage, the likeliest words from left to right, darker the likelier."""
+    stages, guesses = [each.stage for each in readings], [each.prediction for each in readings]
     apart = "<br>" if len(stages) <= TWO_LINES else "  "
     text = [
         [
             f"{escaped(shortened(word))}{apart}<b>{escaped(percent(float(p)))}</b>"
-            for word, p in zip(row, ps, strict=True)
+            for word, p in zip(guess.words, guess.probabilities, strict=True)
         ]
-        for row, ps in zip(words, probabilities, strict=True)
+        for guess in guesses
     ]
+    probabilities = np.array([guess.probabilities for guess in guesses])
     return figure(
         [heatmap(
             "likeliest words", 100 * probabilities, 0, 100, text=text, texttemplate="%{text}",
-            x=np.arange(1, probabilities.shape[1] + 1), y=list(stages), xgap=3, ygap=3,
-            meta={"labels": [list(row) for row in words], "named": "stage"},
+            x=np.arange(1, probabilities.shape[1] + 1), y=stages, xgap=3, ygap=3,
+            meta={"labels": [list(guess.words) for guess in guesses], "named": "stage"},
             textfont={"size": 18, "color": "@text"}, showscale=False, hoverinfo="none",
             # Never so dark that the words on it could not be read.
             colorscale=[[0, f"@{twin}/0"], [0.1, f"@{twin}/0.25"], [1, f"@{twin}/0.55"]],
@@ -84,18 +84,14 @@ def sheet(run: Run, _: Values) -> Sheet:
 
 def early_words(run: Run, readings: list[Reading], name: str) -> Cell:
     """The likeliest words at each stage."""
-    shown = rows_shown(readings)
     first = next(r for r in readings if r.prediction.words[0] == readings[-1].prediction.words[0])
     after = "the embedding" if first is readings[0] else first.stage
     sentence = (
         f"The stream at {quoted(run.labels[run.token])}, decoded early, first predicts "
         f"{number(f'“{name}”')} after {after}."
     )
-    guesses, stages = [each.prediction for each in shown], [each.stage for each in shown]
-    likely = np.array([guess.probabilities for guess in guesses])
-    words = [guess.words for guess in guesses]
     head = Head(sentence, "lens", run.card.colour, under=under_guess(run))
-    drawn = early_words_figure(stages, words, likely, run.card.colour)
+    drawn = early_words_figure(rows_shown(readings), run.card.colour)
     alt = "The five likeliest words decoded from the stream after each part of the network."
     return chart_cell(head, drawn, alt, height=660)
 

@@ -99,22 +99,16 @@ def sheet(run: Run, values: Values) -> Sheet:
     how = strategy(values)
     logits = run.trace.logits_at(run.token).cpu().numpy()  # (vocab_size,)
     after = distribution(logits, how)
-    return Sheet(
-        [row(whole_distribution(run, after), first_words(run, after, how))], controls(values)
-    )
-
-
-def whole_distribution(run: Run, after: Distribution) -> Cell:
-    """Every entry of the vocabulary, sorted."""
-    n = len(after.softmax)
     words = [run.model.tokenizer.label(int(entry)) for entry in after.order[:NAMED]]
     sentence = (
-        f"{n:,} probabilities sum to {after.softmax.sum():.6f}; their entropy is "
-        f"{number(f'{entropy(after.softmax):.2f} bits')} of at most {np.log2(n):.0f}."
+        f"{len(logits):,} probabilities sum to {after.softmax.sum():.6f}; their entropy is "
+        f"{number(f'{entropy(after.softmax):.2f} bits')} of at most {np.log2(len(logits)):.0f}."
     )
-    drawn = distribution_figure(after, words, run.card.colour)
     alt = "All probabilities of the vocabulary from the likeliest to the least likely."
-    return chart_cell(Head(sentence, "distribution", run.card.colour), drawn, alt, height=660)
+    head = Head(sentence, "distribution", run.card.colour)
+    drawn = distribution_figure(after, words, run.card.colour)
+    whole = chart_cell(head, drawn, alt, height=660)
+    return Sheet([row(whole, first_words(run, after, how))], controls(values))
 
 
 def first_words(run: Run, after: Distribution, how: Strategy) -> Cell:
