@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -24,7 +24,7 @@ from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, measured_on, 
 from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.wording import counted, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, choice_setting, number_slider
@@ -183,54 +183,7 @@ def _count(module: nn.Module) -> int:
     return sum(weight.numel() for weight in module.parameters())
 
 
-WIDTH = 0.36  # of a bar, in rows
-
-
-def clock_figure(labels: Sequence[str], ready: Array, block: float, colour: str) -> Figure:
-    """When each token was done, in ms: a row a token, a bar from its step's start to its end."""
-    n = len(labels)
-    bars = (
-        ("RNN", np.concatenate([[0.0], ready[:-1]]), ready, np.arange(n) - 0.2, "@muted"),
-        ("block", np.zeros(n), np.full(n, block), np.arange(n) + 0.2, colour),
-    )
-    hover = "done after %{customdata:.2f} ms<extra>%{fullData.name}</extra>"
-    drawn: plot.Options = {"orientation": "h", "width": WIDTH, "hovertemplate": hover}
-    return plot.figure(
-        [
-            plot.bar_trace(name, end - start, y, shade, base=start, customdata=end, **drawn)
-            for name, start, end, y, shade in bars
-        ],
-        plot.axis("milliseconds from the start", rangemode="tozero"),
-        plot.row_axis(n, **plot.some_named(labels, 16, 10), tickfont={"size": 16}),
-        margin={"l": 96, "r": 20, "t": 44, "b": 84},
-        barmode="overlay",
-    )
-
-
 MOST_LABELS = 3  # of the logarithmic axis, about
-
-
-def arrives(
-    labels: Sequence[str], token: int, series: Sequence[tuple[str, Array, str, str]]
-) -> Figure:
-    """What of a gradient of length 1 at one token's output arrives at each token, logarithmic."""
-    lengths = np.concatenate([values[values > 0] for _, values, _, _ in series])
-    decades = float(np.ptp(np.log10(lengths))) if len(lengths) else 0
-    every, title = max(1, math.ceil(decades / MOST_LABELS)), "length of the gradient that arrives"
-    x, hover = np.arange(len(labels)), "%{y:.3g}<extra>%{fullData.name}</extra>"
-    looks: plot.Options = {"dots": 9, "hovertemplate": hover}
-    return plot.figure(
-        [
-            plot.line_trace(name, x, np.where(y > 0, y, np.nan), colour, 3, dash, **looks)
-            for name, y, colour, dash in series
-        ],
-        plot.token_axis(labels),
-        plot.axis(title, type="log", dtick=every, exponentformat="power"),
-        shapes=[plot.band(token - 0.5, token + 0.5)],
-        margin={"l": 84, "r": 20, "t": 44, "b": 84},
-    )
-
-
 GAINS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 GAIN = number_slider("gain", 1.0, GAINS, "gain of the RNN's W_h")
 PHI = choice_setting("rnn_phi", {"tanh": "tanh", "none": "none"}).with_control("φ of the RNN")
@@ -248,31 +201,50 @@ def clock(run: Run) -> Measurement[Clock]:
     soon = Soon("clock", "When an RNN and the block are done with each token", 520)
 
     def after(measured: Measured[Clock]) -> list[Cell]:
-        ready, block = measured.result.recurrent, measured.result.block
-        n, took, finishes = len(ready), number(f"{ready[-1]:.2f} ms"), f"after {block:.2f} ms"
-        sentence = f"Reading 1 token takes an RNN {took}. The block finishes it {finishes}."
-        if n > 1:
-            sentence = (
-                f"Reading {n} tokens takes an RNN {took}: {n} steps, each waiting for the one "
-                f"before. The block finishes them all {finishes}."
-            )
-        rnn, own = (f"{weights / 1e6:.2f} million" for weights in measured.result.weights)
-        each = f"The RNN has {rnn} weights, the block {own}."
-        if rnn == own:
-            each = f"Each has {rnn} weights."
-        colour = run.card.colour
-        head = Head(f"{sentence} {each}", "clock", colour, under=measured_on(measured))
-        figure = clock_figure(_labels(run), ready, block, f"@{colour}")
-        alt = "When the recurrent network and the block were done with each token."
-        return [chart_cell(head, figure, alt, height=520)]
+        return [ready_times(run, measured)]
 
     doing = "An RNN and the block read the sentence …"
     return Measurement("turns", setup, read_against_the_clock, after, before=[soon], doing=doing)
 
 
+def ready_times(run: Run, measured: Measured[Clock]) -> Cell:
+    """A row a token: a bar from its step's start to its end, and one for the block."""
+    ready, block = measured.result.recurrent, measured.result.block
+    n, took, finishes = len(ready), number(f"{ready[-1]:.2f} ms"), f"after {block:.2f} ms"
+    sentence = f"Reading 1 token takes an RNN {took}. The block finishes it {finishes}."
+    if n > 1:
+        sentence = (
+            f"Reading {n} tokens takes an RNN {took}: {n} steps, each waiting for the one before. "
+            f"The block finishes them all {finishes}."
+        )
+    rnn, own = (f"{weights / 1e6:.2f} million" for weights in measured.result.weights)
+    each = f"Each has {rnn} weights."
+    if rnn != own:
+        each = f"The RNN has {rnn} weights, the block {own}."
+    head = Head(f"{sentence} {each}", "clock", run.card.colour, under=measured_on(measured))
+    bars = (
+        ("RNN", np.concatenate([[0.0], ready[:-1]]), ready, np.arange(n) - 0.2, "@muted"),
+        ("block", np.zeros(n), np.full(n, block), np.arange(n) + 0.2, f"@{run.card.colour}"),
+    )
+    hover = "done after %{customdata:.2f} ms<extra>%{fullData.name}</extra>"
+    drawn: plot.Options = {"orientation": "h", "width": 0.36, "hovertemplate": hover}
+    figure = plot.figure(
+        [
+            plot.bar_trace(name, end - start, y, shade, base=start, customdata=end, **drawn)
+            for name, start, end, y, shade in bars
+        ],
+        plot.axis("milliseconds from the start", rangemode="tozero"),
+        plot.row_axis(n, **plot.some_named(_labels(run), 16, 10), tickfont={"size": 16}),
+        margin={"l": 96, "r": 20, "t": 44, "b": 84},
+        barmode="overlay",
+    )
+    alt = "When the recurrent network and the block were done with each token."
+    return chart_cell(head, figure, alt, height=520)
+
+
 def gradient(run: Run, gain: float, phi: str) -> Cell:
-    """How much of a unit gradient reaches each token."""
-    block, colour, labels = run.state.block, run.card.colour, _labels(run)
+    """How much of a unit gradient reaches each token, on a logarithmic axis."""
+    block, labels = run.state.block, _labels(run)
     read = what_is_read(run.trace, block, run.token)
     with SERIAL_LOCK:
         recurrent = through_recurrent(run.model, block, read, gain, bends=phi == "tanh")
@@ -294,14 +266,29 @@ def gradient(run: Run, gain: float, phi: str) -> Cell:
             f"{quoted(labels[0])} is the first token, so there is nothing before it for an RNN to "
             "forget. Choose a later one above."
         )
-    curves = [
+    series = (
         ("RNN, untrained", recurrent, "@text", "dash"),
         ("block, untrained", blocks.untrained, "@muted", "dot"),
-        (f"block {block + 1}, trained", blocks.block, f"@{colour}", "solid"),
-    ]
+        (f"block {block + 1}, trained", blocks.block, f"@{run.card.colour}", "solid"),
+    )
+    lengths = np.concatenate([values[values > 0] for _, values, _, _ in series])
+    decades = float(np.ptp(np.log10(lengths))) if len(lengths) else 0
+    every, title = max(1, math.ceil(decades / MOST_LABELS)), "length of the gradient that arrives"
+    x, hover = np.arange(len(labels)), "%{y:.3g}<extra>%{fullData.name}</extra>"
+    looks: plot.Options = {"dots": 9, "hovertemplate": hover}
+    figure = plot.figure(
+        [
+            plot.line_trace(name, x, np.where(y > 0, y, np.nan), colour, 3, dash, **looks)
+            for name, y, colour, dash in series
+        ],
+        plot.token_axis(labels),
+        plot.axis(title, type="log", dtick=every, exponentformat="power"),
+        shapes=[plot.band(read.token - 0.5, read.token + 0.5)],
+        margin={"l": 84, "r": 20, "t": 44, "b": 84},
+    )
     alt = "The length at each token of a gradient of length 1 at the chosen token's output."
-    drawn = arrives(labels, read.token, curves)
-    return chart_cell(Head(sentence, "arrives", colour), drawn, alt, height=520)
+    head = Head(sentence, "arrives", run.card.colour)
+    return chart_cell(head, figure, alt, height=520)
 
 
 def _labels(run: Run) -> list[str]:

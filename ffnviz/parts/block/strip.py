@@ -1,6 +1,6 @@
 """Ablate parts: take parts away from untrained blocks, and see what becomes of the tokens."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -24,7 +24,7 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, Lines
+from ffnviz.pictures.plot import Array
 from ffnviz.pictures.wording import Sentence, counted, listed, number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, Values, count_slider
@@ -134,59 +134,6 @@ def of_the_network(model: Network, trace: ForwardPass, token: int) -> Stack:
     return watch([lambda v, b=block: b(v).output for block in blocks], x, token)  # type: ignore[misc]
 
 
-FLOOR = 1e-17  # below what float64 can tell apart
-
-
-def over_layers(series: Lines, title: str, legend: bool = True) -> Figure:
-    """A line a stack from its input, layer 0, on; logarithmic; shorter stacks end earlier."""
-    seen = np.concatenate([[1.0], *(values[values > 0] for values, _, _ in series.values())])
-    decades = float(np.log10(seen.max() / max(FLOOR, seen.min())))
-    ticks = {"dtick": max(1, round(decades / 2))} if decades > 1 else {}
-    deepest = max(len(values) for values, _, _ in series.values())
-
-    def padded(values: Array) -> Array:
-        drawn = np.where(values > 0, np.maximum(values, FLOOR), np.nan)
-        return np.concatenate([drawn, np.full(deepest - len(values), np.nan)])
-
-    return plot.lines(
-        np.arange(deepest),
-        {name: (padded(y), colour, dash) for name, (y, colour, dash) in series.items()},
-        plot.axis("block", dtick=max(1, deepest // 8)),
-        plot.axis(title, type="log", exponentformat="power", **ticks),
-        margin={"l": 92, "r": 16, "t": 44 if legend else 12, "b": 56},
-        showlegend=legend,
-    )
-
-
-def alike(maps: Sequence[tuple[str, Array]], labels: Sequence[str], colour: str) -> Figure:
-    """The cosine of any two tokens, a square a pair, in maps side by side."""
-    gap, traces, axes, titles = 0.14, [], {}, []
-    width = (1 - gap * (len(maps) - 1)) / len(maps)
-    ticks = {**plot.some_named(labels, 12, 8), "tickfont": {"size": 16}}
-    looks: plot.Options = {"showscale": False, "xgap": 1, "ygap": 1}
-    looks["colorscale"] = [[0, "@negative_mid"], [0.5, "@background"], [1, colour]]
-    looks["hovertemplate"] = "%{y}, %{x}: cosine %{z:.3f}<extra></extra>"
-    for place, (title, cosines) in enumerate(maps):
-        left, number = place * (width + gap), str(place + 1) if place else ""
-        x, y = f"x{number}", f"y{number}"
-        traces.append(plot.heatmap(title, cosines, -1, 1, xaxis=x, yaxis=y, **looks))
-        at = [left, left + width]
-        axes[f"xaxis{number}"] = plot.bare_axis("", domain=at, anchor=y, **ticks)
-        rows = {"range": [len(labels) - 0.5, -0.5], "showticklabels": place == 0, **ticks}
-        axes[f"yaxis{number}"] = plot.bare_axis("", anchor=x, **rows)
-        titles.append(plot.panel_title(title, left, 1.01))
-    return plot.figure(
-        traces,
-        axes.pop("xaxis"),
-        axes.pop("yaxis"),
-        **axes,
-        annotations=titles,
-        meta={"panels": len(maps)},
-        showlegend=False,
-        margin={"l": 92, "r": 10, "t": 40, "b": 70},
-    )
-
-
 NAMES = {
     "attention": "attention",
     "ffn": "FFN",
@@ -206,6 +153,8 @@ SEED = count_slider("stack_seed", 1, range(1, SEEDS + 1), "seed of the weights")
 SETTINGS = (WITHOUT, LAYERS, SEED)
 ROUNDING = 1e-14  # of float64, over a few layers of 128 numbers
 FULL = "complete"
+FLOOR = 1e-17  # below what float64 can tell apart
+Stacks = Mapping[str, tuple[Stack, str, str]]  # with the colour and the dash of each
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -227,49 +176,27 @@ def sheet(run: Run, values: Values) -> Sheet:
         named: (result, f"@{colour}", "solid"),
         f"{plot.escaped(run.card.label)}, trained": (trained, "@text", "dot"),
     }
-    labels = run.labels[: len(x)]
-    maps = [
-        ("before the first block", result.cosines[0]),
-        (f"after block {depth}", result.cosines[1]),
-    ]
-    figure = alike(maps, labels, f"@{colour}")
-    alt = "The cosine of any two tokens' vectors, before the stack and after it."
-    head = Head(_of_likeness(result, depth), "alike", colour)
-    likeness = chart_cell(head, figure, alt, height=256)
     apart = Head(_of_collapse(result, without), "apart", colour)
     first, last = (short(float(result.scale[at])) for at in (0, -1))
     grows = f"The root mean square of the stream goes from {first} to {number(last)}."
-    scale = Head(grows, "scale", colour)
     arrives = float(result.gradient[0])
     reaches = (
-        f"A gradient of length 1 at {quoted(labels[token])} after block {depth} "
+        f"A gradient of length 1 at {quoted(run.labels[token])} after block {depth} "
         f"{'grows' if arrives > 1 else 'shrinks'} to {number(short(arrives))} at the input."
     )
     gradient = Head(reaches, "strip-gradient", colour)
-    left = [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness]
+    left = [curve(stacks, "apart", "how far the tokens differ", apart, 320), likeness(run, result)]
     right = [
-        curve(stacks, "scale", "root mean square", scale, 290),
+        curve(stacks, "scale", "root mean square", Head(grows, "scale", colour), 290),
         curve(stacks, "gradient", "length of the gradient", gradient, 290),
     ]
     return Sheet([row(left, right, widths=(1.2, 1))])
 
 
-def curve(
-    stacks: dict[str, tuple[Stack, str, str]], what: str, title: str, head: Head, height: int
-) -> Cell:
-    """One quantity of the stacks over their layers."""
-    series = {
-        name: (getattr(stack, what), colour, dash) for name, (stack, colour, dash) in stacks.items()
-    }
-    figure = over_layers(series, title, legend=what == "scale")  # one for all three
-    return chart_cell(head, figure, f"{title}, after each block.", f"strip-{what}", height)
-
-
 def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
-    depth = len(result.apart) - 1
-    blocks = counted(depth, "untrained block")
     if len(result.cosines[0]) < 2:
         return "A single token has no other to be told apart from. Type a second word."
+    blocks = counted(len(result.apart) - 1, "untrained block")
     taken = f" without {listed(NAMES[part] for part in without)}" if without else ""
     equal = result.apart[-1] < ROUNDING <= result.apart[0]
     return (
@@ -279,10 +206,65 @@ def _of_collapse(result: Stack, without: Sequence[str]) -> Sentence:
     )
 
 
-def _of_likeness(result: Stack, depth: int) -> Sentence:
-    if len(result.cosines[0]) < 2:
-        return f"A token's cosine with itself is {number('1')}."
-    return (
-        f"At first, two tokens' vectors have a cosine of {result.similarity[0]:.2f} on average; "
-        f"after block {depth}, of {number(f'{result.similarity[-1]:.3f}')}."
+def curve(stacks: Stacks, what: str, title: str, head: Head, height: int) -> Cell:
+    """One quantity of the stacks from their input, layer 0, on; shorter stacks end earlier."""
+    shown = {name: getattr(stack, what) for name, (stack, _, _) in stacks.items()}
+    seen = np.concatenate([[1.0], *(values[values > 0] for values in shown.values())])
+    decades = float(np.log10(seen.max() / max(FLOOR, seen.min())))
+    ticks = {"dtick": max(1, round(decades / 2))} if decades > 1 else {}
+    deepest = max(len(values) for values in shown.values())
+
+    def padded(values: Array) -> Array:
+        drawn = np.where(values > 0, np.maximum(values, FLOOR), np.nan)
+        return np.concatenate([drawn, np.full(deepest - len(values), np.nan)])
+
+    legend = what == "scale"  # one for all three
+    figure = plot.lines(
+        np.arange(deepest),
+        {name: (padded(shown[name]), colour, dash) for name, (_, colour, dash) in stacks.items()},
+        plot.axis("block", dtick=max(1, deepest // 8)),
+        plot.axis(title, type="log", exponentformat="power", **ticks),
+        margin={"l": 92, "r": 16, "t": 44 if legend else 12, "b": 56},
+        showlegend=legend,
     )
+    return chart_cell(head, figure, f"{title}, after each block.", f"strip-{what}", height)
+
+
+def likeness(run: Run, result: Stack) -> Cell:
+    """The cosine of any two tokens, a square a pair, before the stack and after it."""
+    depth, labels = len(result.similarity) - 1, run.labels[: len(result.cosines[0])]
+    sentence = f"A token's cosine with itself is {number('1')}."
+    if len(labels) > 1:
+        sentence = (
+            "At first, two tokens' vectors have a cosine of "
+            f"{result.similarity[0]:.2f} on average; after block {depth}, of "
+            f"{number(f'{result.similarity[-1]:.3f}')}."
+        )
+    width, gap = 0.43, 0.14
+    ticks = {**plot.some_named(labels, 12, 8), "tickfont": {"size": 16}}
+    looks: plot.Options = {"showscale": False, "xgap": 1, "ygap": 1}
+    looks["colorscale"] = [[0, "@negative_mid"], [0.5, "@background"], [1, f"@{run.card.colour}"]]
+    looks["hovertemplate"] = "%{y}, %{x}: cosine %{z:.3f}<extra></extra>"
+    traces, axes, titles = [], {}, []
+    names = "before the first block", f"after block {depth}"
+    for place, (title, cosines) in enumerate(zip(names, result.cosines, strict=True)):
+        left, suffix = place * (width + gap), str(place + 1) if place else ""
+        x, y = f"x{suffix}", f"y{suffix}"
+        traces.append(plot.heatmap(title, cosines, -1, 1, xaxis=x, yaxis=y, **looks))
+        at = [left, left + width]
+        axes[f"xaxis{suffix}"] = plot.bare_axis("", domain=at, anchor=y, **ticks)
+        rows = {"range": [len(labels) - 0.5, -0.5], "showticklabels": place == 0, **ticks}
+        axes[f"yaxis{suffix}"] = plot.bare_axis("", anchor=x, **rows)
+        titles.append(plot.panel_title(title, left, 1.01))
+    figure = plot.figure(
+        traces,
+        axes.pop("xaxis"),
+        axes.pop("yaxis"),
+        **axes,
+        annotations=titles,
+        meta={"panels": 2},
+        showlegend=False,
+        margin={"l": 92, "r": 10, "t": 40, "b": 70},
+    )
+    alt = "The cosine of any two tokens' vectors, before the stack and after it."
+    return chart_cell(Head(sentence, "alike", run.card.colour), figure, alt, height=256)

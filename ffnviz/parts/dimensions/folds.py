@@ -4,7 +4,6 @@ f(x) = 2 ReLU(x) − 4 ReLU(x − ½), k times, has 2ᵏ pieces on [0, 1] from 2
 of n units has at most n + 1 (Telgarsky 2016, arXiv:1602.04485).
 """
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import Array, Figure, Trace
+from ffnviz.pictures.plot import Array, Trace
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import counted, number, quoted
 from ffnviz.state.run import Run
@@ -74,51 +73,6 @@ def switches(
     return counts[1:]
 
 
-POWERS = [2**k for k in range(9)]
-
-
-def zigzag(x: Array, folded: Array, layer: Array, bends: Array, colour: str) -> Figure:
-    """What depth draws, and what one layer draws of it, whose units bend at `bends`."""
-    inside = np.where(np.abs(layer - 0.5) <= 0.75, layer, np.nan)
-    feet = {"color": colour, "symbol": "triangle-up", "size": 10}
-    return plot.figure(
-        [
-            _line("folded", x, folded, "@muted", 6, ".3f"),
-            _line("one layer", x, inside, colour, 3, ".3f"),
-            plot.dots("its neurons", bends, np.full(len(bends), -0.15), feet, hoverinfo="none"),
-        ],
-        plot.axis("x", range=[-0.02, 1.02], zeroline=False),
-        plot.axis("y", range=[-0.25, 1.28], zeroline=False),
-    )
-
-
-def growth(units: int, folded: int, layer: int, n: int, colour: str) -> Figure:
-    """Pieces against units, both logarithmic; two folded networks and layers are marked."""
-    even, powers = np.arange(2, 17, 2), np.array(POWERS, float)
-    return plot.figure(
-        [
-            _line("folded", even, 2.0 ** (even / 2), "@muted", 6),
-            _line("one layer, at most", powers, powers + 1, colour, 3),
-            plot.ring("here", np.array([units, layer]), np.array([folded, n]), ["@muted", colour]),
-        ],
-        plot.log_axis("neurons", POWERS),
-        plot.log_axis("pieces", POWERS),
-    )
-
-
-def along(counts: Mapping[str, tuple[NDArray[np.int64], str]], ends: tuple[str, str]) -> Figure:
-    """How many neurons have switched up to each place on a line between two tokens, escaped."""
-    return plot.figure(
-        [
-            _line(name, np.linspace(0, 100, len(values)), 1.0 + values, colour, 3)
-            for name, (values, colour) in counts.items()
-        ],
-        plot.axis("", tickvals=[0, 50, 100], ticktext=[ends[0], "half-way", ends[1]]),
-        plot.axis("pieces so far", rangemode="tozero"),
-        margin={"l": 76, "r": 44, "t": 36, "b": 44},
-    )
-
-
 def _line(name: str, x: Any, y: Array, colour: str, width: int, form: str = ".3g") -> Trace:
     hover = f"%{{x:{form}}}: %{{y:{form}}}<extra>%{{fullData.name}}</extra>"
     return plot.line_trace(name, x, y, colour, width, hovertemplate=hover)
@@ -130,6 +84,7 @@ STOPS = (*range(1, 17), 20, 24, 32, 48, 63, 64, 96, 128, 192, 2**MOST)
 UNITS = count_slider("fold_units", 6, STOPS, "neurons n of one layer")
 SETTINGS = (FOLDS, UNITS)
 X = np.linspace(0, 1, 2**10 + 1)  # every corner of eight folds is one of these
+POWERS = [2**k for k in range(MOST + 1)]
 
 
 def sheet(run: Run, values: Values) -> Sheet:
@@ -139,9 +94,10 @@ def sheet(run: Run, values: Values) -> Sheet:
 
 
 def the_zigzag(run: Run, k: int, n: int) -> Cell:
-    """A line folded k times, and one layer of n units."""
+    """A line folded k times, and what one layer draws of it, whose n units are marked."""
     bends, turns = one_layer(k, n)
     inside = bends < 1
+    bends, turns, colour = bends[inside], turns[inside], f"@{run.card.colour}"
     pieces, right = 2**k, min(n, 2**k)
     share = "all of them" if right == pieces else f"{right:,}, and needs {pieces:,} neurons for all"
     folds = "1 fold of 2 ReLU neurons makes" if k == 1 else f"{k} folds of 2 ReLU neurons each make"
@@ -149,23 +105,40 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
         f"{folds} {number(f'{pieces:,} pieces')}; one layer of {counted(n, 'neuron')} matches "
         f"{share}."
     )
-    layer = layer_at(X, bends[inside], turns[inside])
-    return chart_cell(
-        Head(sentence, "folds", run.card.colour),
-        zigzag(X, folded(X, k), layer, bends[inside], f"@{run.card.colour}"),
-        "A line folded several times, and one layer of ReLU neurons that follows it corner by "
-        "corner.",
-        height=640,
+    layer = layer_at(X, bends, turns)
+    layer = np.where(np.abs(layer - 0.5) <= 0.75, layer, np.nan)
+    feet = {"color": colour, "symbol": "triangle-up", "size": 10}
+    figure = plot.figure(
+        [
+            _line("folded", X, folded(X, k), "@muted", 6, ".3f"),
+            _line("one layer", X, layer, colour, 3, ".3f"),
+            plot.dots("its neurons", bends, np.full(len(bends), -0.15), feet, hoverinfo="none"),
+        ],
+        plot.axis("x", range=[-0.02, 1.02], zeroline=False),
+        plot.axis("y", range=[-0.25, 1.28], zeroline=False),
     )
+    follows = "one layer of ReLU neurons that follows it corner by corner."
+    alt = f"A line folded several times, and {follows}"
+    return chart_cell(Head(sentence, "folds", run.card.colour), figure, alt, height=640)
 
 
 def the_growth(run: Run, k: int, n: int) -> Cell:
-    """The number of pieces against the number of units."""
+    """The number of pieces against the number of units, both logarithmic."""
     sentence = (
         f"{2 * k} neurons fold the line into {2**k:,} pieces; in one layer they make at most "
         f"{number(f'{2 * k + 1}')}."
     )
-    figure = growth(2 * k, 2**k, n, n + 1, f"@{run.card.colour}")
+    even, powers, colour = np.arange(2, 17, 2), np.array(POWERS, float), f"@{run.card.colour}"
+    here = np.array([2 * k, n]), np.array([2**k, n + 1])  # folded, and of one layer
+    figure = plot.figure(
+        [
+            _line("folded", even, 2.0 ** (even / 2), "@muted", 6),
+            _line("one layer, at most", powers, powers + 1, colour, 3),
+            plot.ring("here", *here, ["@muted", colour]),
+        ],
+        plot.log_axis("neurons", POWERS),
+        plot.log_axis("pieces", POWERS),
+    )
     alt = "How the number of pieces grows with the number of neurons, folded and in one layer."
     return chart_cell(Head(sentence, "folds-pieces", run.card.colour), figure, alt, height=300)
 
@@ -184,16 +157,26 @@ def in_the_network(run: Run, values: Values) -> Cell:
     )
     from_, to = (run.labels[end] for end in ends)
     sentence = f"On a line from {quoted(from_)} to {quoted(to)} block {block + 1}'s FFN "
-    curves = {f"FFN of block {block + 1}": (counts[0], "@muted")}
+    names, colours = [f"FFN of block {block + 1}"], ["@muted", f"@{run.card.colour}"]
     first, *more = (counted(1 + int(each[-1]), "piece") for each in counts)
     if more:
-        curves[f"of blocks {block + 1} and {block + 2}"] = (counts[1], f"@{run.card.colour}")
+        names.append(f"of blocks {block + 1} and {block + 2}")
         sentence += f"alone makes {first}; together with the next block's it makes {number(*more)}."
     else:
         sentence += f"makes {number(first)}."
     if not run.card.phi.exact_zeros:
         smooth = "so each piece bends smoothly into the next."
         sentence += f" {run.card.phi.label} has no corners, {smooth}"
-    figure = along(curves, (plot.escaped(from_), plot.escaped(to)))
+    way = np.linspace(0, 100, PLACES)
+    ticks = [plot.escaped(from_), "half-way", plot.escaped(to)]
+    figure = plot.figure(
+        [
+            _line(name, way, 1.0 + switched, colour, 3)
+            for name, colour, switched in zip(names, colours, counts, strict=False)
+        ],
+        plot.axis("", tickvals=[0, 50, 100], ticktext=ticks),
+        plot.axis("pieces so far", rangemode="tozero"),
+        margin={"l": 76, "r": 44, "t": 36, "b": 44},
+    )
     alt = "How many neurons have switched between one token and another."
     return chart_cell(Head(sentence, "folds-network", run.card.colour), figure, alt, height=300)
