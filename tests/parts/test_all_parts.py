@@ -174,7 +174,7 @@ def test_each_station_of_the_block_has_doors_to_parts_by_their_titles(part: str)
         each for each in drawn("block", part).cells.values() if each.picture == "block_picture"
     )
     for station in cell.data["stations"]:
-        wanted = next(d for kind, d in block_view.DOORS.items() if kind.value == station["kind"])
+        wanted = block_view.DOORS[station["kind"]]
         assert station["doors"] == [title for title, _, _ in wanted]
         for at, (_, page, name) in enumerate(wanted):
             asked = {"station": station["name"], "door": at}

@@ -3,7 +3,7 @@
 import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from typing import Literal
 
 import numpy as np
 import torch
@@ -25,16 +25,7 @@ from ffnviz.state.actions import ChooseBlock, ChooseToken, OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, count_setting
 
-
-class Kind(Enum):
-    """What a station does."""
-
-    STREAM = "stream"
-    NORM = "norm"
-    ATTENTION = "attention"
-    CROSS = "cross"
-    FFN = "ffn"
-    SUM = "sum"
+Kind = Literal["stream", "norm", "attention", "cross", "ffn", "sum"]  # what a station does
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,34 +51,34 @@ def encoder_stations(
     attention, sum, LN, FFN, sum, LN (Vaswani et al. 2017, section 3.1). A norm that changes
     nothing is left out.
     """
-    start = MeasuredStation("x", Kind.STREAM, record.input)
+    start = MeasuredStation("x", "stream", record.input)
     heads, wrote = record.attention, record.attention.output[kept]
     weights = heads.weights[:, kept, kept]
-    attention = MeasuredStation("attention", Kind.ATTENTION, wrote, weights=weights)
-    ffn = MeasuredStation("ffn", Kind.FFN, record.ffn.output, hidden=record.ffn.hidden)
+    attention = MeasuredStation("attention", "attention", wrote, weights=weights)
+    ffn = MeasuredStation("ffn", "ffn", record.ffn.output, hidden=record.ffn.hidden)
     if norm_first:
         return (
             start,
             *_norm_station("norm1", record.input, heads.input[kept]),
             attention,
-            MeasuredStation("sum1", Kind.SUM, record.middle, source="x"),
+            MeasuredStation("sum1", "sum", record.middle, source="x"),
             *_norm_station("norm2", record.middle, record.ffn.input),
             ffn,
-            MeasuredStation("sum2", Kind.SUM, record.output, source="sum1"),
+            MeasuredStation("sum2", "sum", record.output, source="sum1"),
         )
     return (
         start,
         attention,
-        MeasuredStation("sum1", Kind.SUM, record.input + wrote, source="x"),
-        MeasuredStation("norm1", Kind.NORM, record.middle),
+        MeasuredStation("sum1", "sum", record.input + wrote, source="x"),
+        MeasuredStation("norm1", "norm", record.middle),
         ffn,
-        MeasuredStation("sum2", Kind.SUM, record.middle + record.ffn.output, source="norm1"),
-        MeasuredStation("norm2", Kind.NORM, record.output),
+        MeasuredStation("sum2", "sum", record.middle + record.ffn.output, source="norm1"),
+        MeasuredStation("norm2", "norm", record.output),
     )
 
 
 def _norm_station(name: str, stream: Tensor, read: Tensor) -> tuple[MeasuredStation, ...]:
-    return () if torch.equal(stream, read) else (MeasuredStation(name, Kind.NORM, read),)
+    return () if torch.equal(stream, read) else (MeasuredStation(name, "norm", read),)
 
 
 def decoder_stations(record: DecoderBlockRecord) -> tuple[MeasuredStation, ...]:
@@ -95,18 +86,18 @@ def decoder_stations(record: DecoderBlockRecord) -> tuple[MeasuredStation, ...]:
     wrote = record.input + record.attention.output
     read = wrote + record.cross.output
     return (
-        MeasuredStation("x", Kind.STREAM, record.input),
-        MeasuredStation("norm1", Kind.NORM, record.attention.input),
+        MeasuredStation("x", "stream", record.input),
+        MeasuredStation("norm1", "norm", record.attention.input),
         MeasuredStation(
-            "attention", Kind.ATTENTION, record.attention.output, weights=record.attention.weights
+            "attention", "attention", record.attention.output, weights=record.attention.weights
         ),
-        MeasuredStation("sum1", Kind.SUM, wrote, source="x"),
-        MeasuredStation("norm2", Kind.NORM, record.cross.input),
-        MeasuredStation("cross", Kind.CROSS, record.cross.output, weights=record.cross.weights),
-        MeasuredStation("sum2", Kind.SUM, read, source="sum1"),
-        MeasuredStation("norm3", Kind.NORM, record.ffn.input),
-        MeasuredStation("ffn", Kind.FFN, record.ffn.output, hidden=record.ffn.hidden),
-        MeasuredStation("sum3", Kind.SUM, record.output, source="sum2"),
+        MeasuredStation("sum1", "sum", wrote, source="x"),
+        MeasuredStation("norm2", "norm", record.cross.input),
+        MeasuredStation("cross", "cross", record.cross.output, weights=record.cross.weights),
+        MeasuredStation("sum2", "sum", read, source="sum1"),
+        MeasuredStation("norm3", "norm", record.ffn.input),
+        MeasuredStation("ffn", "ffn", record.ffn.output, hidden=record.ffn.hidden),
+        MeasuredStation("sum3", "sum", record.output, source="sum2"),
     )
 
 
@@ -193,7 +184,7 @@ def title(kind: str, added: str, norm: str = "LayerNorm") -> str:
             return "stream x"
         case "norm":
             return norm
-    return ADDED[Kind(kind)]
+    return ADDED[kind]
 
 
 def note(kind: str, before: Array, after: Array) -> str:
@@ -283,21 +274,21 @@ def attends_most(label: str, read: Sequence[str], weights: Array | None, token: 
 
 HEAD = count_setting("attention_head", 0, 0, 64)
 FIRST = "x"  # station of a block
-ADDED = {Kind.ATTENTION: "attention", Kind.CROSS: "cross-attention", Kind.FFN: "FFN"}
+ADDED = {"attention": "attention", "cross": "cross-attention", "ffn": "FFN"}
 RESIDUAL = ("Residual and LayerNorm", "lab", "residual")
 LENS = ("Logit lens", "vocabulary", "lens")
 DOORS = {  # of a kind of station: the parts about it, each with its page and name
-    Kind.STREAM: (LENS,),
-    Kind.NORM: (RESIDUAL, ("Linear?", "lab", "linear")),
-    Kind.ATTENTION: (("Against an RNN", "block", "turns"), ("Position-wise", "lab", "positions")),
-    Kind.CROSS: (("Against an RNN", "block", "turns"),),
-    Kind.FFN: (
+    "stream": (LENS,),
+    "norm": (RESIDUAL, ("Linear?", "lab", "linear")),
+    "attention": (("Against an RNN", "block", "turns"), ("Position-wise", "lab", "positions")),
+    "cross": (("Against an RNN", "block", "turns"),),
+    "ffn": (
         ("The activation function", "sparsity", "bend"),
         ("Active neurons", "sparsity", "awake"),
         ("Top activations", "neurons", "wakes"),
         ("What it writes", "neurons", "writes"),
     ),
-    Kind.SUM: (RESIDUAL, ("Ablate parts", "block", "strip"), LENS),
+    "sum": (RESIDUAL, ("Ablate parts", "block", "strip"), LENS),
 }
 
 
@@ -313,7 +304,7 @@ def stations_of(
     outputs = list(named.values())
     stations, last_written = [], ""
     for place, (station, output) in enumerate(zip(computed, outputs, strict=True)):
-        kind, after = station.kind.value, output[token]
+        kind, after = station.kind, output[token]
         before = outputs[max(0, place - 1)][token]
         strips = _strips(station, before, after, token, start, named, last_written)
         if station.source is not None:
@@ -323,7 +314,7 @@ def stations_of(
         if weights is not None:
             # No token attends to a later one.
             sees_back = weights.shape[-1] > 1 and not bool(weights.triu(1).any())
-            causal = station.kind is Kind.ATTENTION and sees_back
+            causal = station.kind == "attention" and sees_back
             own = replace(passing, n_words=token + 1 if causal else weights.shape[-1])
         here, last = None if hidden is None else hidden[token], place == len(computed) - 1
         stations.append(
@@ -334,7 +325,7 @@ def stations_of(
                 note=note(kind, before, after),
                 says=explanation(kind, before, after, own, here, last),
                 output=output,
-                scale="norm" if station.kind is Kind.NORM else "stream",
+                scale="norm" if station.kind == "norm" else "stream",
                 strips=strips,
                 source=station.source,
                 weights=None if weights is None else as_array(weights),
@@ -361,22 +352,22 @@ def _strips(
     written: str,
 ) -> list[Strip]:
     match station.kind:
-        case Kind.STREAM:
+        case "stream":
             parts = [
                 Strip("+" if place else "", name, vector, "start")
                 for place, (name, vector) in enumerate(start.items())
             ]
             return [*parts, Strip("=" if parts else "", "stream x", after, "start")]
-        case Kind.NORM:
+        case "norm":
             return [Strip("", "before", before, "stream"), Strip("", "after", after, "norm")]
-        case Kind.SUM:
+        case "sum":
             stream = named[station.source or ""][token]
             return [
                 Strip("", "stream", stream, "stream"),
                 Strip("+", f"from the {written}", before, "stream"),
                 Strip("=", "new stream", after, "stream"),
             ]
-        case Kind.FFN if station.hidden is not None:
+        case "ffn" if station.hidden is not None:
             hidden = as_array(station.hidden)[token]
             middle = [Strip("", "hidden, after φ", hidden, "hidden")]
         case _:

@@ -345,7 +345,15 @@ HOW = (
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The points in their square, beside the points lifted."""
-    points, own = points_of(values)
+    # The preset's points, or the person's own: as an analysis has them, and as the square has.
+    if values[SHAPE] in PRESETS:
+        points = PRESETS[values[SHAPE]]()
+        rows = zip(points.places.tolist(), points.first.tolist(), strict=True)
+        own = tuple((x, y, first) for (x, y), first in rows)
+    else:
+        own = values[POINTS]
+        columns = np.array(own, dtype=np.int64).reshape(-1, 3)
+        points = Points(columns[:, :2], columns[:, 2] > 0)
     phi, d_ff, draw, first = values[PHI], values[D_FF], values[DRAW], values[FIRST]
     per_network, written = run.subject.per_network, _written(own)
     lifted = per_network(
@@ -363,18 +371,6 @@ def sheet(run: Run, values: Values) -> Sheet:
         seen = [what_the_cut_sees(run, points, lifted), widths]
     again = Button("Draw W₁ again", set_to(DRAW, (draw + 1) % (DRAWS + 1)))
     return Sheet([row(square, seen)], [SHAPE, PHI, FIRST, D_FF, again])
-
-
-def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
-    """The preset's points, or the person's own: as an analysis has them, and as the square has."""
-    shape = values[SHAPE]
-    if shape not in PRESETS:
-        own = values[POINTS]
-        columns = np.array(own, dtype=np.int64).reshape(-1, 3)
-        return Points(columns[:, :2], columns[:, 2] > 0), own
-    points = PRESETS[shape]()
-    rows = zip(points.places.tolist(), points.first.tolist(), strict=True)
-    return points, tuple((x, y, first) for (x, y), first in rows)
 
 
 def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, line: int) -> Cell:
