@@ -7,7 +7,9 @@ from ffnviz.analysis.lab.fitting import Approximation, Fit
 from ffnviz.analysis.lab.residual import Dropout
 from ffnviz.analysis.lab.zoo import Curve, Zoo
 from ffnviz.analysis.lens import Reading
+from ffnviz.analysis.measuring import Spread
 from ffnviz.analysis.prediction import Prediction
+from ffnviz.analysis.timing.memory import Memory
 from ffnviz.analysis.writing import Distribution, GeneratedToken
 from ffnviz.parts.dimensions.cost import costs_figure, share_figure, short
 from ffnviz.parts.dimensions.flow import SHOWN, flow, shared_weights
@@ -365,6 +367,7 @@ def test_differences_are_centred_and_two_sentences_stand_side_by_side() -> None:
 
 
 NAMES = ("circles", "squares")
+MB = 1_000_000
 
 
 def test_lifted_points_widths_gates_and_memory_are_drawn_as_measured() -> None:
@@ -386,11 +389,12 @@ def test_lifted_points_widths_gates_and_memory_are_drawn_as_measured() -> None:
     n = len(gate.DRAWS)
     drawn = checked(gate.errors(np.ones(n), 0.4 / np.arange(1, n + 1), 1))
     assert (list(drawn.data[2].x), list(drawn.data[2].y)) == ([2], [20])
-    spread = [(2.0, 1.0, 4.0), (3.0, 3.0, 3.0)]
-    drawn = checked(peaks_figure((8, 4), (2_000_000, 1_000_000), (2_000_000, 1_000_000), 4, "relu"))
+    spread, peaks = (Spread(2.0, 1.0, 4.0, 1.0, 3), Spread(3.0, 3.0, 3.0, 3.0, 3)), (2 * MB, MB)
+    measured = Memory(8, (8, 4), peaks, peaks, spread, 0.0, 0, 0)
+    drawn = checked(peaks_figure(measured, 1, "@relu"))
     assert list(drawn.data[1].y) == [2, 1]
     assert list(drawn.data[2].x) == [4]
-    timed = checked(times_figure((8, 4), spread, 8, "relu"))
+    timed = checked(times_figure(measured, 0, "@relu"))
     np.testing.assert_allclose(timed.data[0].error_y.array, [2, 0])
     np.testing.assert_allclose(timed.data[0].error_y.arrayminus, [1, 0])
 

@@ -51,7 +51,7 @@ def position_wise(model: Network, trace: ForwardPass, block: int) -> PositionWis
     alone = torch.cat([sequential(row[None]) for row in x])
     pair = torch.stack([x, x])  # (B, T, d_model)
     batch = sequential(pair)
-    flattened = sequential(pair.flatten(0, 1)).unflatten(0, pair.shape[:2])
+    flattened = sequential(pair.flatten(0, 1)).reshape(pair.shape)
     weights = ffn.keys, ffn.key_bias, ffn.values, ffn.output_bias
     return PositionWise(
         float((alone - together).abs().max()),

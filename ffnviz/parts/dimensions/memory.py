@@ -1,6 +1,6 @@
 """Memory: what the FFN's activations take, and what chunks of tokens save."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ffnviz.parts.sheet import Measured, Sheet, Soon, measured_on, measured_row
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Figure, axis, figure, line_trace, log_axis, ring
-from ffnviz.pictures.time_charts import Times, line_of_times
+from ffnviz.pictures.time_charts import line_of_times
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, count_slider, nearest
@@ -21,35 +21,33 @@ MEGA = 1e6
 MARKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
 
 
-def peaks_figure(
-    chunks: Sequence[int], measured: Sequence[int], expected: Sequence[int], chunk: int, twin: str
-) -> Figure:
+def peaks_figure(result: Memory, place: int, colour: str) -> Figure:
     """Bytes at the worst moment, measured and by arithmetic, both axes logarithmic."""
-    x, y = np.array(chunks), np.array(measured) / MEGA
-    at = list(chunks).index(chunk)
+    x, y, expected = (np.array(n) for n in (result.chunks, result.peaks, result.expected))
+    hover = "%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>"
     return figure(
         [
-            line_trace("4 bytes × numbers alive", x, np.array(expected) / MEGA, "@muted", 9,
+            line_trace("4 bytes × numbers alive", x, expected / MEGA, "@muted", 9,
                        hoverinfo="none"),
-            line_trace("measured", x, y, f"@{twin}", 3, dots=9,
-                       hovertemplate="%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>"),
-            ring(f"{chunk:,}", x[at : at + 1], y[at : at + 1], f"@{twin}"),
+            line_trace("measured", x, y / MEGA, colour, 3, dots=9, hovertemplate=hover),
+            ring(f"{x[place]:,}", x[[place]], y[[place]] / MEGA, colour),
         ],
-        log_axis("tokens at a time", chunks),
+        log_axis("tokens at a time", result.chunks),
         axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
     )  # fmt: skip
 
 
-def times_figure(chunks: Sequence[int], spreads: Sequence[Times], chunk: int, twin: str) -> Figure:
+def times_figure(result: Memory, place: int, colour: str) -> Figure:
     """Milliseconds for all tokens, with quartiles, against tokens at a time."""
-    at = list(chunks).index(chunk)
+    chunk, took = result.chunks[place], result.times[place].median
+    spreads = [spread.quartiles for spread in result.times]
     hover = "%{x:,} tokens at a time: %{y:.1f} ms<extra></extra>"
     return figure(
         [
-            line_of_times("all tokens", chunks, spreads, f"@{twin}", hover),
-            ring(f"{chunk:,}", np.array([chunk]), np.array([spreads[at][0]]), f"@{twin}"),
+            line_of_times("all tokens", result.chunks, spreads, colour, hover),
+            ring(f"{chunk:,}", np.array([chunk]), np.array([took]), colour),
         ],
-        log_axis("tokens at a time", chunks),
+        log_axis("tokens at a time", result.chunks),
         axis("ms, median and quartiles", rangemode="tozero"),
         showlegend=False,
     )
@@ -111,22 +109,21 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
         "difference."
     )
     head = Head(sentence, "memory", run.card.colour, under=in_training)
-    figure = peaks_figure(result.chunks, result.peaks, result.expected, chunk, run.card.colour)
+    figure = peaks_figure(result, place, f"@{run.card.colour}")
     alt = "The most bytes that the FFN's tensors take, by tokens at a time."
     return chart_cell(head, figure, alt, key="memory-peaks", height=560)
 
 
 def the_times(run: Run, result: Memory, place: int, under: Sentence) -> Cell:
     """Milliseconds against tokens at a time."""
-    quartiles = [spread.quartiles for spread in result.times]
-    times = [median for median, _, _ in quartiles]
-    chunk = result.chunks[place]
+    times = [spread.median for spread in result.times]
     sentence = (
-        f"With {chunk:,} at a time it takes {number(f'{times[place] / times[0]:.2f} times')} as "
-        f"long; with {result.chunks[-1]:,}, {times[-1] / times[0]:.1f} times. The outputs differ "
-        f"by at most {short(result.difference, 1)}."
+        f"With {result.chunks[place]:,} at a time it takes "
+        f"{number(f'{times[place] / times[0]:.2f} times')} as long; with {result.chunks[-1]:,}, "
+        f"{times[-1] / times[0]:.1f} times. The outputs differ by at most "
+        f"{short(result.difference, 1)}."
     )
-    figure = times_figure(result.chunks, quartiles, chunk, run.card.colour)
+    figure = times_figure(result, place, f"@{run.card.colour}")
     alt = "The time for all tokens against the tokens that go through at once."
     head = Head(sentence, "memory-times", run.card.colour, under=under)
     return chart_cell(head, figure, alt, height=560)

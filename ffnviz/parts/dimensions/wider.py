@@ -248,12 +248,13 @@ def the_pairs(run: Run, answer: Answer, place: int) -> Cell:
 
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
         recalled, gaps = network(x), torch.full_like(y, torch.nan)
-        lines = torch.stack([y, recalled, gaps], dim=1).flatten(0, 1).numpy().T
+        lines = torch.stack([y, recalled, gaps], dim=1).flatten(0, 1)
+        off, stored, said = (each.numpy().T for each in (lines, y, recalled))
         mark = {"size": 7, "color": colour}
         return [
-            plot.line_trace("off", *lines, colour, 1.5, **unnamed, **on),
-            plot.ring("stored values", *y.numpy().T, "@muted", 12, **on),
-            plot.dots("recalled values", *recalled.numpy().T, mark, **QUIET, **on),
+            plot.line_trace("off", off[0], off[1], colour, 1.5, **unnamed, **on),
+            plot.ring("stored values", stored[0], stored[1], "@muted", 12, **on),
+            plot.dots("recalled values", said[0], said[1], mark, **QUIET, **on),
         ]
 
     head = _head(run, "pairs", answer, place, f"{PAIRS} stored pairs come back ", " off.")

@@ -306,7 +306,7 @@ def against_threshold(run: Run, threshold: float) -> Cell:
         each.card: share_against_threshold(each.trace, run.block_of(each), CURVE)
         for each in run.both
     }
-    parts = []
+    parts: list[str] = []
     for card, shares in curves.items():
         share = percent(np.interp(threshold, CURVE, shares))
         told = share if parts else number(share, card.colour)
