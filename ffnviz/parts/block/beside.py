@@ -31,8 +31,7 @@ from ffnviz.pictures.wording import number, quoted
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values
 
-HALVES = ("attention", "ffn")
-LABELS = {"attention": "attention", "ffn": "FFN"}
+HALVES = {"attention": "attention", "ffn": "FFN"}  # as an edit calls each, and the page
 SENTENCES = 200
 SEED = 0
 LONGEST = 24  # tokens
@@ -119,9 +118,9 @@ def costs(run: Run, n: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The weights, and the multiply-adds of one token among n, of a block's attention and FFN."""
     shape = replace(shape_of(experiment_subject(run).ours.encoder.config, n), n_blocks=1)
     weights, work = parameters(shape), multiply_adds(shape)
-    halves = LABELS.values()
-    each_token = tuple(f"{work[each] // n:,}" for each in halves)
-    return tuple(f"{weights[each]:,}" for each in halves), each_token
+    halves = HALVES.values()
+    each_token = tuple(f"{work[half] // n:,}" for half in halves)
+    return tuple(f"{weights[half]:,}" for half in halves), each_token
 
 
 def measure(run: Run, progress: Progress) -> Losses:
@@ -179,7 +178,7 @@ def the_losses(run: Run, losses: Losses) -> Cell:
         f"The loss on hidden words is {losses.whole:.2f} nats; without the FFNs "
         f"{number(f'{ffn:.2f}')}, without attention {attention:.2f}."
     )
-    without = [f"without {LABELS[each]}" for each in HALVES]
+    without = [f"without {half}" for half in HALVES.values()]
     names = ["as it is", *without, *(f"{name} {block + 1}" for name in without)]
     losses_of = np.array([losses.whole, *losses.without, *losses.block[block]])
     under = (

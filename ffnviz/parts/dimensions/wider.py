@@ -249,10 +249,10 @@ def the_pairs(run: Run, answer: Answer, place: int) -> Cell:
     def panel(network: Network, on: dict[str, Any]) -> list[Trace]:
         recalled, gaps = network(x), torch.full_like(y, torch.nan)
         lines = torch.stack([y, recalled, gaps], dim=1).flatten(0, 1)
-        off, stored, said = (each.numpy().T for each in (lines, y, recalled))
+        misses, stored, said = (each.numpy().T for each in (lines, y, recalled))
         mark = {"size": 7, "color": colour}
         return [
-            plot.line_trace("off", off[0], off[1], colour, 1.5, **unnamed, **on),
+            plot.line_trace("off", misses[0], misses[1], colour, 1.5, **unnamed, **on),
             plot.ring("stored values", stored[0], stored[1], "@muted", 12, **on),
             plot.dots("recalled values", said[0], said[1], mark, **QUIET, **on),
         ]

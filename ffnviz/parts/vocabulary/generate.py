@@ -21,19 +21,11 @@ from ffnviz.models.network import Network
 from ffnviz.parts.guess import under_guess
 from ffnviz.parts.sheet import Button, Measured, Measurement, Row, Sheet, Soon, row, set_to
 from ffnviz.parts.vocabulary.softmax import bars_of, controls, strategy
+from ffnviz.pictures import plot
 from ffnviz.pictures.bars import bars_cell
 from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
-from ffnviz.pictures.plot import (
-    Array,
-    Figure,
-    axis,
-    bar_trace,
-    bare_axis,
-    escaped,
-    figure,
-    some_named,
-)
+from ffnviz.pictures.plot import Array, Figure
 from ffnviz.pictures.text import text_cell
 from ffnviz.pictures.wording import number, percent, quoted
 from ffnviz.state.actions import Set, ShowState
@@ -47,12 +39,14 @@ def steps(written: Sequence[GeneratedToken], chosen: int, twin: str) -> Figure:
     names = [step.word.strip() or "␣" for step in written]
     shares = 100 * np.array([step.probability for step in written])
     colours = [f"@{twin}" if place == chosen else "@muted/0.6" for place in places]
-    said = {"text": list(map(escaped, names)), "textposition": "none", "customdata": places}
+    said = {"text": list(map(plot.escaped, names)), "textposition": "none", "customdata": places}
     hover = "%{text} %{y:.1f}%<extra></extra>"
-    return figure(
-        [bar_trace("written", places, shares, colours, hovertemplate=hover, **said)],
-        bare_axis("word", **some_named(names, 40), range=[-0.7, max(len(names), 6) - 0.3]),
-        axis("probability, %", range=[0, 102]),
+    return plot.figure(
+        [plot.bar_trace("written", places, shares, colours, hovertemplate=hover, **said)],
+        plot.bare_axis(
+            "word", **plot.some_named(names, 40), range=[-0.7, max(len(names), 6) - 0.3]
+        ),
+        plot.axis("probability, %", range=[0, 102]),
         bargap=0.25,
         hovermode="x",  # a click anywhere above a small bar finds it
         margin={"l": 70, "r": 20, "t": 12, "b": 80},
