@@ -17,13 +17,13 @@ from ffnviz.models.edit import Edit
 from ffnviz.parts.block.beside import costs, held_out, losses_of, measure, the_losses
 from ffnviz.parts.block.block_view import (
     TokenInBlock,
-    attends_most,
     degrees,
     explanation,
-    headline,
     note,
     title,
 )
+from ffnviz.parts.block.decoder import attends_most
+from ffnviz.parts.block.encoder import headline
 from ffnviz.pictures.wording import as_text as read
 from ffnviz.state.actions import ChooseBlock, ChooseToken, Set
 from tests.parts.sheets import drawn, words

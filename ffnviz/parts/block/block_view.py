@@ -1,26 +1,18 @@
 """What the drawings of an encoder's and a decoder's block share."""
 
-import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
-from ffnviz.analysis.lab.decoder import DecoderBlock, DecoderBlockRecord
-from ffnviz.analysis.needs import encoder_of
 from ffnviz.analysis.sparsity import active, threshold_for
-from ffnviz.models.encoder.block import Block
-from ffnviz.models.network import Network
-from ffnviz.models.torch_shortcuts import no_draws
-from ffnviz.models.trace import BlockStages, ForwardPass
 from ffnviz.parts.sheet import set_to
 from ffnviz.pictures.block_picture import BlockActions, Station, Strip
 from ffnviz.pictures.plot import Array
-from ffnviz.pictures.wording import Sentence, counted, listed, number, percent, quoted
+from ffnviz.pictures.wording import Sentence, counted, number, quoted
 from ffnviz.state.actions import ChooseBlock, ChooseToken, OpenPage
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Setting, count_setting
@@ -40,119 +32,6 @@ class MeasuredStation:
     # of an attention, (n_heads, T, T); of a cross-attention to S tokens, (n_heads, T, S)
     weights: Float[Tensor, "heads tokens sources"] | None = None
     hidden: Float[Tensor, "tokens d_ff"] | None = None  # of an FFN, (T, d_ff)
-
-
-def encoder_stations(
-    record: BlockStages, *, norm_first: bool, kept: slice = slice(None)
-) -> tuple[MeasuredStation, ...]:
-    """A block's stations in order; `kept` are the record's tokens among those its attention reads.
-
-    Pre-LN: x, LN, attention, sum, LN, FFN, sum (Xiong et al. 2020, figure 1 b). Post-LN: x,
-    attention, sum, LN, FFN, sum, LN (Vaswani et al. 2017, section 3.1). A norm that changes
-    nothing is left out.
-    """
-    start = MeasuredStation("x", "stream", record.input)
-    heads, wrote = record.attention, record.attention.output[kept]
-    weights = heads.weights[:, kept, kept]
-    attention = MeasuredStation("attention", "attention", wrote, weights=weights)
-    ffn = MeasuredStation("ffn", "ffn", record.ffn.output, hidden=record.ffn.hidden)
-    if norm_first:
-        return (
-            start,
-            *_norm_station("norm1", record.input, heads.input[kept]),
-            attention,
-            MeasuredStation("sum1", "sum", record.middle, source="x"),
-            *_norm_station("norm2", record.middle, record.ffn.input),
-            ffn,
-            MeasuredStation("sum2", "sum", record.output, source="sum1"),
-        )
-    return (
-        start,
-        attention,
-        MeasuredStation("sum1", "sum", record.input + wrote, source="x"),
-        MeasuredStation("norm1", "norm", record.middle),
-        ffn,
-        MeasuredStation("sum2", "sum", record.middle + record.ffn.output, source="norm1"),
-        MeasuredStation("norm2", "norm", record.output),
-    )
-
-
-def _norm_station(name: str, stream: Tensor, read: Tensor) -> tuple[MeasuredStation, ...]:
-    return () if torch.equal(stream, read) else (MeasuredStation(name, "norm", read),)
-
-
-def decoder_stations(record: DecoderBlockRecord) -> tuple[MeasuredStation, ...]:
-    """A pre-LN decoder block's stations in order (Vaswani et al. 2017, figure 1, right)."""
-    wrote = record.input + record.attention.output
-    read = wrote + record.cross.output
-    return (
-        MeasuredStation("x", "stream", record.input),
-        MeasuredStation("norm1", "norm", record.attention.input),
-        MeasuredStation(
-            "attention", "attention", record.attention.output, weights=record.attention.weights
-        ),
-        MeasuredStation("sum1", "sum", wrote, source="x"),
-        MeasuredStation("norm2", "norm", record.cross.input),
-        MeasuredStation("cross", "cross", record.cross.output, weights=record.cross.weights),
-        MeasuredStation("sum2", "sum", read, source="sum1"),
-        MeasuredStation("norm3", "norm", record.ffn.input),
-        MeasuredStation("ffn", "ffn", record.ffn.output, hidden=record.ffn.hidden),
-        MeasuredStation("sum3", "sum", record.output, source="sum2"),
-    )
-
-
-@torch.no_grad()
-def with_norms_moved(model: Network, trace: ForwardPass, block: int) -> tuple[MeasuredStation, ...]:
-    """The stations with every block's LayerNorms in the other place; nobody trained it that way."""
-    x = trace.embedding
-    encoder = encoder_of(model)
-    for module in encoder.blocks[: block + 1]:
-        record = moved(module)(x)
-        x = record.output
-    return encoder_stations(record, norm_first=encoder.config.norm != "pre")
-
-
-def moved(block: Block) -> Block:
-    """The same weights, shared and not copied, with the LayerNorms in the other place."""
-    copied = copy.deepcopy(block, {id(weight): weight for weight in block.parameters()})
-    copied.norm_first = not block.norm_first
-    return copied
-
-
-@torch.no_grad()
-def borrowed_decoder(model: Network, block: int) -> DecoderBlock:
-    """An untrained decoder block: all its parts have the weights of a trained encoder block."""
-    encoder = encoder_of(model)
-    lender = encoder.blocks[block]
-    with torch.device("meta"), no_draws():
-        decoder = DecoderBlock(encoder.config)
-    decoder.attention, decoder.ffn = copy.copy(lender.attention), lender.ffn
-    decoder.attention.causal = True
-    decoder.attention_norm = decoder.cross_norm = lender.attention_norm
-    decoder.ffn_norm = lender.ffn_norm
-    project, width = lender.attention.project_in, encoder.config.d_model
-    _lend(decoder.cross.project_query, project, slice(width))
-    _lend(decoder.cross.project_memory, project, slice(width, None))
-    decoder.cross.project_out = lender.attention.project_out
-    return decoder.eval()
-
-
-def _lend(to: nn.Linear, project: nn.Linear, rows: slice) -> None:
-    to.weight = nn.Parameter(project.weight[rows], requires_grad=False)
-    if project.bias is not None:
-        to.bias = nn.Parameter(project.bias[rows], requires_grad=False)
-
-
-@torch.no_grad()
-def decode(
-    model: Network, trace: ForwardPass, block: int, written: list[int]
-) -> tuple[MeasuredStation, ...]:
-    """The stations of a borrowed decoder, which reads the encoder's last stream."""
-    x = encoder_of(model).embed(torch.tensor(written, device=model.device))
-    for index in range(block + 1):
-        record = borrowed_decoder(model, index)(x, trace.final)
-        x = record.output
-    return decoder_stations(record)
 
 
 @dataclass(frozen=True)
@@ -246,32 +125,11 @@ def explanation(
     )
 
 
-def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sentence:
-    """How far each part of the block turns the token; the sentence begins with `start`."""
-    *angles, last = [f"{angle:.0f}°" for _, angle in turns]
-    first, *others = [what for what, _ in turns]
-    whats = [f"{first} turns {quoted(label)}", *others]
-    pairs = zip(whats, [*angles, number(last)], strict=True)
-    parts = listed(f"the {what} by {angle}" for what, angle in pairs)
-    return f"{start}{parts}. Tokens mix only in attention; elsewhere each keeps to its lane."
-
-
 def _norm(vector: Array) -> float:
     return float(np.linalg.norm(vector))
 
 
-def attends_most(label: str, read: Sequence[str], weights: Array | None, token: int) -> Sentence:
-    """Where a written token attends most in the sentence that was read, on average over heads."""
-    mean = np.zeros(len(read)) if weights is None else weights[:, token].mean(axis=0)
-    most = int(mean.argmax())
-    return (
-        f"{quoted(label)} sees what has been written so far, never what follows. In the sentence "
-        f"at the top it attends most to {quoted(read[most])} "
-        f"({number(percent(float(mean[most])))}). No decoder was trained: this one borrows the "
-        "encoder's weights."
-    )
-
-
+TO_THE_WORDS = "to be compared with all words of the vocabulary"
 HEAD = count_setting("attention_head", 0, 0, 64)
 FIRST = "x"  # station of a block
 ADDED = {"attention": "attention", "cross": "cross-attention", "ffn": "FFN"}
@@ -380,16 +238,6 @@ def awake_on(run: Run, computed: Sequence[MeasuredStation], token: int) -> int:
     """How many neurons of the block's FFN are active on a token."""
     hidden = next(as_array(each.hidden) for each in computed if each.hidden is not None)
     return int(active(hidden[token], threshold_for(run.card.phi)).sum())
-
-
-def rotations(stations: Sequence[Station], token: int) -> list[tuple[str, float]]:
-    """The name of each sum, and the degrees by which it turns the token's vector."""
-    outputs = {station.name: station.output[token] for station in stations}
-    return [
-        (each.title.removeprefix("+ "), degrees(outputs[each.source], outputs[each.name]))
-        for each in stations
-        if each.source is not None
-    ]
 
 
 def asks(run: Run, station: Setting[str], computed: Sequence[MeasuredStation]) -> BlockActions:

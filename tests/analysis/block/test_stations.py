@@ -15,7 +15,7 @@ from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from ffnviz.parts.block import block_view
+from ffnviz.parts.block import block_view, decoder, encoder
 from tests.analysis.networks import ours
 from tests.models.reference import randomise
 from tests.models.test_against_pytorch import theirs
@@ -60,11 +60,11 @@ def test_each_station_hands_on_what_pytorchs_layer_has_there(norm: str, built: s
         block = randomise(Block(replace(CONFIG, norm=norm)))
     else:
         other = "post" if norm == "pre" else "pre"
-        block = block_view.moved(randomise(Block(replace(CONFIG, norm=other))))
+        block = encoder.moved(randomise(Block(replace(CONFIG, norm=other))))
     layer = theirs(block, replace(CONFIG, norm=norm)).train()  # PyTorch's short cut has no inside
     with watched(layer, ("norm1", "norm2", "self_attn", "linear2")) as inside, torch.no_grad():
         expected = layer(X[None])[0]
-    stations = block_view.encoder_stations(block(X), norm_first=norm == "pre")
+    stations = encoder.encoder_stations(block(X), norm_first=norm == "pre")
     found = by_name(stations)
     assert close(found["norm1"], inside["norm1"])
     assert close(found["norm2"], inside["norm2"])
@@ -83,10 +83,10 @@ def test_the_weights_are_those_of_pytorchs_attention_and_moving_the_norms_shares
     layer = theirs(block, CONFIG)
     read = layer.norm1(X[None])
     _, expected = layer.self_attn(read, read, read, average_attn_weights=False)
-    found = block_view.encoder_stations(block(X), norm_first=True)[2].weights
+    found = encoder.encoder_stations(block(X), norm_first=True)[2].weights
     assert found is not None
     assert close(found, expected[0])
-    other = block_view.moved(block)
+    other = encoder.moved(block)
     assert (block.norm_first, other.norm_first) == (True, False)
     assert all(a is b for a, b in zip(block.parameters(), other.parameters(), strict=True))
 
@@ -119,7 +119,7 @@ def test_each_station_of_the_decoder_is_pytorchs_layers(tokenizer: Tokenizer) ->
         names = ("norm1", "norm2", "norm3", "self_attn", "multihead_attn", "linear2")
         with watched(layer, names) as inside, torch.no_grad():
             expected = layer(x[None], trace.final[None].clone(), tgt_mask=mask)[0]
-        found = by_name(block_view.decode(model, trace, number, written))
+        found = by_name(decoder.decode(model, trace, number, written))
         for ours_, theirs_ in (("norm1", "norm1"), ("norm2", "norm2"), ("norm3", "norm3"),
                                ("attention", "self_attn"), ("cross", "multihead_attn"),
                                ("ffn", "linear2")):  # fmt: skip
@@ -131,13 +131,13 @@ def test_each_station_of_the_decoder_is_pytorchs_layers(tokenizer: Tokenizer) ->
 def test_lending_changes_nothing_in_the_network(tokenizer: Tokenizer) -> None:
     model = ours(tokenizer)
     before = model.trace(TEXT).final
-    block_view.decode(model, model.trace(TEXT), 1, [5, 9])
+    decoder.decode(model, model.trace(TEXT), 1, [5, 9])
     assert torch.equal(model.trace(TEXT).final, before)
     assert not model.encoder.blocks[1].attention.causal
-    record = block_view.borrowed_decoder(model, 0)(
+    record = decoder.borrowed_decoder(model, 0)(
         model.encoder.embed(torch.tensor([5, 9, 40])), before
     )
-    stations = {station.name: station for station in block_view.decoder_stations(record)}
+    stations = {station.name: station for station in decoder.decoder_stations(record)}
     weights, asked = stations["attention"].weights, stations["cross"].weights
     assert weights is not None
     assert asked is not None
@@ -155,7 +155,7 @@ def test_the_moved_network_goes_through_all_blocks_before(norm: str, tokenizer: 
         config = replace(model.encoder.config, norm="post" if norm == "pre" else "pre")
         config = replace(config, activation="relu")
         x = theirs(block, config)(x[None])[0]
-    assert close(block_view.with_norms_moved(model, trace, 1)[-1].output, x)
+    assert close(encoder.with_norms_moved(model, trace, 1)[-1].output, x)
 
 
 DECODER = EncoderConfig(vocab_size=10, d_model=16, n_heads=4, d_ff=32, activation="gelu")
