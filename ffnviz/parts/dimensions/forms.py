@@ -11,7 +11,6 @@ from ffnviz.analysis.measuring import Progress, Spread, in_turn
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
 from ffnviz.models.network import Network
-from ffnviz.models.trace import ForwardPass
 from ffnviz.parts.sheet import Measured, Measurement, Sheet, Soon, measured_on, row
 from ffnviz.pictures.bars import Bars, bars_cell
 from ffnviz.pictures.cell import Cell, Head
@@ -22,6 +21,7 @@ from ffnviz.state.settings import Values, choice_setting
 
 NEEDS = (Capability.PLAIN_FFN,)
 BATCH, TOKENS = 32, 128  # as in the usual example, (32, 128, 512)
+RUNS = 5
 SEED = 31
 
 Shape = tuple[int, ...]
@@ -40,16 +40,11 @@ class Form:
 
 
 @torch.no_grad()
-def forms(
-    model: Network,
-    trace: ForwardPass,
-    block: int,
-    repeats: int,
-    progress: Progress = lambda _: None,
-) -> dict[str, Form]:
+def forms(run: Run, progress: Progress) -> dict[str, Form]:
     """Run each way: "batch" on random values, "numpy" only for a φ that NumPy has."""
+    model, block = run.model, run.state.block
     require(model, NEEDS)
-    record, widths = trace.blocks[block].ffn, (model.sizes.d_model, model.sizes.d_ff)
+    record, widths = run.trace.blocks[block].ffn, (model.sizes.d_model, model.sizes.d_ff)
     x, n = record.input, len(record.input)
     generator = torch.Generator().manual_seed(SEED)
     batch = torch.randn(BATCH, TOKENS, widths[0], generator=generator).to(model.device)
@@ -65,7 +60,7 @@ def forms(
     outputs = {name: task() for name, task in tasks.items()}
     expected = dict.fromkeys(tasks, record.output)
     expected["batch"] = torch.stack([rows(text) for text in batch])
-    times = in_turn(tasks, repeats, 1, model.device, progress)
+    times = in_turn(tasks, RUNS, 1, model.device, progress)
 
     def shape(name: str, width: int) -> Shape:
         by_name: dict[str, Shape] = {"columns": (width, n), "batch": (BATCH, TOKENS, width)}
@@ -105,7 +100,6 @@ def _ways(model: Network, block: int) -> tuple[Way, Way, Way]:
     return rows, columns, by_numpy
 
 
-RUNS = 5
 WAYS = {"rows": "rows", "columns": "columns", "numpy": "NumPy", "batch": f"a batch of {BATCH}"}
 FORM = choice_setting("form", WAYS).with_control("Way to write it")
 SETTINGS = (FORM,)
@@ -171,13 +165,8 @@ def sheet(run: Run, values: Values) -> Sheet:
         return [what_each_gives(run, measured.result, form, measured_on(measured))]
 
     soon = Soon("forms", "What each way of writing it gives, and how long it takes", 300)
-    given = Measurement("forms", setup, measure, after, before=[soon])
+    given = Measurement("forms", setup, forms, after, before=[soon])
     return Sheet([row(written, given, widths=(1.1,))])
-
-
-def measure(run: Run, progress: Progress) -> dict[str, Form]:
-    """Run all ways, on the sentence and on a batch."""
-    return forms(run.model, run.trace, run.state.block, RUNS, progress)
 
 
 def code(run: Run, form: str) -> str:

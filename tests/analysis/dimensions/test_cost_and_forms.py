@@ -18,9 +18,9 @@ from ffnviz.models.encoder.feed_forward import feed_forward
 from ffnviz.models.encoder.model import load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.parts.dimensions.forms import CODE, code, forms
+from ffnviz.parts.dimensions import forms
 from ffnviz.parts.neurons.arithmetic import then_phi
-from tests.analysis.networks import network, ours
+from tests.analysis.networks import ours
 from tests.run_factory import run_of
 
 # BERT's 109,482,240 hold a pooler of 768² + 768 that is not counted.
@@ -122,11 +122,13 @@ PLAIN = [name for name, each in ACTIVATIONS.items() if not each.gated]
 
 
 @pytest.mark.parametrize("activation", PLAIN)
-def test_every_way_gives_what_the_network_computed(tokenizer: Tokenizer, activation: str) -> None:
-    model = ours(tokenizer, activation=activation)
-    trace, n = model.trace(TEXT), len(model.trace(TEXT).tokens)
-    shares: list[float] = []
-    found = forms(model, trace, 1, 2, shares.append)
+def test_every_way_gives_what_the_network_computed(
+    tokenizer: Tokenizer, activation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forms, "RUNS", 2)
+    run = run_of(ours(tokenizer, activation=activation), TEXT)
+    n, shares = len(run.trace.tokens), list[float]()
+    found = forms.forms(run, shares.append)
     assert found.keys() == {"rows", "columns", "numpy", "batch"}
     assert found["rows"].shapes == ((n, 16), (n, 32), (n, 16))
     assert found["columns"].shapes == ((16, n), (32, n), (16, n))
@@ -138,14 +140,15 @@ def test_every_way_gives_what_the_network_computed(tokenizer: Tokenizer, activat
 
 
 def test_a_difference_would_be_seen(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    bare, gated = (network(kind, tokenizer) for kind in ("no biases", "gated"))
-    for form in forms(bare, bare.trace(TEXT), 0, 1).values():
+    bare = ours(tokenizer, bias=False, activation="gelu")
+    gated = ours(tokenizer, activation="geglu")
+    for form in forms.forms(run_of(bare, TEXT), lambda _: None).values():
         assert form.difference < 1e-4
     with pytest.raises(NotForThisNetwork):
-        forms(gated, gated.trace(TEXT), 1, 1)
+        forms.forms(run_of(gated, TEXT), lambda _: None)
     model = ours(tokenizer)
     monkeypatch.setattr(Activation, "in_numpy", lambda _, z: np.maximum(z, 0.01))
-    assert forms(model, model.trace(TEXT), 1, 1)["numpy"].difference > 1e-3
+    assert forms.forms(run_of(model, TEXT), lambda _: None)["numpy"].difference > 1e-3
 
 
 def test_phi_as_it_is_written_is_phi_as_it_is_run() -> None:
@@ -161,10 +164,10 @@ def test_phi_as_it_is_written_is_phi_as_it_is_run() -> None:
         np.testing.assert_allclose(eval(phi.torch, names), expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("form", CODE)
+@pytest.mark.parametrize("form", forms.CODE)
 @pytest.mark.parametrize("twin", ["relu", "gelu"])
 def test_code_on_the_page_runs(capsys: pytest.CaptureFixture[str], twin: str, form: str) -> None:
-    written = code(run_of(load(twin), 'It\'s a "cat" \\ [MASK].'), form)
+    written = forms.code(run_of(load(twin), 'It\'s a "cat" \\ [MASK].'), form)
     exec(compile(written, "page", "exec"), {})
     told = capsys.readouterr().out
     if form == "batch":
