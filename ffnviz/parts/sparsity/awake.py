@@ -71,6 +71,7 @@ def birth(
     """Percentages over the tokens seen, from 0, the first and last point marked, in two panels."""
     millions, ends = tokens / 1e6, np.zeros(len(tokens))
     ends[[0, -1]] = 11
+    hover = "%{y:.3g} at %{x:.1f} million tokens<extra>%{fullData.name}</extra>"
     traces: list[Trace] = []
     axes, titles = {}, []
     for place, (title, curves) in enumerate(panels):
@@ -78,11 +79,9 @@ def birth(
         for (series, block), values in curves.items():
             name = f"{plot.escaped(series.label)}, block {block + 1}"
             colour, dash = f"@{series.colour}", DASHES[block % len(DASHES)]
-            traces.append(plot.line_trace(
-                name, millions, values, colour, 3, dash, mode="lines+markers", yaxis=y,
-                showlegend=place == 0, marker={"size": ends, "color": colour},
-                hovertemplate="%{y:.3g} at %{x:.1f} million tokens<extra>%{fullData.name}</extra>",
-            ))  # fmt: skip
+            looks: plot.Options = {"mode": "lines+markers", "yaxis": y, "showlegend": place == 0}
+            looks |= {"marker": {"size": ends, "color": colour}, "hovertemplate": hover}
+            traces.append(plot.line_trace(name, millions, values, colour, 3, dash, **looks))
         axes[f"yaxis{place + 1}"] = plot.axis(
             "%", domain=list(DOMAINS[place]), rangemode="tozero", nticks=4
         )
