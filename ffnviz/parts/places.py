@@ -104,13 +104,12 @@ def parts_at(station: str) -> tuple[tuple[Page, Part], ...]:
     return tuple(sorted(about, key=lambda each: len(PLACES[each[0].name, each[1].name])))
 
 
-# The pictures of each part by the names of their notes: what a lecture's scene can light.
-ViewOfPart = tuple[str, str, str]  # page, part, and its view; "" if it has one only
-
+# The pictures of each part by the names of their notes: what a lecture's scene can light. A view is
+# "" if the part has one only.
 EVERYWHERE = ("tokens",)  # the sentence stands on every page
 OF_OTHERS = ("any-maps", "gated", "nearest", "overview")  # the twins have none of these
 
-PICTURES: dict[ViewOfPart, tuple[str, ...]] = {
+PICTURES: dict[tuple[str, str, str], tuple[str, ...]] = {  # by page, part and view
     ("journey", "journey", ""): ("prediction", "ffn", "neuron", "maps", *OF_OTHERS),
     ("block", "block", "encoder"): ("block",),
     ("block", "block", "decoder"): ("decoder",),

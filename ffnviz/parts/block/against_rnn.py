@@ -48,10 +48,6 @@ class Recurrent(nn.Module):
         self.keep = nn.Parameter(keep, requires_grad=False)
         self.bias = nn.Parameter(torch.zeros(d_hidden), requires_grad=False)
 
-    def start(self) -> Float[Tensor, "d_hidden"]:
-        """The state before the first token: zero, (d_hidden,)."""
-        return torch.zeros_like(self.bias)
-
     def step(
         self, state: Float[Tensor, "d_hidden"], x: Float[Tensor, "d_model"]
     ) -> Float[Tensor, "d_hidden"]:
@@ -60,8 +56,8 @@ class Recurrent(nn.Module):
         return mixed.tanh() if self.bends else mixed
 
     def forward(self, x: Float[Tensor, "tokens d_model"]) -> Float[Tensor, "tokens d_hidden"]:
-        """The state after each token, (T, d_model) -> (T, d_hidden)."""
-        states, state = [], self.start()
+        """The state after each token, (T, d_model) -> (T, d_hidden); at first it is zero."""
+        states, state = [], torch.zeros_like(self.bias)
         for token in x:
             state = self.step(state, token)
             states.append(state)
@@ -163,7 +159,7 @@ def read_against_the_clock(run: Run, progress: Progress) -> Clock:
     x = module.attention_norm(read.x)
     steps, passes = [], []
     for round_ in range(-WARM_UP, RUNS):
-        state, step_times = recurrent.start(), []
+        state, step_times = torch.zeros_like(recurrent.bias), []
         for token in x:
             start = perf_counter()
             state = recurrent.step(state, token)

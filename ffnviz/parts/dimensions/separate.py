@@ -215,15 +215,32 @@ def _random_layers(d_ff: int, phi: str, draw: int, x: Tensor, target: Tensor) ->
     """Random W₁ and b₁, with the shortest read-out of all with the least squared error."""
     generator = torch.Generator().manual_seed(draw)
     uniform = torch.rand(WIDEST, 2, generator=generator, dtype=torch.float64)[:d_ff]
-    angle, offset = 2 * torch.pi * uniform[:, 0], 2 * uniform[:, 1] - 1
-    weight = STEEP * torch.stack([angle.cos(), angle.sin()], dim=1)
     zeros = torch.zeros(d_ff, dtype=torch.float64)
-    layers = _Layers(PHIS[phi], weight, STEEP * offset, zeros, zeros.sum())
+    layers = _Layers(PHIS[phi], *first_layer(uniform), zeros, zeros.sum())
     if not len(x):
         return layers
-    with_one = torch.cat([layers.lift(x), torch.ones(len(x), 1, dtype=x.dtype)], dim=1)
-    solution = torch.linalg.lstsq(with_one, target[:, None], rcond=1e-10, driver="gelsd").solution
-    return replace(layers, out=solution[:-1, 0], out_bias=solution[-1, 0])
+    out = least_squares(with_one(layers.lift(x)), target[:, None])
+    return replace(layers, out=out[:-1, 0], out_bias=out[-1, 0])
+
+
+def first_layer(uniform: Tensor) -> tuple[Tensor, Tensor]:
+    """W₁ and b₁ from numbers in 0 … 1, (…, d_ff, 2) -> (…, d_ff, 2) and (…, d_ff).
+
+    Each neuron bends along a line that crosses the square.
+    """
+    angle, offset = 2 * torch.pi * uniform[..., 0], 2 * uniform[..., 1] - 1
+    return STEEP * torch.stack([angle.cos(), angle.sin()], dim=-1), STEEP * offset
+
+
+def with_one(values: Tensor) -> Tensor:
+    """A last column of ones, by which a bias is multiplied, (…, n, d) -> (…, n, d + 1)."""
+    return torch.cat([values, torch.ones_like(values[..., :1])], dim=-1)
+
+
+def least_squares(x: Tensor, y: Tensor) -> Tensor:
+    """The shortest of all solutions: ReLU neurons may be inactive on all inputs."""
+    best: Tensor = torch.linalg.lstsq(x, y, rcond=1e-10, driver="gelsd").solution
+    return best
 
 
 def _train(layers: _Layers, x: Tensor, target: Tensor) -> _Layers:

@@ -14,7 +14,18 @@ import torch
 from torch import Tensor
 
 from ffnviz.models.activations import ACTIVATIONS, Activation
-from ffnviz.parts.dimensions.separate import CLASSES, MARKS, best_line, rings, square_grid
+from ffnviz.parts.dimensions.separate import (
+    CLASSES,
+    MARKS,
+    NOTHING,
+    STEEP,
+    best_line,
+    first_layer,
+    least_squares,
+    rings,
+    square_grid,
+    with_one,
+)
 from ffnviz.parts.sheet import Sheet, row
 from ffnviz.pictures import plot
 from ffnviz.pictures.cell import Cell, Head
@@ -30,11 +41,9 @@ WIDTHS = (1, 2, 4, 8, 16)
 TIMES = ("½", "1", "2", "4", "8")  # as many as d_model
 BEND_ALONE = WIDTHS.index(D_MODEL)
 DRAWS = 199  # of W₁: odd, so that one has the median error
-STEEP = 3.0  # the length of each neuron's key: GELU bends within the square
 PAIRS = 16
 SEED = 0
 GRID = 41
-NOTHING = 1e-9  # a smaller score is rounding
 
 WIDER = count_setting("wider", 8, WIDTHS[0], WIDTHS[-1]).with_control(
     "d_ff", WIDTHS, lambda d_ff: f"{d_ff} = {TIMES[nearest(WIDTHS, d_ff)]} × d_model"
@@ -68,7 +77,7 @@ class Network:
 
     def __call__(self, x: Tensor) -> Tensor:
         """(n, D_MODEL) -> (n, m)."""
-        return _with_one(self.phi.function(x @ self.weight.mT + self.bias)) @ self.out
+        return with_one(self.phi.function(x @ self.weight.mT + self.bias)) @ self.out
 
 
 @dataclass(frozen=True)
@@ -120,11 +129,10 @@ TOYS = {"points": points, "curve": curve, "pairs": pairs}
 
 
 def random_layers() -> tuple[Tensor, Tensor]:
-    """W₁ and b₁ of all draws: each neuron bends along a line that crosses the square."""
+    """W₁ and b₁ of all draws."""
     generator = torch.Generator().manual_seed(SEED)
-    uniform = torch.rand(DRAWS, WIDTHS[-1], 2, generator=generator, dtype=torch.float64)
-    angle, offset = 2 * torch.pi * uniform[..., 0], 2 * uniform[..., 1] - 1
-    return STEEP * torch.stack([angle.cos(), angle.sin()], dim=-1), STEEP * offset
+    shape = DRAWS, WIDTHS[-1], D_MODEL
+    return first_layer(torch.rand(shape, generator=generator, dtype=torch.float64))
 
 
 def wrong(outputs: Tensor, y: Tensor) -> Tensor:
@@ -140,8 +148,8 @@ def off(outputs: Tensor, y: Tensor) -> Tensor:
 
 def off_by_line(x: Tensor, y: Tensor) -> float:
     """The error of the best affine map: all that W₁ and W₂ are without φ."""
-    flat = _with_one(x)
-    return float(off(flat @ _least_squares(flat, y), y))
+    flat = with_one(x)
+    return float(off(flat @ least_squares(flat, y), y))
 
 
 @torch.no_grad()
@@ -157,21 +165,11 @@ def answers(phi: Activation) -> dict[str, Answer]:
 def fitted(toy: Toy, phi: Activation, d_ff: int) -> Fitted:
     """Fit W₂ and b₂ behind every draw of a first layer of d_ff neurons."""
     weight, bias = toy.weight[:, :d_ff], toy.bias[:, :d_ff]
-    hidden = _with_one(phi.function(toy.x @ weight.mT + bias[:, None]))  # (DRAWS, n, d_ff + 1)
-    out = _least_squares(hidden, toy.y.expand(DRAWS, *toy.y.shape))
+    hidden = with_one(phi.function(toy.x @ weight.mT + bias[:, None]))  # (DRAWS, n, d_ff + 1)
+    out = least_squares(hidden, toy.y.expand(DRAWS, *toy.y.shape))
     errors = toy.error(hidden @ out, toy.y)
     at = int(errors.argsort(stable=True)[DRAWS // 2])
     return Fitted(errors.numpy(), Network(phi, weight[at], bias[at], out[at]))
-
-
-def _with_one(values: Tensor) -> Tensor:
-    return torch.cat([values, torch.ones_like(values[..., :1])], dim=-1)
-
-
-def _least_squares(x: Tensor, y: Tensor) -> Tensor:
-    # The shortest of all solutions: ReLU neurons may be inactive on all inputs.
-    best: Tensor = torch.linalg.lstsq(x, y, rcond=1e-10, driver="gelsd").solution
-    return best
 
 
 def sheet(run: Run, values: Values) -> Sheet:
