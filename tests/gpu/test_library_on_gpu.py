@@ -19,7 +19,7 @@ from tests.gpu.simulated_gpu import NAME, simulated_gpu
 from tests.models.external.families import FAMILIES, build
 from tests.models.external.tokenizers import byte_level
 
-TEXT, OTHER = "the cat sat on", "the mat sat on"
+TEXT, OTHER = "a cat", "a mat"
 RATHER = ffnviz.LogitDifference(40, 50)
 EDITS = (
     ffnviz.Edit(0, [3, 5], scale=0.0),

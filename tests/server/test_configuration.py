@@ -169,10 +169,11 @@ def test_workers_are_added_up_and_the_dead_hold_no_memory(tmp_path: Path) -> Non
     assert told[2]["ffnviz_resident_bytes"] < 1.5 * told[0]["ffnviz_resident_bytes"]
 
 
-WITHOUT = ("pandas", "pyarrow", "transformers", "ray", "redis")
+WITHOUT = ("pandas", "pyarrow", "transformers", "huggingface_hub", "ray", "redis")
 VISIT = f"""
 import sys
 import ffnviz.cli
+import ffnviz.models.external.opening
 from streamlit.testing.v1 import AppTest
 from ffnviz.server.streamlit_patches import apply_patches
 from ffnviz.models.config import TOP

@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 
@@ -37,6 +37,7 @@ def rule(points: Points, normal: np.ndarray, offset: float) -> int:
     return int(max((side == points.first).sum(), (side != points.first).sum()))
 
 
+@settings(max_examples=40)
 @given(SMALL)
 def test_no_line_of_very_many_beats_the_best_one(found: list[tuple[int, int, bool]]) -> None:
     points = Points(np.array([p[:2] for p in found]), np.array([p[2] for p in found]))
@@ -268,7 +269,7 @@ def test_the_lines_are_where_a_neuron_is_at_zero_and_divide_the_awake(tokenizer:
 def test_pieces_are_as_many_as_there_are_patterns_of_sides() -> None:
     side = np.linspace(-1, 1, 1_201)[1:-1]
     square = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
-    for n_lines in (0, 1, 2, 5, 7):
+    for n_lines in (0, 1, 2, 7):
         rng = np.random.default_rng(n_lines)
         angle, offset = rng.uniform(0, 2 * np.pi, n_lines), rng.uniform(-0.7, 0.7, n_lines)
         lines = np.stack([np.cos(angle), np.sin(angle), offset], axis=1)

@@ -27,12 +27,12 @@ from ffnviz.parts.exercises.predict import QUESTIONS, Evidence
 
 @pytest.fixture(scope="module")
 def exercises() -> list[by_hand.SmallFfn]:
-    return [by_hand.small_ffn(seed) for seed in range(1_000)]
+    return [by_hand.small_ffn(seed) for seed in range(300)]
 
 
 @pytest.fixture(scope="module")
 def steps(exercises: list[by_hand.SmallFfn]) -> list[Backward]:
-    return [backward(ffn) for ffn in exercises[:300]]
+    return [backward(ffn) for ffn in exercises]
 
 
 def in_torch(ffn: by_hand.SmallFfn) -> list[float]:

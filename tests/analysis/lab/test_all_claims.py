@@ -66,7 +66,7 @@ def findings_of(tried: Subject) -> list[Finding]:
     return [finding for each in sentence for finding in quickly(each, tried).findings]
 
 
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(text=st.text(min_size=1, max_size=60), place=st.integers(0, 10**6))
 def test_any_sentence_gets_verdicts(model_folder: Path, text: str, place: int) -> None:
     model = load(model_folder)
@@ -87,7 +87,7 @@ def test_one_token_says_what_it_cannot_tell(model_folder: Path) -> None:
         assert finding.verdict_text.startswith("cannot be decided here: ")
 
 
-VISITORS = 5
+VISITORS = 3
 SLOW = ("fit", "residual")  # which hardly look at the network: tested elsewhere
 SHAPES = ("one block", "nine blocks", "no biases", "post-LN", "causal", "gated")
 HOLD = (  # claims that are true of any plain FFN, whatever surrounds it

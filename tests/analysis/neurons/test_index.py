@@ -1,6 +1,7 @@
 """The neuron index against counting sentence by sentence; the probe set; the shipped files."""
 
 import json
+from collections import Counter
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -38,15 +39,15 @@ def made_up(n: int) -> list[Probe]:
     return probes
 
 
-@pytest.mark.parametrize("activation", ["relu", "gelu", "tanh", "swiglu", "reglu"])
+@pytest.mark.parametrize("activation", ["relu", "gelu", "reglu"])
 def test_counts_are_those_of_the_texts_one_by_one(tokenizer: Tokenizer, activation: str) -> None:
-    model, probes = small_model(tokenizer, "pre", activation), made_up(80)
+    model, probes = small_model(tokenizer, "pre", activation), made_up(40)
     index = build_index(model, iter(probes), TAGS, "made up")
-    assert index.threshold == (0.0 if activation in ("relu", "reglu") else 0.1)
+    assert index.threshold == (0.1 if activation == "gelu" else 0.0)
     assert index.both_sides == (activation != "relu")
     hidden = [[b.ffn.hidden.numpy() for b in model.trace(p.text).blocks] for p in probes]
     of_text = dict(zip([probe.text for probe in probes], hidden, strict=True))
-    assert index.n_texts == 80
+    assert index.n_texts == 40
     assert index.n_tokens == sum(len(h[0]) for h in hidden)
     assert index.with_tag.tolist() == [sum(tag in p.tags for p in probes) for tag in TAGS]
     for number, block in enumerate(index.blocks):
@@ -181,7 +182,7 @@ def test_there_are_probes_enough_of_many_kinds_and_none_twice() -> None:
     texts = [probe.text for probe in probes]
     assert len(set(texts)) == len(texts) >= 1_000
     assert all(probe.tags and len(set(probe.tags)) == len(probe.tags) for probe in probes)
-    counts = {tag: sum(tag in p.tags for p in probes) for p in probes for tag in p.tags}
+    counts = Counter(tag for probe in probes for tag in probe.tags)
     assert len(counts) > 60
     assert min(counts.values()) >= 10
     for kind in ("animals", "places", "food", "feelings", "numbers", "time", "past", "future",

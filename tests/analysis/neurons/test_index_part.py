@@ -80,7 +80,7 @@ def part(seed: int) -> counting.IndexPart:
 seeds = some.lists(some.integers(0, 2**31), min_size=1, max_size=5, unique=True)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15)
 @given(seeds, some.randoms(), some.booleans())
 def test_merging_in_any_order(drawn: list[int], random: "np.random.Generator", small: bool) -> None:
     parts = [part(seed) for seed in drawn]
@@ -201,7 +201,7 @@ def model(tokenizer: Tokenizer) -> Model:
 WORDS = ["the", "cat", "sat", "two", "42", ",", "É", "gone"]
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8)
 @given(some.lists(some.lists(some.sampled_from(WORDS), min_size=1, max_size=9), max_size=40),
        some.lists(some.integers(0, 40), max_size=4))  # fmt: skip
 def test_any_split_counts_once(model: Model, drawn: list[list[str]], cuts: list[int]) -> None:

@@ -89,17 +89,17 @@ def naive(
         rest = rest[len(piece) :].lstrip()
 
 
-TEXTS = some.lists(some.sampled_from(WORDS), max_size=80).map(" ".join) | some.text(
-    LETTERS, max_size=250
+TEXTS = some.lists(some.sampled_from(WORDS), max_size=40).map(" ".join) | some.text(
+    LETTERS, max_size=120
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50)
 @given(TEXTS, some.integers(3, 12), some.sampled_from(list(TOKENIZERS)))
-@example("ab" * 400 + "a", 3, "one word")
-@example("東京は日本の首都" * 60, 5, "ours")
-@example("dog " * 3 + "x" * 300 + " dog" * 80, 4, "word_piece")
-@example("dog  " * 90, 4, "one word")
+@example("ab" * 100 + "a", 3, "one word")
+@example("東京は日本の首都" * 20, 5, "ours")
+@example("dog " * 3 + "x" * 100 + " dog" * 30, 4, "word_piece")
+@example("dog  " * 30, 4, "one word")
 @example("\x00" * 3, 3, "word_piece")  # which makes no token of it
 def test_the_pieces_are_those_of_reading_all(text: str, max_tokens: int, name: str) -> None:
     tokenizer = TOKENIZERS[name]
@@ -128,8 +128,7 @@ class Counting:
 @pytest.mark.parametrize("between", [" ", ""])
 @pytest.mark.parametrize("name", list(TOKENIZERS))
 def test_a_text_five_times_as_long_is_five_times_the_work(name: str, between: str) -> None:
-    draw = random.Random(0)
-    most = 64
+    draw, most = random.Random(0), 32
 
     def work(n_words: int) -> tuple[int, int]:
         words = draw.choices(["the", "dog", "ran", "home", "東京は"], k=n_words)
@@ -137,7 +136,7 @@ def test_a_text_five_times_as_long_is_five_times_the_work(name: str, between: st
         pieces = list(_cut(Probe(between.join(words), ()), counting, most))  # type: ignore[arg-type]
         return counting.n_characters, len(pieces)
 
-    (little, _), (much, n_pieces) = work(300), work(1_500)
+    (little, _), (much, n_pieces) = work(150), work(750)
     assert n_pieces > 12
     assert much < 9 * little  # not 25 times, as if all that is left were read
     assert much < n_pieces * 8 * CHARACTERS * most

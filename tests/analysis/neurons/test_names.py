@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ffnviz
@@ -81,6 +81,7 @@ def test_what_was_written_is_read_back(names: tuple[Name, ...]) -> None:
     assert read_names(to_file(names), NETWORKS) == Reading(names)
 
 
+@settings(max_examples=50)
 @given(ROWS | JSON)
 def test_any_json_gives_names_of_neurons_there_are_or_says_why_not(value: Any) -> None:
     try:
@@ -307,6 +308,7 @@ TEXT = st.text(st.characters(exclude_categories=["C", "Z"]), min_size=1, max_siz
 NUMBERS = st.floats(-1, 1)
 
 
+@settings(max_examples=40)
 @given(st.lists(st.builds(
     Description, st.integers(0, 99).map(str) | st.just("6-res-jb"), st.integers(0, 10**6), TEXT,
     TEXT, TEXT, method=TEXT,

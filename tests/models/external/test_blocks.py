@@ -240,8 +240,9 @@ def test_an_edit_is_what_a_hook_by_hand_does(
         assert_allclose(run.blocks[1].attention.weights, told[1], atol=1e-5)
 
 
-def test_what_a_trace_shows_is_what_was_edited(network: ExternalNetwork) -> None:
+def test_what_a_trace_shows_is_what_was_edited(one_of_a_kind: ExternalNetwork) -> None:
     """At each place: fixed values are found there, and streams before it are as they were."""
+    network = one_of_a_kind
     plain = network.run(IDS)
     values = torch.randn(8, network.sizes.d_model, generator=torch.Generator().manual_seed(6))
     for at in ("input", "middle", "output", "ffn"):

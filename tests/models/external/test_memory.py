@@ -79,10 +79,10 @@ model = build(lambda: transformers.AutoModelForCausalLM.from_config(config))
 
 def pages_asked_for():
     network = from_module(model, byte_level(), "GPT-2")
-    for trace in range(6):
-        if trace == 3:
+    for trace in range(4):
+        if trace == 2:
             before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-        held = network.trace("the cat sat on the mat " * 20, hold="all")
+        held = network.trace("the cat sat on the mat " * 8, hold="all")
         made = [block.ffn.hidden for block in held.blocks], held.logits
     return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
 

@@ -23,7 +23,7 @@ from tests.models.external.families import FAMILIES, KINDS, build, two_texts
 from tests.models.external.tokenizers import byte_level
 
 IDS = two_texts()[0].clone()
-TEXTS = ["the cat sat on the mat", "she", "out of the door and on", "it sat"]
+TEXTS = ["the cat sat on the mat", "she", "it sat"]
 
 
 def test_hooks_leave_the_result_as_it_is_to_the_bit(network: ExternalNetwork) -> None:
@@ -37,8 +37,9 @@ def test_hooks_leave_the_result_as_it_is_to_the_bit(network: ExternalNetwork) ->
 
 
 def test_hidden_recomputed_is_hidden_seen_and_only_streams_are_kept(
-    network: ExternalNetwork,
+    one_of_a_kind: ExternalNetwork,
 ) -> None:
+    network = one_of_a_kind
     held = network.run(IDS, hold=range(network.sizes.n_blocks))
     later = network.run(IDS)
     # Before and after each block, between its halves, and where more is added behind the FFN;
@@ -139,7 +140,8 @@ def test_logits_are_products_with_word_vectors_where_the_card_says_so(
         assert_allclose(told, trace.logits, atol=1e-4)
 
 
-def test_an_edit_is_made_in_the_equation(network: ExternalNetwork) -> None:
+def test_an_edit_is_made_in_the_equation(one_of_a_kind: ExternalNetwork) -> None:
+    network = one_of_a_kind
     plain = network.run(IDS)
     edits = [Edit(0, [3, 9], scale=0.0), Edit(0, [5], value=2.0, tokens=[1])]
     edited = network.run(IDS, edits)

@@ -2,7 +2,6 @@
 
 import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -172,14 +171,6 @@ def test_a_large_network_is_sized_by_its_shapes_and_takes_half_precision() -> No
     assert small.dtype == torch.float32
     assert memory.free_bytes(cpu) > 0
     assert memory.too_large(size, cpu, 2 * size.n_bytes) is None
-
-
-def test_transformers_is_imported_only_when_asked_for() -> None:
-    code = (
-        "import sys, ffnviz.app.main, ffnviz.cli, ffnviz.models.external.opening;"
-        "sys.exit('transformers' in sys.modules or 'huggingface_hub' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 # Networks that transformers builds and that are unlike most: too short, too deep, not of text.
