@@ -232,7 +232,7 @@ SMALLER = {
 NOBODY = "127.0.0.1:9"  # no server stands for Google's: what is tried is its sentence
 KEYS = {"AWS_ACCESS_KEY_ID": "somebody", "AWS_SECRET_ACCESS_KEY": "secret", "HF_HUB_OFFLINE": "1"}
 LONGEST_S = 300
-SERVED = {"--host", "--workers", "--class-store"}  # with these alone, `app` serves its page, too
+SERVED = {"--host", "--class-store"}  # with these alone, `app` serves its page, too
 
 
 @dataclass(frozen=True)
@@ -246,8 +246,10 @@ class World:
     def here(self, command: Command) -> Command:
         """The command with this machine's addresses and folders, and less of its work."""
         words = list(command.words)
-        if "app" in words and "--workers" in words:
-            words[words.index("--workers") + 1] = "2"
+        if "-o" in words:  # however a page is called
+            words[words.index("-o") + 1] = "page.html"
+        if "--live" in words and "--lecture" in words:
+            words[words.index("--lecture") + 1] = "my.toml"  # in place of forty minutes
         if words[0] == "index" and "ray" in words:
             del words[words.index("--engine") : words.index("ray") + 1]
         for option, ours in SMALLER.get(command.name, {}).items():

@@ -34,11 +34,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
-    """A copy of what the site is made of, but for the reference, to be spoilt."""
-    left_out = shutil.ignore_patterns("*.safetensors", "*.npz", "reference")
-    for name in ("docs", "assets"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=left_out)
-    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    """What the site is made of, with a first page alone, to be spoilt."""
+    (tmp_path / "docs").mkdir()
+    for name in ("self_contained.py", "site.css"):
+        shutil.copy(ROOT / "docs" / name, tmp_path / "docs")
+    (tmp_path / "assets").symlink_to(ROOT / "assets")
+    settings, _, _ = (ROOT / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:")
+    (tmp_path / "mkdocs.yml").write_text(settings, encoding="utf-8")
     return tmp_path
 
 
@@ -70,8 +72,8 @@ def test_what_would_be_dead_or_fetched_elsewhere_stops_it(checkout: Path) -> Non
         '<img src="https://cdn.example/a.png" alt="">': "https://cdn.example/a.png",
         '<script src="//cdn.example/a.js"></script>': "//cdn.example/a.js",
     }
-    with (checkout / "docs" / "index.md").open("a", encoding="utf-8") as page:
-        page.write("\n\n".join(("", *wrong)))
+    page = checkout / "docs" / "index.md"
+    page.write_text("\n\n".join(("# A page", *wrong)), encoding="utf-8")
     built = build(checkout, checkout / "site")
     assert built.returncode != 0
     for told in wrong.values():

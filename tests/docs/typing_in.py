@@ -13,7 +13,8 @@ from unittest.mock import patch
 
 FORK = multiprocessing.get_context("forkserver")
 FORK.set_forkserver_preload([
-    __name__, "ffnviz.app.main", "ffnviz.cli.index", "ffnviz.models.external.opening",
+    __name__, "tests.docs.preloaded", "ffnviz.app.main", "ffnviz.cli.index",
+    "ffnviz.models.external.opening",
     "transformers.models.auto.modeling_auto", "transformers.models.auto.tokenization_auto",
     "transformers.models.gpt2.modeling_gpt2",
 ])  # fmt: skip

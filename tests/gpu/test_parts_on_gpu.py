@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 import torch
 
 from ffnviz.analysis.lab import EXPERIMENTS
+from ffnviz.analysis.lab.width import SHARES, try_width
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Part
 from ffnviz.state import run_factory
@@ -24,6 +26,8 @@ QUICK = {
     "ffnviz.analysis.lab.influence.SEEDS": (11, 12),
     "ffnviz.analysis.lab.residual.SEEDS": (13, 14),
     "ffnviz.parts.block.beside.SENTENCES": 3,
+    "ffnviz.parts.sparsity.keep.SHARES": SHARES[::4],
+    "ffnviz.parts.sparsity.keep.try_width": partial(try_width, shares=SHARES[::4]),
     "ffnviz.parts.dimensions.forms.RUNS": 1,
     "ffnviz.parts.dimensions.cost.RUNS": 1,
     "ffnviz.parts.lab.summary.EXPERIMENTS": EXPERIMENTS[:3],
