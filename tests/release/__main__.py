@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import urllib.request
+from collections.abc import Sequence
 from pathlib import Path
 
 import ffnviz
@@ -23,9 +24,7 @@ LIKELIEST = (
     "assert Path(ffnviz.__file__).is_relative_to({home!r}); "
     f"print(*ffnviz.load('relu').trace({TEXT!r}).logits[-2].topk(5).indices.tolist())"
 )
-NAMES = [
-    f"python3.{minor}" for minor in range(11, 15)
-]  # oldest to newest that PyTorch has wheels for
+NAMES = [f"python3.{minor}" for minor in range(11, 15)]  # all that PyTorch has wheels for
 # Where pyenv and uv keep those that the PATH does not lead to, under the home.
 KEPT = (".pyenv/versions/3.*/bin", ".local/share/uv/python/cpython-3.*/bin")
 PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
@@ -33,16 +32,10 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "--quiet")
 
 def main(pythons: list[str]) -> None:
     """Try each package on each Python; the first that fails ends it."""
-    found = {name: found_python(name) for name in pythons or NAMES}
-    missing = ", ".join(name for name, path in found.items() if not path)
-    here = [path for path in found.values() if path]
-    if missing and (pythons or not here):
-        sys.exit(f"There is no {missing} here. Name others with make release PYTHONS=…")
+    here = pythons_here(pythons, "release")
     packages = sorted([*(ROOT / "dist").glob("*.whl"), *(ROOT / "dist").glob("*.tar.gz")])
     if len(packages) != 2:
         sys.exit("dist/ should have one wheel and one sdist: python -m build makes them.")
-    if missing:
-        sys.stdout.write(f"Not tried, as they are not here: {missing}.\n")
     for python in here:
         for package in packages:
             with tempfile.TemporaryDirectory(prefix="ffnviz-release-") as folder:
@@ -51,15 +44,24 @@ def main(pythons: list[str]) -> None:
             sys.stdout.flush()
 
 
+def pythons_here(pythons: Sequence[str], target: str) -> list[str]:
+    """The paths of those that are asked for, or of all that are here; says which are not."""
+    found = {name: found_python(name) for name in pythons or NAMES}
+    missing = ", ".join(name for name, path in found.items() if not path)
+    here = [path for path in found.values() if path]
+    if missing and (pythons or not here):
+        sys.exit(f"There is no {missing} here. Name others with make {target} PYTHONS=…")
+    if missing:
+        sys.stdout.write(f"Not tried, as they are not here: {missing}.\n")
+    return here
+
+
 def found_python(name: str) -> str:
     """The path of a Python that runs, by its name or path; empty if there is none."""
     kept = [str(path) for folder in KEPT for path in sorted(Path.home().glob(f"{folder}/{name}"))]
     for path in (shutil.which(name), *kept):
         # A shim of pyenv is there for every version that it could run, and then does not.
-        if (
-            path
-            and subprocess.run([path, "-c", "import venv"], capture_output=True).returncode == 0
-        ):
+        if path and not subprocess.run([path, "-c", "import venv"], capture_output=True).returncode:
             return path
     return ""
 

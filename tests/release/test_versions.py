@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.release import __main__ as release
 from tests.release import versions
 from tests.release.__main__ import ROOT
 
@@ -52,7 +53,7 @@ def test_the_oldest_versions_are_for_the_first_python_and_a_failure_is_told(
     for kind in ("oldest", "newest"):
         (tmp_path / f"{own}-{kind}" / "bin" / "python").touch()
     monkeypatch.setattr(versions, "FOLDER", tmp_path)
-    monkeypatch.setattr(versions, "found_python", lambda _: sys.executable)
+    monkeypatch.setattr(release, "found_python", lambda _: sys.executable)
     monkeypatch.setattr(versions, "install", install)
     monkeypatch.setattr(versions, "installed", lambda _: {"torch": "2.5.0"})
     monkeypatch.setattr(versions, "tested", lambda *_: ("7 passed in 1s", False))

@@ -14,10 +14,9 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from tests.release.__main__ import NAMES, PIP, ROOT, found_python, pinned
+from tests.release.__main__ import PIP, ROOT, pinned, pythons_here
 
 FOLDER = ROOT / "build" / "versions"
 SHOWN = ("torch", "numpy", "transformers", "streamlit", "plotly", "pyarrow", "uvicorn", "pandas")
@@ -53,34 +52,16 @@ WITH_EXTRAS = (
 )
 
 
-@dataclass(frozen=True)
-class Row:
-    """What the tests said in one environment."""
-
-    python: str  # "3.11"
-    what: str
-    versions: dict[str, str]  # of SHOWN, by name
-    result: str  # "120 passed"
-    failed: bool
-
-
 def main(pythons: Sequence[str]) -> None:
     """Try each Python, print each row as it comes in, and fail if any has failed."""
-    found = {name: found_python(name) for name in pythons or NAMES}
-    missing = ", ".join(name for name, path in found.items() if not path)
-    here = [path for path in found.values() if path]
-    if missing and (pythons or not here):
-        sys.exit(f"There is no {missing} here. Name others with make versions PYTHONS=…")
-    if missing:
-        sys.stdout.write(f"Not tried, as they are not here: {missing}.\n")
+    here = pythons_here(pythons, "versions")
     sys.stdout.write(line(["Python", "versions", *SHOWN, "tests"]))
     failed = False
     for place, python in enumerate(here):
         for oldest in (True, False) if place == 0 else (False,):
-            for row in tried(python, oldest):
-                failed = failed or row.failed
-                own = [row.versions.get(name, "–") for name in SHOWN]
-                sys.stdout.write(line([row.python, row.what, *own, row.result]))
+            for cells, has_failed in tried(python, oldest):
+                failed = failed or has_failed
+                sys.stdout.write(line(cells))
                 sys.stdout.flush()
     sys.exit(failed)
 
@@ -90,8 +71,8 @@ def line(cells: Sequence[str]) -> str:
     return " | ".join(cell.ljust(9) for cell in cells) + "\n"
 
 
-def tried(python: str, oldest: bool) -> Iterator[Row]:
-    """The rows of one environment: without the extras, and with them."""
+def tried(python: str, oldest: bool) -> Iterator[tuple[list[str], bool]]:
+    """The cells of each row, without the extras and with them, and whether a test has failed."""
     asked = [python, "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
     version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     kind = "oldest" if oldest else "newest"
@@ -105,7 +86,8 @@ def tried(python: str, oldest: bool) -> Iterator[Row]:
     ):
         problem = install(home, [lowest(each) for each in packages] if oldest else packages, oldest)
         result, failed = (problem, True) if problem else tested(home, tests)
-        yield Row(version, what, installed(home), result, failed)
+        versions = installed(home)
+        yield [version, what, *(versions.get(name, "–") for name in SHOWN), result], failed
 
 
 def requirements(pyproject: str) -> tuple[list[str], list[str]]:

@@ -348,14 +348,6 @@ def test_counts_by_hand(subject: Subject, found: dict[str, Evidence]) -> None:
     assert found["work"].rows[1][1] == f"{share:.0%}"
 
 
-def test_exact_gelu_is_the_usual_one_where_that_does_not_round() -> None:
-    z = torch.linspace(-5, 5, 101, dtype=torch.float64)
-    exact = z * torch.special.log_ndtr(z).exp()
-    assert torch.allclose(exact, torch.nn.GELU()(z), atol=1e-12)
-    far = torch.tensor(-20.0, dtype=torch.float64)
-    assert float(far * torch.special.log_ndtr(far).exp()) < 0
-
-
 def test_a_planted_fault_flips_the_answer(subject: Subject) -> None:
     """An FFN that lets tokens hear one another is found out, as is one whose φ is gone."""
 

@@ -255,6 +255,9 @@ def test_what_a_trace_shows_is_what_was_edited(one_of_a_kind: ExternalNetwork) -
         assert torch.equal(run.blocks[0].output, plain.blocks[0].output)
         if at in ("output", "ffn"):
             assert torch.equal(block.middle, plain.blocks[1].middle)
+        if at == "ffn":
+            with_it = network.stream_with(plain, 1, block.ffn.output)
+            assert_allclose(with_it, run.blocks[-1].output, atol=1e-4)
     assert all(proved.attention is not None for proved in network.proof.blocks)
     direction = torch.arange(32.0)
     run = network.run(IDS, [Edit(0, add=direction, tokens=[3], at="attention")])
