@@ -1,6 +1,7 @@
 """Every analysis on networks of every kind: numbers as float64 has them, or a clear refusal."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -233,6 +234,9 @@ def test_what_a_trace_alone_tells(net: Network, trace: Trace, block: int) -> Non
     edges = np.linspace(*value_range(trace, block), 20)
     landed = landing(trace, block, TOKEN, edges, 0.1)
     assert landed.shares.sum() == pytest.approx(1)
+    in_bins = [((before >= a) & (before < b)).mean() for a, b in pairwise(edges)]
+    assert_allclose(landed.shares, in_bins, atol=1e-6)
+    assert landed.near_zero == pytest.approx((np.abs(hidden) <= np.float32(0.1)).mean(), abs=1e-6)
     assert landed.token_shares.sum() == pytest.approx(1)
     assert landed.below_zero == pytest.approx((before < 0).mean(), abs=1e-6)
     assert landed.exactly_zero == pytest.approx((hidden == 0).mean(), abs=1e-6)

@@ -159,7 +159,7 @@ QUICK = {
     "ffnviz.analysis.timing.growth.WIDTHS": (512, 1_024),
     "ffnviz.analysis.lab.influence.SEEDS": (11, 12),
     "ffnviz.analysis.lab.residual.SEEDS": (13, 14),
-    "ffnviz.parts.block.beside.SENTENCES": 3,
+    "ffnviz.parts.block.beside.SENTENCES": 2,
     "ffnviz.parts.sparsity.keep.SHARES": SHARES[::4],
     "ffnviz.parts.sparsity.keep.try_width": partial(try_width, shares=SHARES[::4]),
     "ffnviz.parts.dimensions.forms.RUNS": 1,

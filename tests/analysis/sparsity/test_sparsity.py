@@ -3,7 +3,6 @@
 import copy
 import math
 from dataclasses import replace
-from functools import cache
 
 import numpy as np
 import pytest
@@ -18,7 +17,6 @@ from ffnviz.analysis.neurons.intervention import strongest_neuron
 from ffnviz.analysis.sparsity import (
     awake,
     record_of,
-    share_against_threshold,
     threshold_for,
     with_activation,
 )
@@ -27,8 +25,8 @@ from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import LazyValue, Trace
-from ffnviz.parts.sparsity.activations import curve, landing, value_range
+from ffnviz.models.trace import LazyValue
+from ffnviz.parts.sparsity.activations import curve
 from ffnviz.parts.sparsity.gate import DRAWS, gate, gated_token
 from ffnviz.parts.sparsity.keep import kept_at, random_pass, strengths, strongest_pass
 from tests.analysis.networks import network, ours, small_model
@@ -51,25 +49,6 @@ def test_curves_and_slopes_are_those_of_the_textbook() -> None:
     x = torch.tensor([-5.6, -5.4])
     assert (torch.nn.functional.gelu(x) == 0).tolist() == [True, False]
     assert (torch.nn.functional.gelu(x.double()) != 0).all()
-
-
-@given(threshold=st.floats(0, 3))
-def test_landings_and_thresholds_are_counted(tokenizer: Tokenizer, threshold: float) -> None:
-    trace = traced(tokenizer)
-    hidden = np.abs(trace.blocks[1].ffn.hidden.double().numpy())
-    values = trace.blocks[1].ffn.pre_activation.numpy()
-    shares = share_against_threshold(trace, 1, np.array([threshold, 5.0]))
-    assert shares[0] == pytest.approx((hidden > threshold).mean())
-    edges = np.linspace(*value_range(trace, 1), 12)
-    landed = landing(trace, 1, 2, edges, threshold)
-    for left, right, share in zip(edges[:-1], edges[1:], landed.shares, strict=True):
-        assert share == pytest.approx(((values >= left) & (values < right)).mean())
-    assert landed.near_zero == pytest.approx((hidden <= np.float32(threshold)).mean())
-
-
-@cache
-def traced(tokenizer: Tokenizer) -> Trace:
-    return small_model(tokenizer, "pre", "gelu").trace(TEXT)
 
 
 @pytest.mark.parametrize("twin", ["relu", "gelu"])
@@ -118,7 +97,7 @@ def test_each_order_has_every_neuron_once_and_the_strongest_first(hidden: np.nda
 
 
 def test_neurons_below_zero_are_awake_and_may_be_the_strongest(tokenizer: Tokenizer) -> None:
-    trace = traced(tokenizer)
+    trace = small_model(tokenizer, "pre", "gelu").trace(TEXT)
     record = trace.blocks[0]
     # GELU never falls below -0.17, so on most tokens some neuron above zero is stronger.
     below = torch.full_like(record.ffn.hidden, 0.1)

@@ -126,7 +126,7 @@ def test_a_network_in_float64_opens_and_is_the_network(family: str) -> None:
 def test_a_long_text_is_read_to_the_networks_own_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    model, network = opened(n_positions=140)
+    model, network = opened(n_positions=140, n_layer=1)
     assert network.sizes.max_tokens == 140
     trace = network.trace("the cat " * 200)
     assert len(trace.tokens) == 140 > LONGEST

@@ -61,9 +61,10 @@ def fails(_: Tensor) -> None:
 
 
 def test_hidden_is_shown_as_the_last_layer_reads_it_and_nothing_behind_it_runs(
-    network: ExternalNetwork,
+    one_of_a_kind: ExternalNetwork,
 ) -> None:
     """Against the unmodified network: what its down projections read in a pass of its own."""
+    network = one_of_a_kind
     ids, blocks = two_texts(), network.proof.blocks
     bare: list[Tensor] = []
     down = {id(each.ffn.down.module): each.ffn.down.module for each in blocks}
@@ -143,8 +144,8 @@ def test_logits_are_products_with_word_vectors_where_the_card_says_so(
 def test_each_of_many_texts_is_what_it_is_alone(network: ExternalNetwork) -> None:
     assert network._ignores_padding
     edits = [Edit(0, [3, 9], scale=0.0), Edit(1, add=torch.ones(32), tokens=[0], at="output")]
-    ways: list[list[Edit]] = [[], edits] if network.label in KINDS else [[]]
-    for how in ways:
+    in_full = network.label in KINDS  # of the others the streams alone, without edits
+    for how in ([], edits) if in_full else ([],):
         for text, trace in zip(TEXTS, network.traces(TEXTS, how), strict=True):
             alone = network.trace(text, how)
             assert trace.tokens == alone.tokens
@@ -152,8 +153,9 @@ def test_each_of_many_texts_is_what_it_is_alone(network: ExternalNetwork) -> Non
             assert_allclose(trace.final, alone.final, rtol=1e-4, atol=1e-4)
             for one, other in zip(trace.blocks, alone.blocks, strict=True):
                 assert_allclose(one.middle, other.middle, atol=1e-4)
-                assert_allclose(one.ffn.hidden, other.ffn.hidden, atol=1e-4)
-                assert_allclose(one.ffn.output, other.ffn.output, atol=1e-4)
+                if in_full:
+                    assert_allclose(one.ffn.hidden, other.ffn.hidden, atol=1e-4)
+                    assert_allclose(one.ffn.output, other.ffn.output, atol=1e-4)
             if network.head is not None:
                 assert_allclose(trace.logits, alone.logits, atol=1e-4)
             # What one block writes the next one reads: it is kept once.
