@@ -147,7 +147,7 @@ def test_a_long_text_is_read_to_the_networks_own_limit(
     monkeypatch.setattr("ffnviz.models.external.memory.RESERVED_BYTES", 1_000)
     monkeypatch.setattr("ffnviz.models.external.memory.free_bytes", lambda _: 20_000)
     assert network.trace("a cat").tokens
-    with pytest.raises(MemoryError, match="The stream of 140 tokens takes 90 kB"):
+    with pytest.raises(MemoryError, match="The stream of 140 tokens takes 54 kB"):
         network.trace("the cat " * 200)
 
 
