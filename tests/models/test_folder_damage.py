@@ -90,7 +90,7 @@ def last_id(id_: int) -> Callable[[Any], Any]:
 NO_COUNTS = ({}, [1] * 299, [1] * 301, *([1] * 299 + [n] for n in (-1, 0.5, True, "1", 10**30)))
 # Which file is changed, how, which is then refused, and why.
 CHANGES: list[tuple[str, Callable[[Any], Any], str, str]] = [
-    *((CONFIG, lambda _, v=v: v, CONFIG, "object") for v in ([], 3, "relu", None, [1, 2])),  # type: ignore[misc]
+    *((CONFIG, lambda _, v=v: v, CONFIG, "object") for v in ([], 3, "relu", None, [1, 2])),
     (CONFIG, with_values(activation="sine"), CONFIG, "activation = 'sine'"),
     (CONFIG, with_values(activation=[]), CONFIG, "activation = []"),
     (CONFIG, with_values(d_ff=10**30), CONFIG, "d_ff = 1000"),
@@ -100,7 +100,7 @@ CHANGES: list[tuple[str, Callable[[Any], Any], str, str]] = [
     (CONFIG, with_values(vocab_size=301), TOKENIZER, "300 entries"),
     (TOKENIZER, lambda v: json.loads(json.dumps(v).replace("[MASK]", "[NO]")), TOKENIZER, "[MASK]"),
     *((TOKENIZER, last_id(id_), TOKENIZER, " ") for id_ in (5, 299_999)),  # twice, and too large
-    *((COUNTS, lambda _, v=v: v, COUNTS, "300 counts") for v in NO_COUNTS),  # type: ignore[misc]
+    *((COUNTS, lambda _, v=v: v, COUNTS, "300 counts") for v in NO_COUNTS),
     # A million blocks must be refused without building them.
     *(
         (CONFIG, with_values(n_blocks=n), WEIGHTS, f"2 blocks, but config.json asks for {n}")
