@@ -81,7 +81,7 @@ def test_what_was_written_is_read_back(names: tuple[Name, ...]) -> None:
     assert read_names(to_file(names), NETWORKS) == Reading(names)
 
 
-@settings(max_examples=50)
+@settings(max_examples=settings().max_examples // 2)
 @given(ROWS | JSON)
 def test_any_json_gives_names_of_neurons_there_are_or_says_why_not(value: Any) -> None:
     try:
