@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.pictures.cell import Cell, Head, entry, event, one_of, place
+from ffnviz.pictures.cell import Cell, Head, entry, event, one_of, place, to_data
 from ffnviz.pictures.payload import as_numbers, as_order
 
 QUANTILE = 0.995
@@ -97,18 +97,7 @@ def maps_cell(
             half = shown.hidden.astype(np.float16) if shown.half is None else shown.half
         arrays[f"{shown.name}.hidden"] = half
         arrays[f"{shown.name}.order"] = as_order(order_drawn)
-        maps_json.append(
-            {
-                "name": shown.name,
-                "label": shown.label,
-                "colour": shown.colour,
-                "note": shown.note,
-                "texts": list(shown.texts),
-                "token": shown.token,
-                "d_ff": d_ff,
-                "column": column,
-            }
-        )
+        maps_json.append({**to_data(shown, "half"), "d_ff": d_ff, "column": column})
     largest = scale_end([shown.hidden for shown in maps])
     header = {
         "maps": maps_json,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ffnviz.pictures.cell import Cell, Head, entry, event, one_of, place
+from ffnviz.pictures.cell import Cell, Head, entry, event, one_of, place, to_data
 from ffnviz.pictures.wording import Sentence, to_spans
 
 
@@ -157,20 +157,14 @@ def _described(
     for number, strip in enumerate(station.strips):
         arrays[f"strip.{name}.{number}"] = strip.values.astype(np.float32)
     return {
-        "name": name,
-        "kind": station.kind,
-        "title": station.title,
-        "note": station.note,
-        "source": station.source,
+        **to_data(station, "scale", "weights", "hidden"),
         "says": to_spans(station.says),
-        "doors": list(station.doors),
         "largest": max(_largest(s.output) for s in stations if s.scale == station.scale),
         "largest_hidden": 0.0 if station.hidden is None else _largest(station.hidden),
         "n_heads": 0 if station.weights is None else len(station.weights),
         "strips": [
             {
-                "sign": strip.sign,
-                "title": strip.title,
+                **to_data(strip, "scale"),
                 "norm": float(np.linalg.norm(strip.values)),
                 "largest": max(_largest(s.values) for s in strips if s.scale == strip.scale),
             }

@@ -38,16 +38,19 @@ class Head:
 _PLAIN = (str, int, float, type(None))
 
 
-def to_data(shown: Any) -> Any:
-    """As JSON values: of a dataclass all fields in order, but the arrays and those named on_…."""
+def to_data(shown: Any, *left_out: str) -> Any:
+    """As JSON values: of a dataclass all fields in order, but arrays, on_…, and those left out."""
     if isinstance(shown, Head):
         return shown.to_json()
     if isinstance(shown, list | tuple):
         return [each if isinstance(each, _PLAIN) else to_data(each) for each in shown]
     if not is_dataclass(shown):
         return shown
-    values = {name: each for name, each in vars(shown).items() if not name.startswith("on_")}
-    return {n: to_data(each) for n, each in values.items() if not isinstance(each, np.ndarray)}
+    return {
+        name: to_data(each)
+        for name, each in vars(shown).items()
+        if not (name.startswith("on_") or name in left_out or isinstance(each, np.ndarray))
+    }
 
 
 Value = TypeVar("Value")

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ffnviz.pictures.activation_map import scale_end
-from ffnviz.pictures.cell import Cell, Head, event, one_of, place, truth
+from ffnviz.pictures.cell import Cell, Head, event, one_of, place, to_data, truth
 from ffnviz.pictures.payload import as_order
 
 
@@ -55,11 +55,7 @@ def ffn_cell(
     }
     described = [
         {
-            "name": stage.name,
-            "title": stage.title,
-            "shape": stage.shape,
-            "note": stage.note,
-            "neurons": stage.neurons,
+            **to_data(stage, "scale"),
             "door": leads_to.get(stage.name, ""),
             "largest": scales[stage.scale],
             "beyond": bool(np.abs(stage.values).max() > scales[stage.scale]),
