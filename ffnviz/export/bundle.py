@@ -69,14 +69,13 @@ export function sheet(given) {
 
 
 @cache
-def script(pictures: tuple[str, ...]) -> str:
-    """The script that plays a file: player.js, pictures as shell.js names them, and all imports.
+def script(pictures: tuple[str, ...], first: str = FIRST) -> str:
+    """The script that plays a file, or its worker: pictures as shell.js names them, all imports.
 
     Raises ValueError on a module that is written in a way not understood here, as all below do.
     """
-    functions = _functions([FIRST, *(f"{name}.js" for name in pictures)])
-    functions = functions.replace("import.meta.url", "document.baseURI")
-    return f'"use strict";\n(() => {{\n{functions}need("{FIRST}");\n}})();\n'
+    functions = _functions([first, *(f"{name}.js" for name in pictures)])
+    return f'"use strict";\n(() => {{\n{functions}need("{first}");\n}})();\n'
 
 
 def first_module(folder: str, more: str) -> str:
@@ -109,52 +108,30 @@ def more_module(folder: str) -> str:
 
 
 @cache
-def plain_script(first: str) -> str:
-    """A module and all that it imports as one script, such as a worker of a page that is a file."""
-    return f'"use strict";\n(() => {{\n{_functions([first])}need("{first}");\n}})();\n'
-
-
-@cache
 def widget_module() -> str:
     """One module for a notebook's widget, as anywidget wants it."""
-    every = _needed([WIDGET, *(path.name for path in PICTURES.glob("*.js"))])
-    functions = _as_functions(every, "document.baseURI")
-    kept = _kept(_read_at_once())
-    return f'{_LOADER}{_ALL_HERE}{functions}{kept}export default need("{WIDGET}").view;\n'
+    return f'{_all_pictures((WIDGET,))}export default need("{WIDGET}").view;\n'
 
 
-def _needed(wanted: Iterable[str]) -> list[str]:
-    """The wanted modules and all that these import, sorted."""
-    left, found = list(wanted), set[str]()
+def _all_pictures(first: Sequence[str], base: str = "document.baseURI") -> str:
+    """Some scripts, all pictures, and the texts that these read at once."""
+    functions = _functions([*first, *(path.name for path in PICTURES.glob("*.js"))], base)
+    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
+    contents = json.dumps({path.name: path.read_text(encoding="utf-8") for path in files})
+    return f'{functions}need("files.js").keep({contents});\n'
+
+
+def _functions(wanted: Iterable[str], base: str = "document.baseURI") -> str:
+    """A loader, the wanted modules, and all that these import; `base` is where they find files."""
+    left, parts = list(wanted), dict[str, str]()
     while left:
         name = left.pop()
-        if name not in found:
-            found.add(name)
-            left += [other for _, other in _IMPORT.findall(_source(name))]
-    return sorted(found)
-
-
-def _as_functions(names: Iterable[str], base: str = "import.meta.url") -> str:
-    code = "".join(_as_function(name, _source(name)) for name in names)
-    return code.replace("import.meta.url", base)
-
-
-def _functions(wanted: Iterable[str]) -> str:
-    """A loader, the wanted modules, and all that these import."""
-    return f"{_LOADER}{_ALL_HERE}{_as_functions(_needed(wanted))}"
-
-
-def _read_at_once() -> dict[str, str]:
-    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
-    return {path.name: _text(path) for path in files}
-
-
-def _kept(contents: Mapping[str, str]) -> str:
-    return f'need("files.js").keep({json.dumps(contents)});\n'
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8")
+        if name not in parts:
+            source = _source(name)
+            parts[name] = _as_function(name, source)
+            left += [other for _, other in _IMPORT.findall(source)]
+    functions = _LOADER + "".join(parts[name] for name in sorted(parts))
+    return functions.replace("import.meta.url", base)
 
 
 def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:

@@ -43,8 +43,8 @@ Arrays = dict[str, NDArray[Any]]
 
 
 @dataclass(frozen=True)
-class Journey:
-    """The data of play_journey.js."""
+class JourneyData:
+    """What play_journey.js reads."""
 
     header: dict[str, Any]  # JSON values
     arrays: Arrays  # by "network block name": vectors of every token, (T, width), and orders
@@ -55,7 +55,7 @@ def journey_of(
     progress: Progress = lambda _: None,
     most_work: float = MOST_WORK,
     with_off: bool = False,  # whether a block's FFN can be switched off
-) -> Journey:
+) -> JourneyData:
     """All that can be chosen on the Journey of a run's sentence.
 
     Where the words of all neurons take more than `most_work` products, the file has those of the
@@ -91,7 +91,7 @@ def journey_of(
         "cards": cards,
         "words": [traced.network.tokenizer.label(row) for row in words],
     }
-    return Journey(header, arrays)
+    return JourneyData(header, arrays)
 
 
 def start_of(run: Run) -> dict[str, Any]:
@@ -118,23 +118,21 @@ def _view(
     traced, block = run.subject, run.state.block
     hidden = _hidden(traced, block)
     stages: dict[str, list[NDArray[Any]]] = {}
-    ffns, predictions, leading = [], [], []
-    kinds = ("ffn_off", "prediction_off", "leading_off") if with_off else ()
-    off: dict[str, list[Any]] = {kind: [] for kind in kinds}
+    switches = {"": False, "_off": True} if with_off else {"": False}
+    kinds = [kind + end for end in switches for kind in ("ffn", "prediction", "leading")]
+    of_tokens: dict[str, list[Any]] = {kind: [] for kind in kinds}
     n_tokens = len(traced.trace.tokens)
     for token in range(n_tokens):
         progress(token / n_tokens)
         chosen = replace(run, state=replace(run.state, token=token))
-        ffn, words = ffn_of_the_token(chosen), what_it_says(chosen)
-        for stage, values in ffn.arrays.items():
-            stages.setdefault(stage, []).append(values)
-        ffns.append(_kept(ffn))
-        predictions.append(_kept(words) if words.picture == "bars" else None)
-        leading.append(_leading(chosen))
-        if with_off:
-            off["ffn_off"].append(_kept(ffn_of_the_token(chosen, is_off=True)))
-            off["prediction_off"].append(_kept(what_it_says(chosen, is_off=True)))
-            off["leading_off"].append(_leading(chosen, is_off=True))
+        for end, is_off in switches.items():
+            ffn, words = ffn_of_the_token(chosen, is_off), what_it_says(chosen, is_off)
+            of_tokens[f"ffn{end}"].append(_kept(ffn))
+            of_tokens[f"prediction{end}"].append(_kept(words) if words.picture == "bars" else None)
+            of_tokens[f"leading{end}"].append(_leading(chosen, is_off))
+            if not is_off:
+                for stage, values in ffn.arrays.items():
+                    stages.setdefault(stage, []).append(values)
     for stage, rows in stages.items():
         if stage not in ("order", "hidden"):
             arrays[f"{name} {stage}"] = np.stack(rows)
@@ -147,10 +145,7 @@ def _view(
     return {
         "chips": _kept(chips_of(run)),
         "maps": _kept(every_token_every_neuron(run)),
-        "ffn": ffns,
-        "prediction": predictions,
-        "leading": leading,
-        **off,
+        **of_tokens,
         "blocks": {each.card.id: run.block_of(each) for each in run.both},
         "tokens": {each.card.id: list(run.tokens_of(each)) for each in run.both},
     }

@@ -9,7 +9,7 @@ from ffnviz.analysis.journey import ORDERS
 from ffnviz.export.journey import chips_of, journey_file
 from ffnviz.export.runs import exported_run
 from ffnviz.models.encoder.model import MODELS, TWINS, Model, load
-from ffnviz.models.network import Network, network_of
+from ffnviz.models.network import network_of
 from ffnviz.models.trace import Trace
 from ffnviz.parts import journey
 from ffnviz.parts.journey.ffn import ffn_of_the_token
@@ -155,13 +155,7 @@ def show(trace: Trace, height: int = HEIGHT) -> Shown:
             "This trace was made with edits, and the Journey compares it with passes without any. "
             "Show a trace of the same text without edits."
         )
-    run = exported_run([network, *_other_twin(network)], trace.text, trace)
-    return Shown(journey_file(run).html, height)
-
-
-def _other_twin(network: Network) -> list[Model]:
-    if not isinstance(network, Model) or network.folder is None:
-        return []
-    if network.folder.parent != MODELS or network.name not in TWINS:
-        return []
-    return [load(name, network.device) for name in TWINS if name != network.name]
+    networks, name = [network], network.card.id
+    if name in TWINS and isinstance(network, Model) and network.folder == MODELS / name:
+        networks += [load(other, network.device) for other in TWINS if other != name]
+    return Shown(journey_file(exported_run(networks, trace.text, trace)).html, height)

@@ -103,13 +103,11 @@ class ViewWidget(anywidget.AnyWidget):
     def _draw(self) -> None:
         rows = resolved(self._sheet_of(self._run), lambda _: None).rows
         above = [make(self._run) for make in self._above]
-        staying = map(_stays_here, (*above, *cells_of(rows)))
-        self._cells = {cell.key: cell for cell in staying}
+        # Without links: a notebook has no other page, and no sentence box.
+        self._cells = {
+            cell.key: replace(cell, data={**cell.data, "stays": True})
+            for cell in (*above, *cells_of(rows))
+        }
         header, arrays = message(self._browser, list(self._cells.values()), self._run.stamp)
         columns = [[(column.width, column.cells) for column in each.columns] for each in rows]
         self._sheet = pack(header | laid_out(columns, above), arrays)
-
-
-def _stays_here(cell: Cell) -> Cell:
-    """The cell without links: a notebook has no other page, and no sentence box."""
-    return replace(cell, data={**cell.data, "stays": True})

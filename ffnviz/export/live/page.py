@@ -8,7 +8,7 @@ What is said and shown of each is the Neurons page's own cell; a live page has t
 
 import base64
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
 from functools import cache, partial
 from importlib.metadata import version
@@ -19,9 +19,9 @@ import numpy as np
 
 from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.sparsity import threshold_for
-from ffnviz.export.bundle import LIVE, plain_script, texts
+from ffnviz.export.bundle import LIVE, script, texts
 from ffnviz.export.document import Contents, document
-from ffnviz.export.journey import NOTES, PICTURES, Arrays, journey_of
+from ffnviz.export.journey import NOTES, PICTURES, Arrays, JourneyData, journey_of
 from ffnviz.export.live import packing
 from ffnviz.export.runs import exported_run
 from ffnviz.models.encoder.model import TWINS, Model
@@ -37,18 +37,13 @@ from ffnviz.state.run import Run, TracedModel
 ROWS = 6  # sentences of a neuron; the server's page has up to twelve
 
 
-@dataclass(frozen=True)
-class ExamplesTable:
-    """What play_journey.js reads."""
+def examples_of(run: Run) -> JourneyData | None:
+    """The examples of all blocks of a run's networks; None if one of them has no index.
 
-    header: dict[str, Any]  # "heads", and "passages": before, at and after the marked token
-    # by "network block", each a row a neuron: "examples", places among the passages from 1 and 0
-    # for none; "example values", in hundredths; "example heads", (d_ff, 1)
-    arrays: Arrays
-
-
-def examples_table(run: Run) -> ExamplesTable | None:
-    """That of all blocks of a run's networks; None if one of them has no index."""
+    The header has "heads", and "passages": before, at and after the marked token. The arrays, by
+    "network block", have a row a neuron: "examples", places among the passages from 1 and 0 for
+    none; "example values", in hundredths; "example heads", (d_ff, 1).
+    """
     heads: dict[str, tuple[int, Any]] = {}
     passages: dict[tuple[str, ...], int] = {}
     arrays: Arrays = {}
@@ -78,7 +73,7 @@ def examples_table(run: Run) -> ExamplesTable | None:
         if name.endswith(" examples"):
             arrays[name] = as_numbers(places, len(passages) + 1)
     header = {"heads": [head for _, head in heads.values()], "passages": list(passages)}
-    return ExamplesTable(header, arrays)
+    return JourneyData(header, arrays)
 
 
 Spans = list[list[str]]
@@ -149,7 +144,7 @@ def live_contents(
         )
     run = exported_run(networks, text)
     journey = journey_of(run, progress, with_off=True)
-    examples = examples_table(run)
+    examples = examples_of(run)
     pictures = (*PICTURES, *(["passages"] if examples else []))
     header = {
         **journey.header,
@@ -165,7 +160,7 @@ def live_contents(
         "packed": [network.index for network in packed],
     }
     arrays = {**journey.arrays, **(examples.arrays if examples else {})}
-    scripts, worker = ("play_live", *pictures), plain_script(WORKER)
+    scripts, worker = ("play_live", *pictures), script((), WORKER)
     return Contents(f"{text} · ffnviz", scripts, header, arrays, worker=worker), packed
 
 
