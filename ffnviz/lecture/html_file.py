@@ -126,14 +126,14 @@ def _live(contents: Contents, lecture: Lecture, run_of: RunOf) -> Contents:
 
 def _scene(file: _Gathered, place: int, scene: Scene) -> dict[str, Any]:
     """One scene for play_lecture.js; what its pictures need is added to the file."""
-    run, clickable = file.run_of(scene.state), file.clickable
+    run, clickable, question = file.run_of(scene.state), file.clickable, scene.question
     file.labels |= dict.fromkeys(traced.card.label for traced in run.both)
     data = {
         "title": scene.title,
         "say": to_spans(computed(scene.say, run)),
         "look": scene.look,
         "notes": to_spans(computed(scene.notes, run)),
-        "question": _question(scene, run),
+        "question": question and {**vars(question), "ask": to_spans(computed(question.ask, run))},
         "accent": run.card.colour,
         "about": [run.trace.text, f"{run.card.label} · block {run.state.block + 1}"],
     }
@@ -155,14 +155,6 @@ def _scene(file: _Gathered, place: int, scene: Scene) -> dict[str, Any]:
             file.notes.add(note)
             file.arrays |= {f"{prefix}{name}": values for name, values in cell.arrays.items()}
     return data | {"journey": None, "pictures": pictures}
-
-
-def _question(scene: Scene, run: Run) -> dict[str, Any] | None:
-    question = scene.question
-    if question is None:
-        return None
-    ask = to_spans(computed(question.ask, run))
-    return {"ask": ask, "options": list(question.options), "answer": question.answer}
 
 
 def _sentence_of(run: Run) -> tuple[object, ...]:

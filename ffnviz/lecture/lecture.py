@@ -5,7 +5,6 @@ import tomllib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, TypeVar
@@ -349,23 +348,22 @@ class _Reader:
         part = params.get("part", next(iter(pages[page])))
         if part not in pages[page]:
             raise LectureError(f"part must be {one_of(pages[page], part)}; it is “{part}”.")
-        settings = {name: s for s in self.catalog.parts[page][part] for name in s.names}
+        settings = {name: s for s in pages[page][part] for name in s.names}
         state = from_url(page, params, self.catalog)
-        url = to_url(state, self.catalog) | {"part": part}
+        url, usual_order = to_url(state, self.catalog) | {"part": part}, self.catalog.orders[0]
         for name, text in params.items():
             if name in settings:
-                understood = _means(settings[name], text)
-                can_be = partial(_values, settings[name])
+                if _means(settings[name], text):
+                    continue
+                can_be = _values(settings[name], text)
             elif name in OF_STATE:
-                usual_order = (name, text) == ("order", self.catalog.orders[0])
-                understood = tidied(text) == url.get(name) or usual_order
-                can_be = partial(self.can_be, name, state)
+                if tidied(text) == url.get(name) or (name, text) == ("order", usual_order):
+                    continue
+                can_be = self.can_be(name, state, text)
             else:
                 known = one_of((*OF_STATE, *settings), name)
                 raise LectureError(f"“{name}” cannot be set on this part. It must be {known}.")
-            if not understood:
-                must = f"It must be {can_be(text)}."
-                raise LectureError(f"{name} cannot be “{text[:60]}” here. {must}")
+            raise LectureError(f"{name} cannot be “{text[:60]}” here. It must be {can_be}.")
         return state
 
     def can_be(self, name: str, state: State, wrong: str) -> str:

@@ -58,7 +58,8 @@ def _sheet(lecture: Lecture, run: Runs, solved: bool) -> str:
     for number, scene in enumerate(lecture.scenes, 1):
         if scene.question is not None:
             questions.append(_question(scene.question, run(scene), solved))
-        if _n_gaps(scene.say) >= FEWEST_GAPS:
+        names = [name for _, name, _, _ in Formatter().parse(scene.say) if name is not None]
+        if sum(name not in GIVEN for name in names) >= FEWEST_GAPS:
             sentences.append(_sentence(scene, run(scene), solved))
         else:
             out.append(number)
@@ -101,11 +102,6 @@ def _sentence(scene: Scene, run: Run, solved: bool) -> str:
             gap = f"<b>{fact}</b>" if solved else '<span class="gap">&nbsp;</span>'
             pieces.append(fact if name in GIVEN or fact in NO_ANSWER else gap)
     return "".join(pieces)
-
-
-def _n_gaps(say: str) -> int:
-    names = [name for _, name, _, _ in Formatter().parse(say)]
-    return sum(name is not None and name not in GIVEN for name in names)
 
 
 def _words(text: str, run: Run) -> str:

@@ -28,12 +28,10 @@ def _whiskers(
     return {"type": "data", "symmetric": False, "color": colour, "thickness": 2, **ends}
 
 
-def stages(
-    times: Mapping[str, Times], kinds: Mapping[str, str], twin: str, unit: str = "ms"
-) -> plot.Figure:
+def stages(times: Mapping[str, Times], kinds: Mapping[str, str], twin: str) -> plot.Figure:
     """A bar a stage in the order of the pass, with its quartiles as whiskers."""
     names = list(times)
-    traces, hover = [], "%{y}: %{x:.3f} " + unit + "<extra></extra>"
+    traces, hover = [], "%{y}: %{x:.3f} ms<extra></extra>"
     more = {"orientation": "h", "meta": {"named": "stage"}, "hovertemplate": hover}
     for kind, colour in COLOURS.items():
         chosen = [name for name in names if kinds[name] == kind]
@@ -44,7 +42,7 @@ def stages(
     in_order = {"categoryorder": "array", "categoryarray": names[::-1]}
     return plot.figure(
         traces,
-        plot.axis(f"{unit}, median and quartiles", rangemode="tozero"),
+        plot.axis("ms, median and quartiles", rangemode="tozero"),
         plot.axis("", **in_order, showgrid=False, tickfont={"size": 16}),
         margin={"l": 150, "r": 20, "t": 40, "b": 56},
         bargap=0.25,

@@ -84,23 +84,20 @@ class Hub:
                 yield OVER
         finally:
             audience.listeners.discard(listener)
-            if not (self.closing or audience.over or listener.removed):
-                self._free_place(code, student, audience)
+            last_page = student not in {"", *(each.student for each in audience.listeners)}
+            if last_page and not (self.closing or audience.over or listener.removed):
+                # Not awaited, as nobody waits for the result.
+                asyncio.get_running_loop().run_in_executor(None, self._leave, code, student)
             if not audience.listeners:
                 self._audiences.pop(code, None)
             if not self._audiences:
-                self._stop()
+                for task in self._work:
+                    task.cancel()
+                self._work = []
 
-    def _free_place(self, code: str, student: str, audience: Audience) -> None:
-        """Free the place of a student whose last page was closed."""
-
-        def leave() -> None:
-            with suppress(ClassStoreError, NoSuchClassError):
-                self.store.leave(code, student)
-
-        if student and all(each.student != student for each in audience.listeners):
-            # Not awaited, as nobody waits for the result.
-            asyncio.get_running_loop().run_in_executor(None, leave)
+    def _leave(self, code: str, student: str) -> None:
+        with suppress(ClassStoreError, NoSuchClassError):
+            self.store.leave(code, student)
 
     async def _look(self, code: str) -> None:
         """Look at a class once, and send its listeners what is new."""
@@ -120,8 +117,12 @@ class Hub:
                     each.removed = bool(each.student)
                 audience.wake(audience.listeners)
             audience.lists = course.lists
-            events = {lecturer: json.dumps(course.to_event(lecturer)) for lecturer in (True, False)}
-            audience.send({lecturer: f"data: {text}\n\n" for lecturer, text in events.items()})
+            audience.send(
+                {
+                    lecturer: f"data: {json.dumps(course.to_event(lecturer))}\n\n"
+                    for lecturer in (True, False)
+                }
+            )
 
     async def _note_changes(self) -> None:
         """Note which classes have changed."""
@@ -156,11 +157,6 @@ class Hub:
             with suppress(ClassStoreError):
                 await asyncio.to_thread(self.store.sweep)
             await asyncio.sleep(SWEEP_S)
-
-    def _stop(self) -> None:
-        for task in self._work:
-            task.cancel()
-        self._work = []
 
     def close_with_the_server(self) -> None:
         """End the event streams on a signal to stop, before the server waits for open answers.

@@ -16,9 +16,8 @@ from ffnviz.state.run import Run, TracedModel
 FEW = 0.05  # of the neurons, the first setting of “Keep the top k”
 
 
-def _awake_here(run: Run) -> tuple[int, int]:
-    here = awake_of(run.subject, run.state.block)
-    return int(here.counts[run.token]), here.d_ff
+def _awake_here(run: Run) -> int:
+    return int(awake_of(run.subject, run.state.block).counts[run.token])
 
 
 def _awake_anywhere(run: Run) -> int:
@@ -89,13 +88,13 @@ facts({
     "d_ff": ("How many neurons an FFN has", lambda run: run.model.sizes.d_ff),
     "times": ("d_ff ÷ d_model",
               lambda run: f"{run.model.sizes.d_ff / run.model.sizes.d_model:.3g}"),
-    "awake": ("How many neurons are active on the chosen token", lambda run: _awake_here(run)[0]),
+    "awake": ("How many neurons are active on the chosen token", _awake_here),
     "awake_share": ("The share of neurons that are active on the chosen token",
-                    lambda run: percent(_awake_here(run)[0] / _awake_here(run)[1])),
+                    lambda run: percent(_awake_here(run) / run.model.sizes.d_ff)),
     "awake_anywhere": ("How many neurons are active on at least one token of the sentence",
                        _awake_anywhere),
     "cut": ("How many neurons are not active on the chosen token",
-            lambda run: _awake_here(run)[1] - _awake_here(run)[0]),
+            lambda run: run.model.sizes.d_ff - _awake_here(run)),
     "awake_in_sentence": ("The share of hidden values that are active, over the sentence",
                           lambda run: _awake_of(run, run.subject)),
     "partner_awake": ("{awake_in_sentence} in the other network",

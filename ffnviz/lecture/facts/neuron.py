@@ -49,11 +49,6 @@ def neuron_strongest_at(run: Run) -> Sentence:
     return quoted(run.labels[int(values.argmax())]) if values.any() else number("no token")
 
 
-def _written(run: Run) -> Sentence:
-    writes, _ = written_words(run.model, run.state.block, neuron_shown(run), SHOWN)
-    return number(", ".join(writes.words))
-
-
 @fact
 def says_share_without_neuron(run: Run) -> str:
     """The probability of {says} with that neuron at zero."""
@@ -61,6 +56,11 @@ def says_share_without_neuron(run: Run) -> str:
     edit = Edit(block=run.state.block, neurons=(neuron_shown(run),), scale=0.0)
     edited = run.model.trace(run.state.sentence, [edit])
     return percent(float(edited.logits_at(run.place).softmax(dim=-1)[word]))
+
+
+def _written(run: Run) -> Sentence:
+    writes, _ = written_words(run.model, run.state.block, neuron_shown(run), SHOWN)
+    return number(", ".join(writes.words))
 
 
 def _carriers(run: Run) -> tuple[int, str]:
@@ -75,14 +75,12 @@ def _carriers(run: Run) -> tuple[int, str]:
     return run.subject.per_sentence(("carriers", run.place), compute)
 
 
-@fact
-def says_without_carriers(run: Run) -> Sentence:
-    """The likeliest word without those {carriers} neurons."""
-    return number(f"“{_carriers(run)[1]}”")
-
-
 facts(
     {
+        "says_without_carriers": (
+            "The likeliest word without those {carriers} neurons",
+            lambda run: number(f"“{_carriers(run)[1]}”"),
+        ),
         "carriers": (
             "How few neurons carry {says}: without them another word is likeliest (at most 50)",
             lambda run: _carriers(run)[0],
