@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 import uvicorn
@@ -29,7 +30,7 @@ from ffnviz.server.classroom_routes import (
     RushError,
     class_routes,
 )
-from tests.lecture.class_stores import Kept, alone, come, run_alone
+from tests.lecture.class_stores import Kept, alone, come
 
 ANNA, BEN = "a" * 32, "b" * 32
 
@@ -50,55 +51,46 @@ async def until(stream: AsyncIterator[str], words: str) -> str:
     pytest.fail(f"never told of {words}")
 
 
-def test_a_student_at_one_server_follows_a_lecturer_at_another(kept: Kept, opened: Opened) -> None:
+@alone
+async def test_a_student_at_one_server_follows_a_lecturer_at_another(
+    kept: Kept, opened: Opened
+) -> None:
     here, there = Hub(kept.another()), Hub(kept.another())
-
-    async def follow() -> None:
-        lecturer, student = here.events(opened.code, ""), there.events(opened.code, ANNA)
-        assert '"scene": null' in await anext(student)
-        await anext(lecturer)
-        for scene in range(2):
-            here.store.move(opened.code, opened.secret, ClassPosition("lab", {}, scene))
-            await until(student, f'"scene": {scene}')
-        there.store.vote(opened.code, ANNA, 1, 2)
-        await until(lecturer, '"counts": {"1": [0, 0, 1, 0, 0, 0]}')
-        here.store.reveal(opened.code, opened.secret, 1)
-        assert '"counts": {"1": [0, 0, 1, 0, 0, 0]}' in await until(student, '"revealed": [1]')
-        here.store.end(opened.code, opened.secret)
-        await until(student, "event: over")
-        await until(lecturer, "event: over")
+    lecturer, student = here.events(opened.code, ""), there.events(opened.code, ANNA)
+    assert '"scene": null' in await anext(student)
+    await anext(lecturer)
+    for scene in range(2):
+        here.store.move(opened.code, opened.secret, ClassPosition("lab", {}, scene))
+        await until(student, f'"scene": {scene}')
+    there.store.vote(opened.code, ANNA, 1, 2)
+    await until(lecturer, '"counts": {"1": [0, 0, 1, 0, 0, 0]}')
+    here.store.reveal(opened.code, opened.secret, 1)
+    assert '"counts": {"1": [0, 0, 1, 0, 0, 0]}' in await until(student, '"revealed": [1]')
+    here.store.end(opened.code, opened.secret)
+    for stream in (student, lecturer):
+        await until(stream, "event: over")
         with pytest.raises(StopAsyncIteration):
-            await anext(student)
-
-    run_alone(follow())
+            await anext(stream)
     assert not here._audiences
     assert not there._work
 
 
-def test_many_who_wait_share_one_look_at_the_store(kept: Kept, opened: Opened) -> None:
-    hub, looks = Hub(kept.store), 0
-    course = kept.store.course
-
-    def counted(code: str) -> object:
-        nonlocal looks
-        looks += 1
-        return course(code)
-
-    kept.store.course = counted  # type: ignore[method-assign,assignment]
-
-    async def listen() -> None:
-        streams = [hub.events(opened.code, f"{n:032}") for n in range(50)]
-        await asyncio.gather(*(anext(stream) for stream in streams))
-        before = looks
-        waiting = [asyncio.ensure_future(until(stream, '"scene": 1')) for stream in streams]
-        await asyncio.to_thread(
-            kept.another().move, opened.code, opened.secret, ClassPosition("lab", {}, 1)
-        )
-        await asyncio.gather(*waiting)
-        assert looks - before <= 3
-        assert len(hub._work) == 3
-
-    run_alone(listen())
+@alone
+async def test_many_who_wait_share_one_look_at_the_store(
+    kept: Kept, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hub, looks = Hub(kept.store), Mock(wraps=kept.store.course)
+    monkeypatch.setattr(kept.store, "course", looks)
+    streams = [hub.events(opened.code, f"{n:032}") for n in range(50)]
+    await asyncio.gather(*(anext(stream) for stream in streams))
+    before = looks.call_count
+    waiting = [asyncio.ensure_future(until(stream, '"scene": 1')) for stream in streams]
+    await asyncio.to_thread(
+        kept.another().move, opened.code, opened.secret, ClassPosition("lab", {}, 1)
+    )
+    await asyncio.gather(*waiting)
+    assert looks.call_count - before <= 3
+    assert len(hub._work) == 3
 
 
 @alone

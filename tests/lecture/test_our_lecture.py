@@ -15,12 +15,18 @@ from ffnviz.parts.experiments import cached_result
 from ffnviz.parts.neurons.fact import locate
 from ffnviz.parts.sparsity.keep import kept_at, strongest_pass
 from ffnviz.pictures.wording import as_text
+from ffnviz.state.run import Run
 from ffnviz.state.state import ViewOptions
 from tests.lecture.lecture_runs import lecture, run_of_scene, said, shown
 
 SCENES = {scene.title: scene for scene in lecture().scenes}
 COURSE = {scene.title: scene for scene in lecture("course").scenes}
 WORDS = 160  # a minute is so many, spoken slowly
+
+
+def all_said(scene: Scene, run: Run) -> list[str]:
+    ask = scene.question.ask if scene.question else ""
+    return [said(words, run) for words in (scene.say, scene.notes, ask)]
 
 
 def fact(scene: Scene, name: str) -> str:
@@ -44,8 +50,7 @@ def test_a_scene_can_be_shown_and_all_its_numbers_are_there(scene: Scene) -> Non
     run = run_of_scene(scene)
     page = next(page for page in PAGES if page.name == scene.state.page)
     assert not page.part(scene.state.part).missing(run)
-    for words in (scene.say, scene.notes, scene.question.ask if scene.question else ""):
-        text = said(words, run)
+    for text in all_said(scene, run):
         assert "–" not in text
         assert "{" not in text
     assert len(said(scene.say, run).split()) <= 50, "it is said in one breath or two"
@@ -55,8 +60,8 @@ def test_all_is_said_of_a_sentence_of_one_token_too() -> None:
     run = shown("journey", text="a", neuron="relu-475")
     assert said("{tokens}", run) == "1"
     for scene in (*SCENES.values(), *COURSE.values()):
-        for words in (scene.say, scene.notes, scene.question.ask if scene.question else ""):
-            assert not re.search(r"(?<![\d.,])1 (tokens|neurons|blocks|words)\b", said(words, run))
+        for text in all_said(scene, run):
+            assert not re.search(r"(?<![\d.,])1 (tokens|neurons|blocks|words)\b", text)
 
 
 def test_a_neuron_that_is_shown_at_a_token_fires_there() -> None:
@@ -135,7 +140,6 @@ def test_words_and_sentences_are_of_what_the_scene_shows() -> None:
         run = run_of_scene(replace(scene, state=state))
         shown = scene_data(ours, place, ViewOptions(place), run)
         assert bool(shown.say) == bool(shown.question) == bool(shown.look) == here
-    ours = lecture()
     for place, scene in enumerate(ours.scenes):
         shown = scene_data(ours, place, ViewOptions(place, presenting=True), run_of_scene(scene))
         words = as_text(shown.say)

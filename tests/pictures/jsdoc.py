@@ -73,18 +73,14 @@ class _Reader:
         return found[1]
 
     def union(self) -> Type:
-        parts = [self.both()]
-        while self.peek() == "|":
-            self.take()
-            parts.append(self.both())
-        return parts[0] if len(parts) == 1 else Made("|", tuple(parts))
+        return self.joined("|", lambda: self.joined("&", self.listed))
 
-    def both(self) -> Type:
-        parts = [self.listed()]
-        while self.peek() == "&":
+    def joined(self, sign: str, read: Callable[[], Type]) -> Type:
+        parts = [read()]
+        while self.peek() == sign:
             self.take()
-            parts.append(self.listed())
-        return parts[0] if len(parts) == 1 else Made("&", tuple(parts))
+            parts.append(read())
+        return parts[0] if len(parts) == 1 else Made(sign, tuple(parts))
 
     def listed(self) -> Type:
         part = self.single()

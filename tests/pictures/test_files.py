@@ -7,6 +7,7 @@ import re
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -79,26 +80,13 @@ def test_no_script_writes_markup_waits_at_its_top_level_or_knows_streamlit() -> 
 
 
 def test_every_colour_of_a_style_sheet_and_of_streamlits_theme_is_in_the_palette() -> None:
-    palette = json.loads(text_of(PICTURES / "palettes.json"))["light"]
-    own = {
-        "font",
-        "accent",
-        "share",
-        "stage",
-        "room",
-        "fits",
-        "under-shown",
-        "row",
-        "type",
-        "said",
-        "u",
-    }
-    own |= {"letters", "sentence", "seen", "opacity", "tools", "counts", "next", "legend-wrap"}
-    known = set(palette) | own | {"caption", "note", "in-talk", "in-talk-place"}
+    palettes = json.loads(text_of(PICTURES / "palettes.json"))
+    own = {"font", "accent", "share", "stage", "room", "fits", "under-shown", "row", "type", "said"}
+    own |= {"letters", "sentence", "seen", "opacity", "tools", "counts", "next", "legend-wrap", "u"}
+    known = set(palettes["light"]) | own | {"caption", "note", "in-talk", "in-talk-place"}
     used = {path.name: set(re.findall(r"var\(--([\w-]+)", text_of(path))) for path in SHEETS}
     assert {name: colours - known for name, colours in used.items() if colours - known} == {}
     theme = tomllib.loads(text_of(ROOT / ".streamlit" / "config.toml"))["theme"]
-    palettes = json.loads(text_of(PICTURES / "palettes.json"))
     for name, palette in palettes.items():
         assert theme[name] == {
             "primaryColor": palette["focus"],
@@ -108,9 +96,8 @@ def test_every_colour_of_a_style_sheet_and_of_streamlits_theme_is_in_the_palette
             "borderColor": palette["line"],
         }
     rule = re.compile(r"\[hidden\]\)?\s*\{[^}]*display:\s*none")
-    saying = [path.name for path in SHEETS if rule.search(path.read_text("utf-8"))]
-    assert saying == ["shell.css"]
-    assert "[hidden] { display: none !important; }" in (PICTURES / "shell.css").read_text("utf-8")
+    assert [path.name for path in SHEETS if rule.search(text_of(path))] == ["shell.css"]
+    assert "[hidden] { display: none !important; }" in text_of(PICTURES / "shell.css")
 
 
 # which of their arguments names the note
@@ -179,15 +166,12 @@ def contrast(one: str, other: str) -> float:
 
 
 def test_colours_stand_out_from_the_background_in_both_themes() -> None:
-    for name in ["text", "muted", "relu", "gelu", "learned", "learned_other"]:
-        for palette in [LIGHT, DARK]:
-            assert contrast(getattr(palette, name), palette.background) >= 4.5
-    for palette in [LIGHT, DARK]:
-        for middle, end in (
-            (palette.positive_mid, palette.positive),
-            (palette.negative_mid, palette.negative),
-        ):
-            assert 2 < contrast(middle, palette.background) < contrast(end, palette.background)
+    for palette in (LIGHT, DARK):
+        stands_out = partial(contrast, palette.background)
+        for name in ("text", "muted", "relu", "gelu", "learned", "learned_other"):
+            assert stands_out(getattr(palette, name)) >= 4.5
+        assert 2 < stands_out(palette.positive_mid) < stands_out(palette.positive)
+        assert 2 < stands_out(palette.negative_mid) < stands_out(palette.negative)
     assert contrast("#000000", "#ffffff") == pytest.approx(21)
 
 
