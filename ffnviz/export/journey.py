@@ -195,6 +195,11 @@ def _card(
     """
     traced, block = run.subject, run.state.block
     threshold = threshold_for(traced.card.phi)
+
+    def template(value: float) -> list[list[str]]:
+        """The sentence about a neuron with such a value, with slots for the token and the value."""
+        return to_spans(sentences.of_neuron([SLOT], np.array([value]), threshold, block))
+
     neuron_0 = replace(run.state, neuron=Neuron(traced.card.id, block, 0))
     card = _kept(chosen_neuron(replace(run, state=neuron_0)))
     if not missing(traced.card, WRITES_NEEDS):
@@ -213,14 +218,9 @@ def _card(
         "texts": token_labels(traced.trace.tokens),
         "head": card["head"],
         "threshold": threshold,
-        "awake": _template(1e9, threshold, block),
-        "asleep": _template(0.0, threshold, block),
+        "awake": template(1e9),
+        "asleep": template(0.0),
     }
-
-
-def _template(value: float, threshold: float, block: int) -> list[list[str]]:
-    """The sentence about a neuron with such a value, with slots for the token and the value."""
-    return to_spans(sentences.of_neuron([SLOT], np.array([value]), threshold, block))
 
 
 def _looked_up(traced: TracedModel, block: int, most_work: float) -> NDArray[np.int64]:

@@ -57,21 +57,21 @@ class Views:
                 "This trace was made with edits, and the Journey compares it with passes without "
                 "any. Use view.map, view.neuron or view.flow, which show the trace alone."
             )
-        return _widget(trace, lambda run: journey.sheet(run, Values(())), [chips])
+        return _widget(trace, lambda run: journey.sheet(run, Values(())), chips)
 
     def map(self, trace: Trace) -> "ViewWidget":
         """Every token and every neuron of a block."""
-        return _alone(trace, every_token_every_neuron)
+        return _widget(trace, _alone(every_token_every_neuron))
 
     def neuron(self, trace: Trace, neuron: int | None = None) -> "ViewWidget":
         """One neuron on every token, and the words it writes; None takes the strongest."""
-        widget = _alone(trace, chosen_neuron)
+        widget = _widget(trace, _alone(chosen_neuron))
         widget.neuron = neuron
         return widget
 
     def flow(self, trace: Trace) -> "ViewWidget":
         """The path of a token through the FFN of a block."""
-        return _alone(trace, ffn_of_the_token, [chips])
+        return _widget(trace, _alone(ffn_of_the_token), chips)
 
 
 view = Views()
@@ -82,14 +82,12 @@ def chips(run: Run) -> Cell:
     return chips_of(run, ChooseToken)
 
 
-def _alone(
-    trace: Trace, picture: Callable[[Run], Cell], above: list[Callable[[Run], Cell]] | None = None
-) -> "ViewWidget":
-    return _widget(trace, lambda run: Sheet([row(picture(run))]), above or [])
+def _alone(picture: Callable[[Run], Cell]) -> Callable[[Run], Sheet]:
+    return lambda run: Sheet([row(picture(run))])
 
 
 def _widget(
-    trace: Trace, sheet: Callable[[Run], Sheet], above: list[Callable[[Run], Cell]]
+    trace: Trace, sheet: Callable[[Run], Sheet], *above: Callable[[Run], Cell]
 ) -> "ViewWidget":
     network = network_of(trace)
     try:

@@ -38,8 +38,8 @@ class _Gathered:
     run_of: RunOf
     clickable: int | None  # how many sentences' Journeys may be clicked; None: all
     scenes: list[dict[str, Any]] = field(default_factory=list)
-    journeys: list[dict[str, Any]] = field(default_factory=list)
-    places: dict[tuple[object, ...], int] = field(default_factory=dict)
+    # by sentence and networks, each once
+    journeys: dict[tuple[object, ...], dict[str, Any]] = field(default_factory=dict)
     arrays: Arrays = field(default_factory=dict)
     pictures: set[str] = field(default_factory=set)
     notes: set[str] = field(default_factory=set)
@@ -90,7 +90,7 @@ def _contents(lecture: Lecture, file: _Gathered, progress: Progress) -> Contents
         "files": texts(pictures, sorted(file.notes)),
         "title": lecture.title,
         "scenes": file.scenes,
-        "journeys": file.journeys,
+        "journeys": list(file.journeys.values()),
         "says": [*still, made_by(list(file.labels), KEYS)],
     }
     modules = ("play_lecture", *pictures)
@@ -137,11 +137,17 @@ def _scene(file: _Gathered, place: int, scene: Scene) -> dict[str, Any]:
         "accent": run.card.colour,
         "about": [run.trace.text, f"{run.card.label} · block {run.state.block + 1}"],
     }
-    is_there = _sentence_of(run) in file.places
-    if scene.state.page == "journey" and (
-        clickable is None or is_there or len(file.journeys) < clickable
-    ):
-        return data | {"journey": _journey(file, run), "start": start_of(run), "pictures": []}
+    key = (run.state.sentence, *(traced.card.id for traced in run.both))
+    has_room = clickable is None or key in file.journeys or len(file.journeys) < clickable
+    if scene.state.page == "journey" and has_room:
+        if key not in file.journeys:
+            journey, prefix = journey_of(run, most_work=0), f"j{len(file.journeys)}"
+            file.journeys[key] = journey.header
+            file.arrays |= {f"{prefix} {name}": each for name, each in journey.arrays.items()}
+            file.pictures |= set(PICTURES)
+            file.notes |= set(NOTES)
+        at = list(file.journeys).index(key)
+        return data | {"journey": at, "start": start_of(run), "pictures": []}
     page = next(page for page in PAGES if page.name == scene.state.page)
     pictures: list[dict[str, Any]] = []
     part = page.part(scene.state.part)
@@ -155,20 +161,3 @@ def _scene(file: _Gathered, place: int, scene: Scene) -> dict[str, Any]:
             file.notes.add(note)
             file.arrays |= {f"{prefix}{name}": values for name, values in cell.arrays.items()}
     return data | {"journey": None, "pictures": pictures}
-
-
-def _sentence_of(run: Run) -> tuple[object, ...]:
-    return (run.state.sentence, *(traced.card.id for traced in run.both))
-
-
-def _journey(file: _Gathered, run: Run) -> int:
-    """The place of the run's Journey among those of the file, where each sentence is once."""
-    key = _sentence_of(run)
-    if key not in file.places:
-        journey = journey_of(run, most_work=0)
-        place = file.places[key] = len(file.journeys)
-        file.journeys.append(journey.header)
-        file.arrays |= {f"j{place} {name}": values for name, values in journey.arrays.items()}
-        file.pictures |= set(PICTURES)
-        file.notes |= set(NOTES)
-    return file.places[key]

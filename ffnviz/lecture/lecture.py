@@ -295,9 +295,7 @@ def written_lecture(lecture: Lecture, catalog: Catalog) -> str:
 
 
 def _written(scene: Scene, catalog: Catalog) -> SceneTable:
-    asked, question = scene.question, None
-    if asked is not None:
-        question = QuestionTable(asked.ask, asked.options, asked.answer + 1)
+    asked = scene.question
     return SceneTable(
         scene.title,
         scene.say,
@@ -305,7 +303,7 @@ def _written(scene: Scene, catalog: Catalog) -> SceneTable:
         scene.short,
         scene.notes,
         view={"page": scene.state.page, **to_url(scene.state, catalog)},
-        question=question,
+        question=asked and QuestionTable(asked.ask, asked.options, asked.answer + 1),
     )
 
 

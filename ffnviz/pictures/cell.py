@@ -98,10 +98,11 @@ def truth(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
 
-def texts(value: Any) -> list[str] | None:
-    """A list of texts, or None if it is anything else."""
-    legal = isinstance(value, list) and all(isinstance(each, str) for each in value)
-    return value if legal else None
+def texts(value: Any, n: int) -> list[str] | None:
+    """So many texts, or None if it is anything else."""
+    if not isinstance(value, list) or len(value) != n:
+        return None
+    return value if all(isinstance(each, str) for each in value) else None
 
 
 def numbers(value: Any, n: int, low: float, high: float) -> list[float] | None:

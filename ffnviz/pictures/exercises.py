@@ -56,9 +56,6 @@ def by_hand_cell(
     """An exercise."""
     n = sum(len(step.gaps) for step in steps)
 
-    def type_all(sent: list[str]) -> Any:
-        return on_type([text[:LONGEST] for text in sent]) if len(sent) == n else None
-
     data = {
         "head": head.to_json(),
         "exercise": exercise,
@@ -67,7 +64,8 @@ def by_hand_cell(
         "another": another is not None,
         "typed": [*typed, *[""] * (n - len(typed))][:n],
     }
-    events = {"type": event(type_all, texts), "another": lambda _: another}
+    typed_all = event(lambda sent: on_type([text[:LONGEST] for text in sent]), texts, n)
+    events = {"type": typed_all, "another": lambda _: another}
     return Cell("by_hand", key, data, events=events)
 
 
@@ -109,7 +107,8 @@ def program_cell(
         "movable": on_order is not None,
         "lines": to_data(lines),
     }
-    return Cell("program", key, data, events={"order": event(put_in_order, texts)})
+    events = {"order": event(put_in_order, texts, len(lines))}
+    return Cell("program", key, data, events=events)
 
 
 WEIGHTS = 9  # of unit 1: a, b, bias; of unit 2 likewise; of the output: h₁, h₂, bias
