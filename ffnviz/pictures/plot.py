@@ -10,6 +10,7 @@ green, a pair that stays apart for colour-blind eyes.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
@@ -70,7 +71,7 @@ Options = dict[str, Any]  # further ones of a trace or an axis, as Plotly has th
 
 def escaped(text: str) -> str:
     """Text as Plotly shows it letter by letter; unescaped, it reads <b> and &amp; as markup."""
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return escape(text, quote=False)
 
 
 def isolated(text: str) -> str:

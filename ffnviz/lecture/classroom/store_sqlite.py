@@ -161,7 +161,7 @@ class SqliteStore:
         votes = "SELECT scene, option, count(*) FROM vote WHERE code = ? GROUP BY scene, option"
         sentences = "SELECT count(*) FROM sentence WHERE code = ? AND hidden = ?"
         with self._reading() as db:
-            row, (closed, lists) = self._row(db, code), _door(db, code)
+            row = self._row(db, code)
             return live_class.LiveClass(
                 code,
                 revision=row["revision"],
@@ -171,9 +171,9 @@ class SqliteStore:
                 counts=live_class.counted(db.execute(votes, (code,))),
                 people=_people(db, code, self.clock()),
                 sentences=db.execute(sentences, (code, 0)).fetchone()[0],
-                closed=closed,
+                closed=bool(row["closed"]),
                 waiting=db.execute(sentences, (code, 1)).fetchone()[0],
-                lists=lists,
+                lists=row["lists"],
             )
 
     def lecture(self, code: str) -> str:
@@ -227,8 +227,8 @@ class SqliteStore:
 
     def ticket(self, code: str, student: str) -> str:
         with self._reading() as db:
-            row, (_, lists) = self._row(db, code), _door(db, code)
-            return live_class.ticket_of(row["secret"], lists, student)
+            row = self._row(db, code)
+            return live_class.ticket_of(row["secret"], row["lists"], student)
 
     def come(
         self, code: str, student: str, ticket: str, admit: Callable[[], None] = lambda: None
@@ -237,10 +237,9 @@ class SqliteStore:
             "INSERT INTO person VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET seen = excluded.seen"
         )
         with self._changing() as db:
-            secret_hash, seen = self._row(db, code)["secret"], _last_seen(db, code, student)
-            live_class.pass_door(
-                student, ticket, secret_hash, _door(db, code), seen is not None, admit
-            )
+            row, seen = self._row(db, code), _last_seen(db, code, student)
+            door = bool(row["closed"]), row["lists"]
+            live_class.pass_door(student, ticket, row["secret"], door, seen is not None, admit)
             now = self.clock()
             is_new = seen is None or seen < now - live_class.AWAY_AFTER_S
             if is_new and _people(db, code, now) >= MOST_PEOPLE:
@@ -303,10 +302,13 @@ class SqliteStore:
         ]
 
     def _row(self, db: sqlite3.Connection, code: str) -> sqlite3.Row:
-        row: sqlite3.Row | None = db.execute(
-            "SELECT * FROM class WHERE code = ? AND touched > ?",
-            (code, self.clock() - live_class.LIVES_S),
-        ).fetchone()
+        """The class, with its door: whether it is closed, and how often everybody was removed."""
+        found = (
+            "SELECT class.*, coalesce(closed, 0) AS closed, coalesce(lists, 0) AS lists "
+            "FROM class LEFT JOIN door USING (code) WHERE code = ? AND touched > ?"
+        )
+        since = self.clock() - live_class.LIVES_S
+        row: sqlite3.Row | None = db.execute(found, (code, since)).fetchone()
         if row is None:
             raise live_class.NoSuchClassError
         return row
@@ -327,12 +329,6 @@ class SqliteStore:
     def _touch(self, db: sqlite3.Connection, code: str) -> None:
         touch = "UPDATE class SET touched = ?, revision = revision + 1 WHERE code = ?"
         db.execute(touch, (self.clock(), code))
-
-
-def _door(db: sqlite3.Connection, code: str) -> tuple[bool, int]:
-    """Whether nobody else is let in, and how often everybody was removed."""
-    row = db.execute("SELECT closed, lists FROM door WHERE code = ?", (code,)).fetchone()
-    return (bool(row["closed"]), int(row["lists"])) if row else (False, 0)
 
 
 def _people(db: sqlite3.Connection, code: str, now: float) -> int:
