@@ -14,7 +14,6 @@ from ffnviz.lecture.html_file import SHOWN, STILL, lecture_html
 from ffnviz.lecture.lecture import Lecture, read_lecture
 from ffnviz.lecture.worksheet import worksheet_html
 from ffnviz.pictures.wording import percent
-from ffnviz.state.state import Catalog
 from tests.export.opened import contents, markup
 from tests.lecture.lecture_runs import catalog, run_of_scene, said, scene_text
 from tests.lecture.lecture_runs import lecture as built_in
@@ -53,27 +52,21 @@ FILE = "".join(
 
 
 @pytest.fixture(scope="module")
-def rooms() -> Catalog:
-    return catalog()
+def lecture() -> Lecture:
+    return read_lecture(FILE, catalog(), FACTS)
 
 
-@pytest.fixture(scope="module")
-def lecture(rooms: Catalog) -> Lecture:
-    return read_lecture(FILE, rooms, FACTS)
-
-
-def test_a_lecture_is_a_file_with_pictures_and_numbers(lecture: Lecture, rooms: Catalog) -> None:
-    html = lecture_html(lecture, rooms)
+def test_a_lecture_is_a_file_with_pictures_and_numbers(lecture: Lecture) -> None:
+    html = lecture_html(lecture, catalog())
     assert len(html.encode()) < LARGEST
-    assert (
-        markup(html).tags.count("script") == 4
-    )  # what an old browser is told, data, plotly.js, ours
+    # what an old browser is told, data, plotly.js, ours
+    assert markup(html).tags.count("script") == 4
     header, arrays = contents(html)
     journey, chart, several, none = header["scenes"]
     model = ffnviz.load("relu")
     trace = model.trace(TEXT)
     token = trace.ids.tolist().index(model.tokenizer.mask_id)
-    told, without = (predict(model, trace, token), predict_without_ffn(model, trace, 1, token))
+    told, without = predict(model, trace, token), predict_without_ffn(model, trace, 1, token)
     said = "".join(text for text, _ in journey["say"])
     assert said == (
         f"It says “{told.words[0]}”, {percent(float(told.probabilities[0]))}; "
@@ -92,36 +85,30 @@ def test_a_lecture_is_a_file_with_pictures_and_numbers(lecture: Lecture, rooms: 
     assert f"notes/{chart['look']}.html" in header["files"]
 
 
-def test_without_room_the_journey_stands_still_and_says_it(
-    lecture: Lecture, rooms: Catalog
-) -> None:
+def test_without_room_the_journey_stands_still_and_says_it(lecture: Lecture) -> None:
     one = Lecture("One", lecture.scenes[:1])
-    html = lecture_html(one, rooms, largest=250_000)
+    html = lecture_html(one, catalog(), largest=250_000)
     header, _ = contents(html)
     assert header["says"][0] == STILL
     assert [each["name"] for each in header["scenes"][0]["pictures"]] == ["activation_map"]
     with pytest.raises(TooLargeError, match="Take fewer scenes"):
-        lecture_html(one, rooms, largest=50_000)
+        lecture_html(one, catalog(), largest=50_000)
 
 
-def test_a_lecture_without_the_first_page_has_no_use_for_the_networks(rooms: Catalog) -> None:
-    first, *others = read_lecture(FILE, rooms, FACTS).scenes
+def test_a_lecture_without_the_first_page_has_no_use_for_the_networks(lecture: Lecture) -> None:
+    first, *others = lecture.scenes
     assert first.state.page == "journey"
     with pytest.raises(NotForALivePageError, match="No scene of this lecture shows the first page"):
-        lecture_html(Lecture("Without", tuple(others[-1:])), rooms, live=True)
+        lecture_html(Lecture("Without", tuple(others[-1:])), catalog(), live=True)
 
 
-def course() -> Lecture:
-    return built_in("course")
-
-
+COURSE = built_in("course")
 TAG = re.compile(r"<[^>]+>")
 
 
 @pytest.fixture(scope="module")
 def sheets() -> tuple[str, str]:
-    html = worksheet_html(course(), catalog())
-    task, solutions = html.split('<section class="new">')
+    task, solutions = worksheet_html(COURSE, catalog()).split('<section class="new">')
     return task, solutions
 
 
@@ -136,7 +123,7 @@ def items(sheet: str) -> list[str]:
 
 def test_what_is_asked_is_answered_on_the_solutions_alone(sheets: tuple[str, str]) -> None:
     task, solutions = sheets
-    asked = [scene for scene in course().scenes if scene.question is not None]
+    asked = [scene for scene in COURSE.scenes if scene.question is not None]
     assert "☒" not in task
     assert solutions.count("☒") == len(asked)
     for scene, item in zip(asked, items(solutions), strict=False):
@@ -144,7 +131,7 @@ def test_what_is_asked_is_answered_on_the_solutions_alone(sheets: tuple[str, str
         assert f"☒ {scene.question.options[scene.question.answer]}" in item
     solved = {item.split(". ")[0]: item for item in items(solutions)}
     compared = 0
-    for scene in course().scenes:
+    for scene in COURSE.scenes:
         if scene.title in solved:
             words = said(scene.say, run_of_scene(scene))
             assert solved[scene.title] == f"{scene.title}. {words}"
@@ -158,9 +145,10 @@ def test_what_no_one_could_guess_is_printed_and_what_was_typed_is_text() -> None
     told = "It responds to {neuron_meaning}, at {neuron_examples}, on {awake}."
     view = {"page": "journey", "text": "He ran.", "neuron": "relu-1"}
     html = sheets_of(scene_text(view, title="What does it respond to?", say=told))
-    [asked, solved] = items(html)
-    assert asked.startswith("What does it respond to? It responds to nothing that has a name, at ")
-    assert solved.startswith("What does it respond to? It responds to nothing that has a name, at ")
+    begins = "What does it respond to? It responds to nothing that has a name, at "
+    asked, solved = items(html)
+    assert asked.startswith(begins)
+    assert solved.startswith(begins)
     assert "<p></p>" not in html
 
     html = sheets_of(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any
 
-from ffnviz.lecture.classroom.live_class import ClassStoreError, NoSuchClassError
+from ffnviz.lecture.classroom.live_class import ClassStoreError, LiveClass, NoSuchClassError
 from ffnviz.lecture.classroom.store import ClassStore
 
 BEAT_S = 20.0  # between two signs of life
@@ -39,10 +39,12 @@ class Audience:
     lists: int | None = None  # how often everybody was removed; None before the first look
     listeners: set[Listener] = field(default_factory=set)
 
-    def send(self, events: dict[bool, str]) -> None:
+    def send(self, course: LiveClass) -> None:
         """Wake those whose event is new: students get none for each other's answers."""
-        new = {lecturer for lecturer, text in events.items() if text != self.events.get(lecturer)}
-        self.events = events
+        before = self.events
+        texts = {lecturer: json.dumps(course.to_event(lecturer)) for lecturer in (True, False)}
+        self.events = {lecturer: f"data: {text}\n\n" for lecturer, text in texts.items()}
+        new = {lecturer for lecturer in texts if self.events[lecturer] != before.get(lecturer)}
         self.wake(each for each in self.listeners if (not each.student) in new)
 
     def wake(self, listeners: Iterable[Listener]) -> None:
@@ -117,12 +119,7 @@ class Hub:
                     each.removed = bool(each.student)
                 audience.wake(audience.listeners)
             audience.lists = course.lists
-            audience.send(
-                {
-                    lecturer: f"data: {json.dumps(course.to_event(lecturer))}\n\n"
-                    for lecturer in (True, False)
-                }
-            )
+            audience.send(course)
 
     async def _note_changes(self) -> None:
         """Note which classes have changed."""
