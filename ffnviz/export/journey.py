@@ -247,16 +247,6 @@ class ExportedJourney:
     notice: str  # that the sentence was cut; empty if it was not
 
 
-def _notice(n_tokens: int, n_left_out: int, largest: int) -> str:
-    if not n_left_out:
-        return ""
-    return (
-        f"The text has {n_tokens + n_left_out:,} tokens, and a file of {largest / 1e6:g} MB has "
-        f"room for {n_tokens:,}. The network read only these; the last {n_left_out:,} are left "
-        "out. Shorten the text to choose what is in the file."
-    )
-
-
 def journey_file(
     run: Run, progress: Progress = lambda _: None, largest: int = LARGEST
 ) -> ExportedJourney:
@@ -270,13 +260,11 @@ def journey_file(
         run = _beginning(whole, most)
     tried: list[tuple[int, int]] = []  # tokens and bytes
     while True:
-        n = len(run.trace.tokens)
-        notice = _notice(n, n_all - n, largest)
-        html = _html(run, notice, progress)
-        size = len(html.encode())
+        made = _made_of(run, n_all, largest, progress)
+        size = len(made.html.encode())
         if size <= largest:
-            return ExportedJourney(html, n, n_all - n, notice)
-        tried.append((n, size))
+            return made
+        tried.append((made.n_tokens, size))
         fits = _fitting(tried, largest)
         if fits < 1 or not run.trace.tokens[fits - 1].end:  # the first may be a mere space
             raise TooLargeError(
@@ -312,7 +300,15 @@ def _beginning(run: Run, n_tokens: int) -> Run:
     return exported_run(networks, run.trace.text[: run.trace.tokens[n_tokens - 1].end])
 
 
-def _html(run: Run, notice: str, progress: Progress) -> str:
+def _made_of(run: Run, n_all: int, largest: int, progress: Progress) -> ExportedJourney:
+    """The file of a run, of whatever size; the whole sentence has `n_all` tokens."""
+    n, notice = len(run.trace.tokens), ""
+    if n < n_all:
+        notice = (
+            f"The text has {n_all:,} tokens, and a file of {largest / 1e6:g} MB has room for "
+            f"{n:,}. The network read only these; the last {n_all - n:,} are left out. Shorten "
+            "the text to choose what is in the file."
+        )
     journey = journey_of(run, progress)
     sentence = run.trace.text[: run.trace.tokens[-1].end]
     header = {
@@ -322,8 +318,9 @@ def _html(run: Run, notice: str, progress: Progress) -> str:
         "sentence": sentence,
         "says": list(filter(None, [notice, made_by([traced.card.label for traced in run.both])])),
     }
-    title = f"{sentence} · ffnviz"
-    return document(Contents(title, ("play_journey", *PICTURES), header, journey.arrays))
+    scripts = ("play_journey", *PICTURES)
+    html = document(Contents(f"{sentence} · ffnviz", scripts, header, journey.arrays))
+    return ExportedJourney(html, n, n_all - n, notice)
 
 
 def made_by(labels: Sequence[str], how: str = CLICKS) -> str:

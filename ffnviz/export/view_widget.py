@@ -71,7 +71,9 @@ class ViewWidget(anywidget.AnyWidget):
         """Python or the browser has chosen another token, block or neuron."""
         block, neuron = self.block, self.neuron
         chosen = None if neuron is None else Neuron(self._run.card.id, block, neuron)
-        self._look_at(replace(self._run.state, token=self.token, block=block, neuron=chosen))
+        state = replace(self._run.state, token=self.token, block=block, neuron=chosen)
+        if state != self._run.state:
+            self._look_at(state)
 
     def _on_message(self, _: object, content: Any, __: object) -> None:
         """The browser asks for a file, or reports what a person did."""
@@ -89,11 +91,9 @@ class ViewWidget(anywidget.AnyWidget):
             if action is not None:
                 after = reduce(state, action, self._catalog)
                 state = replace(after, page=state.page, part=state.part)
-        self._look_at(state, again=True)
+        self._look_at(state)
 
-    def _look_at(self, state: State, again: bool = False) -> None:
-        if state == self._run.state and not again:
-            return
+    def _look_at(self, state: State) -> None:
         self._run = replace(self._run, state=state)
         neuron = state.neuron.index if state.neuron else None
         with self.hold_trait_notifications():

@@ -82,9 +82,6 @@ def maps_cell(
         row = place(entry(sent, "token"), shapes[name][0])
         return None if neuron is None or row is None else (name, neuron, row)
 
-    def opened(sent: Any) -> Any:
-        return None if on_open is None or (at := pointed(sent)) is None else on_open(*at)
-
     arrays: dict[str, NDArray[Any]] = {}
     maps_json = []
     for shown in maps:
@@ -112,7 +109,7 @@ def maps_cell(
     events = {
         "neuron": event(lambda at: on_choose(*at), pointed),
         "order": event(on_order, one_of, orders),
-        "cell": opened,
+        "cell": event(lambda at: on_open and on_open(*at), pointed),
     }
     return Cell("activation_map", key, header, arrays, events)
 
