@@ -303,7 +303,7 @@ def _written(scene: Scene, catalog: Catalog) -> SceneTable:
         scene.short,
         scene.notes,
         view={"page": scene.state.page, **to_url(scene.state, catalog)},
-        question=asked and QuestionTable(asked.ask, asked.options, asked.answer + 1),
+        question=QuestionTable(asked.ask, asked.options, asked.answer + 1) if asked else None,
     )
 
 
