@@ -20,6 +20,7 @@ from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 
 P = ParamSpec("P")
+ANNA, BEN = "a" * 32, "b" * 32  # two students
 START_S = 30
 FIND = Path(__file__).with_name("redis-server.sh")
 

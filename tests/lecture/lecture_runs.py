@@ -48,3 +48,8 @@ def shown(page: str, **query: str) -> Run:
 
 def said(words: str, run: Run) -> str:
     return as_text(computed(words, run))
+
+
+def share(percentage: str) -> float:
+    """A share that is written in percent."""
+    return float(percentage.removesuffix("%")) / 100

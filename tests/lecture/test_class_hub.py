@@ -30,17 +30,7 @@ from ffnviz.server.classroom_routes import (
     RushError,
     class_routes,
 )
-from tests.lecture.class_stores import Kept, alone, come
-
-ANNA, BEN = "a" * 32, "b" * 32
-
-
-@pytest.fixture
-def opened(kept: Kept) -> Opened:
-    opened = kept.store.open("")
-    for who in (ANNA, BEN):
-        come(kept.store, opened.code, who)
-    return opened
+from tests.lecture.class_stores import ANNA, BEN, Kept, alone
 
 
 async def until(stream: AsyncIterator[str], words: str) -> str:

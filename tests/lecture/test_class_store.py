@@ -33,22 +33,12 @@ from ffnviz.lecture.classroom.store import ClassStore, store_at
 from ffnviz.lecture.classroom.store_redis import RedisStore
 from ffnviz.lecture.classroom.store_sqlite import SqliteStore
 from ffnviz.models.config import install
-from tests.lecture.class_stores import InFile, Kept, come, redis_server, run_alone
-
-ANNA, BEN = "a" * 32, "b" * 32
+from tests.lecture.class_stores import ANNA, BEN, InFile, Kept, come, redis_server, run_alone
 
 
 @pytest.fixture
 def store(kept: Kept) -> ClassStore:
     return kept.store
-
-
-@pytest.fixture
-def opened(store: ClassStore) -> Opened:
-    opened = store.open('title = "A lecture"')
-    for who in (ANNA, BEN):
-        come(store, opened.code, who)
-    return opened
 
 
 def test_a_class_is_where_its_lecturer_is(store: ClassStore, opened: Opened) -> None:

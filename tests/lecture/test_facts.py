@@ -15,7 +15,7 @@ from ffnviz.lecture.facts.registry import fact
 from ffnviz.models.encoder.model import Model
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
-from tests.lecture.lecture_runs import said, shown
+from tests.lecture.lecture_runs import said, share, shown
 
 TEXT = "How [MASK] you spell your name?"
 
@@ -23,10 +23,6 @@ TEXT = "How [MASK] you spell your name?"
 @pytest.fixture(scope="module")
 def run() -> Run:
     return shown("journey", text=TEXT, neuron="relu-1935")
-
-
-def percent(text: str) -> float:
-    return float(text.removesuffix("%")) / 100
 
 
 def test_every_fact_reads_as_a_short_text(run: Run) -> None:
@@ -47,10 +43,10 @@ def test_what_is_said_of_the_hidden_layer_is_what_pytorch_computes(run: Run) -> 
         hidden = torch.relu(before)
     awake = int((hidden[run.token] > 0).sum())
     assert said("{awake} of {d_ff}; {cut}", run) == f"{awake} of 2,048; {2048 - awake:,}"
-    assert percent(said("{negative}", run)) == pytest.approx(
+    assert share(said("{negative}", run)) == pytest.approx(
         float((before < 0).float().mean()), abs=0.006
     )
-    assert percent(said("{asleep}", run)) == pytest.approx(
+    assert share(said("{asleep}", run)) == pytest.approx(
         float((hidden == 0).float().mean()), abs=0.006
     )
 
@@ -66,8 +62,8 @@ def test_a_neuron_switched_off_is_its_column_set_to_zero(run: Run) -> None:
         logits = model.encoder.final_norm(after) @ model.encoder.token_embedding.weight.T
     plain = run.trace.logits_at(run.token)
     then = float(logits[run.token].softmax(-1)[int(plain.argmax())])
-    assert percent(said("{says_share_without_neuron}", run)) == pytest.approx(then, abs=0.006)
-    assert percent(said("{says_share}", run)) == pytest.approx(
+    assert share(said("{says_share_without_neuron}", run)) == pytest.approx(then, abs=0.006)
+    assert share(said("{says_share}", run)) == pytest.approx(
         float(plain.softmax(-1).max()), abs=0.006
     )
 

@@ -17,7 +17,7 @@ from ffnviz.parts.sparsity.keep import kept_at, strongest_pass
 from ffnviz.pictures.wording import as_text
 from ffnviz.state.run import Run
 from ffnviz.state.state import ViewOptions
-from tests.lecture.lecture_runs import lecture, run_of_scene, said, shown
+from tests.lecture.lecture_runs import lecture, run_of_scene, said, share, shown
 
 SCENES = {scene.title: scene for scene in lecture().scenes}
 COURSE = {scene.title: scene for scene in lecture("course").scenes}
@@ -31,10 +31,6 @@ def all_said(scene: Scene, run: Run) -> list[str]:
 
 def fact(scene: Scene, name: str) -> str:
     return said(f"{{{name}}}", run_of_scene(scene))
-
-
-def percent(text: str) -> float:
-    return float(text.removesuffix("%")) / 100
 
 
 def share_anywhere(scene: Scene) -> float:
@@ -93,9 +89,9 @@ def test_every_answer_is_what_is_computed() -> None:
     assert float(fact(scene, "no_phi_times")) > 2
     assert float(fact(scene, "no_phi_cosine").replace("−", "-")) < 0.5, "“in another direction”"
     scene = SCENES["How many are left?"]
-    share = share_anywhere(scene)
-    assert answer_of(scene.title) == [share > 0.9, 0.45 < share < 0.55, 0.2 < share < 0.3,
-                                      share < 0.1].index(True)  # fmt: skip
+    anywhere = share_anywhere(scene)
+    assert answer_of(scene.title) == [anywhere > 0.9, 0.45 < anywhere < 0.55, 0.2 < anywhere < 0.3,
+                                      anywhere < 0.1].index(True)  # fmt: skip
     scene = SCENES["Make it narrow: W₂"]
     run = run_of_scene(scene)
     strongest = strongest_pass(run.model, run.trace, run.state.block, 102)
@@ -107,7 +103,7 @@ def test_every_answer_is_what_is_computed() -> None:
     scene = SCENES["Without this FFN"]
     assert answer_of(scene.title) == int(fact(scene, "without_ffn") != fact(scene, "says"))
     scene = SCENES["Why so few are active"]
-    assert answer_of(scene.title) == int(0.4 < percent(fact(scene, "born_from")) < 0.6)
+    assert answer_of(scene.title) == int(0.4 < share(fact(scene, "born_from")) < 0.6)
     scene = SCENES["Where is the fact?"]
     found = locate(run_of_scene(scene), lambda _: None)
     assert fact(scene, "carriers") == str(len(found.neurons))
@@ -121,7 +117,7 @@ def test_every_answer_is_what_is_computed() -> None:
     other = run_of_scene(replace(scene, state=replace(scene.state, network="gelu")))
     assert len(locate(other, lambda _: None).neurons) < len(found.neurons), "“with GELU fewer”"
     scene = SCENES["Cost"]
-    assert answer_of(scene.title) == int(percent(fact(scene, "ffn_of_block")) > 0.5)
+    assert answer_of(scene.title) == int(share(fact(scene, "ffn_of_block")) > 0.5)
     scene = SCENES["Is everything else linear?"]
     tried = cached_result(run_of_scene(scene), "linearity", try_linearity).tried
     straight = {each.name for each in tried if each.check.passed}
@@ -173,7 +169,7 @@ def test_every_answer_of_the_course_is_what_is_computed() -> None:
     assert is_answer(scene, fact(scene, "says").strip("“”"))
     scene = COURSE["What it costs"]
     assert is_answer(scene, "Two thirds")
-    assert 0.6 < percent(fact(scene, "ffn_of_block")) < 0.7
+    assert 0.6 < share(fact(scene, "ffn_of_block")) < 0.7
     scene = COURSE["What width buys"]
     weights = run_of_scene(scene).model.ffn(0).keys.double().cpu().numpy()
     assert is_answer(scene, f"At most {np.linalg.matrix_rank(weights):,}")
@@ -183,5 +179,5 @@ def test_every_answer_of_the_course_is_what_is_computed() -> None:
     scene = COURSE["Who said it"]
     assert is_answer(scene, "Another word wins")
     assert fact(scene, "without_ffn") != fact(scene, "says")
-    says, without = (percent(fact(scene, n)) for n in ("says_share", "says_share_without_ffn"))
+    says, without = (share(fact(scene, n)) for n in ("says_share", "says_share_without_ffn"))
     assert without < says
