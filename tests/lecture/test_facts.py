@@ -1,6 +1,7 @@
 """What stands in braces is computed: against PyTorch with the same weights, or a closed form."""
 
 import re
+from functools import partial
 from pathlib import Path
 from string import Formatter
 from types import SimpleNamespace
@@ -12,17 +13,25 @@ import torch
 from ffnviz.analysis.lens import Contributions
 from ffnviz.lecture.facts import FACTS, MEANINGS, parts
 from ffnviz.lecture.facts.registry import fact
+from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.model import Model
 from ffnviz.pictures.wording import Sentence, number
 from ffnviz.state.run import Run
 from tests.lecture.lecture_runs import said, share, shown
 
 TEXT = "How [MASK] you spell your name?"
+near = partial(pytest.approx, abs=0.006)  # half of the last digit that is shown
 
 
 @pytest.fixture(scope="module")
 def run() -> Run:
     return shown("journey", text=TEXT, neuron="relu-1935")
+
+
+@pytest.fixture(scope="module")
+def encoder(run: Run) -> Encoder:
+    assert isinstance(run.model, Model)
+    return run.model.encoder
 
 
 def test_every_fact_reads_as_a_short_text(run: Run) -> None:
@@ -32,46 +41,36 @@ def test_every_fact_reads_as_a_short_text(run: Run) -> None:
         assert text != "–", name
 
 
-def test_what_is_said_of_the_hidden_layer_is_what_pytorch_computes(run: Run) -> None:
-    trace, model = run.trace, run.model
-    assert isinstance(model, Model)
-    ffn = model.encoder.blocks[1].ffn
+def test_what_is_said_of_the_hidden_layer_is_what_pytorch_computes(
+    run: Run, encoder: Encoder
+) -> None:
+    ffn, x = encoder.blocks[1].ffn, run.trace.blocks[1].ffn.input
     with torch.inference_mode():
-        before = torch.nn.functional.linear(
-            trace.blocks[1].ffn.input, ffn.expand.weight, ffn.expand.bias
-        )
+        before = torch.nn.functional.linear(x, ffn.expand.weight, ffn.expand.bias)
         hidden = torch.relu(before)
     awake = int((hidden[run.token] > 0).sum())
     assert said("{awake} of {d_ff}; {cut}", run) == f"{awake} of 2,048; {2048 - awake:,}"
-    assert share(said("{negative}", run)) == pytest.approx(
-        float((before < 0).float().mean()), abs=0.006
-    )
-    assert share(said("{asleep}", run)) == pytest.approx(
-        float((hidden == 0).float().mean()), abs=0.006
-    )
+    assert share(said("{negative}", run)) == near(float((before < 0).float().mean()))
+    assert share(said("{asleep}", run)) == near(float((hidden == 0).float().mean()))
 
 
-def test_a_neuron_switched_off_is_its_column_set_to_zero(run: Run) -> None:
-    model = run.model
-    assert isinstance(model, Model)
-    block, stream = model.encoder.blocks[1], run.trace.blocks[1].middle
+def test_a_neuron_switched_off_is_its_column_set_to_zero(run: Run, encoder: Encoder) -> None:
+    block, stream = encoder.blocks[1], run.trace.blocks[1].middle
     with torch.inference_mode():
         hidden = torch.relu(block.ffn.expand(run.trace.blocks[1].ffn.input))
         hidden[:, 1935] = 0
         after = stream + block.ffn.compress(hidden)
-        logits = model.encoder.final_norm(after) @ model.encoder.token_embedding.weight.T
+        logits = encoder.final_norm(after) @ encoder.token_embedding.weight.T
     plain = run.trace.logits_at(run.token)
     then = float(logits[run.token].softmax(-1)[int(plain.argmax())])
-    assert share(said("{says_share_without_neuron}", run)) == pytest.approx(then, abs=0.006)
-    assert share(said("{says_share}", run)) == pytest.approx(
-        float(plain.softmax(-1).max()), abs=0.006
-    )
+    assert share(said("{says_share_without_neuron}", run)) == near(then)
+    assert share(said("{says_share}", run)) == near(float(plain.softmax(-1).max()))
 
 
-def test_an_ffn_without_phi_is_its_two_matrices_one_after_the_other(run: Run) -> None:
-    model = run.model
-    assert isinstance(model, Model)
-    ffn, x = model.encoder.blocks[1].ffn, run.trace.blocks[1].ffn.input[run.token]
+def test_an_ffn_without_phi_is_its_two_matrices_one_after_the_other(
+    run: Run, encoder: Encoder
+) -> None:
+    ffn, x = encoder.blocks[1].ffn, run.trace.blocks[1].ffn.input[run.token]
     with torch.inference_mode():
         straight = (x @ ffn.expand.weight.T + ffn.expand.bias) @ ffn.compress.weight.T
         straight = straight + ffn.compress.bias
@@ -80,7 +79,7 @@ def test_an_ffn_without_phi_is_its_two_matrices_one_after_the_other(run: Run) ->
     cosine = float(straight @ written / (straight.norm() * written.norm()))
     assert float(said("{no_phi_times}", run)) == pytest.approx(times, abs=0.06)
     told = said("{no_phi_cosine}", run).replace("−", "-")
-    assert float(told) == pytest.approx(cosine, abs=0.006)
+    assert float(told) == near(cosine)
 
 
 def test_counts_are_those_of_the_shape(run: Run) -> None:
