@@ -25,13 +25,18 @@ ROOT = Path(__file__).parents[2]
 START_S = 180
 LIVE_TEXT = "She opened the [MASK] and looked out."
 PLAIN = ViewportSize(width=1200, height=2400)
+# What takes longest begins first, so that both workers end together.
+LONGEST = ("test_parts", "test_class", "test_lecture", "test_engines")
 expect.set_options(timeout=PATIENCE_MS)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    for item in items:
-        if Path(__file__).parent in item.path.parents:
-            item.add_marker("browser")
+    ours = [item for item in items if Path(__file__).parent in item.path.parents]
+    others = [item for item in items if item not in ours]
+    for item in ours:
+        item.add_marker("browser")
+    ours.sort(key=lambda item: (*LONGEST, item.path.stem).index(item.path.stem))
+    items[:] = [*others, *ours]
     if "jupyter" not in config.option.markexpr:
         items[:] = [item for item in items if item.get_closest_marker("jupyter") is None]
 
@@ -150,9 +155,14 @@ def new_page(
         context.close()
     for page in given:
         with suppress(PageError):  # closed by the test, or broken
-            page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-            page.goto("about:blank")
+            emptied(page)
             idle.append(page)
+
+
+def emptied(page: Page) -> None:
+    """Have a page show nothing and know nothing, as the next test wants it."""
+    page.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
+    page.goto("about:blank")
 
 
 @pytest.fixture(scope="session")
@@ -186,18 +196,22 @@ def used(browser: Browser) -> Iterator[Page]:
 def plain(used: Page, files: str) -> Iterator[PlainPage]:
     """A page ready to mount pictures; size, scheme and pointer are put back."""
     yield PlainPage(used, files)
-    used.evaluate("() => { localStorage.clear(); sessionStorage.clear(); }")
-    used.goto("about:blank")
+    emptied(used)
     used.mouse.move(0, 0)
     used.set_viewport_size(PLAIN)
     used.emulate_media(media="null", color_scheme="light", reduced_motion="reduce")
 
 
+@pytest.fixture(scope="session")
+def touched(browser: Browser) -> Iterator[Page]:
+    """A page that fingers touch, for all tests that want one."""
+    with closing(new_context(browser, finger=True)) as context:
+        yield context.new_page()
+
+
 @pytest.fixture
-def phone(browser: Browser, address: str) -> Iterator[Journey]:
-    """A telephone of 390 × 844, touched by fingers."""
-    context = new_context(browser, finger=True)
-    page = context.new_page()
-    page.set_viewport_size({"width": 390, "height": 844})
-    yield Journey(page, address)
-    context.close()
+def phone(touched: Page, address: str) -> Iterator[Journey]:
+    """A telephone of 390 × 844."""
+    touched.set_viewport_size({"width": 390, "height": 844})
+    yield Journey(touched, address)
+    emptied(touched)

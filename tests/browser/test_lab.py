@@ -3,16 +3,10 @@
 import re
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Dialog, Locator, expect
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
-from ffnviz.analysis.lab.experiment import Finding, Subject
-from ffnviz.analysis.lab.linearity import try_linearity
-from ffnviz.analysis.lab.positions import try_positions, try_sharing
-from ffnviz.analysis.lab.residual import try_residual
-from ffnviz.analysis.lab.width import SHARES, try_width
-from ffnviz.analysis.number_format import short
+from ffnviz.analysis.lab.experiment import Subject
 from ffnviz.models.encoder.model import Model
 from ffnviz.parts.lab import fit
 from tests.browser.conftest import OpenPage
@@ -21,13 +15,6 @@ from tests.browser.looks import pages_of
 
 SENTENCE = "The cat sat on the mat."
 TOKEN = 2
-
-
-@pytest.fixture(scope="module")
-def tried(twins: dict[str, Model]) -> Subject:
-    """What the page tests."""
-    model = twins["relu"]
-    return Subject(model, model.trace(SENTENCE), 1, TOKEN)
 
 
 def opened(new_page: OpenPage, part: str, **more: str) -> Journey:
@@ -39,17 +26,8 @@ def claims(journey: Journey) -> Locator:
     return journey.page.locator(".verdicts li")
 
 
-def same(journey: Journey, findings: tuple[Finding, ...]) -> None:
-    """The page shows these claims with these verdicts."""
-    expect(claims(journey)).to_have_count(len(findings))
-    shown = [" ".join(text.split()) for text in claims(journey).all_inner_texts()]
-    for text, finding in zip(shown, findings, strict=True):
-        assert finding.claim in text
-        assert " ".join(finding.verdict_text.split()) in text
-
-
 def test_all_claims_are_tested_in_one_go(
-    new_page: OpenPage, tried: Subject, tmp_path: Path
+    new_page: OpenPage, twins: dict[str, Model], tmp_path: Path
 ) -> None:
     journey = new_page(alone=True)
     journey.page.goto(f"{journey.address}/lab?text={SENTENCE}&token={TOKEN + 1}")
@@ -57,8 +35,13 @@ def test_all_claims_are_tested_in_one_go(
     # A second run of this test finds what the first had computed.
     expect(doing.or_(claims(journey).first).first).to_be_visible()
     expect(claims(journey).first).to_be_visible()
-    tested = try_all(tried)
-    same(journey, tuple(finding for each in tested for finding in each.findings))
+    tested = try_all(Subject(twins["relu"], twins["relu"].trace(SENTENCE), 1, TOKEN))
+    findings = [finding for each in tested for finding in each.findings]
+    expect(claims(journey)).to_have_count(len(findings))
+    shown = [" ".join(text.split()) for text in claims(journey).all_inner_texts()]
+    for text, finding in zip(shown, findings, strict=True):
+        assert finding.claim in text
+        assert " ".join(finding.verdict_text.split()) in text
     path = tmp_path / "handout.html"
     download(journey.page.get_by_role("button", name="Handout")).save_as(path)
     offline = journey.page.context.new_page()
@@ -69,7 +52,7 @@ def test_all_claims_are_tested_in_one_go(
     assert offline.locator("h2").all_inner_texts() == titles
     assert offline.locator("figure svg").count() == 3
     assert pages_of(offline.pdf(format="A4", prefer_css_page_size=True)) == 1
-    assert offline.locator("tr").count() == sum(len(each.findings) for each in tested)
+    assert offline.locator("tr").count() == len(findings)
 
 
 def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPage) -> None:
@@ -114,64 +97,6 @@ def test_what_is_typed_stays_text_in_the_lab(new_page: OpenPage, twins: dict[str
     assert journey.page.locator('[data-testid="stMain"] img').count() == 0
 
 
-def test_positions_in_three_ways(new_page: OpenPage, tried: Subject) -> None:
-    journey = opened(new_page, "positions")
-    same(journey, try_positions(tried, "change").findings)
-    sentence = journey.sentence("lab-maps")
-    assert "the FFN changes 0 outputs of other tokens, attention 42." in sentence
-    for way, title in (("delete", "Delete each token in turn"), ("shuffle", "Shuffle all tokens")):
-        journey.choose(title)
-        same(journey, try_positions(tried, way).findings)
-        assert journey.query()["way"] == way
-    journey.page.reload()
-    journey.wait_for(SENTENCE)
-    same(journey, try_positions(tried, "shuffle").findings)
-    journey.choose("Change each token in turn")
-    same(journey, try_positions(tried, "change").findings)
-
-
-def test_the_factor_moves_and_sharing_is_shown(new_page: OpenPage, tried: Subject) -> None:
-    journey = opened(new_page, "linear")
-    same(journey, try_linearity(tried, 2.0).findings)
-    assert journey.sentence("lab-tests").startswith("4 of 8 parts are linear")
-    journey.slide("factor a", 0)
-    (norm,) = [each for each in try_linearity(tried, -3.0).tried if each.name == "LayerNorm"]
-    expect(claims(journey).last).to_contain_text(f"scaling by {short(norm.scaling)}")
-    assert journey.query()["a"] == "-3"
-
-    # Of a word that stands twice.
-    twice = Subject(tried.model, tried.trace, 1, 4)
-    journey.open_page("lab", text=SENTENCE, token="5", part="sharing")
-    same(journey, try_sharing(twice).findings)
-    assert "“the” at token 5 and at its other places" in journey.sentence("lab-word")
-    assert "Blocks 2 and 1" in journey.sentence("lab-blocks")
-
-
-def test_stacks_are_as_deep_and_networks_as_narrow_as_asked(
-    new_page: OpenPage, tried: Subject
-) -> None:
-    journey = opened(new_page, "residual")
-    same(journey, try_residual(tried).findings)
-    journey.slide("blocks of the untrained stacks", 2)
-    assert journey.query()["layers"] == "4"
-    mean = try_residual(tried, 4).gradients["post-LN"][:, -1].mean()
-    gradients = journey.chart("lab-gradients").locator(".sentence")
-    expect(gradients).to_contain_text("the gradient at block 4 is")
-    expect(gradients).to_contain_text(f"{mean:.2f} with post-LN")
-    assert "at “sat”" in journey.sentence("lab-norms")
-
-    journey.open_page("lab", text=SENTENCE, token=str(TOKEN + 1), part="width")
-    found = try_width(tried)
-    same(journey, found.findings)
-    journey.slide("neurons left", 0)
-    last = found.important[-1]
-    assert journey.query()["left"] == f"{100 * SHARES[-1]:g}"
-    curve = journey.chart("lab-width-curve").locator(".sentence")
-    expect(curve).to_contain_text(f"With {last.d_ff:,} neurons")
-    assert f"left it is “{last.prediction.words[0]}”." in journey.sentence("lab-width-words")
-    expect(journey.page.get_by_role("cell", name=f"{found.parameters[-1]:,}")).to_be_visible()
-
-
 def test_a_function_is_drawn_by_pointer_or_arrows_and_linked(new_page: OpenPage) -> None:
     journey = opened(new_page, "fit", function="my drawing")
     canvas = journey.page.locator(".drawing canvas")
@@ -201,27 +126,6 @@ def test_a_function_is_drawn_by_pointer_or_arrows_and_linked(new_page: OpenPage)
     assert [digits.index(sign) for sign in journey.query()["curve"]] == lowered
     expect(claims(journey)).to_have_count(2, timeout=2 * PATIENCE_MS)  # fitted unasked
     expect(journey.text("Press “Fit” again")).to_have_count(0)
-
-
-def test_the_zoo_has_a_gate_of_each_kind(new_page: OpenPage) -> None:
-    journey = opened(new_page, "zoo")  # where it was once
-    assert journey.page.url.split("?")[0].endswith("/sparsity")
-    assert "x = −0.75: −0.1700" in journey.sentence("lab-curves")
-    journey.part("gated FFNs ★")
-    for gate in ("GEGLU", "SwiGLU", "GLU", "ReGLU"):
-        journey.page.get_by_role("radio", name=gate, exact=True).click()
-        sentence = journey.chart("lab-gate").locator(".sentence")
-        expect(sentence).to_contain_text(f"Of the 1,365 gates of an untrained {gate}")
-    expect(journey.page.get_by_role("cell", name="2,099,712")).to_be_visible()
-
-
-@pytest.mark.parametrize("query", ["a=0", "way=paint"])
-def test_a_garbled_link_opens_on_the_defaults(new_page: OpenPage, query: str) -> None:
-    part = {"a": "linear", "w": "positions"}[query[0]]
-    journey = new_page()
-    journey.page.goto(f"{journey.address}/lab?part={part}&text={SENTENCE}&{query}")
-    expect(journey.page.locator("figure[data-painted]").first).to_be_visible()
-    assert journey.text(re.compile("Traceback|Exception")).count() == 0
 
 
 def corners_of(journey: Journey) -> list[tuple[int, int]]:

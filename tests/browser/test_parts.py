@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import expect
 
 from ffnviz.parts import PAGES
 from ffnviz.parts.part import Page, Part
@@ -22,11 +22,11 @@ START = "She opened the [MASK] and looked out."
 ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
        "twin": "gelu", "block": "1", "neuron": "gelu-3"}  # fmt: skip
 
-ASKED_FOR = {"features ★"}  # views that this server was given nothing for
 MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 7 s of a core, and jobs before it their own
 # Which say the same of any sentence, and measure for seconds: they are seen at all sizes at once.
 OF_NO_SENTENCE = {"fit", "fit by hand", "plant how much fits ★"}
-IN_WORDS = {"CPU and GPU", "later neurons ★"}  # without a GPU, and after the last block
+# Without a GPU, after the last block, and where the server was given no features.
+IN_WORDS = {"CPU and GPU", "later neurons ★", "features ★"}
 # What projectors, laptops and screens have, beside the two that pages are opened at: one of them on
 # every part, all of them on the sheets that fill a window to its edges.
 HALL, LAPTOP = (1920, 1080), (1280, 720)
@@ -48,17 +48,19 @@ def views(page: Page) -> Iterator[tuple[Part, str]]:
         yield part, ""
         for choice in part.settings:
             if choice.name.endswith("_view"):
-                others = list(choice.options.values())[1:]
-                yield from ((part, words) for words in others if words not in ASKED_FOR)
+                yield from ((part, words) for words in list(choice.options.values())[1:])
 
 
 def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:
-    """Turn to a part, and wait for its pictures; what is measured there is measured by itself."""
-    if len(page.parts) > 1:
-        journey.choose_part(part.title).answered()
+    """Turn to a part or, where it is, to one of its views, and wait for the pictures.
+
+    What is measured there is measured by itself.
+    """
     if view:
         journey.page.get_by_role("radio", name=view, exact=True).click()
         journey.answered()
+    elif len(page.parts) > 1:
+        journey.choose_part(part.title).answered()
     named = "" if part is page.parts[0] else part.name
     journey.page.wait_for_function(
         """(name) => (new URLSearchParams(location.search).get("part") ?? "") === name &&
@@ -104,11 +106,11 @@ def faults(
     found["sticks out"] = main.evaluate(f"(m) => m.scroll{side} > m.client{side}")
     for width, height in sizes:
         found[f"at {width} × {height}"] = seen_at(journey.page, width, height, parts=True)
-    return {f"{part.name} {view} {what}": wrong for what, wrong in found.items() if wrong}
+    return {f"{name_of(part, view)} {what}": wrong for what, wrong in found.items() if wrong}
 
 
-def is_of_no_sentence(part: Part, view: str) -> bool:
-    return f"{part.name} {view}".strip() in OF_NO_SENTENCE
+def name_of(part: Part, view: str) -> str:
+    return f"{part.name} {view}".strip()
 
 
 def said_wrongly(journey: Journey, page: Page) -> list[str]:
@@ -151,27 +153,12 @@ def moved(
     ]
 
 
-def choices_of_views(journey: Journey, part: Part) -> list[Locator]:
-    """The part's views but the one that is shown, and that at last."""
-    if not any(setting.name.endswith("_view") for setting in part.settings):
-        return []
-    group = journey.page.locator('[data-cell="rail"] .control').first.locator("[role=radio]")
-    return [group.nth(at) for at in (*range(1, group.count()), 0)]
-
-
-def jumps(journey: Journey, part: Part, view: str) -> dict[str, list[str]]:
-    """What moves another box: a click on a token, a neuron, a view or a question mark."""
-    found = {}
-    for token in TOKENS:
-        found[f"token {token}"] = moved(journey, journey.chips.nth(token).click)
+def jumps(journey: Journey) -> dict[str, list[str]]:
+    """What moves another box: a click on a token, a question mark or a neuron."""
+    found = {f"token {at}": moved(journey, journey.chips.nth(at).click) for at in TOKENS}
     for at, button in enumerate(journey.page.locator(".what:visible").all()):
         found[f"? {at}"] = moved(journey, button.click, lambda here: here.page.evaluate(FRAMES))
         journey.page.keyboard.press("Escape")
-    for at, choice in enumerate(choices_of_views(journey, part) if not view else []):
-        found[f"view {at}"] = [
-            each for each in moved(journey, choice.click)
-            if AROUND.match(each) and not OTHERS.match(each)
-        ]  # fmt: skip
     path = journey.page.url.partition("?")[0]
     for kind in NEURONS:
         target = journey.page.locator(kind)
@@ -183,7 +170,13 @@ def jumps(journey: Journey, part: Part, view: str) -> dict[str, list[str]]:
         else:  # it has led to another page
             journey.page.go_back()
             journey.answered()
-    return {f"{part.name} {view} {what}": changes for what, changes in found.items() if changes}
+    return found
+
+
+def jumps_at_a_view(journey: Journey, page: Page, part: Part, view: str) -> list[str]:
+    """What stands elsewhere once one has turned to another view of a part, its pictures aside."""
+    changes = moved(journey, lambda: turned(journey, page, part, view))
+    return [each for each in changes if AROUND.match(each) and not OTHERS.match(each)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -194,15 +187,19 @@ def test_each_part_is_one_screen_in_the_dark_at_every_size_and_no_click_moves_an
     more = MORE_SIZES if page.name in HARDEST else ()
     found: dict[str, Any] = {}
     for part, view in views(page):
+        here = name_of(part, view)
+        moves = {"view": jumps_at_a_view(journey, page, part, view)} if view else {}
         resized(journey.page, *HALL)  # where the list of parts is too high, it is a menu
-        turned(journey, page, part, view)
-        once = (PHONE,) if is_of_no_sentence(part, view) else ()
+        if not view:
+            turned(journey, page, part)
+        once = (PHONE,) if here in OF_NO_SENTENCE else ()
         found |= faults(journey, page, part, view, (HALL, *more, *once, LAPTOP))
         measured(journey)
         if page.name == "learn":  # its networks come as they are before their first step
             expect(journey.page.locator(INVITATION)).to_have_count(0, timeout=MEASURED_MS)
             journey.settle()
-        found |= jumps(journey, part, view)
+        moves |= jumps(journey)
+        found |= {f"{here}, {what}": changes for what, changes in moves.items() if changes}
     assert found == {}, json.dumps(found, indent=1)[:6_000]
 
 
@@ -211,7 +208,7 @@ def test_each_part_fits_a_phone_without_a_fault_on_any_sentence(phone: Journey, 
     journey = opened(phone, page, **ODD)
     found: dict[str, Any] = {}
     for part, view in views(page):
-        if not is_of_no_sentence(part, view):
+        if name_of(part, view) not in OF_NO_SENTENCE:
             resized(journey.page, *PHONE)
             turned(journey, page, part, view)
             # It is the same document as in the dark, in other colours.

@@ -13,8 +13,11 @@ from ffnviz.analysis.lab.bend_deleted import WITHOUT_PHI, remove_phi
 from ffnviz.analysis.lab.experiment import Finding
 from ffnviz.analysis.lab.fitting import FUNCTIONS, WIDTHS, Approximation, approximate
 from ffnviz.analysis.lab.influence import input_influence
-from ffnviz.analysis.lab.residual import try_dropout
+from ffnviz.analysis.lab.linearity import try_linearity
+from ffnviz.analysis.lab.positions import try_positions, try_sharing
+from ffnviz.analysis.lab.residual import try_dropout, try_residual
 from ffnviz.analysis.lab.trained import QUESTIONS
+from ffnviz.analysis.lab.width import SHARES, try_width
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.trainings import FAMILIES, SEEDS, Row
 from ffnviz.parts.experiments import experiment_subject
@@ -47,6 +50,68 @@ def after(measurement: Any, result: Any, setup: tuple[object, ...]) -> dict[str,
     assert isinstance(measurement, Measurement)
     rows = measurement.after(Measured(setup, result, "12:00:00", "a CPU"))
     return {cell.key: cell for cell in cells_of(rows)}
+
+
+@pytest.mark.parametrize(("way", "stop"), [("change", 0), ("delete", 1), ("shuffle", 2)])
+def test_positions_are_tried_in_three_ways(way: str, stop: int) -> None:
+    part = lab("positions", way=way)
+    findings = try_positions(experiment_subject(part.run), way).findings
+    assert verdicts(part.cells, "positions") == expected(findings)
+    assert part.controls["What is done"]["stop"] == stop
+    if way == "change":
+        sentence = words(part.cells["lab-positions"])
+        assert "the FFN changes 0 outputs of other tokens, attention 42." in sentence
+
+
+@pytest.mark.parametrize(("a", "stop"), [("2", 9), ("-3", 0)])
+def test_the_factor_of_the_linear_parts_moves(a: str, stop: int) -> None:
+    part = lab("linear", a=a)
+    result = try_linearity(experiment_subject(part.run), float(a))
+    assert verdicts(part.cells, "linear") == expected(result.findings)
+    assert words(part.cells["lab-linear"]).startswith("4 of 8 parts are linear")
+    assert part.moved("a", stop) == (Set({"a": a}), True)
+    assert part.controls["factor a of f(a x) = a f(x)"]["stop"] == stop
+
+
+def test_of_a_word_that_stands_twice_the_places_and_the_blocks_are_compared() -> None:
+    part = drawn("lab", "sharing", text=SENTENCE, token="5")
+    findings = try_sharing(experiment_subject(part.run)).findings
+    assert verdicts(part.cells, "sharing") == expected(findings)
+    assert "“the” at token 5 and at its other places" in words(part.cells["lab-word"])
+    assert "Blocks 2 and 1" in words(part.cells["lab-blocks"])
+
+
+def test_stacks_are_as_deep_and_networks_as_narrow_as_asked() -> None:
+    part = lab("residual", layers="4")
+    result = try_residual(experiment_subject(part.run), 4)
+    assert verdicts(part.cells, "residual") == expected(result.findings)
+    gradients = words(part.cells["lab-gradients"])
+    assert "the gradient at block 4 is" in gradients
+    assert f"{result.gradients['post-LN'][:, -1].mean():.2f} with post-LN" in gradients
+    assert "at “sat”" in words(part.cells["lab-norms"])
+    assert part.moved("layers", 2) == (Set({"layers": "4"}), True)
+
+    part = lab("width", left=f"{100 * SHARES[-1]:g}")
+    found = try_width(experiment_subject(part.run))
+    assert verdicts(part.cells, "width") == expected(found.findings)
+    last = found.important[-1]
+    assert f"With {last.d_ff:,} neurons" in words(part.cells["lab-width"])
+    assert f"left it is “{last.prediction.words[0]}”." in words(part.cells["lab-width-words"])
+    parameters, *_ = part.cells["lab-saved"].data["rows"]
+    assert parameters[2] == f"{found.parameters[-1]:,}"
+    assert part.controls["neurons left in every block"]["stop"] == 0
+
+
+def test_the_zoo_has_a_gate_of_each_kind() -> None:
+    part = lab("zoo")  # where it was once
+    assert part.run.state.page == "sparsity"
+    assert "x = −0.75: −0.1700" in words(part.cells["lab-curves"])
+    for gate in ("GEGLU", "SwiGLU", "GLU", "ReGLU"):
+        part = drawn("sparsity", "bend", text=SENTENCE, phi_view="gated", gate=gate)
+        sentence = words(part.cells["lab-gate"])
+        assert f"Of the 1,365 gates of an untrained {gate}" in sentence
+    plain, _ = part.cells["lab-parameters"].data["rows"]
+    assert plain[2] == "2,099,712"
 
 
 def test_convolution_and_the_bend_deleted_say_what_changes() -> None:
