@@ -1,5 +1,6 @@
-"""Dimensions: points of a person's own, folds, and why the FFN is wider."""
+"""Dimensions: shapes and code, costs, points of a person's own, folds, why the FFN is wider."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,18 +10,118 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from ffnviz.analysis.cost import PRESETS, Shape, ffn_share, multiply_adds, parameters
 from ffnviz.models.activations import ACTIVATIONS
+from ffnviz.parts.dimensions import forms
 from ffnviz.parts.dimensions.folds import switches
 from ffnviz.parts.dimensions.separate import MOST, POINTS, SETTINGS, SIDE
+from ffnviz.parts.dimensions.warp import warp
 from ffnviz.parts.dimensions.wider import DRAWS, TOYS, WIDTHS, Toy, answers, fitted
 from ffnviz.pictures.exercises import checked
 from ffnviz.pictures.wording import percent
 from ffnviz.state.settings import Setting
-from tests.parts.sheets import drawn, words
+from tests.parts.sheets import Drawn, drawn, words
+from tests.parts.test_sparsity_sheets import percents, shown
 from tests.parts.visits import opened, query
 from tests.sent_cells import sent_cells
 
+SENTENCE = "She opened the [MASK] and looked out."
+FORMS = {
+    "rows": ("(8, 512) → (8, 2,048) → (8, 512)", "torch.relu(z)"),
+    "columns": ("(512, 8) → (2,048, 8) → (512, 8)", "W2.T @ torch.relu(z)"),
+    "numpy": ("(8, 512) → (8, 2,048) → (8, 512)", "np.maximum(z, 0)"),
+    "batch": ("(32, 128, 512) → (32, 128, 2,048) → (32, 128, 512)", "torch.randn(32"),
+}
+SIZES = {"d_model": "d_model", "d_ff": "d_ff", "n_tokens": "n_tokens", "vocabulary": "vocab_size"}
 ONE = st.tuples(st.integers(0, SIDE - 1), st.integers(0, SIDE - 1), st.booleans())
+
+
+def dimensions(part: str, **query: str) -> Drawn:
+    return drawn("dimensions", part, text=SENTENCE, **query)
+
+
+def test_the_live_shapes_stand_beside_code_that_runs_in_every_form(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = dimensions("flow", twin="gelu")
+    assert "(8, 512) → (8, 2,048) → (8, 512)" in words(part.cells["flow"])
+    exec(part.cells["code"].data["code"], {})  # what a student would paste
+    printed = capsys.readouterr().out
+    assert "torch.Size([8, 512]) -> torch.Size([8, 512])" in printed
+    assert float(re.findall(r"tensor\(([^)]+)\)", printed)[0]) < 1e-4, "the difference"
+    monkeypatch.setattr(forms, "RUNS", 1)
+    for form, (shapes, code) in FORMS.items():
+        part = dimensions("forms", form=form)  # an old link
+        assert shapes in words(part.cells["forms"])
+        assert code in part.cells["code"].data["code"]
+
+
+def shares(shape: Shape) -> list[float]:
+    """What the sentence above the bars must say."""
+    return [
+        shown(counts["FFN"] / sum(counts.values()))
+        for counts in (parameters(shape), multiply_adds(shape))
+    ]
+
+
+def test_presets_sizes_heads_and_a_gate_are_counted() -> None:
+    def costs(part: Drawn) -> list[float]:
+        return percents(words(part.cells["costs"]).partition("\n")[0])
+
+    part = dimensions("cost")
+    assert costs(part) == shares(PRESETS["twins"].shape)
+    one_head = dimensions("cost", heads="1")
+    assert costs(one_head) == shares(PRESETS["twins"].shape), "heads change no count"
+    assert "each head is 512 wide" in one_head.said
+    assert costs(dimensions("cost", gated="gated")) == shares(Shape(gated=True))
+    asked, shape = dict[str, str](), Shape()
+    for setting, name in SIZES.items():
+        (slider,) = (each for each in part.controls.values() if each["name"] == setting)
+        value = int(slider["stops"][-1].replace(",", ""))
+        assert value != getattr(shape, name)
+        asked[setting], shape = str(value), Shape(**{**vars(shape), name: value})
+        moved = dimensions("cost", **asked)
+        assert costs(moved) == shares(shape), name
+        overtaking = percents(words(moved.cells["share-against-length"]))
+        assert overtaking[-1] == shown(ffn_share(shape, shape.n_tokens)), name
+    llama = dimensions("cost", preset="llama")
+    assert "27 GB in float32" in llama.said
+    assert costs(llama) == shares(PRESETS["llama"].shape)
+    overtaking = words(dimensions("cost", length="1024").cells["share-against-length"])
+    assert "1,024 tokens" in overtaking
+    assert percents(overtaking) == [50]
+
+
+def test_one_ffn_for_all_tokens_is_measured() -> None:
+    part = dimensions("same")
+    assert "8 tokens, one set of 2,099,712 parameters" in words(part.cells["same"])
+    differences = [row[-1] for row in part.cells["batch"].data["rows"]]
+    assert len(differences) == 3
+    for each in differences:
+        assert re.fullmatch(r"0|\d(\.\d)? × 10⁻[⁵-⁹]", each), differences
+
+
+def test_a_plane_is_folded_and_unfolded() -> None:
+    def folded(**more: str) -> Drawn:
+        return dimensions("warp", warp_second="1", warp_third="5", **more)
+
+    def is_drawn(part: Drawn, points: NDArray[np.float32]) -> None:
+        cell, expected = part.cells["warp"], points[::3].reshape(-1, 2)[:, 0]
+        grids = [each for each in cell.data["figure"]["data"] if each["name"] == "grid"]
+        drawn = cell.arrays[grids[2]["x"]["array"]]
+        drawn = drawn[~np.isnan(drawn)][: len(expected)]
+        np.testing.assert_allclose(drawn, expected, rtol=1e-4, atol=1e-3)
+
+    part = folded()
+    model = part.run.model
+    inputs = part.run.trace.blocks[1].ffn.input[[3, 0, 4]]
+    found = warp(model, 1, inputs, model.card.phi, 8)
+    assert f"{len(found.lines)} straight lines" in words(part.cells["warp"])
+    assert f"{found.n_pieces} flat pieces" in words(part.cells["warp"])
+    is_drawn(part, found.output.bent)
+    is_drawn(folded(warp="0.4"), found.output.at(0.4)[0])
+    assert "stays 1 flat piece" in words(folded(warp="0").cells["warp"])
+    assert "ReLU with 2,048 neurons" in words(folded(warp_neurons="2048").cells["warp"])
 
 
 @given(st.lists(ONE, max_size=MOST))
