@@ -49,7 +49,14 @@ def test_the_live_shapes_stand_beside_code_that_runs_in_every_form(
     printed = capsys.readouterr().out
     assert "torch.Size([8, 512]) -> torch.Size([8, 512])" in printed
     assert float(re.findall(r"tensor\(([^)]+)\)", printed)[0]) < 1e-4, "the difference"
+    once, all_forms = list[Any](), forms.forms
+
+    def measured_once(*given: Any) -> Any:
+        once.extend([] if once else [all_forms(*given)])
+        return once[0]
+
     monkeypatch.setattr(forms, "RUNS", 1)
+    monkeypatch.setattr(forms, "forms", measured_once)
     for form, (shapes, code) in FORMS.items():
         part = dimensions("forms", form=form)  # an old link
         assert shapes in words(part.cells["forms"])
