@@ -119,13 +119,3 @@ def test_a_slider_follows_keys_and_pointer_and_stands_in_the_url(new_page: OpenP
     assert slider.get_attribute("aria-valuetext") == "100%"
     assert journey.query()["keep"] == "100"
     assert "is off by 0%" in journey.sentence("keep")
-
-
-# What else a link may say: tests/state/test_settings.py.
-@pytest.mark.parametrize(("value", "shown"), [("<b>", "5%"), ("1e9", "100%")])
-def test_a_garbled_setting_is_as_if_there_were_none_and_one_beyond_is_at_its_end(
-    new_page: OpenPage, value: str, shown: str
-) -> None:
-    journey = new_page().open_page("sparsity", text="The cat sat.", part="keep", keep=value)
-    slider = journey.page.get_by_role("slider", name="Keep the strongest")
-    assert slider.get_attribute("aria-valuetext") == shown

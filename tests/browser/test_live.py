@@ -45,8 +45,9 @@ PAINTED = """(wanted) => [...document.querySelectorAll(".picture:not([hidden])")
 })"""  # noqa: E501
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(browser: Browser, live_file: Path) -> Iterator[Page]:
+    """The file opened once, as it takes seconds; each test begins with a sentence of its own."""
     assert live_file.stat().st_size < LARGEST
     with offline(browser) as (page, faults):
         page.set_viewport_size({"width": 1920, "height": 1080})

@@ -10,15 +10,11 @@ import pytest
 import torch
 from playwright.sync_api import Locator, expect
 
-from ffnviz.analysis.neurons.index_file import INDEXES, read_index
-from ffnviz.analysis.neurons.memory import similar, written_words
 from ffnviz.models.encoder.model import Model
-from ffnviz.parts.neurons.activations import tag_counts
 from tests.browser.conftest import OpenPage
 from tests.browser.journey import Journey, box_of, download
 from tests.browser.test_journey import COST as SENTENCE
 from tests.browser.test_journey import cell, hidden
-from tests.parts.test_sparsity_sheets import percents
 
 TEA, BOOK = "He drank a cup of [MASK].", "He read a book of [MASK]."
 
@@ -106,43 +102,6 @@ def test_a_neuron_is_chosen_by_strength_and_by_number_and_its_examples_are_the_n
         assert float(value) == pytest.approx(float(values.max()), abs=0.02)
         marked = journey.page.locator(".passages li", has_text=text).locator("mark")
         assert marked.inner_text() == trace.tokens[int(values.argmax())].text.strip()
-
-
-def test_its_tags_and_positions_are_counted_on_many_sentences(new_page: OpenPage) -> None:
-    journey = new_page().open_page("neurons", part="probes", text=SENTENCE, neuron="relu-469")
-    index = read_index(INDEXES / "relu.npz", 2_048, 2)
-    counts = tag_counts(index, 1, 469)
-    beyond = [count for count in counts if count.corrected < 0.05]
-    assert f"with {len(beyond)} of {len(counts)} tags" in journey.sentence("tags")
-    assert beyond[0].tag in journey.sentence("tags")
-    fired = index.blocks[1].by_position[:, 469].sum() / index.n_tokens
-    assert percents(journey.sentence("positions"))[0] == pytest.approx(100 * fired, abs=0.5)
-
-
-def test_what_it_writes_and_who_is_like_it(new_page: OpenPage, twins: dict[str, Model]) -> None:
-    journey = new_page().open_page("neurons", part="writes", text=SENTENCE, neuron="relu-469")
-    promoted, suppressed = written_words(twins["relu"], 1, 469)
-    sentence = journey.sentence("writes")
-    assert f"“{promoted.words[0]}” likelier and “{suppressed.words[0]}” less likely" in sentence
-    by_key, by_value = similar(twins["relu"], 1, 469)
-    assert f"that of neuron 2:{by_key.neurons[0]} " in journey.sentence("similar")
-    journey.chart("similar").locator("ol button").nth(10).click()  # by value, first
-    journey.settle()
-    expect(number_box(journey)).to_have_value(str(by_value.neurons[0]))
-
-
-def test_the_file_of_the_working_is_what_the_snippet_reads(
-    new_page: OpenPage, twins: dict[str, Model], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    journey = new_page().open_page("neurons", part="working", text=SENTENCE, twin="relu", token="3",
-                                   neuron="relu-40")  # fmt: skip
-    saved = download(journey.page.get_by_role("button", name="Download"))
-    saved.save_as(tmp_path / saved.suggested_filename)
-    monkeypatch.chdir(tmp_path)
-    ran: dict[str, float] = {}
-    exec(journey.page.locator(".code code").inner_text(), ran)  # what a student would paste
-    z = float(twins["relu"].trace(SENTENCE).blocks[1].ffn.pre_activation[2, 40])
-    assert ran["z"] == pytest.approx(z, abs=1e-4)
 
 
 def test_the_table_sorts_by_a_column_and_leads_to_a_clicked_row(new_page: OpenPage) -> None:

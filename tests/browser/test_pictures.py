@@ -70,7 +70,7 @@ WATCH_FRAMES = """(host) => {
             const row = canvas.getContext("2d").getImageData(0, 0, canvas.width, 1).data;
             if (row.every((v) => v === 0)) window.blinks.push("blank");
         }
-        requestAnimationFrame(look);
+        window.watching = requestAnimationFrame(look);
     };
     look();
 }"""
@@ -125,41 +125,44 @@ def test_500_updates_leave_nothing_behind(page: Page, files: str) -> None:
     assert emptied["nodes"] < after["nodes"] / 2
 
 
-@pytest.mark.parametrize("name", ["activation_map", "chart", "chips", "ffn_picture", "neuron_card"])
-def test_no_picture_blinks_when_it_is_updated(plain: PlainPage, name: str) -> None:
-    show = shown.ALL[name]
-    plain.hang(name, lambda: show(0))
-    plain.page.evaluate(WATCH_FRAMES, name)
-    for seed in range(1, 6):
-        plain.update(name, lambda seed=seed: show(seed))  # type: ignore[misc]
-        plain.page.wait_for_function(
-            "(seen) => frames > seen + 1", arg=plain.page.evaluate("frames")
-        )
-    plain.painted(name)
-    assert plain.page.evaluate("blinks") == []
+def test_no_picture_blinks_when_it_is_updated(plain: PlainPage) -> None:
+    for name in ("activation_map", "chart", "chips", "ffn_picture", "neuron_card"):
+        show = shown.ALL[name]
+        plain.hang(name, partial(show, 0))
+        plain.page.evaluate(WATCH_FRAMES, name)
+        for seed in range(1, 6):
+            plain.update(name, partial(show, seed))
+            seen = plain.page.evaluate("frames")
+            plain.page.wait_for_function("(seen) => frames > seen + 1", arg=seen)
+        plain.painted(name)
+        assert plain.page.evaluate("blinks") == [], name
+        plain.page.evaluate("cancelAnimationFrame(watching)")
 
 
-@pytest.mark.parametrize(
-    ("name", "button"),
-    [
-        ("activation_map", ".orders button >> nth=1"),
-        ("chart", ".more"),
-        ("chips", ".row [aria-pressed] >> nth=3"),
-        ("examples", "button >> nth=0"),
-        ("neuron_card", "li button >> nth=4"),
-        ("verdicts", "h3 button >> nth=0"),
-        ("chart", ".plot"),
-        ("ffn_picture", "canvas >> nth=1"),
-    ],
-)
-def test_the_focus_survives_an_update(plain: PlainPage, name: str, button: str) -> None:
-    show = shown.ALL[name]
-    focused = plain.hang(name, lambda: show(1)).locator(button)
-    focused.focus()
-    before = focused.element_handle()
-    plain.update(name, lambda: show(2))
-    expect(focused).to_be_focused()
-    assert before.evaluate("(one) => one.isConnected && one.getRootNode().activeElement === one")
+# What has the focus, of which picture.
+FOCUSED = [
+    ("activation_map", ".orders button >> nth=1"),
+    ("chart", ".more"),
+    ("chips", ".row [aria-pressed] >> nth=3"),
+    ("examples", "button >> nth=0"),
+    ("neuron_card", "li button >> nth=4"),
+    ("verdicts", "h3 button >> nth=0"),
+    ("chart", ".plot"),
+    ("ffn_picture", "canvas >> nth=1"),
+]
+
+
+def test_the_focus_survives_an_update(plain: PlainPage) -> None:
+    for at, (name, button) in enumerate(FOCUSED):
+        host, show = f"host-{at}", shown.ALL[name]
+        focused = plain.hang(host, partial(show, 1)).locator(button)
+        focused.focus()
+        before = focused.element_handle()
+        plain.update(host, partial(show, 2))
+        plain.painted(host)
+        expect(focused).to_be_focused()
+        kept = "(one) => one.isConnected && one.getRootNode().activeElement === one"
+        assert before.evaluate(kept), (name, button)
 
 
 def test_when_the_focused_chip_is_gone_the_last_one_has_the_focus(plain: PlainPage) -> None:
@@ -321,21 +324,23 @@ SAVED = """async (host) => {
 }"""
 
 
-@pytest.mark.parametrize("name", ["activation_map", "ffn_picture", "neuron_card", "bars"])
-def test_a_drawn_picture_is_saved_as_it_stands_with_title_and_sentence(
-    plain: PlainPage, name: str
-) -> None:
-    plain.hang(name, lambda: shown.ALL[name](1))
-    found = plain.page.evaluate(SAVED, name)
-    assert found["fault"] == ""
-    words = [text for text, *_ in found["texts"]]
-    assert words[:2] == ["A title & more", "A <b>sentence</b>."]
-    assert found["images"] == {"activation_map": 2, "ffn_picture": 3}.get(name, 0)
-    if name == "bars":
-        assert words.count("w0") == 2
-        assert "rgb(184, 79, 0)" in found["fills"]  # ReLU's own colour
-        high = {text: float(y) for text, _, y in found["texts"]}
-        assert high["w3"] - high["w0"] == pytest.approx(found["apart"], abs=0.5)
+def test_a_drawn_picture_is_saved_as_it_stands_with_title_and_sentence(plain: PlainPage) -> None:
+    for name, images in (
+        ("activation_map", 2),
+        ("ffn_picture", 3),
+        ("neuron_card", 0),
+        ("bars", 0),
+    ):
+        plain.hang(name, partial(shown.ALL[name], 1))
+        found = plain.page.evaluate(SAVED, name)
+        assert found["fault"] == ""
+        words = [text for text, *_ in found["texts"]]
+        assert words[:2] == ["A title & more", "A <b>sentence</b>."]
+        assert found["images"] == images[name], name
+    assert words.count("w0") == 2  # of the bars
+    assert "rgb(184, 79, 0)" in found["fills"]  # ReLU's own colour
+    high = {text: float(y) for text, _, y in found["texts"]}
+    assert high["w3"] - high["w0"] == pytest.approx(found["apart"], abs=0.5)
 
 
 def test_a_charts_table_has_names_raw_numbers_and_no_formula(plain: PlainPage) -> None:

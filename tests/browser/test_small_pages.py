@@ -65,22 +65,7 @@ def test_one_button_and_within_a_minute_it_says_sensible_words(new_page: OpenPag
     assert int(re.findall(r"(\d+) s of one core", said.inner_text())[0]) <= 60
     assert verbs & set(words.all_inner_texts())
 
-    # Then it is a network like any other.
-    page.get_by_role("button", name="Pause").click()
-    page.get_by_role("button", name="Show on all pages").click(timeout=LONG_MS)
-    expect(page).to_have_url(re.compile("/\\?.*twin=learned-relu-"))
-    expect(page.locator('[data-cell="ffn"] .sentence')).to_contain_text("64 numbers → 256")
-    visitor = new_page().page
-    visitor.goto(page.url.replace("/?", "/sparsity?"))
-    expect(visitor.get_by_role("radio", name=re.compile("^learned-relu"))).to_be_checked()
-
-
-def test_a_training_is_paused_stepped_wound_back_and_begun_again(new_page: OpenPage) -> None:
-    page = new_page().page
-    page.goto(f"{new_page().address}/learn")
-    page.get_by_role("button", name="Train", exact=True).click()
-    said = page.locator('[data-cell="learn-bar"] .said')
-    expect(said).to_have_text(re.compile(r"step [1-9]\d{2,} of 3,000"), timeout=LONG_MS)
+    # It is paused, taken a step further, and wound back.
     page.get_by_role("button", name="Pause").click()
     expect(page.get_by_role("button", name="Go on")).to_be_visible(timeout=LONG_MS)
     step = int(said.inner_text().split()[1].replace(",", ""))
@@ -91,6 +76,17 @@ def test_a_training_is_paused_stepped_wound_back_and_begun_again(new_page: OpenP
     slider.press("Home")
     expect(said).to_contain_text("step 0 of 3,000")
     expect(page).to_have_url(re.compile("learn_at=0"))
+    slider.press("End")
+    expect(said).to_contain_text(f"step {step + 1:,} ")
+
+    # Then it is a network like any other, until another is begun.
+    page.get_by_role("button", name="Show on all pages").click(timeout=LONG_MS)
+    expect(page).to_have_url(re.compile("/\\?.*twin=learned-relu-"))
+    expect(page.locator('[data-cell="ffn"] .sentence')).to_contain_text("64 numbers → 256")
+    visitor = new_page().page
+    visitor.goto(page.url.replace("/?", "/sparsity?"))
+    expect(visitor.get_by_role("radio", name=re.compile("^learned-relu"))).to_be_checked()
+    page.get_by_role("link", name="Learn").click()
     page.get_by_role("button", name="Start again").click()
     expect(page.get_by_role("button", name="Cancel")).to_be_visible()
     page.get_by_role("button", name="Cancel").click()

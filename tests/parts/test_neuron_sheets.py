@@ -9,7 +9,9 @@ import pytest
 import torch
 
 from ffnviz.analysis.neurons.index_file import INDEXES, read_index
+from ffnviz.analysis.neurons.memory import similar, written_words
 from ffnviz.parts.neurons import capacity
+from ffnviz.parts.neurons.activations import tag_counts
 from ffnviz.parts.neurons.capacity import Capacity, Stored
 from ffnviz.parts.neurons.superposition import (
     DIMENSIONS,
@@ -26,6 +28,9 @@ from ffnviz.parts.sheet import Measured, Measurement, cells_of
 from ffnviz.state.actions import ChooseNeuron, ChooseToken, OpenNeuron, Set
 from ffnviz.state.settings import Values
 from tests.parts.sheets import Drawn, drawn, words
+from tests.parts.test_sparsity_sheets import percents
+
+POUNDS = "It cost forty pounds."
 
 
 def test_a_click_meets_a_relative_or_chooses_a_token() -> None:
@@ -39,6 +44,30 @@ def test_a_click_meets_a_relative_or_chooses_a_token() -> None:
     cell = drawn("neurons", "wakes", neuron="relu-469").cells["neuron-values"]
     assert cell.events["point"](2) == ChooseToken(2)
     assert cell.events["point"](99) is cell.events["point"](None) is None
+
+
+def test_its_tags_and_positions_are_counted_on_many_sentences() -> None:
+    cells = drawn("neurons", "probes", text=POUNDS, neuron="relu-469").cells
+    index = read_index(INDEXES / "relu.npz", 2_048, 2)
+    counts = tag_counts(index, 1, 469)
+    beyond = [count for count in counts if count.corrected < 0.05]
+    tags = words(cells["tags-of-neuron"])
+    assert f"with {len(beyond)} of {len(counts)} tags" in tags
+    assert beyond[0].tag in tags
+    fired = index.blocks[1].by_position[:, 469].sum() / index.n_tokens
+    said = percents(words(cells["positions-of-neuron"]))
+    assert said[0] == pytest.approx(100 * fired, abs=0.5)
+
+
+def test_what_it_writes_and_who_is_like_it_are_named() -> None:
+    part = drawn("neurons", "writes", text=POUNDS, neuron="relu-469")
+    promoted, suppressed = written_words(part.run.model, 1, 469)
+    writes = words(part.cells["written-words"])
+    assert f"“{promoted.words[0]}” likelier and “{suppressed.words[0]}” less likely" in writes
+    by_key, by_value = similar(part.run.model, 1, 469)
+    alike = words(part.cells["similar-neurons"])
+    assert f"that of neuron 2:{by_key.neurons[0]} " in alike
+    assert f"that of neuron 2:{by_value.neurons[0]} (" in alike
 
 
 def table(sort: str = "often", find: str = "") -> list[list[Any]]:
@@ -98,7 +127,6 @@ def test_its_numbers_are_the_indexs(twin: str, last: str) -> None:
     assert row[last] == pytest.approx(float(of_all[469]), abs=0.006)
 
 
-POUNDS = "It cost forty pounds."
 NUMBERS = ("neuron", "output", "logit")
 
 

@@ -17,7 +17,7 @@ from tests.browser.engines.engine import Engine
 from tests.browser.engines.firefox import firefox
 from tests.browser.engines.webkit import webkit
 
-TEXT = "She opened the [MASK] and looked out."
+TEXT = "She opened the [MASK] and looked out."  # as in test_parts: the server has measured it
 TYPED = "They heard a [MASK]."
 
 # What is wrong with a page that shows a part, once the script has ended and each cell is drawn.
@@ -74,7 +74,7 @@ SHOWN = """(sentence) => {
 
 
 @pytest.fixture(scope="module")
-def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def open_address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A server that other machines reach, so that it has classes."""
     store = tmp_path_factory.mktemp("class") / "classes.sqlite"
     options = ["--host", "0.0.0.0", "--class-store", str(store)]
@@ -92,7 +92,8 @@ def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 def test_every_part_is_drawn(engine: Engine, address: str, page: Page) -> None:
     engine.resize(1280, 720)
     place = "" if page.name == "journey" else page.name
-    engine.open(f"{address}/{place}?{urlencode({'text': TEXT, 'part': page.parts[0].name})}")
+    asked = {"text": TEXT, "part": page.parts[0].name, "words": "3", "repeats": "5"}
+    engine.open(f"{address}/{place}?{urlencode(asked)}")
     for part in page.parts:
         titled = part.title if page.parts[1:] else ""
         if part is not page.parts[0]:
@@ -139,16 +140,16 @@ def test_a_talk_is_given_with_the_mouse(engine: Engine, address: str) -> None:
     assert engine.errors() == []
 
 
-def test_a_phone_in_a_class(engine: Engine, address: str, new_page: OpenPage) -> None:
+def test_a_phone_in_a_class(engine: Engine, open_address: str, new_page: OpenPage) -> None:
     lecturer = new_page(alone=True).page
-    lecturer.goto(f"{address}/?scene=2")
+    lecturer.goto(f"{open_address}/?scene=2")
     lecturer.get_by_role("button", name="Lecture", exact=True).click()
     lecturer.get_by_role("button", name="Open a class").click()
     lecturer.get_by_role("img", name="QR code of http").wait_for()
     code = lecturer.locator(".board .link").inner_text().rpartition("/")[2]
     lecturer.keyboard.press("Escape")
     engine.resize(390, 844)
-    engine.open(f"{address}/class/{code}")
+    engine.open(f"{open_address}/class/{code}")
     scene = engine.wait(SCENE, "")
     lecturer.get_by_text("1 follows").wait_for()
     lecturer.get_by_role("button", name="Next →").click()
