@@ -1,4 +1,4 @@
-"""Networks of other people in a browser: chosen, looked into block by block, at every width."""
+"""What other people made, in a browser at every width: networks, words for neurons, features."""
 
 import sys
 from collections.abc import Iterator
@@ -7,26 +7,45 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
+import ffnviz
+from ffnviz.analysis.neurons.descriptions import Score
+from tests.analysis.features.folders import drawn, saved
 from tests.browser.conftest import ROOT, OpenPage, serving
 from tests.browser.journey import FOUND, PAINTED, Journey
-from tests.browser.looks import seen_at
+from tests.browser.looks import resized, seen_at
 
 # With a picture of all blocks the Journey has six.
 ALL_PAINTED = PAINTED.replace("pictures.length === 5", "pictures.length >= 5")
 TEXT = "the cat sat on the [MASK]."
 SHOW = "Show and count [CLS] and [SEP]"
+MARKUP = (
+    "<b>x</b><script>document.title = 'taken'</script><img src=x onerror=document.title='taken'>"
+)
+NAMED = "mlp <b>50<i>"
 SIZES = ((390, 844), (1024, 576), (1366, 768), (1920, 1080))
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A server with two more networks: one trained, of six blocks, and a gated one."""
+    """A server with two more networks, one trained, of six blocks, and a gated one; and what others
+    found in one of ours.
+    """
     from tests.models.external.folders import save
     from tests.models.external.test_trained import minilm_folder
 
-    llama: Path = save("Llama", tmp_path_factory.mktemp("networks") / "tiny-llama")
-    shown = [f"--model={minilm_folder()}", f"--model={llama}"]
-    with serving([sys.executable, "-m", "ffnviz"], ROOT, options=shown) as address:
+    folder: Path = tmp_path_factory.mktemp("given")
+    ffnviz.write_descriptions([
+        ffnviz.Description("1", 469, MARKUP, "relu", "gpt-4o-mini", method="oai_token-act-pair"),
+        ffnviz.Description("1", 469, "his and her", "relu", "Ada <i>",
+                           scores=(Score(0.5, "recall_alt", "o3"),)),
+    ], folder / "said.jsonl")  # fmt: skip
+    sae = saved(folder / NAMED, drawn("topk", 512, 50), "blocks.1.hook_mlp_out",
+                architecture="topk", k=5)  # fmt: skip
+    options = [
+        f"--model={minilm_folder()}", f"--model={save('Llama', folder / 'tiny-llama')}",
+        f"--descriptions=relu={folder / 'said.jsonl'}", f"--sae=relu={sae}",
+    ]  # fmt: skip
+    with serving([sys.executable, "-m", "ffnviz"], ROOT, options=options) as address:
         yield address
 
 
@@ -71,4 +90,26 @@ def test_a_gated_one_shows_gate_value_and_product(new_page: OpenPage) -> None:
     titles = journey.page.locator("figcaption b").all_inner_texts()
     assert titles[:4] == ["input x", "gate", "value", "product"]
     found = {size: seen_at(journey.page, *size) for size in SIZES}
+    assert not any(found.values()), found
+
+
+def test_who_described_a_neuron_is_read_beside_it_and_markup_is_text(new_page: OpenPage) -> None:
+    journey = new_page().open_page("neurons", text=TEXT, twin="relu", neuron="relu-469", block="2")
+    page = journey.page
+    table = page.get_by_role("table").filter(has_text="said by")
+    assert [row.split("\t") for row in table.locator("tbody tr").all_inner_texts()] == [
+        ["his and her", "Ada <i>", "0.50 (recall_alt, o3)"],
+        [MARKUP, "gpt-4o-mini (oai_token-act-pair)", ""],
+    ]
+    for tag in ("b", "script", "img", "i"):
+        assert table.locator(tag).count() == 0
+    assert "taken" not in page.title()
+    found = {size: seen_at(page, *size) for size in SIZES}
+    assert not any(found.values()), found
+    resized(page, 1280, 720)
+    assert table.evaluate("(t) => t.scrollWidth <= t.parentElement.clientWidth")
+    page.get_by_role("radio", name="features ★", exact=True).click()
+    expect(page.get_by_text(f"5 of 50 features of {NAMED} are active")).to_be_visible()
+    journey.settle()
+    found = {size: seen_at(page, *size) for size in SIZES}
     assert not any(found.values()), found

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import pickle
 import re
 from collections.abc import Iterator
 from datetime import datetime
@@ -206,6 +207,8 @@ def test_its_strongest_examples_come_when_asked_for(
     run = features_shown().run
     told: list[float] = []
     measurement = features.its_examples(run, folders[0], 3)
+    order = (measurement.work, measurement.args)
+    assert pickle.loads(pickle.dumps(order)) == order, "another process computes it"
     result = measurement.work(run, told.append, *measurement.args)
     assert told[-1] == 1
     (cell,) = measurement.after(Measured(measurement.setup, result, "", ""))
