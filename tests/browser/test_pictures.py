@@ -325,12 +325,8 @@ SAVED = """async (host) => {
 
 
 def test_a_drawn_picture_is_saved_as_it_stands_with_title_and_sentence(plain: PlainPage) -> None:
-    for name, images in (
-        ("activation_map", 2),
-        ("ffn_picture", 3),
-        ("neuron_card", 0),
-        ("bars", 0),
-    ):
+    images = {"activation_map": 2, "ffn_picture": 3, "neuron_card": 0, "bars": 0}
+    for name in images:
         plain.hang(name, partial(shown.ALL[name], 1))
         found = plain.page.evaluate(SAVED, name)
         assert found["fault"] == ""
