@@ -22,11 +22,11 @@ START = "She opened the [MASK] and looked out."
 ODD = {"text": '👩\u200d👩\u200d👧 <b>x</b> 你好 """\\{x}',
        "twin": "gelu", "block": "1", "neuron": "gelu-3"}  # fmt: skip
 
+ASKED_FOR = {"features ★"}  # views that are offered by a server that was given what they show
 MEASURED_MS = 4 * PATIENCE_MS  # "How much fits" takes 7 s of a core, and jobs before it their own
 # Which say the same of any sentence, and measure for seconds: they are seen at all sizes at once.
 OF_NO_SENTENCE = {"fit", "fit by hand", "plant how much fits ★"}
-# Without a GPU, after the last block, and where the server was given no features.
-IN_WORDS = {"CPU and GPU", "later neurons ★", "features ★"}
+IN_WORDS = {"CPU and GPU", "later neurons ★"}  # without a GPU, and after the last block
 # What projectors, laptops and screens have, beside the two that pages are opened at: one of them on
 # every part, all of them on the sheets that fill a window to its edges.
 HALL, LAPTOP = (1920, 1080), (1280, 720)
@@ -48,7 +48,8 @@ def views(page: Page) -> Iterator[tuple[Part, str]]:
         yield part, ""
         for choice in part.settings:
             if choice.name.endswith("_view"):
-                yield from ((part, words) for words in list(choice.options.values())[1:])
+                others = list(choice.options.values())[1:]
+                yield from ((part, words) for words in others if words not in ASKED_FOR)
 
 
 def turned(journey: Journey, page: Page, part: Part, view: str = "") -> None:

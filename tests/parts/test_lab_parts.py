@@ -69,6 +69,10 @@ def test_the_factor_of_the_linear_parts_moves(a: str, stop: int) -> None:
     result = try_linearity(experiment_subject(part.run), float(a))
     assert verdicts(part.cells, "linear") == expected(result.findings)
     assert words(part.cells["lab-linear"]).startswith("4 of 8 parts are linear")
+    assert f"f({a} x) = {a} f(x)" in words(part.cells["lab-linear"])
+    (norm,) = [each for each in result.tried if each.name == "LayerNorm"]
+    last = part.cells["verdicts-lab-linear"].data["groups"][0][1][-1]
+    assert f"scaling by {short(norm.scaling)}" in last["measured"]
     assert part.moved("a", stop) == (Set({"a": a}), True)
     assert part.controls["factor a of f(a x) = a f(x)"]["stop"] == stop
 
