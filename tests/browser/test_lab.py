@@ -57,7 +57,7 @@ def test_all_claims_are_tested_in_one_go(
 
 def test_a_title_leads_to_its_experiment_and_the_verdicts_wait(new_page: OpenPage) -> None:
     journey = new_page()
-    journey.page.goto(f"{journey.address}/lab?text={SENTENCE}")
+    journey.page.goto(f"{journey.address}/lab?text={SENTENCE}&token={TOKEN + 1}")
     opened, other = journey.page.locator(".verdicts h3 button[aria-expanded=true]"), claims(journey)
     expect(opened).to_have_count(1, timeout=2 * PATIENCE_MS)
     expect(other.last).to_be_hidden()
