@@ -37,7 +37,7 @@ ONE = st.tuples(st.integers(0, SIDE - 1), st.integers(0, SIDE - 1), st.booleans(
 
 
 def dimensions(part: str, **query: str) -> Drawn:
-    return drawn("dimensions", part, text=SENTENCE, **query)
+    return drawn("dimensions", part, True, text=SENTENCE, **query)
 
 
 def test_the_live_shapes_stand_beside_code_that_runs_in_every_form(
@@ -94,9 +94,9 @@ def test_presets_sizes_heads_and_a_gate_are_counted() -> None:
     llama = dimensions("cost", preset="llama")
     assert "27 GB in float32" in llama.said
     assert costs(llama) == shares(PRESETS["llama"].shape)
-    overtaking = words(dimensions("cost", length="1024").cells["share-against-length"])
-    assert "1,024 tokens" in overtaking
-    assert percents(overtaking) == [50]
+    equal = words(dimensions("cost", length="1024").cells["share-against-length"])
+    assert "1,024 tokens" in equal
+    assert percents(equal) == [50]
 
 
 def test_one_ffn_for_all_tokens_is_measured() -> None:
