@@ -34,17 +34,20 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     from tests.models.external.test_trained import minilm_folder
 
     folder: Path = tmp_path_factory.mktemp("given")
-    ffnviz.write_descriptions([
+    score = Score(0.5, "recall_alt", "o3")
+    said = [
         ffnviz.Description("1", 469, MARKUP, "relu", "gpt-4o-mini", method="oai_token-act-pair"),
-        ffnviz.Description("1", 469, "his and her", "relu", "Ada <i>",
-                           scores=(Score(0.5, "recall_alt", "o3"),)),
-    ], folder / "said.jsonl")  # fmt: skip
-    sae = saved(folder / NAMED, drawn("topk", 512, 50), "blocks.1.hook_mlp_out",
-                architecture="topk", k=5)  # fmt: skip
+        ffnviz.Description("1", 469, "his and her", "relu", "Ada <i>", scores=(score,)),
+    ]
+    ffnviz.write_descriptions(said, folder / "said.jsonl")
+    weights, hook = drawn("topk", 512, 50), "blocks.1.hook_mlp_out"
+    sae = saved(folder / NAMED, weights, hook, architecture="topk", k=5)
     options = [
-        f"--model={minilm_folder()}", f"--model={save('Llama', folder / 'tiny-llama')}",
-        f"--descriptions=relu={folder / 'said.jsonl'}", f"--sae=relu={sae}",
-    ]  # fmt: skip
+        f"--model={minilm_folder()}",
+        f"--model={save('Llama', folder / 'tiny-llama')}",
+        f"--descriptions=relu={folder / 'said.jsonl'}",
+        f"--sae=relu={sae}",
+    ]
     with serving([sys.executable, "-m", "ffnviz"], ROOT, options=options) as address:
         yield address
 
