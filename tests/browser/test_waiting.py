@@ -91,6 +91,8 @@ def test_the_cards_that_will_stand_there_are_shown_at_once(new_page: OpenPage, o
             first_card.get_by_role("button", name="Cancel").click()
             expect(first_card.get_by_role("progressbar")).to_be_hidden()
             until(lambda: queue(own) == 1)
+        first.locator(CARD).first.get_by_role("button", name="Cancel").click()
+        until(lambda: queue(own) == 0)
 
 
 def test_cancelled_it_can_be_begun_again_and_the_second_visitor_has_it_at_once(
