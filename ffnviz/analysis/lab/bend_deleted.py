@@ -17,6 +17,7 @@ from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.feed_forward import FeedForward
 
 SEED = 23
+WORDS = 8  # of a prediction
 EXTRA = 32  # inputs beyond the rank that is expected, which would reveal a larger one
 INPUTS = 2_048 + EXTRA  # for the rank with φ, which may be as large as d_ff
 AS_IT_IS = "as it is"
@@ -70,15 +71,19 @@ def fold(ffn: FeedForward) -> Folded:
     # The usual threshold below which a singular value is rounding (Golub & Van Loan, section 5.4).
     zero = float(singular[0]) * max(matrix.shape) * torch.finfo(singular.dtype).eps
     rank = int((singular > zero).sum())
-    return Folded(matrix, bias, singular.numpy(), rank, *_hidden_ranks(ffn))
+    # One dimension beyond d_model is the bias'. Without φ a few more inputs suffice to see the rank
+    # of the hidden vectors; with φ it takes more than d_ff.
+    d_model = ffn.expand.in_features
+    n_flat, n_bent = d_model + EXTRA, max(d_model + EXTRA, INPUTS)
+    x = torch.randn(n_bent, d_model, generator=torch.Generator().manual_seed(SEED))
+    before = ffn.expand(x.double())
+    flat, bent = _rank(before[:n_flat]), _rank(ffn.activation.function(before))
+    return Folded(matrix, bias, singular.numpy(), rank, n_flat, flat, n_bent, bent)
 
 
 @torch.no_grad()
 def remove_phi(
-    subject: Subject,
-    words: int = 8,
-    folded: Folded | None = None,
-    passes: PassesWithout | None = None,
+    subject: Subject, folded: Folded | None = None, passes: PassesWithout | None = None
 ) -> WithoutPhi:
     """x W₁ W₂ + (b₁ W₂ + b₂) against one step after the other, and the prediction without φ.
 
@@ -89,7 +94,7 @@ def remove_phi(
     without = _logits(subject, passes)
     plain = without.pop(AS_IT_IS)
     divergences = {name: divergence(plain, logits) for name, logits in without.items()}
-    predictions = {name: likeliest(subject.model, each, words) for name, each in without.items()}
+    predictions = {name: likeliest(subject.model, each, WORDS) for name, each in without.items()}
     biased = subject.ours.encoder.config.bias
     reach, most = ("d_model + 1" if biased else "d_model"), len(one.bias) + biased
     d_ff = subject.ours.encoder.config.d_ff
@@ -118,7 +123,7 @@ def remove_phi(
             Check(passes.stacked, "≤", passes.stack_allowed),
         ).by_construction("a product of matrices is a matrix"),
     )
-    as_it_is = likeliest(subject.model, subject.trace.logits_at(subject.token), words)
+    as_it_is = likeliest(subject.model, subject.trace.logits_at(subject.token), WORDS)
     return WithoutPhi(
         passes.difference,
         one.singular,
@@ -138,19 +143,6 @@ def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:
     return ffn.expand.weight.mT @ second, bias
 
 
-def _hidden_ranks(ffn: FeedForward) -> tuple[int, int, int, int]:
-    """The number of random inputs and the rank of their hidden vectors, without φ and with it.
-
-    The one dimension beyond d_model is the bias'. Without φ a few more inputs suffice; with φ it
-    takes more than d_ff.
-    """
-    d_model = ffn.expand.in_features
-    n_flat, n_bent = d_model + EXTRA, max(d_model + EXTRA, INPUTS)
-    x = torch.randn(n_bent, d_model, generator=torch.Generator().manual_seed(SEED))
-    before = ffn.expand(x.double())
-    return n_flat, _rank(before[:n_flat]), n_bent, _rank(ffn.activation.function(before))
-
-
 def _rank(rows: Tensor) -> int:
     """By the eigenvalues of rows·rowsᵀ, each of which rounding moves by at most n·ε of its trace.
 
@@ -164,26 +156,21 @@ def _rank(rows: Tensor) -> int:
     return int((torch.linalg.eigvalsh(gram) > 0).sum())
 
 
-def _stack(subject: Subject, x: Tensor) -> tuple[float, float]:
-    stepwise, folded, bias = x, torch.eye(x.shape[-1], dtype=x.dtype), x.new_zeros(x.shape[-1])
-    factors = [x]
-    for block in subject.own.blocks:
-        ffn = block.ffn
-        stepwise = ffn.compress(ffn.expand(stepwise))
-        matrix, added = _fold(ffn)
-        folded, bias = folded @ matrix, bias @ matrix + added
-        factors += [ffn.expand.weight.mT, ffn.compress.weight.mT]
-    return float((stepwise - (x @ folded + bias)).norm()), 2 * product_bound(factors)
-
-
 @torch.no_grad()
 def passes_without(subject: Subject, folded: Folded) -> PassesWithout:
     """The folded matrix, the stack of FFNs without φ, and the passes with each taken away."""
-    ffn, x = subject.plain.ffn, subject.ffn_input
+    ffn, x, encoder = subject.plain.ffn, subject.ffn_input, subject.own
     stepwise = ffn.compress(ffn.expand(x))
     difference = float((stepwise - (x @ folded.matrix + folded.bias)).norm())
     allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT])
-    encoder = subject.own
+    stepwise, factors = x, [x]
+    matrix, bias = torch.eye(x.shape[-1], dtype=x.dtype), x.new_zeros(x.shape[-1])
+    for block in encoder.blocks:
+        stepwise = block.ffn.compress(block.ffn.expand(stepwise))
+        own, added = _fold(block.ffn)
+        matrix, bias = matrix @ own, bias @ own + added
+        factors += [block.ffn.expand.weight.mT, block.ffn.compress.weight.mT]
+    stacked = float((stepwise - (x @ matrix + bias)).norm())
     embedding = encoder.embed(subject.trace.ids.cpu())
     straight = with_activation(replace(subject.ours, encoder=encoder), "identity").encoder
     final = {
@@ -192,7 +179,7 @@ def passes_without(subject: Subject, folded: Folded) -> PassesWithout:
         WITHOUT_FFN: _final(encoder, embedding, ffn=False),
         WITHOUT_ATTENTION: _final(encoder, embedding, attention=False),
     }
-    return PassesWithout(difference, allowed, final, *_stack(subject, x))
+    return PassesWithout(difference, allowed, final, stacked, 2 * product_bound(factors))
 
 
 def _logits(subject: Subject, passes: PassesWithout) -> dict[str, Tensor]:

@@ -4,8 +4,8 @@ import copy
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cached_property, update_wrapper
-from typing import Any, Concatenate, Generic, ParamSpec, TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -32,17 +32,14 @@ def ffn_in_double(view: FfnView) -> FeedForward:
     with torch.device("meta"), no_draws():  # the weights follow
         ffn = FeedForward(d_model, d_ff, "identity", bias=biased)
     ffn.activation = view.phi
-    ffn.expand.weight = _parameter(view.keys)
-    ffn.compress.weight = _parameter(view.values.mT.contiguous())
+    weights = {"expand.weight": view.keys, "compress.weight": view.values.mT.contiguous()}
     if biased:
-        ffn.expand.bias = _parameter(view.keys.new_zeros(d_ff), view.key_bias)
-        ffn.compress.bias = _parameter(view.keys.new_zeros(d_model), view.output_bias)
-    return ffn.eval()
-
-
-def _parameter(default: torch.Tensor, given: torch.Tensor | None = None) -> nn.Parameter:
-    values = default if given is None else given
-    return nn.Parameter(values.detach().cpu().double().clone(), requires_grad=False)
+        biases = ("expand.bias", view.key_bias, d_ff), ("compress.bias", view.output_bias, d_model)
+        for name, bias, n in biases:
+            weights[name] = view.keys.new_zeros(n) if bias is None else bias
+    copies = {name: weight.cpu().double().clone() for name, weight in weights.items()}
+    ffn.load_state_dict(copies, assign=True)
+    return ffn.requires_grad_(False).eval()
 
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -100,7 +97,9 @@ class Check:
         if self.words is not None:
             return self.words[0] if self.passed else self.words[1]
         if self.unit == BOUND:
-            return f"{_times(self.value)} what rounding may cause"
+            if self.value <= 1:
+                return f"{short(100 * self.value)}% of what rounding may cause"
+            return f"{short(self.value)} times what rounding may cause"
         unit = f" {self.unit}" if self.unit else ""
         value, tolerance = f"{short(self.value, 3)}{unit}", f"{short(self.tolerance, 3)}{unit}"
         if self.relation == ">":
@@ -110,10 +109,6 @@ class Check:
         if self.passed:
             return f"{value}, no more than {tolerance}"
         return f"{value}, more than the {tolerance} allowed"
-
-
-def _times(value: float) -> str:
-    return f"{short(100 * value)}% of" if value <= 1 else f"{short(value)} times"
 
 
 def within_rounding(difference: Tensor, bound: Tensor) -> Check:
@@ -182,11 +177,6 @@ def in_double(module: Module) -> Module:
     return copy.deepcopy(module).cpu().double()
 
 
-def compute_anew(name: str, compute: Callable[[], Any]) -> Any:  # noqa: ARG001
-    """A value that nobody keeps."""
-    return compute()
-
-
 @dataclass(frozen=True)
 class Subject:
     """What an experiment is made on."""
@@ -196,7 +186,7 @@ class Subject:
     block: int  # from 0
     token: int  # from 0
     # a value that depends on the network alone, by its name: kept for further experiments, or not
-    per_network: Callable[[str, Callable[[], Any]], Any] = compute_anew
+    per_network: Callable[[str, Callable[[], Any]], Any] = lambda _name, compute: compute()
 
     @property
     def ours(self) -> Model:
@@ -260,34 +250,3 @@ class Experiment:
     title: str  # on a button
     measure: Callable[[Subject, Progress], Result]  # with the default settings
     needs: tuple[Capability, ...] = NEEDS  # of the network
-
-
-S = TypeVar("S")
-P = ParamSpec("P")
-R = TypeVar("R", bound=Result)
-
-
-class with_claims(Generic[S, P, R]):  # noqa: N801 (a decorator)
-    """An experiment's function that adds a finding a claim to those of its result.
-
-    A claim takes the experiment's subject and its result, and stands in the experiment's file::
-
-        @visit_zoo.claim
-        def _monotone(subject: Subject, zoo: Zoo) -> Finding: ...
-    """
-
-    def __init__(self, measure: Callable[Concatenate[S, P], R]) -> None:
-        self._measure = measure
-        self._claims: list[Callable[[S, R], Finding]] = []
-        update_wrapper(self, measure)
-
-    def __call__(self, tested: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        """The result with all findings."""
-        result = self._measure(tested, *args, **kwargs)
-        findings = (claim(tested, result) for claim in self._claims)
-        return replace(result, findings=(*result.findings, *findings))
-
-    def claim(self, function: Callable[[S, R], Finding]) -> Callable[[S, R], Finding]:
-        """Register a claim of this experiment."""
-        self._claims.append(function)
-        return function

@@ -68,17 +68,16 @@ def product_bound(factors: list[Tensor]) -> float:
 FALSE_ALARM = 1e-3  # how often a true claim may be called false by chance
 
 
-def strays(comparisons: int = 1, sides: int = 2) -> float:
+def strays() -> float:
     """The most standard errors that chance puts between a mean and its true value.
 
-    By the normal distribution, which assumes many draws; over `comparisons` (Bonferroni).
+    By the normal distribution, which assumes many draws.
     """
-    tail = torch.tensor(1 - FALSE_ALARM / (sides * comparisons), dtype=torch.float64)
-    return float(torch.special.ndtri(tail))
+    return float(torch.special.ndtri(torch.tensor(1 - FALSE_ALARM / 2, dtype=torch.float64)))
 
 
-def agreed(differences: NDArray[np.float64], what: str = "draws") -> str:
-    """Why differences, one for each of `what`, decide nothing: too few, or of both signs.
+def agreed(differences: NDArray[np.float64]) -> str:
+    """Why differences, one a draw, decide nothing: too few, or of both signs.
 
     Empty if they do. By the sign test: were both signs equally likely, all n would have the claimed
     one once in 2ⁿ times.
@@ -86,8 +85,8 @@ def agreed(differences: NDArray[np.float64], what: str = "draws") -> str:
     n, above = len(differences), int((differences > 0).sum())
     enough = math.ceil(-math.log2(FALSE_ALARM))
     if n < enough:
-        return f"it takes {enough} {what} that agree, and there {'is' if n == 1 else 'are'} {n}"
-    return "" if above in (0, n) else f"it is so in {above} of {n} {what}"
+        return f"it takes {enough} draws that agree, and there {'is' if n == 1 else 'are'} {n}"
+    return "" if above in (0, n) else f"it is so in {above} of {n} draws"
 
 
 def trend_by_chance(n: int) -> int:

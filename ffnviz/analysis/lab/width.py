@@ -1,12 +1,12 @@
 """The prediction as d_ff shrinks, the least important neurons first or at random."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from ffnviz.analysis.cost import PRESETS
 from ffnviz.analysis.lab.experiment import (
@@ -16,6 +16,7 @@ from ffnviz.analysis.lab.experiment import (
     Result,
     Said,
     Subject,
+    ffn_in_double,
     within_rounding,
 )
 from ffnviz.analysis.lab.tolerances import ffn_bound
@@ -23,11 +24,10 @@ from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
 from ffnviz.analysis.prediction import Prediction, divergence, likeliest
 from ffnviz.models.edit import Edit
-from ffnviz.models.encoder.feed_forward import FeedForward
-from ffnviz.models.torch_shortcuts import no_draws
 
 WIDTH_NEEDS = (*FFN_NEEDS, Capability.WORD_HEAD)
 SEED = 17
+WORDS = 8  # of a prediction
 T5_11B = 65_536 / 1_024  # d_ff / d_model of the widest T5: Raffel et al. 2020, section 3.7
 SHARES = (1.0, 0.75, 0.5, 0.35, 0.25, 0.15, 0.1, 0.07, 0.05, 0.03, 0.02, 0.01)
 
@@ -53,7 +53,7 @@ class Width(Result):
 
 
 @torch.no_grad()
-def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8) -> Width:
+def try_width(subject: Subject, shares: Sequence[float] = SHARES) -> Width:
     """Keep the neurons of every block that write most: Σ over the tokens of |hidden| · ‖value‖.
 
     The rest is set to zero, which is the same as removing its columns of W₁ and rows of W₂: the
@@ -65,8 +65,8 @@ def try_width(subject: Subject, shares: Sequence[float] = SHARES, words: int = 8
     generator = torch.Generator().manual_seed(SEED)
     shuffled = torch.stack([torch.randperm(config.d_ff, generator=generator) for _ in order])
     widths = [max(1, round(share * config.d_ff)) for share in shares]
-    important = tuple(_cut(subject, order, n, words) for n in widths)
-    random = tuple(_cut(subject, shuffled, n, words) for n in widths)
+    important = tuple(_cut(subject, order, n) for n in widths)
+    random = tuple(_cut(subject, shuffled, n) for n in widths)
     d = config.d_model
     n = np.array(widths, dtype=np.int64)
     findings = (_removal(subject, order[subject.block]), _magnitudes(config.d_ff / d))
@@ -84,19 +84,21 @@ def importance(subject: Subject) -> Tensor:
     return torch.stack(orders)
 
 
-def _cut(subject: Subject, order: Tensor, n: int, words: int) -> Cut:
+def _cut(subject: Subject, order: Tensor, n: int) -> Cut:
     edits = [Edit(block, row[n:].tolist(), scale=0.0) for block, row in enumerate(order)]
     logits = subject.model.run(subject.whole.ids, edits).logits_at(subject.place)
     plain = subject.trace.logits_at(subject.token)
-    return Cut(n, divergence(plain, logits), likeliest(subject.model, logits, words))
+    return Cut(n, divergence(plain, logits), likeliest(subject.model, logits, WORDS))
 
 
 def _removal(subject: Subject, order: Tensor) -> Finding:
     """An FFN with some neurons set to zero against one without these."""
     ffn, x = subject.ffn, subject.ffn_input
-    kept = order[: len(order) // 2].sort().values
-    narrow = _narrow(ffn, kept)
-    rest = order[len(order) // 2 :].tolist()
+    kept, rest = order[: len(order) // 2].sort().values, order[len(order) // 2 :].tolist()
+    view = subject.model.ffn(subject.block)
+    bias = None if view.key_bias is None else view.key_bias[kept]
+    half = replace(view, keys=view.keys[kept], key_bias=bias, values=view.values[kept])
+    narrow = ffn_in_double(half)
     zeroed = ffn(x, [Edit(subject.block, rest, scale=0.0)]).output
     difference = (narrow(x).output - zeroed).abs()
     return Finding(
@@ -106,20 +108,6 @@ def _removal(subject: Subject, order: Tensor) -> Finding:
         f"by {short(float(difference.max()))}",
         within_rounding(difference, ffn_bound(ffn, x)),
     ).by_construction("zero times a row of W₂ adds nothing")
-
-
-def _narrow(ffn: FeedForward, kept: Tensor) -> FeedForward:
-    biased = ffn.expand.bias is not None
-    with no_draws():  # the weights follow
-        narrow = FeedForward(ffn.expand.in_features, len(kept), ffn.activation.name, bias=biased)
-    narrow.activation = ffn.activation
-    narrow = narrow.to(ffn.expand.weight.dtype).eval()
-    narrow.expand.weight = nn.Parameter(ffn.expand.weight[kept])
-    narrow.compress.weight = nn.Parameter(ffn.compress.weight[:, kept])
-    if biased:
-        narrow.expand.bias = nn.Parameter(ffn.expand.bias[kept])
-        narrow.compress.bias = ffn.compress.bias
-    return narrow
 
 
 def _magnitudes(ratio: float) -> Finding:

@@ -1,15 +1,15 @@
 """The activation functions: curves, slopes, GELU's minimum, and gates at equal parameters."""
 
 import copy
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from ffnviz.analysis.cost import PRESETS, Preset
-from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Result, Said, Subject, with_claims
+from ffnviz.analysis.lab.experiment import NEEDS, Check, Finding, Result, Said, Subject
 from ffnviz.analysis.lab.local_map import derivative
 from ffnviz.analysis.needs import require
 from ffnviz.analysis.number_format import short
@@ -88,7 +88,15 @@ class Zoo(Result):
     parameters: dict[str, tuple[int, int]]  # a φ's name → d_ff and parameters at this d_model
 
 
-@with_claims
+CLAIMS: list[Callable[[Subject, Zoo], Finding]] = []
+
+
+def claim(function: Callable[[Subject, Zoo], Finding]) -> Callable[[Subject, Zoo], Finding]:
+    """Add a finding to those of `visit_zoo`: from what is tested and its result."""
+    CLAIMS.append(function)
+    return function
+
+
 def visit_zoo(subject: Subject) -> Zoo:
     """Every activation here (Hendrycks & Gimpel 2016, Ramachandran et al. 2017, Shazeer 2020)."""
     require(subject.model, NEEDS)
@@ -102,7 +110,8 @@ def visit_zoo(subject: Subject) -> Zoo:
     gates = [phi for phi in ACTIVATIONS.values() if phi.gated]
     gated = {phi.name: (phi.function(axis)[None] * axis[:, None]).numpy() for phi in gates}
     parameters = _parameters(subject, gated)
-    return Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), _apart(), parameters)
+    zoo = Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), _apart(), parameters)
+    return replace(zoo, findings=tuple(each(subject, zoo) for each in CLAIMS))
 
 
 def _minimum() -> tuple[float, float]:
@@ -135,7 +144,7 @@ def _parameters(subject: Subject, gated: Iterable[str]) -> dict[str, tuple[int, 
     return counts
 
 
-@visit_zoo.claim
+@claim
 def _equal_size(subject: Subject, zoo: Zoo) -> Finding:
     config, parameters = subject.ours.encoder.config, zoo.parameters
     plain = parameters[config.activation][1]
@@ -153,7 +162,7 @@ def _equal_size(subject: Subject, zoo: Zoo) -> Finding:
     ).by_construction("2/3 is chosen for that: three matrices in place of two")
 
 
-@visit_zoo.claim
+@claim
 def _who_uses_gelu(_: Subject, __: Zoo) -> Finding:
     """The φ of published networks, looked up and not measured."""
     bert, gpt, first, later = (PRESETS[name] for name in ("bert", "gpt2", "t5", "t5v11"))
@@ -175,7 +184,7 @@ def _who_uses_gelu(_: Subject, __: Zoo) -> Finding:
     )
 
 
-@visit_zoo.claim
+@claim
 def _monotone(_: Subject, zoo: Zoo) -> Finding:
     at, value = zoo.minimum
     return Finding(
@@ -189,7 +198,7 @@ def _monotone(_: Subject, zoo: Zoo) -> Finding:
     )
 
 
-@visit_zoo.claim
+@claim
 def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
     model, trace, token, apart = subject.ours, subject.trace, subject.token, zoo.apart
     with torch.no_grad():
@@ -213,7 +222,7 @@ def _same_gelu(subject: Subject, zoo: Zoo) -> Finding:
     )
 
 
-@visit_zoo.claim
+@claim
 @torch.no_grad()
 def _tokens_related(subject: Subject, _: Zoo) -> Finding:
     """The FFN with GELU: whether another token's output changes with one token's input."""
@@ -235,7 +244,7 @@ def _tokens_related(subject: Subject, _: Zoo) -> Finding:
     )
 
 
-@visit_zoo.claim
+@claim
 @torch.no_grad()
 def _subtle_patterns(subject: Subject, _: Zoo) -> Finding:
     """What GELU lets through below zero, and ReLU does not: its part in the FFN's output."""

@@ -122,14 +122,13 @@ def test_a_trend_by_chance_is_what_counting_all_orders_gives(n: int) -> None:
 
 
 def test_strays_are_the_normal_distributions_and_only_many_that_agree_decide() -> None:
-    for comparisons, sides in ((1, 1), (1, 2), (512, 2)):
-        expected = NormalDist().inv_cdf(1 - tolerances.FALSE_ALARM / sides / comparisons)
-        assert tolerances.strays(comparisons, sides) == pytest.approx(expected)
+    expected = NormalDist().inv_cdf(1 - tolerances.FALSE_ALARM / 2)
+    assert tolerances.strays() == pytest.approx(expected)
     ones = np.ones(10)
     assert tolerances.agreed(ones) == tolerances.agreed(-ones) == ""
     assert tolerances.agreed(np.append(ones, -1.0)) == "it is so in 10 of 11 draws"
     assert tolerances.agreed(ones[:9]) == "it takes 10 draws that agree, and there are 9"
-    assert tolerances.agreed(ones[:1], "pairs").endswith("pairs that agree, and there is 1")
+    assert tolerances.agreed(ones[:1]).endswith("draws that agree, and there is 1")
 
 
 @given(
