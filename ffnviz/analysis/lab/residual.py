@@ -239,28 +239,17 @@ class Residual(Result):
     gradients: Stacks
 
 
-def stacks(subject: Subject, depth: int, progress: Progress = lambda _: None) -> Stacks:
-    """`Residual.gradients`: both kinds of stack, initialised with each of SEEDS."""
+def try_residual(
+    subject: Subject, depth: int = DEPTH, progress: Progress = lambda _: None
+) -> Residual:
+    """Norms and cosines of the stream; gradients of stacks of `depth` untrained blocks."""
     rows: dict[str, list[NDArray[np.float64]]] = {"pre-LN": [], "post-LN": []}
     for place, seed in enumerate(SEEDS):
         for name, slopes in rows.items():
             slopes.append(_gradients(subject, name.removesuffix("-LN"), depth, seed))
         progress((place + 1) / len(SEEDS))
-    return {name: np.stack(slopes) for name, slopes in rows.items()}
-
-
-def try_residual(
-    subject: Subject,
-    depth: int = DEPTH,
-    progress: Progress = lambda _: None,
-    gradients: Stacks | None = None,
-) -> Residual:
-    """Norms and cosines of the stream; gradients of stacks of `depth` untrained blocks.
-
-    `gradients` are those of `stacks`, if they were computed before.
-    """
+    gradients = {name: np.stack(slopes) for name, slopes in rows.items()}
     added, cosines = added_to_stream(subject)
-    gradients = gradients or stacks(subject, depth, progress)
     findings = (_only_added(subject), *_norm_findings(gradients), _bottleneck(subject))
     return Residual(added, cosines, gradients, findings=findings)
 
@@ -377,28 +366,16 @@ def _bottleneck(subject: Subject) -> Finding:
     d, f = config.d_model, config.d_ff
     ffn = subject.ours.encoder.blocks[subject.block].ffn
     weights = sum(weight.numel() for weight in ffn.parameters() if weight.dim() > 1)
-    widths = bottleneck(d)
-    narrow = f"{' → '.join(f'{width:,}' for width in widths)} with {bottleneck_weights(widths):,}"
+    waist = max(1, d // WAIST)
+    narrow = d * waist + 9 * waist * waist + waist * d  # convolutions 1 × 1, 3 × 3 and 1 × 1
     return Finding(
         "An FFN is built like a bottleneck block of a ResNet, a network for images.",
         "a waist narrower than what goes in and out",
         f"the FFN is {d:,} → {f:,} → {d:,} with {weights:,} weights; a bottleneck of the same "
-        f"outer width is {narrow}; both have matrices that work on one place alone and a φ "
-        "between, and both add to a stream",
+        f"outer width is {d:,} → {waist:,} → {waist:,} → {d:,} with {narrow:,}; both have matrices "
+        "that work on one place alone and a φ between, and both add to a stream",
         Check(f, "≤", d, words=("narrow in the middle, too", "wide in the middle, not narrow")),
         "it is turned inside out: MobileNetV2's inverted bottleneck is wide in the middle, too",
         Check(d, "≤", f - 1, words=("wide in the middle", "not wide in the middle")),
         said=Said.PEOPLE,
     )
-
-
-def bottleneck(width: int) -> tuple[int, int, int, int]:
-    """The widths of a ResNet's bottleneck from its outer width."""
-    waist = max(1, width // WAIST)
-    return width, waist, waist, width
-
-
-def bottleneck_weights(widths: tuple[int, int, int, int]) -> int:
-    """The weights of its three convolutions: 1 × 1, 3 × 3 and 1 × 1."""
-    wide, narrow, same, out = widths
-    return wide * narrow + 9 * narrow * same + same * out

@@ -135,21 +135,23 @@ def test_a_normalised_stream_is_no_sum(tried: Subject, tokenizer: Tokenizer) -> 
     assert verdict(other(d_ff=64), "An FFN is built") is ONLY_IF
 
 
-def test_a_bottleneck_as_wide_as_the_stream_has_the_weights_of_pytorchs_layers() -> None:
-    widths = residual.bottleneck(512)
-    assert widths == (512, 128, 128, 512)
+def test_a_bottleneck_as_wide_as_the_stream_has_the_weights_of_pytorchs_layers(
+    tried: Subject,
+) -> None:
+    wide = tried.ours.encoder.config.d_model
+    widths = (wide, wide // 4, wide // 4, wide)
     kernels = zip(widths[:-1], widths[1:], (1, 3, 1), strict=True)
     layers = [nn.Conv2d(*sizes, bias=False) for sizes in kernels]
     weights = sum(layer.weight.numel() for layer in layers)
-    assert residual.bottleneck_weights(widths) == weights == 278_528
+    told = residual._bottleneck(tried).measured
+    assert f"{' → '.join(map(str, widths))} with {weights:,};" in told
 
 
 def test_pre_and_post_ln_taken_for_each_other_turn_the_verdict(tried: Subject) -> None:
-    drawn = residual.stacks(tried, 12)
+    drawn = residual.try_residual(tried, 12).gradients
     swapped = {"pre-LN": drawn["post-LN"], "post-LN": drawn["pre-LN"]}
-    before, after = (residual.try_residual(tried, gradients=each) for each in (drawn, swapped))
-    for claim in ("Before training, the last", "Before training, gradients"):
-        assert {finding(each, claim).verdict for each in (before, after)} == {HOLDS, FAILS}
+    for before, after in zip(*map(residual._norm_findings, (drawn, swapped)), strict=True):
+        assert {before.verdict, after.verdict} == {HOLDS, FAILS}
 
 
 def test_draws_that_disagree_decide_nothing() -> None:
