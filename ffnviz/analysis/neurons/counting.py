@@ -8,8 +8,8 @@ far less memory than merging a part for each.
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import reduce
-from typing import Any
+from functools import cached_property, reduce
+from itertools import chain
 
 import numpy as np
 import torch
@@ -23,6 +23,7 @@ EXAMPLES = 12
 FINE, COARSE = 10, 6  # binary places of a value, and of a square
 NOWHERE = np.int64(2**62)  # larger than any text's place
 
+OF_SIDES = ("values", "places", "tokens", "low_values", "low_places", "low_tokens")
 # of one side, (k, d_ff) each: values, places and tokens, as a BlockPart has them
 Strongest = tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int32]]
 
@@ -33,10 +34,17 @@ class Batch:
 
     texts: tuple[str, ...]  # B of them
     places: NDArray[np.int64]  # of each, unique and in the corpus's order, (B,)
-    ids: Tensor  # (B, T)
+    n_tokens: int  # of each, T
     tagged: Tensor  # whether a text has a tag, (B, n_tags)
-    classes: Tensor  # of each token, (B, T)
-    n_classes: int
+    is_class: Tensor  # whether a token is of a class, (B·T, n_classes)
+
+    @cached_property
+    def sample(self) -> tuple[Tensor, Signs]:
+        """The tokens that go into the sketch, as rows of B·T, and their signs."""
+        of_texts = partners.mixed(self.places.astype(np.uint64))
+        of_tokens = np.add.outer(of_texts, np.arange(self.n_tokens, dtype=np.uint64)).ravel()
+        is_sampled, signs = partners.signs(of_tokens)
+        return torch.from_numpy(np.flatnonzero(is_sampled)), Signs(torch.from_numpy(signs))
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,12 @@ class BlockPart:
     low_values: NDArray[np.float32]
     low_places: NDArray[np.int64]
     low_tokens: NDArray[np.int32]
+
+    @property
+    def sides(self) -> tuple[Strongest, Strongest]:
+        """The strongest examples above zero, and those below, in the order of OF_SIDES."""
+        low = self.low_values, self.low_places, self.low_tokens
+        return (self.values, self.places, self.tokens), low
 
 
 @dataclass(frozen=True)
@@ -121,38 +135,10 @@ def empty(
     )
 
 
-@dataclass(frozen=True)
-class PreparedBatch:
-    """What a batch's blocks have in common."""
-
-    places: NDArray[np.int64]  # of its texts, (B,)
-    tagged: Tensor  # (B, n_tags)
-    is_class: Tensor  # whether a token is of a class, (B·T, n_classes)
-    sampled: Tensor  # the tokens that go into the sketch, as rows of B·T
-    signs: Signs  # of these tokens
-    threshold: float  # a neuron fires where |hidden| is above it
-
-
-def prepare(batch: Batch, threshold: float) -> PreparedBatch:
-    """Compute what follows from a batch's texts alone."""
-    of_texts = partners.mixed(batch.places.astype(np.uint64))
-    of_tokens = np.add.outer(of_texts, np.arange(batch.ids.shape[1], dtype=np.uint64)).ravel()
-    is_sampled, token_signs = partners.signs(of_tokens)
-    is_class = torch.nn.functional.one_hot(batch.classes.flatten(), batch.n_classes).float()
-    return PreparedBatch(
-        batch.places,
-        batch.tagged.float(),
-        is_class,
-        torch.from_numpy(np.flatnonzero(is_sampled)),
-        Signs(torch.from_numpy(token_signs)),
-        threshold,
-    )
-
-
 def merge(a: IndexPart, b: IndexPart) -> IndexPart:
     """Add two parts; the order in which parts are merged does not change a bit."""
     blocks = tuple(_merge(one, two) for one, two in zip(a.blocks, b.blocks, strict=True))
-    examples = [places for block in blocks for places in (block.places, block.low_places)]
+    examples = [side[1] for block in blocks for side in block.sides]
     return IndexPart(
         a.n_texts + b.n_texts,
         a.at_position + b.at_position,
@@ -170,16 +156,9 @@ def merged(parts: Sequence[IndexPart]) -> IndexPart:
 
 
 def _merge(a: BlockPart, b: BlockPart) -> BlockPart:
-    best: list[Any] = [
-        *stronger((a.values, a.places, a.tokens), (b.values, b.places, b.tokens)),
-        *stronger(
-            (a.low_values, a.low_places, a.low_tokens), (b.low_values, b.low_places, b.low_tokens)
-        ),
-    ]
-    sums: list[Any] = [
-        getattr(a, f.name) + getattr(b, f.name) for f in fields(BlockPart)[: -len(best)]
-    ]
-    return BlockPart(*sums, *best)
+    best = dict(zip(OF_SIDES, chain(*map(stronger, a.sides, b.sides)), strict=True))
+    added = [each.name for each in fields(BlockPart) if each.name not in best]
+    return BlockPart(**{name: getattr(a, name) + getattr(b, name) for name in added}, **best)
 
 
 def stronger(a: Strongest, b: Strongest) -> Strongest:
@@ -224,33 +203,25 @@ def sums(values: Tensor, small: bool) -> tuple[Tensor, Tensor]:
     return total, squares
 
 
-def strongest(
+def keep_strongest(
+    side: Strongest,
     hidden: Tensor,
     best: Tensor,
     sign: int,
     threshold: float,
     places: NDArray[np.int64],
-    least: Tensor,
     scratch: Tensor,
-) -> tuple[NDArray[np.int64], Strongest]:
-    """For each neuron that has any, the batch's candidates for its strongest examples of one side.
+) -> None:
+    """Update the strongest examples of one side with those of a batch's (B, T, d_ff) values.
 
-    Of equal values the earlier comes first: value and row make one unique key.
-
-    Args:
-        hidden: (B, T, d_ff).
-        best: the largest of sign · hidden in each text, (B, d_ff).
-        sign: 1 for the side above zero, −1 for the one below.
-        threshold: a neuron fires where |hidden| is above it.
-        places: of the texts, (B,).
-        least: the value that a candidate must reach, (d_ff,).
-        scratch: (B, T, d_ff), overwritten.
-
-    Returns:
-        The neurons, (c,), and their examples, (k, c) each.
+    `best` is the largest of sign · hidden in each text, (B, d_ff), `scratch` as large as hidden. Of
+    equal values the earlier comes first: value and row make one unique key.
     """
+    least = torch.from_numpy(side[0][-1]).to(hidden.device)  # that a candidate must reach
     wanted = (best > threshold) & (best >= least)
     columns = wanted.any(dim=0).nonzero().flatten()
+    if not len(columns):
+        return
     peaks, best = sign * best, best[:, columns]
     bits = best.view(torch.int32).to(torch.int64)
     ordered = torch.where(bits < 0, bits ^ 0x7FFFFFFF, bits)  # grows with the value
@@ -268,7 +239,10 @@ def strongest(
     else:
         tokens[rank, column] = _first(hidden, peaks, scratch)[text, neuron].int()
     where = np.where(is_wanted.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
-    return columns.cpu().numpy(), (values.cpu().numpy(), where, tokens.cpu().numpy())
+    new, these = (values.cpu().numpy(), where, tokens.cpu().numpy()), columns.cpu().numpy()
+    kept = stronger((side[0][:, these], side[1][:, these], side[2][:, these]), new)
+    for array, updated in zip(side, kept, strict=True):
+        array[:, these] = updated
 
 
 def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
@@ -290,24 +264,30 @@ SUMS = ("by_position", "by_class", *_OF_TEXTS, "total", "squares", "sampled")
 TEXTS = 4_096  # kept before those that are no longer a neuron's example are dropped
 
 
-@dataclass
 class BlockTally:
-    """The counts of one block, on its device; the attributes are those of a BlockPart."""
+    """The counts of one block, on its device."""
 
-    sums: tuple[Tensor, ...]  # the attributes that SUMS names
-    histogram: Tensor  # (d_ff, BINS)
-    sketch: Sketching
-    high: Strongest  # the examples above zero
-    low: Strongest  # and those below
+    def __init__(self, empty: BlockPart, threshold: float, device: torch.device) -> None:
+        """Begin with an empty part; a neuron fires where |hidden| is above the threshold."""
+        self._threshold = threshold
+        self._sums = [
+            torch.zeros(getattr(empty, name).shape, dtype=torch.float64, device=device)
+            for name in SUMS
+        ]
+        self._histogram = torch.zeros(empty.histogram.shape, dtype=torch.int64, device=device)
+        self._sketch = Sketching(len(empty.sampled), device)
+        self.sides: list[Strongest] = [
+            (values.copy(), places.copy(), tokens.copy()) for values, places, tokens in empty.sides
+        ]
 
-    def add(self, hidden: Tensor, batch: PreparedBatch, scratch: Tensor) -> None:
+    def add(self, hidden: Tensor, batch: Batch, scratch: Tensor) -> None:
         """Count a batch's (B, T, d_ff) values; scratch has as many, and at least two per token."""
         n_tokens, d_ff = hidden.shape[1:]
-        by_position, by_class, *of_texts, total, squares, sampled = self.sums
+        by_position, by_class, *of_texts, total, squares, sampled = self._sums
         texts, by_tag, low_texts, low_by_tag, both_texts = of_texts
         flat, device = hidden.reshape(-1, d_ff), hidden.device
-        peaks = [hidden.amax(dim=1)] + [-hidden.amin(dim=1)] * (len(self.low[0]) > 0)
-        in_text = [(peak > batch.threshold).float() for peak in peaks]
+        peaks = [hidden.amax(dim=1)] + [-hidden.amin(dim=1)] * (len(self.sides[1][0]) > 0)
+        in_text = [(peak > self._threshold).float() for peak in peaks]
         tagged = batch.tagged.to(device).mT
         by_side = zip(in_text, (texts, low_texts), (by_tag, low_by_tag), strict=False)
         for fired, n_texts, n_tagged in by_side:
@@ -316,52 +296,33 @@ class BlockTally:
         if len(in_text) == 2:
             both_texts += (in_text[0] * in_text[1]).sum(dim=0)
         fires = scratch[: hidden.numel()].view(hidden.shape)
-        for side, best, sign in zip((self.high, self.low), peaks, (1, -1), strict=False):
-            _keep(side, hidden, best, sign, batch, fires)
-        torch.abs(hidden, out=fires).gt_(batch.threshold)  # as `active`, in the same memory
+        for side, best, sign in zip(self.sides, peaks, (1, -1), strict=False):
+            keep_strongest(side, hidden, best, sign, self._threshold, batch.places, fires)
+        torch.abs(hidden, out=fires).gt_(self._threshold)  # as `active`, in the same memory
         by_position[:n_tokens] += fires.sum(dim=0)
         flat_fires = fires.reshape(-1, d_ff)
         by_class += batch.is_class.to(device).mT @ flat_fires
-        of_sample = flat_fires.index_select(0, batch.sampled.to(device))
+        sample, signs = batch.sample
+        of_sample = flat_fires.index_select(0, sample.to(device))
         sampled += of_sample.sum(dim=0)
-        self.sketch.add(of_sample, batch.signs)
+        self._sketch.add(of_sample, signs)
         low, high = (float(extreme) for extreme in torch.aminmax(flat))
         of_batch = sums(flat, max(-low, high) < SMALL)
         total += of_batch[0]
         squares += of_batch[1]
         # The memory of `fires` is not needed any more, and is used again.
-        histogram.add_to(self.histogram, flat, scratch.view(torch.int32), not low >= 0)
+        histogram.add_to(self._histogram, flat, scratch.view(torch.int32), not low >= 0)
 
     def end(self) -> BlockPart:
         """The counts; each is given up here as it is converted, for they may be large."""
-        left, self.sums = list(self.sums), ()
+        left, self._sums = self._sums, []
         sums = [left.pop(0).to(torch.int64).cpu().numpy() for _ in SUMS]
-        values, places, tokens = self.high
-        low_values, low_places, low_tokens = self.low
         return BlockPart(
             **dict(zip(SUMS, sums, strict=True)),
-            histogram=self.histogram.cpu().numpy(),
-            sketch=self.sketch.total().cpu().numpy(),
-            values=values,
-            places=places,
-            tokens=tokens,
-            low_values=low_values,
-            low_places=low_places,
-            low_tokens=low_tokens,
+            histogram=self._histogram.cpu().numpy(),
+            sketch=self._sketch.total().cpu().numpy(),
+            **dict(zip(OF_SIDES, chain(*self.sides), strict=True)),
         )
-
-
-def _keep(
-    side: Strongest, hidden: Tensor, best: Tensor, sign: int, batch: PreparedBatch, scratch: Tensor
-) -> None:
-    """Update the strongest examples of one side with those of a batch."""
-    least = torch.from_numpy(side[0][-1]).to(hidden.device)
-    columns, new = strongest(hidden, best, sign, batch.threshold, batch.places, least, scratch)
-    if not len(columns):
-        return
-    values, places, tokens = side
-    kept = stronger((values[:, columns], places[:, columns], tokens[:, columns]), new)
-    values[:, columns], places[:, columns], tokens[:, columns] = kept
 
 
 class Tally:
@@ -369,11 +330,10 @@ class Tally:
 
     def __init__(self, empty: IndexPart, device: torch.device, threshold: float) -> None:
         """Begin with an empty part."""
-        self._threshold = threshold
         self._texts: dict[int, str] = {}
         self._most_texts = TEXTS
         self._scratch = torch.empty(0, device=device)
-        self._blocks = tuple(_empty(block, device) for block in empty.blocks)
+        self._blocks = [BlockTally(block, threshold, device) for block in empty.blocks]
         self._at_position, self._of_class, self._with_tag = (
             counts.copy() for counts in (empty.at_position, empty.of_class, empty.with_tag)
         )
@@ -381,13 +341,12 @@ class Tally:
 
     def begin(self, batch: Batch) -> Callable[[Tensor], None]:
         """Begin a batch; the result is to be called with each block's (B, T, d_ff) in turn."""
-        n_texts, n_tokens = batch.ids.shape
-        prepared, blocks = prepare(batch, self._threshold), iter(self._blocks)
+        n_texts, n_tokens, blocks = len(batch.texts), batch.n_tokens, iter(self._blocks)
         if len(self._texts) > self._most_texts:
             self._texts = self._used()
             self._most_texts = max(TEXTS, 2 * len(self._texts))
         self._at_position[:n_tokens] += n_texts
-        self._of_class += prepared.is_class.sum(dim=0).long().numpy()
+        self._of_class += batch.is_class.sum(dim=0).long().numpy()
         self._with_tag += batch.tagged.sum(dim=0).long().numpy()
         self._n_texts += n_texts
         self.n_tokens += n_texts * n_tokens
@@ -397,12 +356,12 @@ class Tally:
             size = max(hidden.numel(), 2 * n_texts * n_tokens)
             if self._scratch.numel() < size:
                 self._scratch = torch.empty(size, device=hidden.device)
-            next(blocks).add(hidden.float(), prepared, self._scratch)
+            next(blocks).add(hidden.float(), batch, self._scratch)
 
         return add_block
 
     def _used(self) -> dict[int, str]:
-        places = [side[1] for block in self._blocks for side in (block.high, block.low)]
+        places = [side[1] for block in self._blocks for side in block.sides]
         return used(self._texts, places)
 
     def end(self) -> IndexPart:
@@ -415,16 +374,3 @@ class Tally:
             self._used(),
             tuple(block.end() for block in self._blocks),
         )
-
-
-def _empty(like: BlockPart, device: torch.device) -> BlockTally:
-    def zeros(values: NDArray[np.int64], dtype: torch.dtype = torch.float64) -> Tensor:
-        return torch.zeros(values.shape, dtype=dtype, device=device)
-
-    return BlockTally(
-        tuple(zeros(getattr(like, name)) for name in SUMS),
-        zeros(like.histogram, torch.int64),
-        Sketching(like.sampled.shape[0], device),
-        (like.values.copy(), like.places.copy(), like.tokens.copy()),
-        (like.low_values.copy(), like.low_places.copy(), like.low_tokens.copy()),
-    )

@@ -221,11 +221,11 @@ class Gatherer:
             if unknown:
                 raise ValueError(f"The tag “{unknown[0]}” is not among those announced.")
             tagged[row, [self._column_of[tag] for tag in probe.tags]] = 1
+        classes = self._classes[batch.ids].flatten()
         return Batch(
             tuple(probe.text for probe in batch.probes),
             first + np.array(batch.numbers, dtype=np.int64),
-            batch.ids,
+            batch.ids.shape[1],
             tagged,
-            self._classes[batch.ids],
-            len(TokenClass),
+            torch.nn.functional.one_hot(classes, len(TokenClass)).float(),
         )

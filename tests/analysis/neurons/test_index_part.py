@@ -55,7 +55,8 @@ def batch_of(
 ) -> counting.Batch:
     """Texts at such places; which ids they have makes no difference."""
     texts = tuple(f"text {place}" for place in places)
-    return counting.Batch(texts, places, torch.zeros_like(classes), tagged, classes, CLASSES)
+    is_class = torch.nn.functional.one_hot(classes.flatten(), CLASSES).float()
+    return counting.Batch(texts, places, classes.shape[1], tagged.float(), is_class)
 
 
 def counted(
@@ -162,7 +163,7 @@ def test_where_nothing_can_be_below_zero_there_is_no_other_side() -> None:
 
 def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
     batch, hidden = made_up(5)
-    n_texts, n_tokens = batch.ids.shape
+    n_texts, n_tokens = len(batch.texts), batch.n_tokens
     of_texts = mixed(batch.places.astype(np.uint64))
     looked_at, drawn = signs(
         np.array([of_text + np.uint64(at) for of_text in of_texts for at in range(n_tokens)])
