@@ -10,7 +10,7 @@ import torch
 from ffnviz.analysis.needs import Capability
 from ffnviz.models.network import Network
 from ffnviz.models.token_slice import usual_token
-from ffnviz.models.trace import ForwardPass, Trace
+from ffnviz.models.trace import Trace
 
 NEEDS: tuple[Capability, ...] = ()
 
@@ -25,47 +25,34 @@ def timed_trace(model: Network, text: str) -> tuple[Trace, float, float]:
             traces[0].logits_at(usual_token(traces[0].tokens, model.tokenizer.mask_id))
 
     total_ms = milliseconds(whole, model.device)
-    return traces[0], total_ms, ffn_milliseconds(model, traces[0])
+    with torch.no_grad():
+        views = [model.ffn(number) for number in range(len(traces[0].blocks))]
+        inputs = [views[number].reads(each.middle) for number, each in enumerate(traces[0].blocks)]
 
+        def ffns() -> None:  # the trace keeps no result
+            for view, x in zip(views, inputs, strict=True):
+                view.stages(x)
 
-@torch.no_grad()
-def ffn_milliseconds(model: Network, trace: ForwardPass) -> float:
-    """The milliseconds that all FFNs take on a trace's stream; the trace keeps no result."""
-    views = [model.ffn(number) for number in range(len(trace.blocks))]
-    inputs = [views[number].reads(block.middle) for number, block in enumerate(trace.blocks)]
-
-    def ffns() -> None:
-        for view, x in zip(views, inputs, strict=True):
-            view.stages(x)
-
-    return milliseconds(ffns, model.device)
+        return traces[0], total_ms, milliseconds(ffns, model.device)
 
 
 def milliseconds(work: Callable[[], object], device: torch.device) -> float:
     """How long some work takes, until the device has finished it; on CUDA by the GPU's clock."""
     if device.type == "cuda":
-        return _gpu_milliseconds(work, device)
-    _wait_for(device)
+        with torch.cuda.device(device):
+            before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
+            torch.cuda.synchronize()
+            before.record()
+            work()
+            after.record()
+            torch.cuda.synchronize()
+            return float(before.elapsed_time(after))
+    wait = torch.mps.synchronize if device.type == "mps" else lambda: None
+    wait()
     started = time.perf_counter()
     work()
-    _wait_for(device)
+    wait()
     return (time.perf_counter() - started) * 1_000
-
-
-def _gpu_milliseconds(work: Callable[[], object], device: torch.device) -> float:
-    with torch.cuda.device(device):
-        before, after = (torch.cuda.Event(enable_timing=True) for _ in range(2))  # type: ignore[no-untyped-call]
-        torch.cuda.synchronize()
-        before.record()
-        work()
-        after.record()
-        torch.cuda.synchronize()
-        return float(before.elapsed_time(after))
-
-
-def _wait_for(device: torch.device) -> None:
-    if device.type == "mps":
-        torch.mps.synchronize()
 
 
 Progress = Callable[[float], None]

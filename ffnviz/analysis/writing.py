@@ -273,7 +273,13 @@ def logits_before(
 
     A text does not hold them: they would take a hundred times its memory.
     """
-    prompt = _prompt(model, writing.ids_before(step))
+    prompt = list(writing.ids_before(step))  # the next word is predicted at the last of these
+    if model.card.has_mask or not model.card.causal:
+        prompt.append(masked_id(model))
+    elif not prompt:
+        raise NotForThisNetwork(
+            f"{model.card.label} has no mask: it goes on from a word. Type one first."
+        )
     behind = writing.ends if model.card.has_mask else ()
     run = model.run(torch.tensor([*prompt, *behind], device=model.device), edits)
     logits: NDArray[np.float32] = run.logits_at(len(prompt) - 1).float().cpu().numpy()
@@ -282,17 +288,6 @@ def logits_before(
 
 def _is_full(model: Network, ids: Sequence[int], ends: Sequence[int]) -> bool:
     return len(ids) + (len(ends) if model.card.has_mask else 0) >= model.sizes.max_tokens
-
-
-def _prompt(model: Network, ids: tuple[int, ...]) -> list[int]:
-    """The ids that the network reads; the next word is predicted at the last."""
-    if model.card.has_mask or not model.card.causal:
-        return [*ids, masked_id(model)]
-    if not ids:
-        raise NotForThisNetwork(
-            f"{model.card.label} has no mask: it goes on from a word. Type one first."
-        )
-    return list(ids)
 
 
 def no_text(model: Network) -> NDArray[np.bool_]:

@@ -130,7 +130,15 @@ def steer(
     """
     check_network(network)
     if isinstance(direction, Contrast):
-        _check_found_in(direction, network)
+        other = direction.network
+        known = other is None or other is network or other.fingerprint == network.fingerprint
+        if not known:
+            raise ValueError(
+                f"This contrast was found in another network, {other.card.label}. If it is to be "
+                f"added to {network.card.label} all the same, give its direction and say where: "
+                f"steer(network, text, found.direction, block={direction.block}, "
+                f"at={direction.at!r})."
+            )
         block = direction.block if block is None else block
         at, direction = direction.at if at is None else at, direction.direction
     if not isinstance(direction, Tensor | np.ndarray):
@@ -144,15 +152,3 @@ def steer(
     added = finite_number("strength", strength) * direction
     at = "output" if at is None else at
     return network.trace(text, [Edit(block, add=added, tokens=tokens, at=at)])
-
-
-def _check_found_in(found: Contrast, network: Network) -> None:
-    """Check that a contrast was found in this network, or in one with the same weights."""
-    other = found.network
-    if other is None or other is network or other.fingerprint == network.fingerprint:
-        return
-    raise ValueError(
-        f"This contrast was found in another network, {other.card.label}. If it is to be added to "
-        f"{network.card.label} all the same, give its direction and say where: "
-        f"steer(network, text, found.direction, block={found.block}, at={found.at!r})."
-    )

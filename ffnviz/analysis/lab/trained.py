@@ -114,19 +114,17 @@ class Trained(Result):
 def compare_trainings(_: Subject | None = None, rows: Sequence[Row] | None = None) -> Trained:
     """All questions answered by the package's trainings, or others; the sentence is not used."""
     table = trainings() if rows is None else rows
-    answered = [each for family in FAMILIES for each in _answered(table, family)]
+    answered: list[Answered] = []
+    for family in FAMILIES:
+        questions = [each for each in QUESTIONS if each.variant in family]
+        found = [pairs_of(table, each.variant, each.base) for each in questions]
+        ps = holm([pairs.p if pairs and pairs.n >= SEEDS else 1.0 for pairs in found])
+        answered += map(Answered, questions, found, ps)
     answered.sort(key=lambda each: QUESTIONS.index(each.question))
     findings = tuple(
         _finding(each, each.pairs) for each in answered if each.question.claim and each.pairs
     )
     return Trained(tuple(answered), findings=findings)
-
-
-def _answered(table: Sequence[Row], family: Sequence[str]) -> list[Answered]:
-    questions = [each for each in QUESTIONS if each.variant in family]
-    found = [pairs_of(table, each.variant, each.base) for each in questions]
-    ps = holm([pairs.p if pairs and pairs.n >= SEEDS else 1.0 for pairs in found])
-    return [Answered(*each) for each in zip(questions, found, ps, strict=True)]
 
 
 def _finding(answered: Answered, pairs: Pairs) -> Finding:

@@ -109,8 +109,12 @@ def visit_zoo(subject: Subject) -> Zoo:
     axis = torch.linspace(-REACH, REACH, 81, dtype=torch.float64)
     gates = [phi for phi in ACTIVATIONS.values() if phi.gated]
     gated = {phi.name: (phi.function(axis)[None] * axis[:, None]).numpy() for phi in gates}
+    wide = torch.linspace(-6, 6, 120_001, dtype=torch.float64)
+    difference = ACTIVATIONS["gelu"].function(wide) - ACTIVATIONS["gelu_tanh"].function(wide)
+    at = int(difference.abs().argmax())
+    apart = float(difference[at].abs()), float(wide[at])
     parameters = _parameters(subject, gated)
-    zoo = Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), _apart(), parameters)
+    zoo = Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), apart, parameters)
     return replace(zoo, findings=tuple(each(subject, zoo) for each in CLAIMS))
 
 
@@ -123,13 +127,6 @@ def _minimum() -> tuple[float, float]:
         low, high = float(x[max(0, at - 1)]), float(x[min(1_000, at + 1)])
     best = torch.tensor([(low + high) / 2], dtype=torch.float64)
     return float(best), float(ACTIVATIONS["gelu"].function(best))
-
-
-def _apart() -> tuple[float, float]:
-    x = torch.linspace(-6, 6, 120_001, dtype=torch.float64)
-    difference = (ACTIVATIONS["gelu"].function(x) - ACTIVATIONS["gelu_tanh"].function(x)).abs()
-    at = int(difference.argmax())
-    return float(difference[at]), float(x[at])
 
 
 def _parameters(subject: Subject, gated: Iterable[str]) -> dict[str, tuple[int, int]]:

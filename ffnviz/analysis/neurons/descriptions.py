@@ -121,11 +121,11 @@ class Descriptions:
         by_place: dict[tuple[str, int], list[Description]] = {}
         for row in self.rows:
             by_place.setdefault((row.layer, row.index), []).append(row)
-        return {place: tuple(sorted(rows, key=_rank)) for place, rows in by_place.items()}
 
+        def rank(row: Description) -> float:
+            return math.inf if row.best is None else -row.best.value
 
-def _rank(row: Description) -> float:
-    return float("inf") if row.best is None else -row.best.value
+        return {place: tuple(sorted(rows, key=rank)) for place, rows in by_place.items()}
 
 
 LONGEST_LINE = 2**20  # characters; a line may contain an embedding
@@ -274,7 +274,10 @@ def _values(lines: IO[str]) -> Iterator[tuple[str, object]]:
     while line := lines.readline(LONGEST_LINE + 1):
         number += 1
         if number == 1 and line.lstrip().startswith("["):
-            yield from _entries(line + lines.read(MOST * LONGEST_TEXT))
+            entries = _value(line + lines.read(MOST * LONGEST_TEXT))
+            rows = entries if isinstance(entries, list) else [entries]
+            for place, row in enumerate(islice(rows, MOST + 1), start=1):
+                yield f"entry {place}", row
             return
         if len(line) > LONGEST_LINE:
             while line and not line.endswith("\n"):
@@ -282,12 +285,6 @@ def _values(lines: IO[str]) -> Iterator[tuple[str, object]]:
             yield f"line {number}", DescriptionsError("it is too long.")
         elif line.strip():
             yield f"line {number}", _value(line)
-
-
-def _entries(text: str) -> Iterator[tuple[str, object]]:
-    entries = _value(text)
-    rows = entries if isinstance(entries, list) else [entries]
-    return ((f"entry {number}", row) for number, row in enumerate(islice(rows, MOST + 1), start=1))
 
 
 def _value(text: str) -> object:

@@ -35,31 +35,26 @@ def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True)
     bits = hidden.float().contiguous().view(torch.int32)
     tiles = scratch.flatten()
     columns = max(1, min(_COLUMNS, len(tiles) // max(2 * n, 1), d_ff))
-    for start in range(0, d_ff, columns):
-        some = bits[:, start : start + columns]
-        places = tiles[: some.numel()].view(some.shape)
-        signs = tiles[some.numel() : 2 * some.numel()].view(some.shape)
-        _add_to(counts[start : start + columns], some, places, signs if signed else None)
-
-
-def _add_to(counts: Tensor, bits: Tensor, places: Tensor, signs: Tensor | None) -> None:
-    """Count the values of some neurons; places and signs are scratch of the shape of bits."""
     width = SIDE + 1  # near zero, and the bins of one sign
-    stride = width if signs is None else 2 * width
-    first = torch.arange(0, stride * len(counts), stride, dtype=torch.int32, device=bits.device)
+    stride = 2 * width if signed else width
     low = 2 * (LEAST + _BIAS) - 1  # the largest exponent and half octave of values near zero
-    torch.bitwise_right_shift(bits, _MANTISSA - 1, out=places)
-    if signs is not None:
-        torch.bitwise_right_shift(places, _SIGN, out=signs)  # -1 below zero, else 0
-        places.bitwise_and_(_MAGNITUDE)
-    places.clamp_(low, low + SIDE).add_(first - low)
-    if signs is not None:
-        places.sub_(signs, alpha=width)
-    tally = torch.bincount(places.flatten(), minlength=stride * len(counts))
-    tally = tally.reshape(len(counts), -1, width)
-    counts[:, SIDE:] += tally[:, 0]
-    if signs is not None:
-        counts[:, :width] += tally[:, 1].flip(1)
+    for start in range(0, d_ff, columns):
+        some, counted = bits[:, start : start + columns], counts[start : start + columns]
+        end = stride * len(counted)
+        first = torch.arange(0, end, stride, dtype=torch.int32, device=bits.device)
+        places = tiles[: some.numel()].view(some.shape)
+        torch.bitwise_right_shift(some, _MANTISSA - 1, out=places)
+        if signed:
+            signs = tiles[some.numel() : 2 * some.numel()].view(some.shape)
+            torch.bitwise_right_shift(places, _SIGN, out=signs)  # -1 below zero, else 0
+            places.bitwise_and_(_MAGNITUDE)
+        places.clamp_(low, low + SIDE).add_(first - low)
+        if signed:
+            places.sub_(signs, alpha=width)
+        tally = torch.bincount(places.flatten(), minlength=end).reshape(len(counted), -1, width)
+        counted[:, SIDE:] += tally[:, 0]
+        if signed:
+            counted[:, :width] += tally[:, 1].flip(1)
 
 
 def quantile(counts: NDArray[np.integer], share: float) -> float:
