@@ -156,72 +156,42 @@ def blanks(ffn: SmallFfn) -> list[Blank]:
 
 
 def _with_all_slips(ffn: SmallFfn) -> list[Blank]:
-    z = [
-        Blank(
-            f"z{SIGNS[j]}",
-            int(ffn.z[j]),
-            _before_phi(ffn, j),
-            uses=((0, None, None), (1, None, j), (2, None, j)),
-        )
-        for j in range(D_FF)
-    ]
-    h = [
-        Blank(
-            f"h{SIGNS[j]}",
-            int(ffn.h[j]),
-            _after_phi(int(ffn.z[j]), j),
-            reads=((j, 1.0),),
-            relu=True,
-        )
-        for j in range(D_FF)
-    ]
-    y = [
-        Blank(
-            f"y{SIGNS[k]}",
-            int(ffn.y[k]),
-            _output(ffn, k),
-            reads=tuple((D_FF + j, float(ffn.w2[j, k])) for j in range(D_FF)),
-            plus=float(ffn.b2[k]),
-            uses=((3, None, k), (4, None, k)),
-        )
-        for k in range(D_MODEL)
-    ]
-    return z + h + y
+    made = []
+    for j, z in enumerate(ffn.z.tolist()):
+        name = f"z{SIGNS[j]}"
+        early = Slip("φ", 0, f"φ: that comes in the next line; {name} may be below 0.")
+        slips = _of_column(name, "₁", ffn.x, ffn.w1, ffn.b1, j, [early] if z < 0 else [])
+        made.append(Blank(name, z, slips, uses=((0, None, None), (1, None, j), (2, None, j))))
+    for j, z in enumerate(ffn.z.tolist()):
+        relu = f"ReLU({written(z)})"
+        if z > 0:
+            phi = Slip("φ", 0, f"φ: {relu} is {z}; what is above 0 stays as it is.")
+            sign = Slip("sign", -z, f"Sign: {relu} is {z}; ReLU is never below 0.")
+        else:
+            phi = Slip("φ", z, f"φ: {relu} is 0; what is below 0 becomes 0.")
+            sign = Slip("sign", -z, f"Sign: ReLU is not |z{SIGNS[j]}|; what is below 0 becomes 0.")
+        made.append(Blank(f"h{SIGNS[j]}", max(0, z), (phi, sign), reads=((j, 1.0),), relu=True))
+    for k, y in enumerate(ffn.y.tolist()):
+        name, from_z = f"y{SIGNS[k]}", int(ffn.z @ ffn.w2[:, k] + ffn.b2[k])
+        of_phi = [Slip("φ", from_z, f"φ: {name} is made of h, not of z.")]
+        if y < 0:
+            of_phi.append(Slip("φ", 0, f"φ: there is none after W₂; {name} may be below 0."))
+        slips = _of_column(name, "₂", ffn.h, ffn.w2, ffn.b2, k, of_phi)
+        reads = tuple((D_FF + j, float(weight)) for j, weight in enumerate(ffn.w2[:, k]))
+        uses = ((3, None, k), (4, None, k))
+        made.append(Blank(name, y, slips, reads=reads, plus=float(ffn.b2[k]), uses=uses))
+    return made
 
 
-def _before_phi(ffn: SmallFfn, j: int) -> tuple[Slip, ...]:
-    z, bias, other = int(ffn.z[j]), int(ffn.b1[j]), (j + 1) % D_FF
-    slips = sum_slips(pairs(ffn.x, ffn.w1[:, j]), bias, "b₁")
-    if z < 0:
-        slips.append(Slip("φ", 0, f"φ: that comes in the next line; z{SIGNS[j]} may be below 0."))
-    wrong = int(ffn.x @ ffn.w1[:, other]) + bias
-    message = f"Column: z{SIGNS[j]} takes column {j + 1} of W₁, not column {other + 1}."
-    return (*slips, Slip("column", wrong, message))
-
-
-def _after_phi(z: int, j: int) -> tuple[Slip, ...]:
-    name = f"ReLU({written(z)})"
-    if z > 0:
-        return (
-            Slip("φ", 0, f"φ: {name} is {z}; what is above 0 stays as it is."),
-            Slip("sign", -z, f"Sign: {name} is {z}; ReLU is never below 0."),
-        )
-    return (
-        Slip("φ", z, f"φ: {name} is 0; what is below 0 becomes 0."),
-        Slip("sign", -z, f"Sign: ReLU is not |z{SIGNS[j]}|; what is below 0 becomes 0."),
-    )
-
-
-def _output(ffn: SmallFfn, k: int) -> tuple[Slip, ...]:
-    y, bias, other = int(ffn.y[k]), int(ffn.b2[k]), 1 - k
-    slips = sum_slips(pairs(ffn.h, ffn.w2[:, k]), bias, "b₂")
-    from_z = int(ffn.z @ ffn.w2[:, k]) + bias
-    slips.append(Slip("φ", from_z, f"φ: y{SIGNS[k]} is made of h, not of z."))
-    if y < 0:
-        slips.append(Slip("φ", 0, f"φ: there is none after W₂; y{SIGNS[k]} may be below 0."))
-    wrong = int(ffn.h @ ffn.w2[:, other]) + bias
-    message = f"Column: y{SIGNS[k]} takes column {k + 1} of W₂, not column {other + 1}."
-    return (*slips, Slip("column", wrong, message))
+def _of_column(
+    name: str, layer: str, left: Ints, weights: Ints, biases: Ints, column: int, phi: list[Slip]
+) -> tuple[Slip, ...]:
+    """The slips of one entry of left W + b; `phi` are those of a φ in the wrong place."""
+    bias, other = int(biases[column]), (column + 1) % weights.shape[1]
+    wrong = int(left @ weights[:, other]) + bias
+    message = f"Column: {name} takes column {column + 1} of W{layer}, not column {other + 1}."
+    slips = sum_slips(pairs(left, weights[:, column]), bias, f"b{layer}")
+    return (*slips, *phi, Slip("column", wrong, message))
 
 
 def pairs(left: Ints, right: Ints) -> list[tuple[float, float]]:

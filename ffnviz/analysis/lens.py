@@ -9,13 +9,15 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.needs import Capability, require, word_head
+from ffnviz.analysis.causal.attribution import NEEDS as PARTS_NEEDS
+from ffnviz.analysis.causal.attribution import direction_of
+from ffnviz.analysis.causal.measure import LogitDifference
+from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.prediction import Prediction, likeliest
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
 
 NEEDS = (Capability.WORD_HEAD,)
-PARTS_NEEDS = (Capability.WORD_HEAD, Capability.WORD_VECTORS, Capability.PRE_NORM)
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,6 @@ def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> 
     (Elhage et al. 2021, "direct path").
     """
     require(model, PARTS_NEEDS)
-    head, words = word_head(model)
     written = dict(model.embedding_parts(trace, token))
     # In float64, which some GPUs do not have: on the CPU.
     for number, block in enumerate(trace.blocks, start=1):
@@ -93,15 +94,8 @@ def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> 
         before, middle, after = (stream[token].cpu().double() for stream in streams)
         written[f"attention {number}"] = middle - before
         written[f"FFN {number}"] = after - middle
-    vector = direction = words.vectors[word].cpu().double()
-    norm = None if head.norm is None else head.norm.double()
-    if norm is not None:
-        direction = norm.undivided_along(vector)
-        direction = direction / norm.scale(trace.blocks[-1].output[token].cpu().double())
+    direction, biases = direction_of(model, trace, LogitDifference(word), token)
     added = {name: float(direction @ part.cpu().double()) for name, part in written.items()}
-    if norm is not None and norm.bias is not None:
-        added["LayerNorm's bias"] = float(vector @ norm.bias)
-    if head.bias is not None:
-        added["the word's bias"] = float(head.bias[word])
+    added |= biases
     logit = float(trace.logits_at(token)[word])
     return Contributions(tuple(added), np.array(list(added.values())), logit)

@@ -25,7 +25,7 @@ from ffnviz.analysis.neurons.intervention import direct_contributions
 from ffnviz.models.arguments import at_least, at_most, rows_like
 from ffnviz.models.edit import Edit, Edits
 from ffnviz.models.network import Network, NotForThisNetwork, network_of
-from ffnviz.models.trace import BlockStages, Trace
+from ffnviz.models.trace import BlockStages, ForwardPass, Trace
 
 GRADIENT_NEEDS = (Capability.WORD_HEAD,)
 
@@ -258,26 +258,28 @@ def check_taken_apart(measure: object, network: Network) -> None:
 
 
 def direction_of(
-    network: Network, trace: Trace, measure: LogitDifference, place: int
-) -> tuple[Tensor, float]:
+    network: Network, trace: ForwardPass, measure: LogitDifference, place: int
+) -> tuple[Tensor, dict[str, float]]:
     """What the last stream at a token is multiplied by to make the measure, and what is added.
 
     (γ ⊙ (E_w − mean)) / σ, (d_model,), in float64 on the CPU, as some GPUs have none; and the final
-    norm's and the word head's bias.
+    norm's and the word head's bias, where they have one.
     """
     head, words = word_head(network)
     entries = [word for word, _ in measure.terms]
     signs = torch.tensor([sign for _, sign in measure.terms]).double()
     vector = signs @ words.vectors[entries].cpu().double()
-    along, bias = vector, 0.0
+    along, biases = vector, {}
     if head.norm is not None:
         norm = head.norm.double()
         last = trace.blocks[-1].output[place].cpu().double()
         along = norm.undivided_along(vector) / norm.scale(last)
-        bias = 0.0 if norm.bias is None else float(norm.bias @ vector)
+        if norm.bias is not None:
+            biases["LayerNorm's bias"] = float(norm.bias @ vector)
     if head.bias is not None:
-        bias += sum(sign * float(head.bias[word]) for word, sign in measure.terms)
-    return along, bias
+        of_words = sum(sign * float(head.bias[word]) for word, sign in measure.terms)
+        biases["the word's bias"] = of_words
+    return along, biases
 
 
 @at_most(2)
@@ -315,7 +317,7 @@ def logit_attribution(
     check_taken_apart(measure, network)
     trace, place = in_whole(trace, judged_at(network, trace, token))
     k = at_least("k", k, 0)
-    along, bias = direction_of(network, trace, measure, place)
+    along, biases = direction_of(network, trace, measure, place)
 
     def row(stream: Tensor) -> Tensor:
         return stream[place].cpu().double()
@@ -337,7 +339,7 @@ def logit_attribution(
         embedding=float(row(trace.embedding) @ along),
         attention=attention @ along,
         ffn=ffn @ along,
-        bias=bias,
+        bias=float(sum(biases.values())),
         neurons=torch.from_numpy(np.stack(np.unravel_index(best, neurons.shape), axis=-1)),
         contributions=torch.from_numpy(flat[best]),
         edits=float(rest @ along) if trace.edits else 0.0,

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import SupportsIndex
 
 import torch
@@ -19,11 +20,11 @@ from ffnviz.analysis.causal.measure import (
 )
 from ffnviz.analysis.causal.patch import (
     Noise,
-    Put,
     RestoredMap,
     Target,
     check_as_long,
     components_of,
+    put_rows,
     standard_error,
 )
 from ffnviz.analysis.comparable import Comparable
@@ -183,15 +184,7 @@ def head_map(
         new = activations(network, block, "heads")
         heads = range(shapes[number][0])
         own = [components_of(network, number, "heads", [head], n) for head in heads]
-        puts = [_put(new, places, components) for components in own]
+        puts = [partial(put_rows, new=new[places], places=places, components=each) for each in own]
         values[number, : len(puts)] = to.after(number, "heads", to.plain(number, "heads"), puts)
     of_source = measured(network, measure, given.logits_at(place))
     return HeadMap(values.mean(-1), float(to.values.mean()), of_source, standard_error(values))
-
-
-def _put(new: Tensor, places: list[int], components: list[int] | slice) -> Put:
-    def write(rows: Tensor) -> None:
-        for place in places:
-            rows[:, place, components] = new[place, components]
-
-    return write

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import SupportsIndex
 
 import numpy as np
@@ -20,7 +21,7 @@ from ffnviz.analysis.causal.measure import (
     place_at,
 )
 from ffnviz.analysis.comparable import Comparable
-from ffnviz.analysis.measuring import Progress
+from ffnviz.analysis.measuring import Progress, subprogress
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.models.arguments import (
     Which,
@@ -323,21 +324,12 @@ def map_of_traces(
     for number, block in enumerate(given.blocks):
         components = components_of(network, number, at, heads, len(into.tokens))
         new = activations(network, block, at)[sources]
-        plain = target.plain(number, at)
-
-        def put(column: int, new: Tensor = new, components: list[int] | slice = components) -> Put:
-            def write(rows: Tensor) -> None:
-                there = rows[:, targets[column]]
-                changed = _strongest_changes(new[column].expand_as(there), there, neurons)
-                there[:, components] = changed[:, components]
-
-            return write
-
-        def told(share: float, number: int = number) -> None:
-            progress((number + share) / len(values))
-
-        puts = [put(column) for column in range(len(pairs))]
-        values[number] = target.after(number, at, plain, puts, told)
+        puts = [
+            partial(put_rows, new=new[[row]], places=[place], components=components, k=neurons)
+            for row, place in enumerate(targets)
+        ]
+        told = subprogress(progress, number, len(values))
+        values[number] = target.after(number, at, target.plain(number, at), puts, told)
     return PatchMap(
         values.mean(-1),
         float(target.values.mean()),
@@ -346,6 +338,23 @@ def map_of_traces(
         tuple(into.tokens[each].special or into.tokens[each].text for each in targets),
         standard_error(values),
     )
+
+
+def put_rows(
+    rows: Tensor,
+    new: Tensor,
+    places: list[int],
+    components: list[int] | slice,
+    k: int | None = None,
+) -> None:
+    """Write these components of new, (n, width), or the k that differ most, into rows at n tokens.
+
+    `rows` are what the passes have at a place of a block, (draws, T, width), changed in place.
+    """
+    for place, row in zip(places, new, strict=True):
+        there = rows[:, place]
+        changed = _strongest_changes(row.expand_as(there), there, k)
+        there[:, components] = changed[:, components]
 
 
 class Target:
