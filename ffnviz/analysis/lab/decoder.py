@@ -40,10 +40,9 @@ class CrossAttentionRecord:
 class CrossAttention(nn.Module):
     """Queries from one sequence, keys and values from another (Vaswani et al. 2017, 3.2.3)."""
 
-    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0, bias: bool = True) -> None:
+    def __init__(self, d_model: int, n_heads: int, bias: bool) -> None:
         super().__init__()
         self.n_heads = n_heads
-        self.dropout = dropout
         self.project_query = nn.Linear(d_model, d_model, bias)  # W_Q
         self.project_memory = nn.Linear(d_model, 2 * d_model, bias)  # W_K, W_V side by side
         self.project_out = nn.Linear(d_model, d_model, bias)  # W_O
@@ -53,9 +52,7 @@ class CrossAttention(nn.Module):
         queries = self.project_query(x).unflatten(-1, (self.n_heads, -1)).transpose(-3, -2)
         split = self.project_memory(memory).unflatten(-1, (2, self.n_heads, -1))
         keys, values = (part.transpose(-3, -2) for part in split.unbind(-3))
-        mixed = F.scaled_dot_product_attention(
-            queries, keys, values, dropout_p=self.dropout if self.training else 0.0
-        )
+        mixed = F.scaled_dot_product_attention(queries, keys, values)
         # (*batch, n_heads, T, d_head) -> (*batch, T, d_model)
         output = self.project_out(mixed.transpose(-3, -2).flatten(-2))
         return CrossAttentionRecord(x, memory, queries, keys, values, output)
@@ -73,7 +70,7 @@ class DecoderBlockRecord:
 
 
 class DecoderBlock(nn.Module):
-    """m = x + Causal(LN(x)); n = m + Cross(LN(m), memory); y = n + FFN(LN(n)).
+    """m = x + Causal(LN(x)); n = m + Cross(LN(m), memory); y = n + FFN(LN(n)), without dropout.
 
     Vaswani et al. 2017, figure 1 (right), with the LayerNorms in front as in Xiong et al. 2020.
     """
@@ -82,18 +79,17 @@ class DecoderBlock(nn.Module):
         super().__init__()
         d_model, eps, bias = config.d_model, config.layer_norm_eps, config.bias
         self.attention_norm = nn.LayerNorm(d_model, eps, bias=bias)
-        self.attention = SelfAttention(d_model, config.n_heads, True, config.dropout, bias)
+        self.attention = SelfAttention(d_model, config.n_heads, causal=True, bias=bias)
         self.cross_norm = nn.LayerNorm(d_model, eps, bias=bias)
-        self.cross = CrossAttention(d_model, config.n_heads, config.dropout, bias)
+        self.cross = CrossAttention(d_model, config.n_heads, bias)
         self.ffn_norm = nn.LayerNorm(d_model, eps, bias=bias)
-        self.ffn = feed_forward(d_model, config.d_ff, config.activation, config.dropout, bias)
-        self.dropout = nn.Dropout(config.dropout)
+        self.ffn = feed_forward(d_model, config.d_ff, config.activation, bias=bias)
 
     def forward(self, x: Stream, memory: Memory) -> DecoderBlockRecord:
         """One pass over the stream x, (*batch, T, d_model), with memory, (*batch, S, d_model)."""
         attention = self.attention(self.attention_norm(x))
-        m = x + self.dropout(attention.output)
+        m = x + attention.output
         cross = self.cross(self.cross_norm(m), memory)
-        n = m + self.dropout(cross.output)
+        n = m + cross.output
         ffn = self.ffn(self.ffn_norm(n))
-        return DecoderBlockRecord(x, attention, cross, ffn, n + self.dropout(ffn.output))
+        return DecoderBlockRecord(x, attention, cross, ffn, n + ffn.output)
