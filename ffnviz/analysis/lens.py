@@ -72,11 +72,6 @@ class Contributions:
     added: NDArray[np.float64]  # to the logit, as many
     logit: float  # as the network computed it
 
-    @property
-    def residue(self) -> float:
-        """What rounding leaves between the sum of the parts and the logit."""
-        return float(self.added.sum()) - self.logit
-
 
 @torch.no_grad()
 def contributions(model: Network, trace: ForwardPass, token: int, word: int) -> Contributions:

@@ -30,7 +30,6 @@ WITHOUT_ATTENTION = "without any attention"
 class WithoutPhi(Result):
     """The FFN without φ, and the network's predictions then."""
 
-    difference: float  # ‖W₁W₂ folded − one after the other‖, in float64
     singular: NDArray[np.float64]  # of the folded matrix, as Folded has them
     rank: int  # likewise
     plain: Prediction  # as it is
@@ -124,15 +123,7 @@ def remove_phi(
         ).by_construction("a product of matrices is a matrix"),
     )
     as_it_is = likeliest(subject.model, subject.trace.logits_at(subject.token), WORDS)
-    return WithoutPhi(
-        passes.difference,
-        one.singular,
-        one.rank,
-        as_it_is,
-        predictions,
-        divergences,
-        findings=findings,
-    )
+    return WithoutPhi(one.singular, one.rank, as_it_is, predictions, divergences, findings=findings)
 
 
 def _fold(ffn: FeedForward) -> tuple[Tensor, Tensor]:

@@ -107,7 +107,6 @@ WIDTHS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512)
 FEW = (1, 2, 4, 8, 16, 32, 64, 512)  # enough widths for a trend that is not chance
 LEAST = 1e-12  # below this, an error in float64 is rounding
 STRAIGHT = 1e-9  # below this, there is no error: far above rounding, far below any curve
-SEED = 3
 
 FUNCTIONS: dict[str, Callable[[Tensor], Tensor]] = {
     "wave": lambda x: torch.sin(3 * x),

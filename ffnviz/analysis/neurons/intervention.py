@@ -13,7 +13,6 @@ from ffnviz.analysis.measuring import Progress
 from ffnviz.analysis.needs import Capability, masked_id, require, word_head
 from ffnviz.analysis.neurons.gathering import batches
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.analysis.prediction import divergence
 from ffnviz.models.edit import Edit
 from ffnviz.models.network import Network
 from ffnviz.models.trace import ForwardPass
@@ -126,7 +125,6 @@ class Change:
 
     output: NDArray[np.float64]  # ‖edited − plain‖ / ‖plain‖ of each FFN's output, (n_blocks,)
     stream: NDArray[np.float64]  # the same for the residual stream after each block, (n_blocks,)
-    divergence: float  # KL(plain ‖ edited) between the softmaxes, in nats
 
 
 @torch.no_grad()
@@ -135,8 +133,7 @@ def change(plain: ForwardPass, edited: ForwardPass, token: int) -> Change:
     pairs = list(zip(plain.blocks, edited.blocks, strict=True))
     output = [_distance(a.ffn.output[token], b.ffn.output[token]) for a, b in pairs]
     stream = [_distance(a.output[token], b.output[token]) for a, b in pairs]
-    apart = divergence(plain.logits_at(token), edited.logits_at(token))
-    return Change(np.array(output), np.array(stream), apart)
+    return Change(np.array(output), np.array(stream))
 
 
 def _distance(plain: Tensor, edited: Tensor) -> float:

@@ -352,11 +352,6 @@ class Overview:
     high: NDArray[np.float64]  # the 0.99 quantile of its values, to within a bin, (d_ff,)
     counts: BlockIndex
 
-    @property
-    def never(self) -> int:
-        """The number of neurons that never fired."""
-        return int((self.awake == 0).sum())
-
 
 def overview(index: NeuronIndex, block: int, word_at: WordAt) -> Overview:
     """All neurons of a block."""

@@ -243,7 +243,6 @@ def test_a_row_says_how_often_on_what_and_how_strongly(tokenizer: Tokenizer) -> 
     np.testing.assert_allclose(rows.texts, np.mean([(t > 0).any(axis=0) for t in traces], axis=0))
     np.testing.assert_allclose(rows.counts.mean, everything.mean(axis=0), atol=1e-3)
     np.testing.assert_allclose(rows.counts.most, everything.max(axis=0), atol=1e-5)
-    assert rows.never == int((everything <= 0).all(axis=0).sum())
     for neuron in range(32):
         fires = np.array([(trace[:, neuron] > 0).any() for trace in traces])
         f1 = {
