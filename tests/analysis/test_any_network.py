@@ -28,8 +28,7 @@ from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.prediction import predict, predict_with_ffn_output, predict_without_ffn
 from ffnviz.analysis.sparsity import awake, record_of, share_against_threshold, threshold_for
 from ffnviz.analysis.timing.growth import as_convolution
-from ffnviz.analysis.timing.stages import time_stages
-from ffnviz.analysis.timing.throughput import throughput
+from ffnviz.analysis.timing.stages import throughput, time_stages
 from ffnviz.analysis.writing import Strategy, begin, distribution, logits_before, write_word
 from ffnviz.models.edit import Edit
 from ffnviz.models.encoder.model import Model

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 import streamlit
 
-from ffnviz.analysis.timing.throughput import Throughput, throughput
+from ffnviz.analysis.timing.stages import Throughput, throughput
 from ffnviz.app import measuring
 from ffnviz.app.measuring import is_under_way
 from ffnviz.app.visit import visit as visit_now

@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ffnviz.analysis.lab.bend_deleted import remove_phi
-from ffnviz.analysis.lab.convolution import try_convolution
 from ffnviz.analysis.lab.experiment import FFN_NEEDS, Experiment, Finding, Result, Subject
 from ffnviz.analysis.lab.fitting import three_phis
 from ffnviz.analysis.lab.influence import input_influence
 from ffnviz.analysis.lab.linearity import try_linearity
-from ffnviz.analysis.lab.positions import try_positions, try_sharing
+from ffnviz.analysis.lab.positions import try_convolution, try_positions, try_sharing
 from ffnviz.analysis.lab.residual import try_dropout, try_residual
 from ffnviz.analysis.lab.trained import compare_trainings
 from ffnviz.analysis.lab.width import WIDTH_NEEDS, try_width

@@ -1,4 +1,4 @@
-"""Position-wise: whether one token's input changes another token's output."""
+"""Position-wise: whether tokens hear each other, shared weights, and the FFN as a convolution."""
 
 from dataclasses import dataclass
 
@@ -7,9 +7,18 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lab.experiment import BOUND, Check, Finding, Result, Said, Subject
+from ffnviz.analysis.lab.experiment import (
+    BOUND,
+    Check,
+    Finding,
+    Result,
+    Said,
+    Subject,
+    within_rounding,
+)
 from ffnviz.analysis.lab.tolerances import ffn_bound, product_bound
 from ffnviz.analysis.number_format import short
+from ffnviz.analysis.timing.growth import convolution_of
 from ffnviz.models.encoder.attention import SelfAttention
 from ffnviz.models.encoder.feed_forward import FeedForward
 from ffnviz.models.token_slice import words_among
@@ -275,3 +284,46 @@ def _attention_rounding(attention: SelfAttention, x: Tensor) -> float:
     output = attention(x).output
     largest = float(output.norm(dim=-1).min().clamp_min(1e-300))
     return 2 * (mixed * (1 + len(x)) + scores * float(output.norm())) / largest
+
+
+@dataclass(frozen=True)
+class AsConvolution(Result):
+    """The same weights as Linear and as Conv1d."""
+
+    difference: NDArray[np.float64]  # of the outputs, in float64, (T, d_model)
+    allowed: NDArray[np.float64]  # its bound by rounding, (T, d_model)
+    size: float  # the largest |output|
+    shapes: tuple[tuple[int, ...], ...]  # of the input, the hidden values and the output
+    refused: str  # PyTorch's error without the transposes
+
+
+@torch.no_grad()
+def try_convolution(subject: Subject) -> AsConvolution:
+    """Linear on (B, L, d) against Conv1d(kernel 1) on (B, d, L) (Vaswani et al. 2017, 3.3)."""
+    ffn, x = subject.ffn, subject.ffn_input
+    first, second = convolution_of(ffn.expand), convolution_of(ffn.compress)
+    turned = x[None].mT  # (B, L, d_model) -> (B, d_model, L)
+    hidden = ffn.activation.function(first(turned))  # (B, d_ff, L)
+    output = second(hidden)  # (B, d_model, L)
+    linear = ffn(x).output
+    difference = (output.mT[0] - linear).abs()
+    allowed = ffn_bound(ffn, x)
+    largest = float(linear.abs().max())
+    refused = ""
+    try:
+        first(x[None])
+    except RuntimeError as error:
+        refused = str(error).split("Given ")[-1].splitlines()[0][:160]
+    findings = (
+        Finding(
+            "The FFN is two convolutions with kernel 1.",
+            "equal outputs, up to rounding",
+            f"largest difference {short(float(difference.max()))}, where rounding may cause "
+            f"{short(float(allowed.max()))} and outputs reach {short(largest)}",
+            within_rounding(difference, allowed),
+        ).by_construction("a kernel of width 1 is W₁ at each position"),
+    )
+    shapes = tuple(tuple(stage.shape) for stage in (turned, hidden, output))
+    return AsConvolution(
+        difference.numpy(), allowed.numpy(), largest, shapes, refused, findings=findings
+    )

@@ -5,8 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ffnviz.analysis.lab.convolution import AsConvolution, try_convolution
-from ffnviz.analysis.lab.positions import WAYS, Positions, Sharing, try_positions, try_sharing
+from ffnviz.analysis.lab.positions import (
+    WAYS,
+    AsConvolution,
+    Positions,
+    Sharing,
+    try_convolution,
+    try_positions,
+    try_sharing,
+)
 from ffnviz.analysis.number_format import short
 from ffnviz.parts.experiments import cached_for_block, experiment_subject, verdicts_of
 from ffnviz.parts.sheet import Sheet, row

@@ -11,8 +11,15 @@ from torch import nn
 
 from ffnviz.analysis.measuring import Progress, in_turn, subprogress
 from ffnviz.analysis.needs import Capability, encoder_of, ours
-from ffnviz.analysis.timing.stages import WHOLE, StageTimes, time_ffns, time_stages
-from ffnviz.analysis.timing.throughput import BEST_SIZE, Throughput, throughput
+from ffnviz.analysis.timing.stages import (
+    BEST_SIZE,
+    WHOLE,
+    StageTimes,
+    Throughput,
+    throughput,
+    time_ffns,
+    time_stages,
+)
 from ffnviz.models.encoder.linear import linear
 from ffnviz.models.encoder.model import Model
 from ffnviz.parts.sheet import REPEATS, Measured, Measurement, Row, Sheet, Soon, measured_on, row

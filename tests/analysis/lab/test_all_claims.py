@@ -21,7 +21,7 @@ from ffnviz.analysis.lab.residual import try_residual
 from ffnviz.analysis.lab.trained import QUESTIONS
 from ffnviz.analysis.needs import Capability
 from ffnviz.analysis.timing.growth import grow_with_length, grow_with_width
-from ffnviz.analysis.timing.throughput import throughput
+from ffnviz.analysis.timing.stages import throughput
 from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.encoder import initial_encoder

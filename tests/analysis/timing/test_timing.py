@@ -23,9 +23,8 @@ from ffnviz.analysis.timing.memory import (
     peak_by_hand,
     peak_of,
 )
-from ffnviz.analysis.timing.stages import StageTimes, time_stages
+from ffnviz.analysis.timing.stages import StageTimes, throughput, time_stages
 from ffnviz.analysis.timing.stages import stages as block_stages
-from ffnviz.analysis.timing.throughput import throughput
 from ffnviz.models.encoder.model import Model, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork

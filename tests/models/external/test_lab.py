@@ -10,10 +10,9 @@ from click.testing import CliRunner
 from numpy.testing import assert_allclose
 
 from ffnviz.analysis.lab import EXPERIMENTS, try_all
-from ffnviz.analysis.lab.convolution import try_convolution
 from ffnviz.analysis.lab.experiment import Subject, Verdict, ffn_in_double
 from ffnviz.analysis.lab.linearity import try_linearity
-from ffnviz.analysis.lab.positions import try_positions, try_sharing
+from ffnviz.analysis.lab.positions import try_convolution, try_positions, try_sharing
 from ffnviz.analysis.lab.tolerances import ffn_bound
 from ffnviz.analysis.lab.width import try_width
 from ffnviz.analysis.needs import missing, word_head
