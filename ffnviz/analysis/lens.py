@@ -7,7 +7,6 @@ from itertools import pairwise
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from ffnviz.analysis.causal.attribution import NEEDS as PARTS_NEEDS
 from ffnviz.analysis.causal.attribution import direction_of
@@ -33,9 +32,18 @@ class Reading:
 @torch.no_grad()
 def read_early(model: Network, trace: ForwardPass, token: int, word: int, k: int) -> list[Reading]:
     """The logit lens (nostalgebraist 2020): the stream at each stage through the last LayerNorm."""
+    also_adds = model.card.also_adds
+    stages = [("embedding", trace.embedding)]
+    for number, block in enumerate(trace.blocks, start=1):
+        stages.append((f"attention {number}", block.middle))
+        if also_adds and block.behind_ffn is not None:
+            stages.append((f"FFN {number}", block.behind_ffn))
+            stages.append((f"{also_adds} {number}", block.output))
+        else:
+            stages.append((f"FFN {number}", block.output))
     readings = []
-    for stage, stream in _stages(trace, token, model.card.also_adds):
-        logits = model.logits(stream)
+    for stage, stream in stages:
+        logits = model.logits(stream[token])
         rank = 1 + int((logits > logits[word]).sum())
         probability = float(logits.softmax(dim=-1)[word])
         readings.append(Reading(stage, likeliest(model, logits, k), probability, rank))
@@ -50,18 +58,6 @@ def largest_gain(readings: Sequence[Reading]) -> tuple[Reading, Reading]:
         return after / before
 
     return max(pairwise(readings), key=gain)
-
-
-def _stages(trace: ForwardPass, token: int, also_adds: str) -> list[tuple[str, Tensor]]:
-    stages = [("embedding", trace.embedding[token])]
-    for number, block in enumerate(trace.blocks, start=1):
-        stages.append((f"attention {number}", block.middle[token]))
-        if also_adds and block.behind_ffn is not None:
-            stages.append((f"FFN {number}", block.behind_ffn[token]))
-            stages.append((f"{also_adds} {number}", block.output[token]))
-        else:
-            stages.append((f"FFN {number}", block.output[token]))
-    return stages
 
 
 @dataclass(frozen=True)

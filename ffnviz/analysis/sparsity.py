@@ -10,7 +10,7 @@ import json
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,6 +110,7 @@ def with_activation(model: Model, activation: str) -> Model:
 
 
 NEAR_ZERO = 0.1
+Values = TypeVar("Values", Tensor, NDArray[Any])
 
 
 @dataclass(frozen=True)
@@ -136,14 +137,9 @@ def threshold_for(phi: Activation) -> float:
     return 0.0 if phi.exact_zeros else NEAR_ZERO
 
 
-@overload
-def active(hidden: Tensor, threshold: float) -> Tensor: ...
-@overload
-def active(hidden: NDArray[np.floating], threshold: float) -> NDArray[np.bool_]: ...
-def active(hidden: Tensor | NDArray[np.floating], threshold: float) -> Tensor | NDArray[np.bool_]:
+def active(hidden: Values, threshold: float) -> Values:
     """Whether each hidden value, in an array of any shape, is that of an active neuron."""
-    magnitude: Any = abs(hidden)
-    beyond: Tensor | NDArray[np.bool_] = magnitude > threshold
+    beyond: Values = abs(hidden) > threshold
     return beyond
 
 

@@ -53,18 +53,18 @@ def place_at(at: str | None, heads: object, otherwise: str) -> str:
 @torch.no_grad()
 def rows_of(network: Network, texts: Iterable[str], block: int, at: str) -> Tensor:
     """The activations there of all typed tokens of many texts, (n, width)."""
-    rows, n_texts = [], 0
-    for n_texts, text in enumerate(texts_of("reference", texts), start=1):  # noqa: B007
+    rows = []
+    for text in texts_of("reference", texts):
         trace = network.trace(text)
         typed = [place for place, token in enumerate(trace.tokens) if not token.special]
         rows.append(activations(network, trace.blocks[block], at)[typed])
-    if n_texts and not sum(map(len, rows)):
+    if not rows:
+        raise ValueError("Give texts to take the mean of, or to draw from: reference=[…].")
+    if not any(map(len, rows)):
         raise ValueError(
             "The reference texts have no tokens but the tokenizer's own, such as [CLS] and "
             "[SEP]: there is nothing to take the mean of, or to draw from."
         )
-    if not n_texts:
-        raise ValueError("Give texts to take the mean of, or to draw from: reference=[…].")
     return torch.cat(rows)
 
 

@@ -37,7 +37,7 @@ def ffn_in_double(view: FfnView) -> FeedForward:
         biases = ("expand.bias", view.key_bias, d_ff), ("compress.bias", view.output_bias, d_model)
         for name, bias, n in biases:
             weights[name] = view.keys.new_zeros(n) if bias is None else bias
-    copies = {name: weight.cpu().double().clone() for name, weight in weights.items()}
+    copies = {name: weight.detach().cpu().double().clone() for name, weight in weights.items()}
     ffn.load_state_dict(copies, assign=True)
     return ffn.requires_grad_(False).eval()
 

@@ -144,10 +144,10 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
 def try_map(name: str, additivity: Additivity, factor: float, inner: int) -> Tried:
     """One map's two tests; `inner` is the number of terms in its sums.
 
-    Rounding may make of the tests on a linear f, as a share of ‖f(x)‖ + ‖f(y)‖: each value of f is
-    off by at most γ of all inner dimensions times the sum of its products' magnitudes. That this
+    What rounding may make of either on a linear f, as a share of ‖f(x)‖ + ‖f(y)‖: each value of f
+    is off by at most γ of all inner dimensions times the sum of its products' magnitudes. That this
     sum is at most √d_ff·√d_model times the value itself is an assumption, which holds where signs
-    are nearly random. Four values enter a test; the largest of them is `reach` times that share.
+    are nearly random. Four values enter a test; the largest of them is `reach` times as long.
     """
     at_multiple, of_x = additivity.f(factor * additivity.x), additivity.at_x - additivity.at_zero
     off = (at_multiple - additivity.at_zero - factor * of_x).norm()
