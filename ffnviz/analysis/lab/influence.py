@@ -248,7 +248,7 @@ def _layers(
     for name, kind in ((RNN, nn.RNN), (LSTM, nn.LSTM)):
         with draws_from(generator):
             layer = kind(d, d, depth, batch_first=True)
-        yield name, False, n + depth - 1, lambda v, layer=layer: layer(v)[0]
+        yield name, False, n + depth - 1, _outputs(layer)
 
 
 def _stacked(layers: Sequence[nn.Module]) -> Map:
@@ -274,6 +274,10 @@ def _convolutions(layers: list[nn.Conv1d]) -> Map:
         return layers[-1](v.mT).mT  # type: ignore[no-any-return]
 
     return run
+
+
+def _outputs(layer: nn.Module) -> Map:
+    return lambda v: layer(v)[0]
 
 
 def _decoder(subject: Subject, depth: int) -> Callable[[Tensor, Tensor], Tensor]:

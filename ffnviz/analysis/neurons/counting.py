@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property, reduce
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import torch
@@ -156,7 +157,8 @@ def merged(parts: Sequence[IndexPart]) -> IndexPart:
 
 
 def _merge(a: BlockPart, b: BlockPart) -> BlockPart:
-    best = dict(zip(OF_SIDES, chain(*map(stronger, a.sides, b.sides)), strict=True))
+    kept = chain(*map(stronger, a.sides, b.sides))
+    best: dict[str, Any] = dict(zip(OF_SIDES, kept, strict=True))
     added = [each.name for each in fields(BlockPart) if each.name not in best]
     return BlockPart(**{name: getattr(a, name) + getattr(b, name) for name in added}, **best)
 
@@ -240,9 +242,8 @@ def keep_strongest(
         tokens[rank, column] = _first(hidden, peaks, scratch)[text, neuron].int()
     where = np.where(is_wanted.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
     new, these = (values.cpu().numpy(), where, tokens.cpu().numpy()), columns.cpu().numpy()
-    kept = stronger((side[0][:, these], side[1][:, these], side[2][:, these]), new)
-    for array, updated in zip(side, kept, strict=True):
-        array[:, these] = updated
+    known = side[0][:, these], side[1][:, these], side[2][:, these]
+    side[0][:, these], side[1][:, these], side[2][:, these] = stronger(known, new)
 
 
 def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
@@ -317,11 +318,12 @@ class BlockTally:
         """The counts; each is given up here as it is converted, for they may be large."""
         left, self._sums = self._sums, []
         sums = [left.pop(0).to(torch.int64).cpu().numpy() for _ in SUMS]
+        best: dict[str, Any] = dict(zip(OF_SIDES, chain(*self.sides), strict=True))
         return BlockPart(
             **dict(zip(SUMS, sums, strict=True)),
             histogram=self._histogram.cpu().numpy(),
             sketch=self._sketch.total().cpu().numpy(),
-            **dict(zip(OF_SIDES, chain(*self.sides), strict=True)),
+            **best,
         )
 
 
