@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from ffnviz.analysis.lab import bend_deleted, convolution, influence, linearity, positions, width
+from ffnviz.analysis.lab import bend_deleted, influence, linearity, positions, width
 from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Result, Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS
@@ -64,7 +64,7 @@ FLIPS = [
     (positions.try_sharing, constant, "A word", FAILS, HOLDS),
     *((positions.try_sharing, shared(*layers), "Each block has its own FFN", HOLDS, FAILS)
       for layers in (("expand",), ("compress",), ("expand", "compress"))),
-    (convolution.try_convolution, PEEKING, "The FFN is two", HOLDS, FAILS),
+    (positions.try_convolution, PEEKING, "The FFN is two", HOLDS, FAILS),
     (width.try_width, PEEKING, "A neuron set to zero", HOLDS, FAILS),
     *((bend_deleted.remove_phi, bending("ffn.compress"), claim, HOLDS, FAILS)
       for claim in ("Without φ, W₁", "A stack")),
