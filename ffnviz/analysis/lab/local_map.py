@@ -42,13 +42,9 @@ class Terms:
         """Whether φ(z) is multiplied by a second projection, v."""
         return len(self.reads) > self.d_ff
 
-    def before(self, x: Tensor) -> Tensor:
-        """z and, if gated, v after it, (…, d_model) -> (…, n_terms)."""
-        return x @ self.reads.mT + self.biases
-
     def before_phi(self, x: Tensor) -> tuple[Tensor, Tensor]:
         """z and, if gated, v, which is else empty, (…, d_model) -> (…, d_ff) and (…, d_ff or 0)."""
-        both = self.before(x)
+        both = x @ self.reads.mT + self.biases
         return both[..., : self.d_ff], both[..., self.d_ff :]
 
     def coefficients(self, x: Tensor) -> Tensor:
@@ -121,7 +117,7 @@ def way(terms: Terms, start: Tensor, end: Tensor) -> Way:
         )
     shares = torch.linspace(0, 1, STOPS, dtype=torch.float64)
     points = torch.lerp(start.cpu().double(), end.cpu().double(), shares[:, None])
-    z = terms.before(points)[:, : terms.d_ff]
+    z, _ = terms.before_phi(points)
     slopes, coefficients = derivative(terms.phi, z), terms.coefficients(points)
     reach = terms.reads.norm(dim=-1) * terms.writes.norm(dim=-1)
     weight = ((slopes[-1] - slopes[0]).abs() * reach[: terms.d_ff]).topk(min(SEEN, terms.d_ff))
@@ -173,7 +169,7 @@ def look_at(terms: Terms, start: Tensor, end: Tensor, share: float) -> Place:
     jacobian = terms.jacobian(x)
     singular = torch.linalg.svdvals(jacobian)
     zero = float(singular[0]) * len(singular) * torch.finfo(singular.dtype).eps
-    first, last = terms.before(torch.stack([start, end]))[:, : terms.d_ff]
+    first, last = terms.before_phi(torch.stack([start, end]))[0]
     crossings = (-first / (last - first))[(first > 0) != (last > 0)].sort().values
     below, above = crossings[crossings <= share], crossings[crossings > share]
     near = torch.cat([below[-NEAR:], above[:NEAR]])

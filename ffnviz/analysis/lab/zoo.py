@@ -1,7 +1,7 @@
 """The activation functions: curves, slopes, GELU's minimum, and gates at equal parameters."""
 
 import copy
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -113,7 +113,14 @@ def visit_zoo(subject: Subject) -> Zoo:
     difference = ACTIVATIONS["gelu"].function(wide) - ACTIVATIONS["gelu_tanh"].function(wide)
     at = int(difference.abs().argmax())
     apart = float(difference[at].abs()), float(wide[at])
-    parameters = _parameters(subject, gated)
+    config = subject.ours.encoder.config
+    sizes = {config.activation: config.d_ff}
+    sizes |= {name: round(config.d_ff * SHARE) for name in gated}
+    parameters = {}
+    for name, d_ff in sizes.items():
+        with torch.device("meta"), no_draws():
+            ffn = feed_forward(config.d_model, d_ff, name, bias=config.bias)
+        parameters[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
     zoo = Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), apart, parameters)
     return replace(zoo, findings=tuple(each(subject, zoo) for each in CLAIMS))
 
@@ -127,18 +134,6 @@ def _minimum() -> tuple[float, float]:
         low, high = float(x[max(0, at - 1)]), float(x[min(1_000, at + 1)])
     best = torch.tensor([(low + high) / 2], dtype=torch.float64)
     return float(best), float(ACTIVATIONS["gelu"].function(best))
-
-
-def _parameters(subject: Subject, gated: Iterable[str]) -> dict[str, tuple[int, int]]:
-    config = subject.ours.encoder.config
-    sizes = {config.activation: config.d_ff}
-    sizes |= {name: round(config.d_ff * SHARE) for name in gated}
-    counts = {}
-    for name, d_ff in sizes.items():
-        with torch.device("meta"), no_draws():
-            ffn = feed_forward(config.d_model, d_ff, name, bias=config.bias)
-        counts[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
-    return counts
 
 
 @claim

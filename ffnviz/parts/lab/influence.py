@@ -161,7 +161,7 @@ def _until(terms: Terms, x: Tensor, u: Tensor, v: Tensor) -> float:
 
     Pre-activations are linear in a, so each changes sign at most once.
     """
-    z = terms.before(x)[: terms.d_ff]
+    z, _ = terms.before_phi(x)
     slopes = (torch.stack([u, v, u + v]) @ terms.reads[: terms.d_ff].mT).flatten()
     at = -z.repeat(3) / slopes
     return float(at[at > 0].min()) if bool((at > 0).any()) else float("inf")
