@@ -138,7 +138,9 @@ class Nowhere(Route):
 
 
 def _index() -> str:
-    return page_script.guarded_html(page_script.index_html(), pictures_script().name)
+    pictures = pictures_script()
+    needed = {pictures.name: len(pictures.files[pictures.name].packed["gzip"])}
+    return page_script.guarded_html(page_script.index_html(), needed)
 
 
 def our_routes(pages: tuple[str, ...]) -> list[Route]:

@@ -10,6 +10,8 @@ For: Streamlit 1.64 to 1.67.
 import hashlib
 import re
 import tomllib
+import zlib
+from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -43,6 +45,7 @@ STATIC = Path(streamlit.__file__).parent / "static"
 # Modules of Streamlit's that every page asks for, but only once it has heard from the server.
 LATER = ("BidiComponent", "Html", "TextInput")
 ADAPTER = "_stcore/bidi-components/ffnviz.sheet/sheet_adapter.js"  # ours, likewise
+LARGE = 12  # of the scripts
 PINGS = ("health", "host-config")  # what it asks the server before it opens a socket
 FONTS = ASSETS / "fonts"
 # Streamlit's font in its page, and in its style sheet.
@@ -69,17 +72,20 @@ def index_html() -> str:
     return (STATIC / "index.html").read_text(encoding="utf-8")
 
 
-def guarded_html(html: str, needed: str) -> str:
+def guarded_html(html: str, needed: Mapping[str, int]) -> str:
     """Streamlit's page with our scripts as the first of all, naming the modules that it will need.
 
-    The browser then fetches them with Streamlit's own, not when the first picture comes. A browser
-    that is too old, or runs no script, shows a sentence.
+    The browser then fetches them with Streamlit's own, not when the first picture comes; `needed`
+    are those of ours, and their bytes when compressed. A browser that is too old, or runs no
+    script, shows a sentence.
     """
     before, head, after = html.partition("<head>")
     if not head or is_off("page_script"):
         return html
     its_own = re.findall(r'(?:src|href)="\./(static/js/[\w.-]+\.js)"', html)
-    asked = [ADAPTER, needed, *_taking_turns([*_later(), *its_own])]
+    theirs = {file: (STATIC / file).read_bytes() for file in (*_later(), *its_own)}
+    sizes = {file: len(zlib.compress(code, 1)) for file, code in theirs.items()}
+    asked = [*_taking_turns({**needed, **sizes}), ADAPTER]
     early = f'<script src="./{GUARD}"></script>' + "".join(
         f'<link rel="modulepreload" href="./{address}">' for address in asked
     )
@@ -122,14 +128,13 @@ def _font(name: str) -> str:
     return f"fonts/{name}?v={hashlib.sha256((FONTS / name).read_bytes()).hexdigest()[:16]}"
 
 
-def _taking_turns(files: list[str]) -> list[str]:
-    """The order to ask for files of Streamlit's: ten large ones, each with small ones behind it.
+def _taking_turns(sizes: Mapping[str, int]) -> list[str]:
+    """The order to ask for files, given their bytes: large ones, each with small ones behind it.
 
     A browser asks for six at once, and each waits for the line's delay before it uses the line.
     """
-    sizes = {file: (STATIC / file).stat().st_size for file in files}
     by_size = sorted(sizes, key=sizes.__getitem__, reverse=True)
-    large, small = by_size[:10], by_size[10:]
+    large, small = by_size[:LARGE], by_size[LARGE:]
     order, sent, all_of_them = list[str](), 0, sum(sizes[file] for file in large)
     for turn, file in enumerate(large, 1):
         sent += sizes[file]
