@@ -112,8 +112,9 @@ def under_guess(run: Run, traced: TracedModel | None = None, warn: bool = True) 
     tokens = traced.whole.tokens
     in_bytes = read_in_bytes(tokens)
     read = of_bytes(in_bytes, traced.card.id in TWINS) or what_it_read(traced)
-    split = [each for each in split_words(traced.text, tokens) if not {*each.word} & {*in_bytes}]
-    return f"{warning}{read}{of_pieces(split)}{room}"
+    split = split_words(traced.text, tokens)
+    in_pieces = [each for each in split if set(each.word).isdisjoint(in_bytes)]
+    return f"{warning}{read}{of_pieces(in_pieces)}{room}"
 
 
 def what_it_cannot_read(traced: TracedModel) -> Sentence:

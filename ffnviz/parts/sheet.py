@@ -268,10 +268,7 @@ def resolved(
 
     def measured(this: Measurement[Any]) -> Iterator[Any]:
         outcome.measurements.append(this)
-        result = look(this)
-        # What is there before a result: what is drawn or typed for it.
-        there = [part if isinstance(part, Row) else row(part) for part in this.before]
-        now = {cell.key: cell for cell in cells_of(there)}
+        result, now = look(this), _cells_in(this.before)
         if result is not None and (this.live or result.setup == this.setup):
             again = busy(this) and not (result.partial or this.live)
             shown = list(expanded(this.after(result), this, now if again else None))
@@ -292,6 +289,12 @@ def resolved(
 
     outcome.rows = [each for each in expanded(sheet.rows) if each.columns]
     return outcome
+
+
+def _cells_in(parts: Sequence[Any]) -> dict[str, Cell]:
+    """The cells that are there before a result, by key: what is drawn or typed for it."""
+    rows = [part if isinstance(part, Row) else row(part) for part in parts]
+    return {cell.key: cell for cell in cells_of(rows)}
 
 
 def _without_events(shown: Sequence[Any]) -> Iterator[Any]:

@@ -179,6 +179,7 @@ def _count(module: nn.Module) -> int:
     return sum(weight.numel() for weight in module.parameters())
 
 
+WIDTH = 0.36  # of a bar, in rows
 MOST_LABELS = 3  # of the logarithmic axis, about
 GAINS = (0.1, 0.25, 0.5, 0.75, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0, 3.0, 4.0)
 GAIN = number_slider("gain", 1.0, GAINS, "gain of the RNN's W_h")
@@ -204,7 +205,7 @@ def clock(run: Run) -> Measurement[Clock]:
 
 
 def ready_times(run: Run, measured: Measured[Clock]) -> Cell:
-    """A row a token: a bar from its step's start to its end, and one for the block."""
+    """When each token is done: a bar from its step's start to its end, and one for the block."""
     ready, block = measured.result.recurrent, measured.result.block
     n, took, finishes = len(ready), number(f"{ready[-1]:.2f} ms"), f"after {block:.2f} ms"
     sentence = f"Reading 1 token takes an RNN {took}. The block finishes it {finishes}."
@@ -223,7 +224,7 @@ def ready_times(run: Run, measured: Measured[Clock]) -> Cell:
         ("block", np.zeros(n), np.full(n, block), np.arange(n) + 0.2, f"@{run.card.colour}"),
     )
     hover = "done after %{customdata:.2f} ms<extra>%{fullData.name}</extra>"
-    drawn: plot.Options = {"orientation": "h", "width": 0.36, "hovertemplate": hover}
+    drawn: plot.Options = {"orientation": "h", "width": WIDTH, "hovertemplate": hover}
     figure = plot.figure(
         [
             plot.bar_trace(name, end - start, y, shade, base=start, customdata=end, **drawn)

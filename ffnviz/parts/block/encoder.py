@@ -82,12 +82,15 @@ def moved(block: Block) -> Block:
 
 def headline(turns: Sequence[tuple[str, float]], label: str, start: str) -> Sentence:
     """How far each part of the block turns the token; the sentence begins with `start`."""
-    *angles, last = [f"{angle:.0f}°" for _, angle in turns]
-    first, *others = [what for what, _ in turns]
-    whats = [f"{first} turns {quoted(label)}", *others]
-    pairs = zip(whats, [*angles, number(last)], strict=True)
-    parts = listed(f"the {what} by {angle}" for what, angle in pairs)
-    return f"{start}{parts}. Tokens mix only in attention; elsewhere each keeps to its lane."
+    parts: list[Sentence] = []
+    for place, (what, angle) in enumerate(turns):
+        turned = f"{angle:.0f}°"
+        if place == len(turns) - 1:
+            turned = number(turned)
+        verb = "" if parts else f" turns {quoted(label)}"
+        parts.append(f"the {what}{verb} by {turned}")
+    lane = "Tokens mix only in attention; elsewhere each keeps to its lane."
+    return f"{start}{listed(parts)}. {lane}"
 
 
 def rotations(stations: Sequence[Station], token: int) -> list[tuple[str, float]]:

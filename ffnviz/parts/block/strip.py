@@ -236,11 +236,10 @@ def likeness(run: Run, result: Stack) -> Cell:
     sentence = f"A token's cosine with itself is {number('1')}."
     if len(labels) > 1:
         sentence = (
-            "At first, two tokens' vectors have a cosine of "
-            f"{result.similarity[0]:.2f} on average; after block {depth}, of "
-            f"{number(f'{result.similarity[-1]:.3f}')}."
+            f"At first, two tokens' vectors have a cosine of {result.similarity[0]:.2f} on "
+            f"average; after block {depth}, of {number(f'{result.similarity[-1]:.3f}')}."
         )
-    width, gap = 0.43, 0.14
+    width, gap = 0.43, 0.14  # of a map, and between the two
     ticks = {**plot.some_named(labels, 12, 8), "tickfont": {"size": 16}}
     looks: plot.Options = {"showscale": False, "xgap": 1, "ygap": 1}
     looks["colorscale"] = [[0, "@negative_mid"], [0.5, "@background"], [1, f"@{run.card.colour}"]]

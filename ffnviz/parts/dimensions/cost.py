@@ -81,9 +81,9 @@ def both(run: Run, progress: Progress) -> Iterator[tuple[Growth, Growth | None]]
 
 
 def _slower(grown: Growth, batch: int) -> float:
-    """How many times as long the FFN takes at the largest size as at the least."""
-    least, *_, largest = grown.times[f"FFN, batch {batch}"]
-    return largest.median / least.median
+    """How many times as long the FFN takes at the largest size as at the smallest."""
+    times = grown.times[f"FFN, batch {batch}"]
+    return times[-1].median / times[0].median
 
 
 def curves(grown: Growth, what: str, head: Head) -> Cell:
@@ -236,7 +236,7 @@ def what_to_count(values: Values, shape: Shape) -> list[Control]:
 
 def costs(run: Run, preset: Preset, shape: Shape) -> Cell:
     """Parameters and multiply-adds, part by part."""
-    count, work, size = parameters(shape), multiply_adds(shape), memory(shape)
+    count, work, sizes = parameters(shape), multiply_adds(shape), memory(shape)
     share, busy = (parts["FFN"] / sum(parts.values()) for parts in (count, work))
     sentence = (
         f"{preset.name}, with these sizes: the FFNs hold {number(percent(share))} of the "
@@ -249,8 +249,8 @@ def costs(run: Run, preset: Preset, shape: Shape) -> Cell:
     if rest:
         heads = f"{shape.d_model} cannot be split evenly among {shape.n_heads} heads"
     under = (
-        f"Weights: {short(size['float32'])}B in float32, {short(size['float16'])}B in float16 or "
-        f"bfloat16. {counted(shape.n_blocks, 'block')}{cross}; {heads}. {preset.name}: "
+        f"Weights: {short(sizes['float32'])}B in float32, {short(sizes['float16'])}B in float16 "
+        f"or bfloat16. {counted(shape.n_blocks, 'block')}{cross}; {heads}. {preset.name}: "
         f"{preset.source}."
     )
     head = Head(sentence, "costs", run.card.colour, under=under)

@@ -117,8 +117,10 @@ def the_zigzag(run: Run, k: int, n: int) -> Cell:
         plot.axis("x", range=[-0.02, 1.02], zeroline=False),
         plot.axis("y", range=[-0.25, 1.28], zeroline=False),
     )
-    follows = "one layer of ReLU neurons that follows it corner by corner."
-    alt = f"A line folded several times, and {follows}"
+    alt = (
+        "A line folded several times, and one layer of ReLU neurons that follows it corner by "
+        "corner."
+    )
     return chart_cell(Head(sentence, "folds", run.card.colour), figure, alt, height=640)
 
 
@@ -129,12 +131,12 @@ def the_growth(run: Run, k: int, n: int) -> Cell:
         f"{number(f'{2 * k + 1}')}."
     )
     even, powers, colour = np.arange(2, 17, 2), np.array(POWERS, float), f"@{run.card.colour}"
-    here = np.array([2 * k, n]), np.array([2**k, n + 1])  # folded, and of one layer
+    units, pieces = np.array([2 * k, n]), np.array([2**k, n + 1])  # folded, and of one layer
     figure = plot.figure(
         [
             _line("folded", even, 2.0 ** (even / 2), "@muted", 6),
             _line("one layer, at most", powers, powers + 1, colour, 3),
-            plot.ring("here", *here, ["@muted", colour]),
+            plot.ring("here", units, pieces, ["@muted", colour]),
         ],
         plot.log_axis("neurons", POWERS),
         plot.log_axis("pieces", POWERS),
@@ -157,23 +159,21 @@ def in_the_network(run: Run, values: Values) -> Cell:
     )
     from_, to = (run.labels[end] for end in ends)
     sentence = f"On a line from {quoted(from_)} to {quoted(to)} block {block + 1}'s FFN "
-    names, colours = [f"FFN of block {block + 1}"], ["@muted", f"@{run.card.colour}"]
+    way = np.linspace(0, 100, PLACES)
+    lines = [_line(f"FFN of block {block + 1}", way, 1.0 + counts[0], "@muted", 3)]
     first, *more = (counted(1 + int(each[-1]), "piece") for each in counts)
     if more:
-        names.append(f"of blocks {block + 1} and {block + 2}")
+        name = f"of blocks {block + 1} and {block + 2}"
+        lines.append(_line(name, way, 1.0 + counts[1], f"@{run.card.colour}", 3))
         sentence += f"alone makes {first}; together with the next block's it makes {number(*more)}."
     else:
         sentence += f"makes {number(first)}."
     if not run.card.phi.exact_zeros:
         smooth = "so each piece bends smoothly into the next."
         sentence += f" {run.card.phi.label} has no corners, {smooth}"
-    way = np.linspace(0, 100, PLACES)
     ticks = [plot.escaped(from_), "half-way", plot.escaped(to)]
     figure = plot.figure(
-        [
-            _line(name, way, 1.0 + switched, colour, 3)
-            for name, colour, switched in zip(names, colours, counts, strict=False)
-        ],
+        lines,
         plot.axis("", tickvals=[0, 50, 100], ticktext=ticks),
         plot.axis("pieces so far", rangemode="tozero"),
         margin={"l": 76, "r": 44, "t": 36, "b": 44},

@@ -23,14 +23,14 @@ MARKS = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500]
 
 def peaks_figure(result: Memory, place: int, colour: str) -> Figure:
     """Bytes at the worst moment, measured and by arithmetic, both axes logarithmic."""
-    x, y, expected = (np.array(n) for n in (result.chunks, result.peaks, result.expected))
+    x, y = np.array(result.chunks), np.array(result.peaks) / MEGA
     hover = "%{x:,} tokens at a time: %{y:.2f} MB<extra></extra>"
     return figure(
         [
-            line_trace("4 bytes × numbers alive", x, expected / MEGA, "@muted", 9,
+            line_trace("4 bytes × numbers alive", x, np.array(result.expected) / MEGA, "@muted", 9,
                        hoverinfo="none"),
-            line_trace("measured", x, y / MEGA, colour, 3, dots=9, hovertemplate=hover),
-            ring(f"{x[place]:,}", x[[place]], y[[place]] / MEGA, colour),
+            line_trace("measured", x, y, colour, 3, dots=9, hovertemplate=hover),
+            ring(f"{x[place]:,}", x[[place]], y[[place]], colour),
         ],
         log_axis("tokens at a time", result.chunks),
         axis("MB of activations", type="log", tickvals=MARKS, ticktext=MARKS),
@@ -104,9 +104,8 @@ def the_peaks(run: Run, result: Memory, place: int) -> Cell:
         f"In training a step keeps {_bytes(result.kept)} of this FFN for its gradients: "
         f"{per_token:.0f} × d_ff numbers a token with {run.card.phi.label}. Chunks save none of "
         "that, unless they are computed again when the gradients go back through the network. "
-        "The weights take "
-        f"{_bytes(result.weights)}. {RUNS} runs of each, on random inputs: the sentence makes no "
-        "difference."
+        f"The weights take {_bytes(result.weights)}. {RUNS} runs of each, on random inputs: the "
+        "sentence makes no difference."
     )
     head = Head(sentence, "memory", run.card.colour, under=in_training)
     figure = peaks_figure(result, place, f"@{run.card.colour}")

@@ -105,7 +105,7 @@ def best_line(points: Points) -> int:
         directions = np.unique(shortest, axis=0)  # each once, (k, 2)
         side = np.sign(steps @ np.stack([-directions[:, 1], directions[:, 0]]))  # (n, k)
         right, wrong = (side == target).sum(axis=0), (side == -target).sum(axis=0)
-        at_most = n - np.minimum(right, wrong)  # if all points on a line could be right
+        at_most = n - np.minimum(right, wrong)  # for lines close to each: points on it are right
         for direction in directions[at_most > best]:
             best = max(best, _best_along(steps, first, direction))
         if best == n:
@@ -362,15 +362,7 @@ HOW = (
 
 def sheet(run: Run, values: Values) -> Sheet:
     """The points in their square, beside the points lifted."""
-    # The preset's points, or the person's own: as an analysis has them, and as the square has.
-    if values[SHAPE] in PRESETS:
-        points = PRESETS[values[SHAPE]]()
-        rows = zip(points.places.tolist(), points.first.tolist(), strict=True)
-        own = tuple((x, y, first) for (x, y), first in rows)
-    else:
-        own = values[POINTS]
-        columns = np.array(own, dtype=np.int64).reshape(-1, 3)
-        points = Points(columns[:, :2], columns[:, 2] > 0)
+    points, own = points_of(values)
     phi, d_ff, draw, first = values[PHI], values[D_FF], values[DRAW], values[FIRST]
     per_network, written = run.subject.per_network, _written(own)
     lifted = per_network(
@@ -388,6 +380,18 @@ def sheet(run: Run, values: Values) -> Sheet:
         seen = [what_the_cut_sees(run, points, lifted), widths]
     again = Button("Draw W₁ again", set_to(DRAW, (draw + 1) % (DRAWS + 1)))
     return Sheet([row(square, seen)], [SHAPE, PHI, FIRST, D_FF, again])
+
+
+def points_of(values: Values) -> tuple[Points, tuple[Point, ...]]:
+    """The preset's points, or the person's own: as an analysis has them, and as the square has."""
+    shape = values[SHAPE]
+    if shape in PRESETS:
+        points = PRESETS[shape]()
+        rows = zip(points.places.tolist(), points.first.tolist(), strict=True)
+        return points, tuple((x, y, first) for (x, y), first in rows)
+    own = values[POINTS]
+    columns = np.array(own, dtype=np.int64).reshape(-1, 3)  # x, y, and whether of the first class
+    return Points(columns[:, :2], columns[:, 2] > 0), own
 
 
 def the_points(run: Run, own: tuple[Point, ...], phi: str, lifted: Separated, line: int) -> Cell:

@@ -201,7 +201,7 @@ def warped(
 ) -> Figure:
     """Panels side by side; the more neurons are awake in a cell, the darker it is."""
     width = (1 - GAP * (len(panels) - 1)) / len(panels)
-    # A tint a number of neurons, or where they are many, an eighth of their range.
+    # A tint for each number of neurons; of many numbers, one for each eighth of their range.
     least, most = int(awake.min()), int(awake.max())
     tints = (awake - least) // max(1, -(-(most - least + 1) // TINTS))
     names = [plot.escaped(plot.shortened(label)) for label in labels]
@@ -216,19 +216,16 @@ def warped(
         traces += _cells(panel.points, tints, twin, on)
         if place == 0 and len(lines):
             traces.append(_broken("lines", lines.reshape(-1, 2, 2), "@text", 1.2, on))
-        grid = [panel.points[::EVERY], panel.points.swapaxes(0, 1)[::EVERY]]
-        traces.append(_broken("grid", np.concatenate(grid), f"@{twin}", 1.5, on))
+        both = [panel.points[::EVERY], panel.points.swapaxes(0, 1)[::EVERY]]
+        traces.append(_broken("grid", np.concatenate(both), f"@{twin}", 1.5, on))
         x, y = panel.tokens.T
         traces.append(plot.dots(panel.title, x, y, corner, **words, **on))
-        both = np.concatenate([panel.points.reshape(-1, 2), panel.tokens])
-        low, high = both.min(axis=0), both.max(axis=0)
-        room = 0.07 * (high - low) + 1e-9
-        reach = np.stack([low - room, high + 1.6 * room], axis=1).tolist()
+        x, y = (_range(panel.points[..., k], panel.tokens[:, k]) for k in (0, 1))
         across, up = panel.names
         axes[f"xaxis{number}"] = plot.bare_axis(
-            across, anchor=f"y{number}", range=reach[0], domain=[left, left + width], nticks=5
+            across, anchor=f"y{number}", range=x, domain=[left, left + width], nticks=5
         )
-        axes[f"yaxis{number}"] = plot.bare_axis(up, anchor=f"x{number}", range=reach[1], nticks=6)
+        axes[f"yaxis{number}"] = plot.bare_axis(up, anchor=f"x{number}", range=y, nticks=6)
         axes[f"yaxis{number}"]["title"]["standoff"] = 4
         titles.append(plot.panel_title(panel.title, left))
     return plot.figure(
@@ -262,6 +259,12 @@ def _broken(name: str, lines: Array, colour: str, width: float, on: dict[str, st
     x, y, line = path[:, 0], path[:, 1], {"color": colour, "width": width}
     quiet = {"hoverinfo": "skip", "line": line, "meta": {"decoration": name != "grid"}}
     return {"type": "scatter", "mode": "lines", "name": name, "x": x, "y": y, **quiet, **on}
+
+
+def _range(values: Array, more: Array) -> list[float]:
+    low, high = float(min(values.min(), more.min())), float(max(values.max(), more.max()))
+    room = 0.07 * (high - low) + 1e-9
+    return [low - room, high + 1.6 * room]
 
 
 MANY = 60  # more lines than these would cover the plane
@@ -318,8 +321,8 @@ def chosen_corners(run: Run, values: Values) -> tuple[int, ...]:
 
 def corner_choices(run: Run, corners: tuple[int, ...]) -> Iterator[Choice]:
     """The controls for the other tokens, each of which offers what those before it leave."""
-    others = (("Second token", SECOND), ("Third token", THIRD))
-    for at, (label, setting) in list(enumerate(others, 1))[: len(corners) - 1]:
+    others = (("Second token", SECOND), ("Third token", THIRD))[: len(corners) - 1]
+    for at, (label, setting) in enumerate(others, 1):
         left = [place for place in range(len(run.labels)) if place not in corners[:at]]
         yield token_choice(label, setting, run.labels, left, corners[at])
 

@@ -131,8 +131,8 @@ TOYS = {"points": points, "curve": curve, "pairs": pairs}
 def random_layers() -> tuple[Tensor, Tensor]:
     """W₁ and b₁ of all draws."""
     generator = torch.Generator().manual_seed(SEED)
-    shape = DRAWS, WIDTHS[-1], D_MODEL
-    return first_layer(torch.rand(shape, generator=generator, dtype=torch.float64))
+    uniform = torch.rand(DRAWS, WIDTHS[-1], 2, generator=generator, dtype=torch.float64)
+    return first_layer(uniform)
 
 
 def wrong(outputs: Tensor, y: Tensor) -> Tensor:
@@ -196,7 +196,7 @@ def answers_of(run: Run) -> dict[str, Answer]:
 def the_points(run: Run, answer: Answer, place: int) -> Cell:
     """Two classes, and the boundary that a linear read-out of the hidden layer draws."""
     grid = square_grid(GRID)
-    side = grid[:GRID, 0].numpy()
+    side = grid[:GRID, 0].numpy()  # of the lowest row
     x, first = answer.toy.x.numpy(), (answer.toy.y[:, 0] > 0).numpy()
     edge = {"line": {"color": "@background", "width": 1}}
 

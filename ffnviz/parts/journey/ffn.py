@@ -55,8 +55,10 @@ def _stages(run: Run, path: FfnPath, active: str, is_off: bool) -> list[Stage]:
     read = "the stream" if np.array_equal(path.input, path.stream) else "normed stream"
     above = f"{int((path.pre_activation > 0).sum()):,} above 0"
     # What the block still does to the new stream: in most networks, nothing.
-    steps = [f"+ {run.card.also_adds}" if run.card.also_adds else "", "scaled" * run.card.scales]
-    behind = ", ".join(filter(None, steps))
+    steps = [f"+ {run.card.also_adds}"] if run.card.also_adds else []
+    if run.card.scales:
+        steps.append("scaled")
+    behind = f"then {', '.join(steps)}" if steps else ""
 
     def stream(name: str, title: str, values: Vector, scale: str, note: str = "") -> Stage:
         return Stage(name, title, d_model, note, values, neurons=False, scale=scale)
@@ -79,7 +81,7 @@ def _stages(run: Run, path: FfnPath, active: str, is_off: bool) -> list[Stage]:
         hidden("hidden", "bent" if path.gate is None else "product", active, path.hidden),
         stream("out", "made narrow", path.output, "stream"),
         stream("stream", "stream", path.stream, "stream"),
-        stream("total", "new stream", total, "stream", f"then {behind}" if behind else ""),
+        stream("total", "new stream", total, "stream", behind),
     ]
 
 

@@ -152,10 +152,11 @@ def curves_figure(zoo: Zoo) -> Figure:
     right = {"xaxis": "x2", "yaxis": "y2", "showlegend": False}
     for each in zoo.curves:
         label, (colour, dash) = ACTIVATIONS[each.name].label, ACTIVATIONS[each.name].line
-        own: plot.Options = {"legendgroup": label}
-        traces.append(plot.line_trace(label, zoo.x, each.value, colour, 3, dash, **own))
-        own |= right
-        traces.append(plot.line_trace(f"{label}, slope", zoo.x, each.slope, colour, 3, dash, **own))
+        traces.append(plot.line_trace(label, zoo.x, each.value, colour, 3, dash, legendgroup=label))
+        of_slope: plot.Options = {"legendgroup": label, **right}
+        traces.append(
+            plot.line_trace(f"{label}, slope", zoo.x, each.slope, colour, 3, dash, **of_slope)
+        )
     at, least = zoo.minimum
     least_at = f"GELU's minimum<br>{least:.4f} at {at:.4f}".replace("-", "−")
     arrow = {"ax": -60, "ay": -70, "showarrow": True, "arrowcolor": "@text", "font": {"size": 16}}

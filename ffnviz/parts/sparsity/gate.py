@@ -41,7 +41,7 @@ class Gate:
 
 @dataclass(frozen=True)
 class GatedToken:
-    """One token's FFN output with the mean of so many draws of random gates as DRAWS says."""
+    """One token's FFN output with random gates, averaged over each of DRAWS, against GELU's."""
 
     errors: Array  # ‖output − exact‖ / ‖exact‖ for each number, (k,)
     expected: Array  # the root mean square of this error in expectation, (k,)

@@ -74,9 +74,8 @@ def curve(run: Run, width: Width, place: int) -> Cell:
         f"{short(random.divergence)} nats if they are drawn at random."
     )
     widths = np.array([each.d_ff for each in width.important])
-    by_importance, at_random = (
-        np.array([each.divergence for each in cuts]) for cuts in (width.important, width.random)
-    )
+    by_importance = np.array([each.divergence for each in width.important])
+    at_random = np.array([each.divergence for each in width.random])
     series = {
         "in order of importance": (by_importance, f"@{run.card.colour}", "solid"),
         "at random": (at_random, "@muted", "dash"),
