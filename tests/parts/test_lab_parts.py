@@ -240,6 +240,8 @@ def test_who_hears_whom_at_any_length_and_depth() -> None:
         ("fit", "curve=%00", {"neurons n": 5}),
         ("hears", "n=1e9", {"tokens, at most": 8}),
         ("hears", "depth=x", {"layers": 2}),
+        ("linear", "a=0", {"factor a of f(a x) = a f(x)": 4}),
+        ("positions", "way=paint", {"What is done": 0}),
     ],
 )
 def test_a_garbled_link_opens_the_nearest(part: str, query: str, shown: dict[str, int]) -> None:

@@ -247,7 +247,7 @@ def test_it_says_how_many_are_found_again_and_up_to_where_outputs_are_exact() ->
 
 @pytest.fixture(scope="module")
 def packed() -> Packed:
-    return pack(None, lambda _: None, steps=600)
+    return pack(lambda _: None, steps=600)
 
 
 def test_rare_features_share_dimensions_on_the_corners_of_a_pentagon(packed: Packed) -> None:

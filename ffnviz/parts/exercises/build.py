@@ -137,8 +137,8 @@ def run_lines(lines: Mapping[str, Line], order: Sequence[str], x: Tensor) -> lis
             results.append(LineResult(name, None, str(error)))
             return results + [LineResult(later, None) for later in order[place + 1 :]]
         variables |= written
-        *_, value = written.values()
-        results.append(LineResult(name, value))
+        last = list(written)[-1]  # v, if a line writes q, k and v
+        results.append(LineResult(name, written[last]))
     return results
 
 
@@ -211,15 +211,22 @@ TELLS = {  # what that number shows
     "second": "what the FFN writes reaches no further below zero than phi(y)",
     "dropout": "two runs on one sentence differ",
 }
-BUGS = {name: Bug(name, *seen, TELLS[name]) for name, seen in SEEN.items()}
+BUGS = {
+    name: Bug(name, title, line, column, TELLS[name])
+    for name, (title, line, column) in SEEN.items()
+}
 
 
 def planted(case: Case, right: Lines) -> dict[str, Lines]:
     """For each bug the lines that run in place of the right ones."""
-    block, ffn, phi = case.block, case.block.ffn, case.block.ffn.activation.function
-    mask, d_model = allowed(case.n_tokens, block.attention.causal), ffn.expand.in_features
-    join, rate = block.attention.project_out, ffn.dropout.p or DROPPED
+    attention, ffn, norm = case.block.attention, case.block.ffn, case.block.ffn_norm
+    phi, d_model = ffn.activation.function, ffn.expand.in_features
+    mask = allowed(case.n_tokens, attention.causal)
+    rate = ffn.dropout.p or DROPPED
     generator = torch.Generator().manual_seed(case.seed)
+
+    def untransposed(given: Variables) -> dict[str, Tensor]:
+        return {"y": attention.project_out(given["y"].reshape(given["x"].shape))}
 
     def dropped(given: Variables) -> dict[str, Tensor]:
         hidden = right["k"](given)["y"]
@@ -234,9 +241,9 @@ def planted(case: Case, right: Lines) -> dict[str, Lines]:
         },
         "norm": {
             "i": lambda given: {"y": given["x"]},
-            "m": lambda given: {"x": block.ffn_norm(given["x"] + given["y"])},
+            "m": lambda given: {"x": norm(given["x"] + given["y"])},
         },
-        "transpose": {"g": lambda given: {"y": join(given["y"].reshape(given["x"].shape))}},
+        "transpose": {"g": untransposed},
         "shared": lines_of(case.other, case.n_tokens),
         "bias": {"j": lambda given: {"y": ffn.expand(given["y"]) + ffn.expand.bias}},
         # The softmax of a column of −∞ alone is NaN; libraries make it 0.
@@ -336,11 +343,14 @@ def building(run: Run, values: Values) -> Sheet:
             off = off_by(each.value, goal, len(x))
             shape = _value(shaped(each.value.shape), shaped(goal.shape))
             made = [shape, Value(_short(off), "0" if off else "")]
-        code, fault = code_of(run, each.name), each.fault if begun else ""
-        shown.append(ProgramLine(each.name, code, made, fault))
+        fault = each.fault if begun else ""
+        shown.append(ProgramLine(each.name, code_of(run, each.name), made, fault))
     head = Head(_built(ran, real[RIGHT[-1]], len(x)) if begun else TO_DO, "build", run.card.colour)
-    columns = ("shape", "off by")
-    program = program_cell("program", head, columns, shown, lambda n: set_to(ORDER, "".join(n)))
+
+    def order_by(names: list[str]) -> Set:
+        return set_to(ORDER, "".join(names))
+
+    program = program_cell("program", head, ("shape", "off by"), shown, order_by)
     mix = Button("Mix the lines", set_to(ORDER, None))
     return Sheet([row(program)], [TASK, mix, Button("Show the right order", set_to(ORDER, RIGHT))])
 

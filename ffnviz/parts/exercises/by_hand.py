@@ -179,42 +179,54 @@ def backward(ffn: SmallFfn) -> Backward:
 
 def blanks_back(exercise: Backward) -> list[Blank]:
     """The numbers to fill in: ∂L/∂y, ∂L/∂h and ∂L/∂z as dy, dh and dz, and dW₁'s first row."""
-    ffn, blanks = exercise.ffn, list[Blank]()
-    reads: tuple[tuple[int, float], ...]
-    for k, sign in enumerate(SIGNS[:D_MODEL]):
-        y, t = int(ffn.y[k]), int(exercise.target[k])
-        swapped = f"Sign: it is y{sign} − t{sign}, not the other way round."
-        added = f"Sign: t{sign} is taken away, not added."
-        slips = [Slip("sign", t - y, swapped), Slip("sign", y + t, added)]
-        blanks.append(Blank(f"dy{sign}", y - t, tuple(slips), uses=((Y, None, k), (T, None, k))))
-    for j, sign in enumerate(SIGNS):
-        weights, right, other = ffn.w2[j], int(exercise.at_h[j]), (j + 1) % D_FF
-        slips = by_hand.sign_slips(by_hand.pairs(exercise.at_y, weights), right)
-        message = f"Row: h{sign} reaches y by row {j + 1} of W₂, not row {other + 1}."
-        slips.append(Slip("row", int(exercise.at_h[other]), message))
-        reads = tuple((k, float(weights[k])) for k in range(D_MODEL))
-        blanks.append(Blank(f"dh{sign}", right, tuple(slips), reads=reads, uses=((W2, j, None),)))
-    for j, sign in enumerate(SIGNS):
-        right, wrong, reads = int(exercise.at_z[j]), int(exercise.at_h[j]), ()
-        message = f"φ: z{sign} is below 0, where ReLU is flat: nothing comes through."
-        if ffn.z[j] > 0:
-            wrong, reads = 0, ((D_MODEL + j, 1.0),)
-            message = f"φ: z{sign} is above 0, where ReLU has the slope 1: all comes through."
-        slip = Slip("φ", wrong, message)
-        blanks.append(Blank(f"dz{sign}", right, (slip,), reads=reads, uses=((Z, None, j),)))
-    first, second = map(int, ffn.x)
-    for j, sign in enumerate(SIGNS):
-        at_z, reads = int(exercise.at_z[j]), ((D_MODEL + D_FF + j, float(first)),)
-        row_of_x = "Row: the first row of W₁ is multiplied by x₁, not by x₂."
-        product = f"Sign: {written(first)} · {by_hand.bracketed(at_z)}."
-        slips = [
-            Slip("column", second * at_z, row_of_x),
-            Slip("sign", -first * at_z, product),
-            Slip("terms", at_z, "The gradient of z must still be multiplied by x₁."),
-        ]
-        uses = ((X, None, 0),)
-        blanks.append(Blank(f"dw₁{sign}", first * at_z, tuple(slips), reads=reads, uses=uses))
-    return list(map(by_hand.distinct, blanks))
+    at_y = [_at_y(exercise, k) for k in range(D_MODEL)]
+    at_h = [_at_h(exercise, j) for j in range(D_FF)]
+    at_z = [_at_z(exercise, j) for j in range(D_FF)]
+    at_w1 = [_at_w1(exercise, j) for j in range(D_FF)]
+    return [by_hand.distinct(blank) for blank in (*at_y, *at_h, *at_z, *at_w1)]
+
+
+def _at_y(exercise: Backward, k: int) -> Blank:
+    y, t = int(exercise.ffn.y[k]), int(exercise.target[k])
+    slips = (
+        Slip("sign", t - y, f"Sign: it is y{SIGNS[k]} − t{SIGNS[k]}, not the other way round."),
+        Slip("sign", y + t, f"Sign: t{SIGNS[k]} is taken away, not added."),
+    )
+    return Blank(f"dy{SIGNS[k]}", y - t, slips, uses=((Y, None, k), (T, None, k)))
+
+
+def _at_h(exercise: Backward, j: int) -> Blank:
+    weights, other = exercise.ffn.w2[j], (j + 1) % D_FF
+    right = int(exercise.at_h[j])
+    slips = by_hand.sign_slips(by_hand.pairs(exercise.at_y, weights), right)
+    message = f"Row: h{SIGNS[j]} reaches y by row {j + 1} of W₂, not row {other + 1}."
+    slips.append(Slip("row", int(exercise.at_h[other]), message))
+    reads = tuple((k, float(weights[k])) for k in range(D_MODEL))
+    return Blank(f"dh{SIGNS[j]}", right, tuple(slips), reads=reads, uses=((W2, j, None),))
+
+
+def _at_z(exercise: Backward, j: int) -> Blank:
+    z, wrong = f"z{SIGNS[j]}", int(exercise.at_h[j])
+    reads: tuple[tuple[int, float], ...] = ()
+    message = f"φ: {z} is below 0, where ReLU is flat: nothing comes through."
+    if exercise.ffn.z[j] > 0:
+        wrong, reads = 0, ((D_MODEL + j, 1.0),)
+        message = f"φ: {z} is above 0, where ReLU has the slope 1: all comes through."
+    slips, uses = (Slip("φ", wrong, message),), ((Z, None, j),)
+    return Blank(f"d{z}", int(exercise.at_z[j]), slips, reads=reads, uses=uses)
+
+
+def _at_w1(exercise: Backward, j: int) -> Blank:
+    first, other = map(int, exercise.ffn.x)
+    gradient, z = int(exercise.at_z[j]), D_MODEL + D_FF + j
+    row_of_x = "Row: the first row of W₁ is multiplied by x₁, not by x₂."
+    slips = (
+        Slip("column", other * gradient, row_of_x),
+        Slip("sign", -first * gradient, f"Sign: {written(first)} · {by_hand.bracketed(gradient)}."),
+        Slip("terms", gradient, "The gradient of z must still be multiplied by x₁."),
+    )
+    reads, uses = ((z, float(first)),), ((X, None, 0),)
+    return Blank(f"dw₁{SIGNS[j]}", first * gradient, slips, reads=reads, uses=uses)
 
 
 TASK = choice_setting(
@@ -253,10 +265,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         return Sheet([row(of_a_neuron(run, values))], [TASK, *which_neuron(run)])
     if values[TASK] == "back":
         return Sheet([row(one_step_back(values))], [TASK, SEED])
-    ffn, first, n = small_ffn(values[SEED]), values[SEED], values[SHEETS]
-    sentence = f"Exercise {number(str(first))}: d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."
-    head, name = Head(sentence, "by-hand", "relu"), name_of("numbers", first)
-    cell = _to_fill_in(head, name, steps_of(ffn), values, another_seed(values))
+    first, n = values[SEED], values[SHEETS]
     seeds = range(first, first + n)
     named = f"{first}" if n == 1 else f"{first}-{first + n - 1}"
     controls: list[Control] = [
@@ -266,7 +275,18 @@ def sheet(run: Run, values: Values) -> Sheet:
         Download("Worksheet (A4)", f"ffn-by-hand-{named}.html", "text/html", worksheets(seeds)),
         Download("Solutions", f"ffn-by-hand-{named}-solutions.html", "text/html", solutions(seeds)),
     ]
-    return Sheet([row(cell)], controls)
+    return Sheet([row(of_small_numbers(values))], controls)
+
+
+def of_small_numbers(values: Values) -> Cell:
+    """d_model 2, d_ff 3, and whole numbers that follow from the seed."""
+    ffn = small_ffn(values[SEED])
+    sentence = (
+        f"Exercise {number(str(ffn.seed))}: d_model 2, d_ff 3, φ is ReLU. Fill in z, h and y."
+    )
+    head = Head(sentence, "by-hand", "relu")
+    name = name_of("numbers", ffn.seed)
+    return _to_fill_in(head, name, steps_of(ffn), values, another_seed(values))
 
 
 def steps_of(ffn: SmallFfn) -> list[Step]:

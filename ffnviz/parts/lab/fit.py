@@ -120,9 +120,16 @@ def sheet(run: Run, values: Values) -> Sheet:
     place = nearest(WIDTHS, values[UNITS])
     canvas = []
     if name == DRAWN:
-        how, colour = "Draw over it, or move its points with the arrow keys", run.card.colour
-        drawn = drawing_cell(how, curve, colour, "lab-drawing", lambda c: set_to(CURVE, tuple(c)))
-        canvas.append(drawn)
+        how = "Draw over it, or move its points with the arrow keys"
+        canvas.append(
+            drawing_cell(
+                how,
+                curve,
+                run.card.colour,
+                "lab-drawing",
+                lambda new: set_to(CURVE, tuple(new)),
+            )
+        )
 
     def after(measured: Measured[Approximation]) -> list[Row]:
         result = measured.result

@@ -122,13 +122,13 @@ def the_changes(run: Run, walked: Way, place: Place, ends: tuple[str, str], shar
     whole = _curve("‖J − J₀‖ / ‖J₀‖", walked.shares, walked.distance, colour, xaxis="x", yaxis="y")
     near = _curve("off by, in % of the output", place.shares, off, "@text", xaxis="x2", yaxis="y2")
     here = float(np.interp(share, walked.shares, walked.distance))
-    nearest = [100 * float(place.shares[0]), 100 * float(place.shares[-1])]
+    reach = [100 * float(place.shares[0]), 100 * float(place.shares[-1])]
     upward = {"rangemode": "tozero", "nticks": 4}
     figure = plot.figure(
         [whole, plot.ring("here", [100 * share], [here], colour), near],
         _way(ends, anchor="y"),
         plot.axis("", domain=[0.6, 0.94], **upward),
-        xaxis2=plot.axis("% of the way, close to the place", anchor="y2", range=nearest, nticks=5),
+        xaxis2=plot.axis("% of the way, close to the place", anchor="y2", range=reach, nticks=5),
         yaxis2=plot.axis("% of output", domain=[0, 0.34], anchor="x2", **upward),
         annotations=[
             plot.panel_title("all the way: ‖J − J₀‖ / ‖J₀‖", 0, 0.95),

@@ -262,19 +262,25 @@ def two_maps(run: Run, positions: Positions, way: str) -> Cell:
 
 def _sentence(positions: Positions, way: str) -> Sentence:
     begin, between, end = SENTENCES[way]
-    moved = _amount(positions.ffn, way)
-    if way == "change":
+    by_number = way == "change"
+    amount = _others if by_number else _most
+    moved = amount(positions.ffn)
+    if by_number:
         moved = f"{moved} output{'s' * (moved != '1')} of other tokens"
     if positions.attention is None:
         return f"{begin}{number(moved)}."
-    return f"{begin}{number(moved)}{between}{_amount(positions.attention, way)}{end}"
+    return f"{begin}{number(moved)}{between}{amount(positions.attention)}{end}"
 
 
-def _amount(moved: Array, way: str) -> str:
-    """How many outputs of tokens that were not changed move; else how far any moves at most."""
-    if way == "change":
-        return str((moved > 0).sum() - (moved.diagonal() > 0).sum())
+def _others(moved: Array) -> str:
+    """How many outputs of other tokens than the changed one move."""
+    return str((moved > 0).sum() - (moved.diagonal() > 0).sum())
+
+
+def _most(moved: Array) -> str:
+    """How far an output moves at most."""
     largest = float(moved[moved == moved].max(initial=0))
     if largest == 0:
         return "exactly 0"
-    return f"up to {percent(largest) if largest > 1e-4 else f'{short(largest, 1)} of its length'}"
+    text = percent(largest) if largest > 1e-4 else f"{short(largest, 1)} of its length"
+    return f"up to {text}"

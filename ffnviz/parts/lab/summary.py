@@ -27,9 +27,11 @@ ROW, GAP = 17, 3
 
 
 def picture(bars: Bars) -> str:
-    """Shares from 0 to 1 as a figure; the longest bar fills its width."""
+    """Shares from 0 to 1, in a colour as CSS has it; the longest bar fills the figure's width."""
     largest = max(float(bars.values.max(initial=0)), 1e-9)
-    room, text, rows = WIDTH - NAMES - VALUES, f'font-size="12.5" fill="{LIGHT.text}"', ""
+    room = WIDTH - NAMES - VALUES
+    text = f'font-size="12.5" fill="{LIGHT.text}"'
+    rows = ""
     for place, (name, share) in enumerate(zip(bars.names, bars.values, strict=True)):
         top, length = place * ROW, max(1.0, room * float(share) / largest)
         line = top + ROW - 5

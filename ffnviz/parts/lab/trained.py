@@ -17,7 +17,8 @@ def sheet(run: Run, _: Values) -> Sheet:
     shown = [each for each in trained.answered if each.pairs is not None]
     leading = next((each for each in shown if each.question.variant == LEADS), shown[0])
     label = "Without FFNs" if leading.question.variant == LEADS else leading.question.name
-    under, n, done = EACH, len(trained.answered), sum(each.complete for each in shown)
+    n, done = len(trained.answered), sum(each.complete for each in shown)
+    under = EACH
     if done < n:
         have = "has all its seeds" if done == 1 else "have all their seeds"
         under += f". {number(f'{done} of {n}')} planned comparisons {have}."

@@ -72,7 +72,7 @@ def sheet(run: Run, values: Values) -> Sheet:
         course = measured.result
         waits = "Place your bet first." if values[BET] == "open" else ""
         file = "learned-networks.zip"
-        controls = row(moments.bar(NAME, course, values, "Train both", file, waits))
+        controls = row(moments.bar(NAME, course, values, "Train both", file=file, waits_for=waits))
         top = [controls] if course.recorded else [row(placed(course, values)), controls]
         if course.status is Status.NEW and not course.moments:
             return [*top, row(invitation(name))]

@@ -50,7 +50,7 @@ class Course:
     networks: tuple[str, ...] = ()  # the names of the variants that are trained; empty before
 
 
-def looks(course: Course) -> list[Moment]:
+def evaluated(course: Course) -> list[Moment]:
     """The moments at which the networks were evaluated."""
     return [moment for moment in course.moments if moment[0].hidden is not None]
 
@@ -58,18 +58,18 @@ def looks(course: Course) -> list[Moment]:
 def curves(
     course: Course,
     at: int,  # the moment to mark
-    series: Lines,  # a value a look
-    largest: float,  # value that there is room for
+    series: Lines,  # a value at each moment at which the networks were evaluated
+    largest: float,  # the largest value that there is room for
     title: str,
     base: tuple[str, float] | None = None,  # name and height of a level line
 ) -> Figure:
     """Lines over the steps; the axes have their whole reach from the first moment on."""
-    steps = np.array([moment[0].step for moment in looks(course)])
+    steps = np.array([moment[0].step for moment in evaluated(course)])
     hover = "%{y:.3g} after %{x} steps<extra>%{fullData.name}</extra>"
     dots = 0 if len(steps) > 1 else 12
-    drawn: Options = {"dots": dots, "cliponaxis": False, "hovertemplate": hover}
+    looks: Options = {"dots": dots, "cliponaxis": False, "hovertemplate": hover}
     traces = [
-        line_trace(name, steps, values, colour, 3, dash, **drawn)
+        line_trace(name, steps, values, colour, 3, dash, **looks)
         for name, (values, colour, dash) in series.items()
     ]
     if base is not None:
@@ -91,14 +91,18 @@ def curves(
 
 
 def loss_curves(course: Course, at: int, networks: list[tuple[str, str]]) -> Figure:
-    """The loss on sentences that are not trained on; of each network its name and colour."""
+    """The loss on sentences that are not trained on, a line a network, with a moment marked.
+
+    `networks` has the name and the colour of each.
+    """
     series = {}
     for place, (name, colour) in enumerate(networks):
-        losses = np.array([moment[place].held_out.loss for moment in looks(course)])
+        losses = np.array([moment[place].held_out.loss for moment in evaluated(course)])
         series[name] = (losses, colour, "dot" if place else "solid")
     first = max(record.held_out.loss for record in course.moments[0])
+    largest = 1.4 * first  # the legend has the room above
     base = ("guessing by frequency", course.reading.guessing.loss)
-    return curves(course, at, series, 1.4 * first, "loss, nats", base)  # the legend is above
+    return curves(course, at, series, largest, "loss, nats", base)
 
 
 AT = count_setting("learn_at", -1, -1, 10_000)  # the place of a moment; -1: the last
@@ -134,7 +138,7 @@ def chosen(course: Course, values: Values) -> int:
 
 
 def bar(
-    name: str, course: Course, values: Values, label: str, file: str, waits_for: str = ""
+    name: str, course: Course, values: Values, label: str, *, file: str, waits_for: str = ""
 ) -> Cell:
     """The buttons and the slider of a training.
 

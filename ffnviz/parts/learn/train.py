@@ -40,7 +40,7 @@ def sheet(run: Run, values: Values) -> Sheet:
 
     def after(measured: Measured[Course]) -> list[Row]:
         course = measured.result
-        top = row(moments.bar(NAME, course, values, "Train", "learned-network.zip"))
+        top = row(moments.bar(NAME, course, values, "Train", file="learned-network.zip"))
         if not course.moments:
             says = Soon("learn-words", "What it says for the hidden word", 100)
             guesses = Soon("learn-loss", "How well it guesses words it has not seen", 100)
@@ -99,6 +99,7 @@ def loss(course: Course, at: int) -> Cell:
 
 def sparsity(course: Course, at: int) -> Cell:
     """The share of active neurons in each block."""
+    evaluated = [moment[0] for moment in moments.evaluated(course)]
     record = course.moments[at][0]
     blocks, d_ff = record.held_out.blocks, VARIANTS[record.name].d_ff
     dead = sum(round(block.dead * d_ff) for block in blocks)
@@ -108,9 +109,7 @@ def sparsity(course: Course, at: int) -> Cell:
     )
     series = {}
     for place in range(len(blocks)):
-        active = np.array(
-            [100 * look[0].held_out.blocks[place].active for look in moments.looks(course)]
-        )
+        active = np.array([100 * each.held_out.blocks[place].active for each in evaluated])
         series[f"block {place + 1}"] = (active, "@relu", "solid" if place else "dot")
     figure = moments.curves(course, at, series, 60.0, "above zero, %")
     alt = "The share of activations above zero in each block, step after step."

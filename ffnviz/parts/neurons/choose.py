@@ -143,9 +143,10 @@ def index_with_notes(run: Run) -> IndexAtHand:
             f"This index has block{'s' * (len(numbers) > 1)} {in_words(numbers)} of "
             f"{sizes.n_blocks}; block {block + 1} is not in it."
         )
-        before, after = [n for n in numbers if n < block], [n for n in numbers if n > block]
-        cell = text_cell("no-index", note, tone="info")
-        return IndexAtHand(None, (cell,), tuple(map(go_to_block, before[-1:] + after[:1])))
+        before = [each for each in numbers if each < block]
+        after = [each for each in numbers if each > block]
+        to_nearest = tuple(map(go_to_block, before[-1:] + after[:1]))
+        return IndexAtHand(None, (text_cell("no-index", note, tone="info"),), to_nearest)
     if not run.card.signed or index.both_sides:
         return IndexAtHand(index)
     old = (

@@ -72,8 +72,7 @@ def sheet(run: Run, values: Values) -> Sheet:
     if not in_block:
         blocks = sorted({sae.block for sae in dictionaries.values()})
         note = f"There is no feature dictionary for block {run.state.block + 1}."
-        to_those = list(map(go_to_block, blocks))
-        return Sheet([row(text_cell("no-sae", note, tone="info"))], to_those)
+        return Sheet([row(text_cell("no-sae", note, tone="info"))], list(map(go_to_block, blocks)))
     names = [sae.name for sae in in_block.values()]
     chosen = names.index(values[DICTIONARY]) if values[DICTIONARY] in names else 0
     path, sae = list(in_block.items())[chosen]
@@ -199,10 +198,17 @@ def its_examples(run: Run, path: Path, feature: int) -> Measurement[FeatureExamp
         ]
         return [passages_cell(Head(sentence, "", run.card.colour), shown, "feature-examples")]
 
-    before = [Soon("", "Its strongest examples", 160)]
-    words = "Find its strongest examples", "Reading the probe sentences …"
-    name, args = "feature examples", (str(path),)
-    return Measurement(name, setup, find_examples, after, args, before, *words, on_request=True)
+    return Measurement(
+        "feature examples",
+        setup,
+        find_examples,
+        after,
+        (str(path),),
+        [Soon("", "Its strongest examples", 160)],
+        label="Find its strongest examples",
+        doing="Reading the probe sentences …",
+        on_request=True,
+    )
 
 
 def find_examples(run: Run, progress: Progress, path: str) -> FeatureExamples:

@@ -16,6 +16,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import (
     Array,
+    Figure,
     Options,
     axis,
     bare_axis,
@@ -45,7 +46,7 @@ Packed = tuple[Array, ...]  # the trained toy's W at each of PERCENT, (DIMENSION
 
 
 def kept(weight: Array) -> NDArray[np.bool_]:
-    """Which features have a direction, (FEATURES,)."""
+    """Which features the toy with these weights keeps, (FEATURES,)."""
     are_kept: NDArray[np.bool_] = np.square(weight).sum(axis=0) > HELD
     return are_kept
 
@@ -61,10 +62,15 @@ def sheet(run: Run, values: Values) -> Sheet:
     fits = Soon("superposition-counts", "How many features fit", 500)
     soon = (points, fits)
     words = ("Measure", "Training seven toys …")
-    return Sheet([measured_row("superposition", (), pack, cards, soon, words=words, once=True)])
+    return Sheet([measured_row("superposition", (), measure, cards, soon, words=words, once=True)])
 
 
-def pack(_: Run | None, progress: Progress, steps: int = STEPS) -> Packed:
+def measure(_: Run, progress: Progress) -> Packed:
+    """Train the toy at every rarity."""
+    return pack(progress)
+
+
+def pack(progress: Progress, steps: int = STEPS) -> Packed:
     """Train INITS toys at each of PERCENT, all at once by Adam, and keep the best of each."""
     generator = torch.Generator().manual_seed(SEED)
     active = torch.tensor(PERCENT).repeat_interleave(INITS)[:, None, None] / 100
@@ -101,39 +107,49 @@ def loss_of(weight: Tensor, bias: Tensor, x: Tensor) -> Tensor:
 def the_directions(run: Run, packed: Packed, place: int) -> Cell:
     """An arrow a feature: its column of W."""
     weight = packed[place]
-    shared = weight.T @ weight  # of one active feature, what shows in another's output
+    # How much of one active feature shows in another's output, but for the bias.
+    shared = weight.T @ weight
     np.fill_diagonal(shared, 0)
-    n = number(str(kept(weight).sum()))
+    n_kept = int(kept(weight).sum())
     sentence = (
-        f"Features that are active {PERCENT[place]}% of the time: {n} of {FEATURES} share "
-        f"{DIMENSIONS} dimensions."
+        f"Features that are active {PERCENT[place]}% of the time: {number(str(n_kept))} of "
+        f"{FEATURES} share {DIMENSIONS} dimensions."
     )
     under = (
         f"A feature leaks into another by up to {float(shared.max()):.2f} of its own size; a bias "
         "below 0 and ReLU cut that off. A toy: it has nothing to do with your sentence."
     )
-    # The columns of W from the origin; those that are not kept are grey.
+    head = Head(sentence, "superposition", run.card.colour, under=under)
+    alt = "The direction of each feature in the plane of the two dimensions."
+    return chart_cell(head, arrows(weight, f"@{run.card.colour}"), alt, height=500)
+
+
+def arrows(weight: Array, colour: str) -> Figure:
+    """The columns of W from the origin; those that are not kept are grey."""
+    are_kept = kept(weight)
     reach = 1.25 * max(1.0, float(np.abs(weight).max()))
-    traces, colours = [], []
+    traces = []
     for at, (x, y) in enumerate(weight.T):
-        is_kept = kept(weight)[at]
-        colours.append(f"@{run.card.colour}" if is_kept else "@muted")
-        hover = f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>"
-        looks: Options = {"showlegend": False, "hovertemplate": hover}
-        ends, width = (np.array([0, x]), np.array([0, y])), 4 if is_kept else 2
-        traces.append(line_trace(f"feature {at + 1}", *ends, colours[at], width, **looks))
-    looks = {"textfont": {"size": 16, "color": "@background"}, "hoverinfo": "skip"}
+        traces.append(
+            line_trace(
+                f"feature {at + 1}",
+                np.array([0, x]),
+                np.array([0, y]),
+                colour if are_kept[at] else "@muted",
+                4 if are_kept[at] else 2,
+                showlegend=False,
+                hovertemplate=f"feature {at + 1}: (%{{x:.2f}}, %{{y:.2f}})<extra></extra>",
+            )
+        )
+    ends = {"size": 28, "color": [colour if each else "@muted" for each in are_kept]}
+    looks: Options = {"textfont": {"size": 16, "color": "@background"}, "hoverinfo": "skip"}
     looks |= {"text": [f"<b>{at + 1}</b>" for at in range(FEATURES)], "mode": "markers+text"}
-    tips = {"size": 28, "color": colours}
-    drawn = figure(
-        [*traces, dots("features", weight[0], weight[1], tips, showlegend=False, **looks)],
+    return figure(
+        [*traces, dots("features", weight[0], weight[1], ends, showlegend=False, **looks)],
         bare_axis("first dimension", range=[-reach, reach], constrain="domain"),
         bare_axis("second dimension", range=[-reach, reach], scaleanchor="x", constrain="domain"),
         margin={"l": 60, "r": 12, "t": 12, "b": 52},
     )
-    head = Head(sentence, "superposition", run.card.colour, under=under)
-    alt = "The direction of each feature in the plane of the two dimensions."
-    return chart_cell(head, drawn, alt, height=500)
 
 
 def the_counts(run: Run, packed: Packed, place: int) -> Cell:

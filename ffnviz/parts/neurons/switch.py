@@ -143,9 +143,18 @@ def on_probes(run: Run, edits: Sequence[Edit]) -> Measurement[ProbeLoss]:
         )
         return [text_cell("probes-loss", sentence)]
 
-    before = [Soon("changes", "How much worse the network then guesses hidden words", 70)]
-    words, args = ("Try it on 2,000 hidden words", "Guessing hidden words …"), (tuple(edits),)
-    return Measurement("probes", setup, loss, after, args, before, *words, on_request=True)
+    soon = Soon("changes", "How much worse the network then guesses hidden words", 70)
+    return Measurement(
+        "probes",
+        setup,
+        loss,
+        after,
+        (tuple(edits),),
+        [soon],
+        label="Try it on 2,000 hidden words",
+        doing="Guessing hidden words …",
+        on_request=True,
+    )
 
 
 def loss(run: Run, progress: Progress, edits: Sequence[Edit]) -> ProbeLoss:
@@ -162,10 +171,7 @@ def before_and_after(
     """The ten likeliest words, plain and edited."""
     after = predict(run.model, edited, run.place)
     then = float(edited.logits_at(run.place).softmax(dim=-1)[int(plain.ids[0])])
-    n, edit = sum(map(len, neurons.values())), edits[0]
-    done = f"fixed to {edit.value:g}" if edit.scale is None else f"multiplied by {edit.scale:g}"
-    if edit.scale == 0:
-        done = "set to zero"
+    n, done = sum(map(len, neurons.values())), _done(edits[0])
     sentence = (
         f"With {counted(n, 'neuron')} {done}, {quoted(plain.words[0])} goes from "
         f"{percent(float(plain.probabilities[0]))} to {number(percent(then))} at "
@@ -174,6 +180,12 @@ def before_and_after(
     guesses = [("as it is", plain, run.card.colour), (done, after, "muted")]
     alt = "The ten likeliest words of the network as it is and with the neurons switched."
     return guess_cell(run, sentence, "switched", guesses, alt, "switched-words")
+
+
+def _done(edit: Edit) -> str:
+    if edit.value is not None:
+        return f"fixed to {edit.value:g}"
+    return "set to zero" if edit.scale == 0 else f"multiplied by {edit.scale:g}"
 
 
 def top_neurons(run: Run, plain: Prediction, added: np.ndarray, neurons: Neurons) -> list[Cell]:

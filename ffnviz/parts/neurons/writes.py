@@ -119,15 +119,17 @@ def memories_sheet(run: Run, values: Values) -> Sheet:
     tokens, here = run.whole.tokens, run.place
     attention = attention_memory(run.model, run.whole, run.state.block, here)
     ffn = ffn_memory(run.model, run.whole, run.state.block, here)
-    seen = [at for at, token in enumerate(tokens) if token.end > token.start and at != here]
-    if not seen:
+    # Tokens with characters of their own in the sentence can be changed.
+    possible = [at for at, token in enumerate(tokens) if token.end > token.start and at != here]
+    if not possible:
         alone = "The sentence has one token: there is no other word to change."
         same = Changed(run.whole, here, np.zeros((0, 2), dtype=np.int64), here)
         left = the_list(run, attention, ffn, same), text_cell("alone", alone, tone="info")
         return Sheet([row(*left, widths=(1.5, 1))], [])
-    read, at = attention.written.norm(dim=-1).sum(dim=0), values[CHANGED] - 1
-    if at not in seen:  # by default the one that attention reads most
-        at = max(seen, key=lambda place: float(read[place]))
+    at = values[CHANGED] - 1
+    if at not in possible:  # by default the one that attention reads most
+        read = attention.written.norm(dim=-1).sum(dim=0)
+        at = max(possible, key=lambda place: float(read[place]))
     changed = with_another_word(run, at, values[INSTEAD])
     pictures = the_list(run, attention, ffn, changed), the_keys(run, values[INSTEAD], changed)
     others = [place for place in range(len(tokens)) if place != here]
@@ -291,7 +293,7 @@ def most_like_it(run: Run, neuron: int) -> Cell:
     )
 
 
-LATER = 12  # neurons, and blocks
+LATER = 12  # later neurons that are shown, and later blocks
 
 
 def paths_sheet(run: Run, _: Values) -> Sheet:

@@ -270,24 +270,26 @@ def measure(run: Run, progress: Progress, repeats: int) -> Iterator[Staged | Sta
 
 def bars(run: Run, result: StageTimes, under: Sentence) -> Cell:
     """A bar a stage; of a network that is not ours, a bar an FFN."""
-    whole, times, kinds = result.whole, result.times, result.kinds
+    whole = result.whole
     pass_took = (
         f"took {whole.median:.2f} ms ({whole.lower:.2f} to {whole.upper:.2f}), {whole.repeats} "
         "runs of each."
     )
-    ffns = sum(spread.median for name, spread in times.items() if kinds[name] == "FFN")
-    sentence = (
-        f"The FFNs take {number(f'{ffns:.2f} ms, {percent(ffns / result.total)}')} of the stages' "
-        f"{result.total:.2f} ms; the pass in one piece {pass_took}"
-    )
-    alt = "The median time of each stage of the pass, with quartiles."
-    if not run.card.ours:
+    if run.card.ours:
+        ffn = sum(s.median for name, s in result.times.items() if result.kinds[name] == "FFN")
+        took = f"{ffn:.2f} ms, {percent(ffn / result.total)}"
+        sentence = (
+            f"The FFNs take {number(took)} of the stages' {result.total:.2f} ms; the pass in one "
+            f"piece {pass_took}"
+        )
+        alt = "The median time of each stage of the pass, with quartiles."
+    else:
         took = f"{result.total:.2f} ms, {percent(min(1, result.total / whole.median))}"
         sentence = f"The FFNs take {number(took)} of the pass in one piece, which {pass_took}"
         alt = "The median time of each block's FFN, with quartiles."
     head = Head(sentence, "stages", run.card.colour, under=under)
-    quartiles = {name: spread.quartiles for name, spread in times.items()}
-    return chart_cell(head, figures.stages(quartiles, kinds, head.accent), alt, height=660)
+    quartiles = {name: spread.quartiles for name, spread in result.times.items()}
+    return chart_cell(head, figures.stages(quartiles, result.kinds, head.accent), alt, height=660)
 
 
 def against_limits(run: Run, result: Staged) -> Cell:
