@@ -147,21 +147,27 @@ def _rank(rows: Tensor) -> int:
     return int((torch.linalg.eigvalsh(gram) > 0).sum())
 
 
+def _stack(encoder: Encoder, x: Tensor) -> tuple[float, float]:
+    """How far all FFNs without φ are from one matrix, and how far rounding may put them."""
+    stepwise, factors = x, [x]
+    folded, bias = torch.eye(x.shape[-1], dtype=x.dtype), x.new_zeros(x.shape[-1])
+    for block in encoder.blocks:
+        ffn = block.ffn
+        stepwise = ffn.compress(ffn.expand(stepwise))
+        matrix, added = _fold(ffn)
+        folded, bias = folded @ matrix, bias @ matrix + added
+        factors += [ffn.expand.weight.mT, ffn.compress.weight.mT]
+    return float((stepwise - (x @ folded + bias)).norm()), 2 * product_bound(factors)
+
+
 @torch.no_grad()
 def passes_without(subject: Subject, folded: Folded) -> PassesWithout:
     """The folded matrix, the stack of FFNs without φ, and the passes with each taken away."""
-    ffn, x, encoder = subject.plain.ffn, subject.ffn_input, subject.own
+    ffn, x = subject.plain.ffn, subject.ffn_input
     stepwise = ffn.compress(ffn.expand(x))
     difference = float((stepwise - (x @ folded.matrix + folded.bias)).norm())
     allowed = 2 * product_bound([x, ffn.expand.weight.mT, ffn.compress.weight.mT])
-    stepwise, factors = x, [x]
-    matrix, bias = torch.eye(x.shape[-1], dtype=x.dtype), x.new_zeros(x.shape[-1])
-    for block in encoder.blocks:
-        stepwise = block.ffn.compress(block.ffn.expand(stepwise))
-        own, added = _fold(block.ffn)
-        matrix, bias = matrix @ own, bias @ own + added
-        factors += [block.ffn.expand.weight.mT, block.ffn.compress.weight.mT]
-    stacked = float((stepwise - (x @ matrix + bias)).norm())
+    encoder = subject.own
     embedding = encoder.embed(subject.trace.ids.cpu())
     straight = with_activation(replace(subject.ours, encoder=encoder), "identity").encoder
     final = {
@@ -170,7 +176,7 @@ def passes_without(subject: Subject, folded: Folded) -> PassesWithout:
         WITHOUT_FFN: _final(encoder, embedding, ffn=False),
         WITHOUT_ATTENTION: _final(encoder, embedding, attention=False),
     }
-    return PassesWithout(difference, allowed, final, stacked, 2 * product_bound(factors))
+    return PassesWithout(difference, allowed, final, *_stack(encoder, x))
 
 
 def _logits(subject: Subject, passes: PassesWithout) -> dict[str, Tensor]:

@@ -32,14 +32,17 @@ def ffn_in_double(view: FfnView) -> FeedForward:
     with torch.device("meta"), no_draws():  # the weights follow
         ffn = FeedForward(d_model, d_ff, "identity", bias=biased)
     ffn.activation = view.phi
-    weights = {"expand.weight": view.keys, "compress.weight": view.values.mT.contiguous()}
+    ffn.expand.weight = _parameter(view.keys)
+    ffn.compress.weight = _parameter(view.values.mT.contiguous())
     if biased:
-        biases = ("expand.bias", view.key_bias, d_ff), ("compress.bias", view.output_bias, d_model)
-        for name, bias, n in biases:
-            weights[name] = view.keys.new_zeros(n) if bias is None else bias
-    copies = {name: weight.detach().cpu().double().clone() for name, weight in weights.items()}
-    ffn.load_state_dict(copies, assign=True)
-    return ffn.requires_grad_(False).eval()
+        ffn.expand.bias = _parameter(view.keys.new_zeros(d_ff), view.key_bias)
+        ffn.compress.bias = _parameter(view.keys.new_zeros(d_model), view.output_bias)
+    return ffn.eval()
+
+
+def _parameter(default: Tensor, given: Tensor | None = None) -> nn.Parameter:
+    values = default if given is None else given
+    return nn.Parameter(values.detach().cpu().double().clone(), requires_grad=False)
 
 
 Module = TypeVar("Module", bound=nn.Module)

@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -142,7 +142,6 @@ def fading_findings(fadings: tuple[Fading, ...], gain: float) -> tuple[Finding, 
 
 SEED = 11
 LENGTH, LONGEST_MAP = 10, 24
-LAYERS = 9  # kinds of them
 DEPTH, DEEPEST = 3, 6
 
 
@@ -200,55 +199,72 @@ def input_influence(
     x = subject.trace.blocks[subject.block].input[:length].to("cpu", torch.float32).clone()
     # What the network made of the sentence: the decoder's memory, as many tokens as x has.
     read = subject.trace.final[: len(x)].to("cpu", torch.float32).clone()
-    maps = {}
-    for place, (name, trained, steps, layer) in enumerate(_layers(subject, x, read, depth)):
-        slope = input_slopes(layer, x, subprogress(progress, place, LAYERS + 1))
-        maps[name] = InfluenceMap(name, trained, slope, steps)
-        del layer  # before the next is made: only one at a time is held in memory
+    layers = _layers(subject, x, read, depth)
+    maps = []
+    for place, layer in enumerate(layers):
+        slope = input_slopes(layer.make(), x, subprogress(progress, place, len(layers) + 1))
+        maps.append(InfluenceMap(layer.name, layer.trained, slope, layer.steps))
     decoder = _decoder(subject, depth)
-    told = subprogress(progress, LAYERS, LAYERS + 1)
+    told = subprogress(progress, len(layers), len(layers) + 1)
     memory = shares(
         input_slopes(lambda copies: decoder(x.expand(len(copies), -1, -1), copies), read, told)
     )
+    by_name = {each.name: each for each in maps}
     fading = fade(x, gain)
-    findings = (*_findings(maps, memory, len(x), depth), *fading_findings(fading, gain))
-    return Influence(tuple(maps.values()), fading, memory, depth, gain, findings=findings)
+    findings = (*_findings(by_name, memory, len(x), depth), *fading_findings(fading, gain))
+    return Influence(tuple(maps), fading, memory, depth, gain, findings=findings)
 
 
-def _layers(
-    subject: Subject, x: Tensor, read: Tensor, depth: int
-) -> Iterator[tuple[str, bool, int, Map]]:
-    """Each layer's name, whether it is trained, its steps, and its map, (B, n, d) -> (B, n, d).
+@dataclass(frozen=True)
+class _Layer:
+    """An InfluenceMap's layer, made when it is needed, as only one at a time is held in memory."""
 
-    In this order, as the untrained ones share one generator.
-    """
+    name: str
+    trained: bool
+    steps: int
+    make: Callable[[], Map]  # gives a map (B, n, d) -> (B, n, d)
+
+
+def _layers(subject: Subject, x: Tensor, read: Tensor, depth: int) -> tuple[_Layer, ...]:
+    """All layers, to be made in this order, as the untrained ones share one generator."""
     n, d = x.shape
     encoder = subject.ours.encoder
     if subject.model.device.type != "cpu":
         encoder = copy.deepcopy(encoder).cpu()
     blocks = [encoder.blocks[(subject.block + k) % len(encoder.blocks)] for k in range(depth)]
-    causal = [(block.attention_norm, _causal(block.attention)) for block in blocks]
-    trained: dict[str, list[nn.Module]] = {
-        "FFN": [nn.Sequential(block.ffn_norm, block.ffn) for block in blocks],
-        "attention": [nn.Sequential(block.attention_norm, block.attention) for block in blocks],
-        "causal attention": [nn.Sequential(*pair) for pair in causal],
-        "encoder block": list(blocks),
-    }
-    for name, layers in trained.items():
-        yield name, True, depth, _stacked(layers)
-    decoder = _decoder(subject, depth)
-    yield "decoder block", False, depth, lambda v: decoder(v, read.expand(len(v), -1, -1))
-    del decoder
     generator = torch.Generator().manual_seed(SEED)
-    stack = f"{depth} convolution{'s' * (depth > 1)}"
-    for name, n_layers in (("convolution, width 3", 1), (stack, depth)):
+
+    def feeding() -> Map:
+        return _stacked([nn.Sequential(block.ffn_norm, block.ffn) for block in blocks])
+
+    def attention(kind: Callable[[SelfAttention], SelfAttention]) -> Map:
+        pairs = [(block.attention_norm, kind(block.attention)) for block in blocks]
+        return _stacked([nn.Sequential(*pair) for pair in pairs])
+
+    def convolving(n_layers: int = depth) -> Map:
         with draws_from(generator):
-            convolutions = [nn.Conv1d(d, d, 3, padding=1) for _ in range(n_layers)]
-        yield name, False, n_layers, _convolutions(convolutions)
-    for name, kind in ((RNN, nn.RNN), (LSTM, nn.LSTM)):
+            return _convolutions([nn.Conv1d(d, d, 3, padding=1) for _ in range(n_layers)])
+
+    def recurrent(kind: type[nn.RNN] | type[nn.LSTM]) -> Map:
         with draws_from(generator):
             layer = kind(d, d, depth, batch_first=True)
-        yield name, False, n + depth - 1, _outputs(layer)
+        return lambda v: layer(v)[0]
+
+    def decoding() -> Map:
+        decoder = _decoder(subject, depth)
+        return lambda v: decoder(v, read.expand(len(v), -1, -1))
+
+    return (
+        _Layer("FFN", True, depth, feeding),
+        _Layer("attention", True, depth, lambda: attention(lambda layer: layer)),
+        _Layer("causal attention", True, depth, lambda: attention(_causal)),
+        _Layer("encoder block", True, depth, lambda: _stacked(blocks)),
+        _Layer("decoder block", False, depth, decoding),
+        _Layer("convolution, width 3", False, 1, lambda: convolving(1)),
+        _Layer(f"{depth} convolution{'s' * (depth > 1)}", False, depth, convolving),
+        _Layer("RNN", False, n + depth - 1, lambda: recurrent(nn.RNN)),
+        _Layer("LSTM", False, n + depth - 1, lambda: recurrent(nn.LSTM)),
+    )
 
 
 def _stacked(layers: Sequence[nn.Module]) -> Map:
@@ -274,10 +290,6 @@ def _convolutions(layers: list[nn.Conv1d]) -> Map:
         return layers[-1](v.mT).mT  # type: ignore[no-any-return]
 
     return run
-
-
-def _outputs(layer: nn.Module) -> Map:
-    return lambda v: layer(v)[0]
 
 
 def _decoder(subject: Subject, depth: int) -> Callable[[Tensor, Tensor], Tensor]:

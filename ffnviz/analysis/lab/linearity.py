@@ -79,18 +79,22 @@ def _try_all(subject: Subject) -> dict[str, Additivity]:
         "FFN without φ": (lambda v: ffn.compress(ffn.expand(v)), x),
     }
     if subject.model.card.ours:
-        block, z = subject.plain, subject.attention_input
-        record = subject.trace.blocks[subject.block]
-        y, stream = (each[: len(x)].cpu().double() for each in (record.input, record.middle))
-        maps |= {
-            "attention": (lambda v: block.attention(v).output, z),
-            SHARES_HELD: (frozen_attention(block.attention, z), z),
-            BEFORE: (lambda v: block.ffn_reads(block.add_attention(v, block.attend(v).output)), y),
-            HELD: (frozen_before(block, y), y),
-            "LayerNorm": (block.ffn_norm, stream),
-            DIVISOR_HELD: (frozen_norm(block.ffn_norm, stream), stream),
-        }
+        maps |= _of_our_block(subject, len(x))
     return {name: try_additivity(f, each) for name, (f, each) in maps.items()}
+
+
+def _of_our_block(subject: Subject, n: int) -> dict[str, tuple[Map, Tensor]]:
+    block, z = subject.plain, subject.attention_input
+    record = subject.trace.blocks[subject.block]
+    x, stream = (each[:n].cpu().double() for each in (record.input, record.middle))
+    return {
+        "attention": (lambda v: block.attention(v).output, z),
+        SHARES_HELD: (frozen_attention(block.attention, z), z),
+        BEFORE: (lambda v: block.ffn_reads(block.add_attention(v, block.attend(v).output)), x),
+        HELD: (frozen_before(block, x), x),
+        "LayerNorm": (block.ffn_norm, stream),
+        DIVISOR_HELD: (frozen_norm(block.ffn_norm, stream), stream),
+    }
 
 
 def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
@@ -142,18 +146,12 @@ def _findings(tried: dict[str, Tried]) -> tuple[Finding, ...]:
 
 
 def try_map(name: str, additivity: Additivity, factor: float, inner: int) -> Tried:
-    """One map's two tests; `inner` is the number of terms in its sums.
-
-    What rounding may make of either on a linear f, as a share of ‖f(x)‖ + ‖f(y)‖: each value of f
-    is off by at most γ of all inner dimensions times the sum of its products' magnitudes. That this
-    sum is at most √d_ff·√d_model times the value itself is an assumption, which holds where signs
-    are nearly random. Four values enter a test; the largest of them is `reach` times as long.
-    """
+    """One map's two tests; `inner` is the number of terms in its sums."""
     at_multiple, of_x = additivity.f(factor * additivity.x), additivity.at_x - additivity.at_zero
     off = (at_multiple - additivity.at_zero - factor * of_x).norm()
     scaling = float(off / (abs(factor) * of_x.norm()))
-    reach = max(additivity.largest, float(at_multiple.norm())) / additivity.size
-    allowed = 4 * gamma(inner, of_x.dtype) * inner * max(1.0, reach)
+    largest = max(additivity.largest, float(at_multiple.norm()))
+    allowed = _rounding(largest / additivity.size, inner, of_x.dtype)
     return Tried(name, additivity.off, scaling, allowed)
 
 
@@ -168,6 +166,17 @@ def try_additivity(f: Map, x: Tensor) -> Additivity:
     off = float((of_sum - of_x - of_y).norm()) / size
     largest = max(float(value.norm()) for value in values)
     return Additivity(f, x, values[0], values[1], off, size, largest)
+
+
+def _rounding(reach: float, inner: int, dtype: torch.dtype) -> float:
+    """What rounding may make of the tests on a linear f, as a share of ‖f(x)‖ + ‖f(y)‖.
+
+    Each value of f is off by at most γ of all inner dimensions times the sum of its products'
+    magnitudes. That this sum is at most √d_ff·√d_model times the value itself is an assumption,
+    which holds where signs are nearly random. Four values enter a test; the largest of them is
+    `reach` times as long as that.
+    """
+    return 4 * gamma(inner, dtype) * inner * max(1.0, reach)
 
 
 def frozen_attention(attention: SelfAttention, x: Tensor) -> Map:

@@ -1,4 +1,4 @@
-"""Position-wise: whether tokens hear each other, shared weights, and the FFN as a convolution."""
+"""Position-wise: whether tokens change each other, shared weights, the FFN as a convolution."""
 
 from dataclasses import dataclass
 

@@ -1,7 +1,7 @@
 """The activation functions: curves, slopes, GELU's minimum, and gates at equal parameters."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -92,7 +92,7 @@ CLAIMS: list[Callable[[Subject, Zoo], Finding]] = []
 
 
 def claim(function: Callable[[Subject, Zoo], Finding]) -> Callable[[Subject, Zoo], Finding]:
-    """Add a finding to those of `visit_zoo`: from what is tested and its result."""
+    """Register a claim: `visit_zoo` adds its finding, of the subject and the result, to its own."""
     CLAIMS.append(function)
     return function
 
@@ -109,19 +109,8 @@ def visit_zoo(subject: Subject) -> Zoo:
     axis = torch.linspace(-REACH, REACH, 81, dtype=torch.float64)
     gates = [phi for phi in ACTIVATIONS.values() if phi.gated]
     gated = {phi.name: (phi.function(axis)[None] * axis[:, None]).numpy() for phi in gates}
-    wide = torch.linspace(-6, 6, 120_001, dtype=torch.float64)
-    difference = ACTIVATIONS["gelu"].function(wide) - ACTIVATIONS["gelu_tanh"].function(wide)
-    at = int(difference.abs().argmax())
-    apart = float(difference[at].abs()), float(wide[at])
-    config = subject.ours.encoder.config
-    sizes = {config.activation: config.d_ff}
-    sizes |= {name: round(config.d_ff * SHARE) for name in gated}
-    parameters = {}
-    for name, d_ff in sizes.items():
-        with torch.device("meta"), no_draws():
-            ffn = feed_forward(config.d_model, d_ff, name, bias=config.bias)
-        parameters[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
-    zoo = Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), apart, parameters)
+    parameters = _parameters(subject, gated)
+    zoo = Zoo(x.numpy(), curves, gated, axis.numpy(), _minimum(), _apart(), parameters)
     return replace(zoo, findings=tuple(each(subject, zoo) for each in CLAIMS))
 
 
@@ -134,6 +123,25 @@ def _minimum() -> tuple[float, float]:
         low, high = float(x[max(0, at - 1)]), float(x[min(1_000, at + 1)])
     best = torch.tensor([(low + high) / 2], dtype=torch.float64)
     return float(best), float(ACTIVATIONS["gelu"].function(best))
+
+
+def _apart() -> tuple[float, float]:
+    x = torch.linspace(-6, 6, 120_001, dtype=torch.float64)
+    difference = (ACTIVATIONS["gelu"].function(x) - ACTIVATIONS["gelu_tanh"].function(x)).abs()
+    at = int(difference.argmax())
+    return float(difference[at]), float(x[at])
+
+
+def _parameters(subject: Subject, gated: Iterable[str]) -> dict[str, tuple[int, int]]:
+    config = subject.ours.encoder.config
+    sizes = {config.activation: config.d_ff}
+    sizes |= {name: round(config.d_ff * SHARE) for name in gated}
+    counts = {}
+    for name, d_ff in sizes.items():
+        with torch.device("meta"), no_draws():
+            ffn = feed_forward(config.d_model, d_ff, name, bias=config.bias)
+        counts[name] = (d_ff, sum(parameter.numel() for parameter in ffn.parameters()))
+    return counts
 
 
 @claim

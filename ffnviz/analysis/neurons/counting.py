@@ -36,8 +36,8 @@ class Batch:
     texts: tuple[str, ...]  # B of them
     places: NDArray[np.int64]  # of each, unique and in the corpus's order, (B,)
     n_tokens: int  # of each, T
-    tagged: Tensor  # whether a text has a tag, (B, n_tags)
-    is_class: Tensor  # whether a token is of a class, (B·T, n_classes)
+    tagged: Tensor  # whether a text has a tag, 1.0 or 0.0, (B, n_tags)
+    is_class: Tensor  # whether a token is of a class, likewise, (B·T, n_classes)
 
     @cached_property
     def sample(self) -> tuple[Tensor, Signs]:
@@ -214,12 +214,21 @@ def keep_strongest(
     places: NDArray[np.int64],
     scratch: Tensor,
 ) -> None:
-    """Update the strongest examples of one side with those of a batch's (B, T, d_ff) values.
+    """Update the strongest examples of one side, in place, with those of a batch.
 
-    `best` is the largest of sign · hidden in each text, (B, d_ff), `scratch` as large as hidden. Of
-    equal values the earlier comes first: value and row make one unique key.
+    Of equal values the earlier comes first: value and row make one unique key.
+
+    Args:
+        side: the examples so far.
+        hidden: (B, T, d_ff).
+        best: the largest of sign · hidden in each text, (B, d_ff).
+        sign: 1 for the side above zero, −1 for the one below.
+        threshold: a neuron fires where |hidden| is above it.
+        places: of the texts, (B,).
+        scratch: (B, T, d_ff), overwritten.
     """
-    least = torch.from_numpy(side[0][-1]).to(hidden.device)  # that a candidate must reach
+    known_values, known_places, known_tokens = side
+    least = torch.from_numpy(known_values[-1]).to(hidden.device)  # that a candidate must reach
     wanted = (best > threshold) & (best >= least)
     columns = wanted.any(dim=0).nonzero().flatten()
     if not len(columns):
@@ -241,9 +250,11 @@ def keep_strongest(
     else:
         tokens[rank, column] = _first(hidden, peaks, scratch)[text, neuron].int()
     where = np.where(is_wanted.cpu().numpy(), places[chosen.cpu().numpy()], NOWHERE)
-    new, these = (values.cpu().numpy(), where, tokens.cpu().numpy()), columns.cpu().numpy()
-    known = side[0][:, these], side[1][:, these], side[2][:, these]
-    side[0][:, these], side[1][:, these], side[2][:, these] = stronger(known, new)
+    new = values.cpu().numpy(), where, tokens.cpu().numpy()
+    these = columns.cpu().numpy()
+    known = known_values[:, these], known_places[:, these], known_tokens[:, these]
+    for examples, kept in zip(side, stronger(known, new), strict=True):
+        examples[:, these] = kept
 
 
 def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:

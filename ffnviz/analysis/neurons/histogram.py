@@ -40,8 +40,8 @@ def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True)
     low = 2 * (LEAST + _BIAS) - 1  # the largest exponent and half octave of values near zero
     for start in range(0, d_ff, columns):
         some, counted = bits[:, start : start + columns], counts[start : start + columns]
-        end = stride * len(counted)
-        first = torch.arange(0, end, stride, dtype=torch.int32, device=bits.device)
+        n_bins = stride * len(counted)  # of these neurons, one behind the other
+        first = torch.arange(0, n_bins, stride, dtype=torch.int32, device=bits.device)
         places = tiles[: some.numel()].view(some.shape)
         torch.bitwise_right_shift(some, _MANTISSA - 1, out=places)
         if signed:
@@ -51,7 +51,7 @@ def add_to(counts: Tensor, hidden: Tensor, scratch: Tensor, signed: bool = True)
         places.clamp_(low, low + SIDE).add_(first - low)
         if signed:
             places.sub_(signs, alpha=width)
-        tally = torch.bincount(places.flatten(), minlength=end).reshape(len(counted), -1, width)
+        tally = torch.bincount(places.flatten(), minlength=n_bins).reshape(len(counted), -1, width)
         counted[:, SIDE:] += tally[:, 0]
         if signed:
             counted[:, :width] += tally[:, 1].flip(1)

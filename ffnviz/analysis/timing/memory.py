@@ -41,15 +41,19 @@ class _HeldBytes(TorchDispatchMode):  # type: ignore[no-untyped-call]
         self, func: Any, _: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
     ) -> Any:
         result = func(*args, **(kwargs or {}))
-        for leaf in (each for each in tree_leaves(result) if isinstance(each, Tensor)):
-            storage = leaf.untyped_storage()
-            name = storage._cdata
-            if name not in self._existing and name not in self._alive:
-                self._alive.add(name)
-                self.now += storage.nbytes()
-                self.peak = max(self.peak, self.now)
-                weakref.finalize(storage, self._release, name, storage.nbytes())
+        for leaf in tree_leaves(result):
+            if isinstance(leaf, Tensor):
+                self._add(leaf.untyped_storage())
         return result
+
+    def _add(self, storage: torch.UntypedStorage) -> None:
+        name = storage._cdata
+        if name in self._existing or name in self._alive:
+            return
+        self._alive.add(name)
+        self.now += storage.nbytes()
+        self.peak = max(self.peak, self.now)
+        weakref.finalize(storage, self._release, name, storage.nbytes())
 
     def _release(self, name: int, size: int) -> None:
         self._alive.discard(name)
@@ -152,10 +156,6 @@ def memory(
     with torch.no_grad():
         peaks = tuple(peak_of(task, inputs) for task in tasks.values())
         difference = float((at_once(ffn, x) - in_chunks(ffn, x, chunks[-1])).abs().max())
-    with torch.inference_mode(mode=False):  # what a training step keeps; the weights never learn
-        learning, copied = copy.deepcopy(ffn).requires_grad_(), x.clone()
-        existing = [copied, *learning.parameters()]
-        kept = kept_for_backward(lambda: at_once(learning, copied), existing)
     measured = Memory(
         n_tokens,
         chunks,
@@ -163,10 +163,19 @@ def memory(
         tuple(peak_by_hand(n_tokens, chunk, sizes.d_model, sizes.d_ff) for chunk in chunks),
         (),
         difference,
-        kept,
+        _kept(ffn, x),
         sum(weight.nbytes for weight in ffn.parameters()),
     )
     yield measured
     with torch.no_grad():
         times = in_turn(tasks, repeats, 1, model.device, progress)
     yield replace(measured, times=tuple(times.values()))
+
+
+def _kept(ffn: FeedForward, x: Tensor) -> int:
+    """What a training step keeps, measured on a copy: the model's own weights never learn."""
+    with torch.inference_mode(mode=False):
+        learning = copy.deepcopy(ffn).requires_grad_()
+        inputs = x.clone()
+        existing = [inputs, *learning.parameters()]
+        return kept_for_backward(lambda: at_once(learning, inputs), existing)

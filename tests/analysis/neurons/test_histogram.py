@@ -27,6 +27,17 @@ def counts(values: Values, signed: bool = True) -> NDArray[np.int64]:
     return np.asarray(counted(torch.from_numpy(values)[:, None], signed)[0].numpy())
 
 
+@given(some.lists(some.floats(width=32, allow_nan=False), min_size=1, max_size=50))
+def test_each_value_falls_between_the_edges_of_its_bin(drawn: list[float]) -> None:
+    values = np.array(drawn, dtype=np.float32)
+    side = edges()[SIDE:]
+    expected = np.zeros(BINS, dtype=int)
+    for value in values.tolist():
+        place = int(np.searchsorted(side, abs(value), side="right"))
+        expected[SIDE + (place if value > 0 else -place)] += 1
+    np.testing.assert_array_equal(counts(values), expected)
+
+
 @pytest.mark.parametrize("lowest", [0.0, -1.0], ids=["unsigned", "signed"])
 @pytest.mark.parametrize("d_ff", [1, 511, 1_300])
 def test_each_neuron_has_its_own_counts_however_many_there_are(d_ff: int, lowest: float) -> None:
