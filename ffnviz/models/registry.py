@@ -67,14 +67,8 @@ def _opened(name: str, request: NetworkRequest, device: str, say: Say) -> Model 
         key = (name, device)
         if key in _OPENED:
             return _OPENED[key]
-        others = {key: each for key, each in available_networks().items() if each}
-        colour = colour_of([*others].index(name))
-        # Its folder's name, behind the parent's if another network has the same.
-        label = default_label(request.name)
-        path = Path(request.name).expanduser()
-        parent = path.resolve().parent.name if path.exists() else ""
-        if parent and [default_label(other.name) for other in others.values()].count(label) > 1:
-            label = f"{parent}/{label}"
+        place = [id_ for id_, each in available_networks().items() if each].index(name)
+        colour, label = colour_of(place), _label(request.name)
         if is_ours(request.name):
             own = load_ours(request.name, device)
             _OPENED[key] = replace(own, name=name, label=label, colour=colour)
@@ -92,6 +86,16 @@ def colour_of(place: int) -> str:
         return COLOURS[place]
     red, green, blue = colorsys.hls_to_rgb(place * GOLDEN % 1, 0.42, 0.6)
     return f"#{round(255 * red):02x}{round(255 * green):02x}{round(255 * blue):02x}"
+
+
+def _label(name: str) -> str:
+    """What pages call it: its folder, with the parent's name if another network has the same."""
+    label = default_label(name)
+    others = filter(None, available_networks().values())
+    path = Path(name).expanduser()
+    parent = path.resolve().parent.name if path.exists() else ""
+    is_shared = [default_label(other.name) for other in others].count(label) > 1
+    return f"{parent}/{label}" if is_shared and parent else label
 
 
 @overload

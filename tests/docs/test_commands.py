@@ -246,10 +246,10 @@ class World:
     def here(self, command: Command) -> Command:
         """The command with this machine's addresses and folders, and less of its work."""
         words = list(command.words)
-        if "-o" in words:  # however a page is called
+        if "-o" in words:  # commands that differ in the page's name alone are run once
             words[words.index("-o") + 1] = "page.html"
         if "--live" in words and "--lecture" in words:
-            words[words.index("--lecture") + 1] = "my.toml"  # in place of forty minutes
+            words[words.index("--lecture") + 1] = "my.toml"  # a short one
         if words[0] == "index" and "ray" in words:
             del words[words.index("--engine") : words.index("ray") + 1]
         for option, ours in SMALLER.get(command.name, {}).items():

@@ -71,50 +71,67 @@ def test_a_file_that_is_cut_off_or_has_something_else_in_it(folder: Path, file: 
         assert "JSON" in refusal(folder, file)
 
 
-def with_values(**changes: object) -> Callable[[Any], Any]:
-    """Other values in a configuration."""
-    return lambda values: {**values, **changes}
+@pytest.mark.parametrize("values", [[], 3, "relu", None, [1, 2]])
+def test_a_configuration_that_is_no_object(folder: Path, values: object) -> None:
+    change_json(folder / CONFIG, lambda _: values)
+    assert "object" in refusal(folder, CONFIG)
 
 
-def last_id(id_: int) -> Callable[[Any], Any]:
-    """Another id for the tokenizer's last entry."""
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"activation": "sine"}, "activation = 'sine'"),
+        ({"activation": []}, "activation = []"),
+        ({"d_ff": 10**30}, "d_ff = 1000"),
+        ({"n_heads": 3}, "n_heads = 3"),
+        ({"hidden": 3}, "hidden = 3"),
+        ({"dropout": float("nan")}, "dropout = nan"),
+    ],
+)
+def test_a_configuration_with_a_wrong_field(
+    folder: Path, change: dict[str, object], why: str
+) -> None:
+    change_json(folder / CONFIG, lambda values: {**values, **change})
+    assert why in refusal(folder, CONFIG)
 
+
+def test_a_tokenizer_of_another_size(folder: Path) -> None:
+    change_json(folder / CONFIG, lambda values: {**values, "vocab_size": 301})
+    assert "300 entries" in refusal(folder, TOKENIZER)
+
+
+def test_a_tokenizer_without_mask(folder: Path) -> None:
+    text = (folder / TOKENIZER).read_text(encoding="utf-8")
+    (folder / TOKENIZER).write_text(text.replace("[MASK]", "[NONE]"), encoding="utf-8")
+    assert "[MASK]" in refusal(folder, TOKENIZER)
+
+
+@pytest.mark.parametrize("id_", [5, 299_999], ids=["twice", "beyond the embedding"])
+def test_a_tokenizer_with_a_wrong_id(folder: Path, id_: int) -> None:
     def change(values: dict[str, Any]) -> dict[str, Any]:
         vocabulary = values["model"]["vocab"]
         vocabulary[max(vocabulary, key=vocabulary.get)] = id_
         return values
 
-    return change
+    change_json(folder / TOKENIZER, change)
+    assert refusal(folder, TOKENIZER)
 
 
-NO_COUNTS = ({}, [1] * 299, [1] * 301, *([1] * 299 + [n] for n in (-1, 0.5, True, "1", 10**30)))
-# Which file is changed, how, which is then refused, and why.
-CHANGES: list[tuple[str, Callable[[Any], Any], str, str]] = [
-    *((CONFIG, lambda _, v=v: v, CONFIG, "object") for v in ([], 3, "relu", None, [1, 2])),
-    (CONFIG, with_values(activation="sine"), CONFIG, "activation = 'sine'"),
-    (CONFIG, with_values(activation=[]), CONFIG, "activation = []"),
-    (CONFIG, with_values(d_ff=10**30), CONFIG, "d_ff = 1000"),
-    (CONFIG, with_values(n_heads=3), CONFIG, "n_heads = 3"),
-    (CONFIG, with_values(hidden=3), CONFIG, "hidden = 3"),
-    (CONFIG, with_values(dropout=float("nan")), CONFIG, "dropout = nan"),
-    (CONFIG, with_values(vocab_size=301), TOKENIZER, "300 entries"),
-    (TOKENIZER, lambda v: json.loads(json.dumps(v).replace("[MASK]", "[NO]")), TOKENIZER, "[MASK]"),
-    *((TOKENIZER, last_id(id_), TOKENIZER, " ") for id_ in (5, 299_999)),  # twice, and too large
-    *((COUNTS, lambda _, v=v: v, COUNTS, "300 counts") for v in NO_COUNTS),
+@pytest.mark.parametrize(
+    "counts",
+    [{}, [1] * 299, [1] * 301, *([1] * 299 + [wrong] for wrong in (-1, 0.5, True, "1", 10**30))],
+    ids=["object", "short", "long", "negative", "fraction", "boolean", "text", "too large"],
+)
+def test_counts_that_are_no_counts(folder: Path, counts: object) -> None:
+    change_json(folder / COUNTS, lambda _: counts)
+    assert "300 counts" in refusal(folder, COUNTS)
+
+
+@pytest.mark.parametrize("n_blocks", [1, 3, 1_000_000])
+def test_weights_of_another_number_of_blocks(folder: Path, n_blocks: int) -> None:
     # A million blocks must be refused without building them.
-    *(
-        (CONFIG, with_values(n_blocks=n), WEIGHTS, f"2 blocks, but config.json asks for {n}")
-        for n in (1, 3, 1_000_000)
-    ),
-]
-
-
-@pytest.mark.parametrize(("changed", "change", "refused", "why"), CHANGES)
-def test_values_that_cannot_be_these(
-    folder: Path, changed: str, change: Callable[[Any], Any], refused: str, why: str
-) -> None:
-    change_json(folder / changed, change)
-    assert why in refusal(folder, refused)
+    change_json(folder / CONFIG, lambda values: {**values, "n_blocks": n_blocks})
+    assert f"2 blocks, but config.json asks for {n_blocks}" in refusal(folder, WEIGHTS)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,10 @@ def found_python(name: str) -> str:
     kept = [str(path) for folder in KEPT for path in sorted(Path.home().glob(f"{folder}/{name}"))]
     for path in (shutil.which(name), *kept):
         # A shim of pyenv is there for every version that it could run, and then does not.
-        if path and not subprocess.run([path, "-c", "import venv"], capture_output=True).returncode:
+        if (
+            path
+            and subprocess.run([path, "-c", "import venv"], capture_output=True).returncode == 0
+        ):
             return path
     return ""
 

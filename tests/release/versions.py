@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.release.__main__ import PIP, ROOT, pinned, pythons_here
@@ -52,6 +53,17 @@ WITH_EXTRAS = (
 )
 
 
+@dataclass(frozen=True)
+class Row:
+    """What the tests said in one environment."""
+
+    python: str  # "3.11"
+    what: str
+    versions: dict[str, str]  # of SHOWN, by name
+    result: str  # "120 passed"
+    failed: bool
+
+
 def main(pythons: Sequence[str]) -> None:
     """Try each Python, print each row as it comes in, and fail if any has failed."""
     here = pythons_here(pythons, "versions")
@@ -59,9 +71,10 @@ def main(pythons: Sequence[str]) -> None:
     failed = False
     for place, python in enumerate(here):
         for oldest in (True, False) if place == 0 else (False,):
-            for cells, has_failed in tried(python, oldest):
-                failed = failed or has_failed
-                sys.stdout.write(line(cells))
+            for row in tried(python, oldest):
+                failed = failed or row.failed
+                own = [row.versions.get(name, "–") for name in SHOWN]
+                sys.stdout.write(line([row.python, row.what, *own, row.result]))
                 sys.stdout.flush()
     sys.exit(failed)
 
@@ -71,8 +84,8 @@ def line(cells: Sequence[str]) -> str:
     return " | ".join(cell.ljust(9) for cell in cells) + "\n"
 
 
-def tried(python: str, oldest: bool) -> Iterator[tuple[list[str], bool]]:
-    """The cells of each row, without the extras and with them, and whether a test has failed."""
+def tried(python: str, oldest: bool) -> Iterator[Row]:
+    """The rows of one environment: without the extras, and with them."""
     asked = [python, "-c", "import sys; print('{}.{}'.format(*sys.version_info))"]
     version = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     kind = "oldest" if oldest else "newest"
@@ -86,8 +99,7 @@ def tried(python: str, oldest: bool) -> Iterator[tuple[list[str], bool]]:
     ):
         problem = install(home, [lowest(each) for each in packages] if oldest else packages, oldest)
         result, failed = (problem, True) if problem else tested(home, tests)
-        versions = installed(home)
-        yield [version, what, *(versions.get(name, "–") for name in SHOWN), result], failed
+        yield Row(version, what, installed(home), result, failed)
 
 
 def requirements(pyproject: str) -> tuple[list[str], list[str]]:

@@ -140,31 +140,12 @@ def read_folder(folder: Path) -> tuple[Encoder, Tokenizer, Tensor]:
     """The encoder (float32, ready for inference), the tokenizer and the token counts."""
     _check_there(folder)
     config, sums = _read_config(folder / CONFIG)
-    path = folder / TOKENIZER
-    content = _content(path, sums)
-    try:
-        tokenizer = Tokenizer.from_json(content)
-    except ValueError as error:
-        raise ModelFolderError(path, str(error)) from error
-    if tokenizer.vocab_size != config.vocab_size:
-        raise ModelFolderError(
-            path,
-            f"it has {tokenizer.vocab_size:,} entries, but {CONFIG} says "
-            f"vocab_size = {config.vocab_size:,}",
-        )
-    counts = _read_json(folder / COUNTS, sums)
-    if (
-        not isinstance(counts, list)
-        or len(counts) != config.vocab_size
-        or not all(type(count) is int and 0 <= count < 2**63 for count in counts)
-    ):
-        raise ModelFolderError(
-            folder / COUNTS, f"it must be a list of {config.vocab_size:,} counts"
-        )
+    tokenizer = _read_tokenizer(folder / TOKENIZER, config, sums)
+    counts = _read_counts(folder / COUNTS, config, sums)
     weights = _content(folder / WEIGHTS, sums)
     if TRAINING in sums and (folder / TRAINING).exists():
         _content(folder / TRAINING, sums)
-    return _encoder(folder / WEIGHTS, weights, config), tokenizer, torch.tensor(counts)
+    return _encoder(folder / WEIGHTS, weights, config), tokenizer, counts
 
 
 def _check_there(folder: Path) -> None:
@@ -212,6 +193,32 @@ def _read_config(path: Path) -> tuple[EncoderConfig, dict[str, str]]:
         return EncoderConfig.from_dict(values), sums
     except ConfigError as error:
         raise ModelFolderError(path, str(error)) from error
+
+
+def _read_tokenizer(path: Path, config: EncoderConfig, sums: dict[str, str]) -> Tokenizer:
+    content = _content(path, sums)
+    try:
+        tokenizer = Tokenizer.from_json(content)
+    except ValueError as error:
+        raise ModelFolderError(path, str(error)) from error
+    if tokenizer.vocab_size != config.vocab_size:
+        raise ModelFolderError(
+            path,
+            f"it has {tokenizer.vocab_size:,} entries, but {CONFIG} says "
+            f"vocab_size = {config.vocab_size:,}",
+        )
+    return tokenizer
+
+
+def _read_counts(path: Path, config: EncoderConfig, sums: dict[str, str]) -> Tensor:
+    values = _read_json(path, sums)
+    if (
+        not isinstance(values, list)
+        or len(values) != config.vocab_size
+        or not all(type(value) is int and 0 <= value < 2**63 for value in values)
+    ):
+        raise ModelFolderError(path, f"it must be a list of {config.vocab_size:,} counts")
+    return torch.tensor(values)
 
 
 def _encoder(path: Path, content: bytes, config: EncoderConfig) -> Encoder:

@@ -15,7 +15,7 @@ def rows(values: Tensor) -> Tensor:
 
 
 def wide(values: Tensor) -> Tensor:
-    """The values in float32, or in float64 if they are in it: NumPy takes no bfloat16."""
+    """The values in float32, or as they are if in float64; NumPy takes no bfloat16."""
     return values if values.dtype == torch.float64 else values.float()
 
 

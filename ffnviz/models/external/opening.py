@@ -157,7 +157,7 @@ def _check_depth(settings: dict[str, Any]) -> None:
 
 
 def check_files(folder: Path) -> None:
-    """See that the weights are complete, undamaged and safetensors, and a tokenizer is there."""
+    """See that a tokenizer is there, and weights that are complete, undamaged and safetensors."""
     files = sorted(folder.glob("*.safetensors"))
     if (folder / INDEX).is_file():
         try:

@@ -41,19 +41,11 @@ def fitted_norm(call: Call | None, d_model: int) -> Norm | None:
         x = torch.randn(64, d_model, generator=torch.Generator().manual_seed(0)).to(kind) + 0.5
         written = norm(FAR * x)
         bias = (written + norm(-FAR * x)).mean(0) / 2
-        for centred in (True, False):
-            rest = x - x.mean(-1, keepdim=True) if centred else x
-            unit = rest / rest.square().mean(-1, keepdim=True).sqrt()
-            gain = ((written - bias) * unit).sum(0) / unit.square().sum(0)
-            if error(gain * unit, written - bias) < FITS:
-                break
-        else:
+        closest = _closest(x, written - bias)
+        if closest is None:
             return None
-        # From how much shorter a short row becomes than it would be without ε.
-        expected, short = (gain * unit).double(), (norm(NEAR * unit) - bias).double()
-        share = float((short * expected).sum() / expected.square().sum())
-        eps = NEAR**2 * (1 / share**2 - 1)
-        eps = max(0.0, float(f"{eps:.3g}")) if eps > 1e-13 else 0.0
+        gain, centred = closest
+        eps = _eps(norm, x, gain, bias, centred)
         fitted = Norm(gain, bias if bool(bias.abs().max() > FITS) else None, eps, centred)
         tried = torch.cat([x, 0.1 * x, NEAR * x])
         if error(fitted(tried), norm(tried)) > FITS:
@@ -63,6 +55,31 @@ def fitted_norm(call: Call | None, d_model: int) -> Norm | None:
     device = next(module.parameters(), gain).device
     bias_on_device = None if fitted.bias is None else fitted.bias.to(device)
     return Norm(gain.to(device), bias_on_device, eps, centred)
+
+
+def _normalised(x: Tensor, centred: bool) -> Tensor:
+    rest = x - x.mean(-1, keepdim=True) if centred else x
+    return rest / rest.square().mean(-1, keepdim=True).sqrt()
+
+
+def _closest(x: Tensor, written: Tensor) -> tuple[Tensor, bool] | None:
+    """The gain, and whether rows are centred; None if neither way gives what was written."""
+    for centred in (True, False):
+        unit = _normalised(x, centred)
+        gain = (written * unit).sum(0) / unit.square().sum(0)
+        if error(gain * unit, written) < FITS:
+            return gain, centred
+    return None
+
+
+def _eps(norm: nn.Module, x: Tensor, gain: Tensor, bias: Tensor, centred: bool) -> float:
+    """ε, from how much shorter a short row becomes than it would be without ε."""
+    unit = _normalised(x, centred)
+    expected = (gain * unit).double()
+    short = (norm(NEAR * unit) - bias).double()
+    share = float((short * expected).sum() / expected.square().sum())
+    eps = NEAR**2 * (1 / share**2 - 1)
+    return max(0.0, float(f"{eps:.3g}")) if eps > 1e-13 else 0.0
 
 
 def added(proved: ProvedBlock, written: Tensor) -> Tensor:
@@ -101,7 +118,7 @@ def as_record(
     hidden: Tensor,
     wrote: Tensor,
 ) -> FeedForwardRecord:
-    """The stages as one of our own records."""
+    """The stages as one of our own records, each (*shape, width)."""
     stages = (x, pre, hidden, added(proved, wrote))
     x, pre, hidden, output = (in_shape(stage, shape) for stage in stages)
     if value is None:

@@ -141,6 +141,27 @@ def test_logits_are_products_with_word_vectors_where_the_card_says_so(
         assert_allclose(told, trace.logits, atol=1e-4)
 
 
+def test_an_edit_is_made_in_the_equation(one_of_a_kind: ExternalNetwork) -> None:
+    network = one_of_a_kind
+    plain = network.run(IDS)
+    edits = [Edit(0, [3, 9], scale=0.0), Edit(0, [5], value=2.0, tokens=[1])]
+    edited = network.run(IDS, edits)
+    view = network.ffn(0)
+    hidden = plain.blocks[0].ffn.hidden.clone()
+    hidden[:, [3, 9]] = 0
+    hidden[1, 5] = 2
+    assert torch.equal(edited.blocks[0].ffn.hidden, hidden)
+    assert_allclose(edited.blocks[0].ffn.output, view.write(hidden), atol=1e-5)
+    assert torch.equal(edited.blocks[0].middle, plain.blocks[0].middle)
+    assert not torch.equal(edited.blocks[-1].output, plain.blocks[-1].output)
+    with_it = network.stream_with(plain, 0, edited.blocks[0].ffn.output)
+    assert_allclose(with_it, edited.blocks[-1].output, atol=1e-4)
+    unchanged = network.run(IDS, [Edit(0, [3], scale=1.0)])
+    assert_allclose(unchanged.blocks[-1].output, plain.blocks[-1].output, atol=1e-6)
+    with pytest.raises(ValueError, match="no neuron 500"):
+        network.run(IDS, [Edit(0, [500], scale=0.0)])
+
+
 def test_each_of_many_texts_is_what_it_is_alone(network: ExternalNetwork) -> None:
     assert network._ignores_padding
     edits = [Edit(0, [3, 9], scale=0.0), Edit(1, add=torch.ones(32), tokens=[0], at="output")]
