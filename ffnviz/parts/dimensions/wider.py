@@ -32,7 +32,7 @@ from ffnviz.pictures.cell import Cell, Head
 from ffnviz.pictures.chart import chart_cell
 from ffnviz.pictures.plot import Array, Figure, Trace
 from ffnviz.pictures.text import text_cell
-from ffnviz.pictures.wording import counted, listed, number, percent
+from ffnviz.pictures.wording import Sentence, counted, listed, number, percent
 from ffnviz.state.run import Run
 from ffnviz.state.settings import Values, count_setting, nearest
 
@@ -213,7 +213,8 @@ def the_points(run: Run, answer: Answer, place: int) -> Cell:
               for name, which, mark in zip(CLASSES, (first, ~first), MARKS, strict=True)),
         ]  # fmt: skip
 
-    head = _head(run, "points", answer, place, "", " of the points are on the wrong side.")
+    said = f"{_off(answer, place)} of the points are on the wrong side."
+    head = Head(said, "wider-points", run.card.colour)
     alt = "Points of two classes and the boundary of a linear read-out"
     return _cell(run, head, answer, place, panel, "% on the wrong side", alt)
 
@@ -234,7 +235,8 @@ def the_curve(run: Run, answer: Answer, place: int) -> Cell:
             plot.dots("bends", bends.numpy(), corners, mark, **more),
         ]
 
-    head = _head(run, "curve", answer, place, "The curve is missed by ", " of its spread.")
+    said = f"The curve is missed by {_off(answer, place)} of its spread."
+    head = Head(said, "wider-curve", run.card.colour)
     title, alt = "% of its spread missed", "A wave and the fit"
     return _cell(run, head, answer, place, panel, title, alt, (1.0, 1.5))
 
@@ -255,15 +257,15 @@ def the_pairs(run: Run, answer: Answer, place: int) -> Cell:
             plot.dots("recalled values", said[0], said[1], mark, **QUIET, **on),
         ]
 
-    head = _head(run, "pairs", answer, place, f"{PAIRS} stored pairs come back ", " off.")
+    said = f"{PAIRS} stored pairs come back {_off(answer, place)} off."
+    head = Head(said, "wider-pairs", run.card.colour)
     alt = "The values that are stored and the values that are recalled"
     return _cell(run, head, answer, place, panel, "% off", alt, (1.15, 1.15))
 
 
-def _head(run: Run, name: str, answer: Answer, place: int, before: str, after: str) -> Head:
-    """What is off at the width that is set."""
-    off_by = number(percent(answer.fits[place].median))
-    return Head(f"{before}{off_by}{after}", f"wider-{name}", run.card.colour)
+def _off(answer: Answer, place: int) -> Sentence:
+    """What is off at the width that is set, as a number in a sentence."""
+    return number(percent(answer.fits[place].median))
 
 
 def _cell(

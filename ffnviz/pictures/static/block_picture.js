@@ -246,7 +246,10 @@ export function mount(tell) {
   function step(by) {
     const next = shown.stations[place() + by];
     if (next) choose("station", next.name);
-    else if (by > 0 ? shown.after : shown.before) tell("block", by > 0 ? 1 : 0);
+    else if (by > 0 ? shown.after : shown.before) {
+      wanted.station = null; // the next block begins where the page says
+      tell("block", by > 0 ? 1 : 0);
+    }
   }
 
   function stop() {
