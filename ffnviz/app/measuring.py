@@ -200,12 +200,17 @@ def _watch(seen: dict[str, int]) -> None:
 
 
 def _told(name: str, job: Job) -> dict[str, Any]:
-    """How far it is, for whom it waits, and the seconds left, if all before it are known."""
+    """What the browser hears of a measurement under way.
+
+    The seconds left include all that must end before; None if nobody knows.
+    """
     before = JOB_POOL.before(job)
-    n, seconds = len(before), [each.left for each in (*before, job)]
+    n = len(before)
+    seconds = [each.left for each in (*before, job)]
+    known = [each for each in seconds if each is not None]
     return {
         "name": name,
         "share": job.share,
         "waits": f"Waiting for {n} other{'s' * (n > 1)} …" if n else "",
-        "left": None if None in seconds else sum(filter(None, seconds)),
+        "left": sum(known) if len(known) == len(seconds) else None,
     }

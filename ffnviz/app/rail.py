@@ -77,24 +77,24 @@ def _data(control: sheet.Control, values: Values) -> dict[str, Any] | None:
     data: dict[str, Any] = {"name": control.label, "label": control.label, "help": help_}
     match control:
         case sheet.Button():
-            return {**data, "kind": "button", "disabled": control.action is None}
+            data |= {"kind": "button", "disabled": control.action is None}
         case sheet.Choice(style="slider"):
-            data |= {"kind": "slider", "stops": list(control.options), "stop": control.chosen}
-            return {**data, "bare": control.bare}
+            stops = list(control.options)
+            data |= {"kind": "slider", "stops": stops, "stop": control.chosen, "bare": control.bare}
         case sheet.Choice():
-            chosen = _options(control.options, control.chosen, control.style == "menu")
-            return {**data, **chosen, "bare": control.bare}
+            data |= _options(control.options, control.chosen, control.style == "menu")
+            data["bare"] = control.bare
         case sheet.Switch():
-            return {**data, "kind": "switch", "disabled": control.disabled, "on": control.on}
+            data |= {"kind": "switch", "disabled": control.disabled, "on": control.on}
         case sheet.NumberBox():
-            typed = {"text": str(control.value), "example": "", "longest": None}
-            return {**data, "kind": "number", **typed}
+            data |= {"kind": "number", "text": str(control.value), "example": "", "longest": None}
         case sheet.Download():
             file = file_data(control.content, control.name, control.kind)
-            return {**data, "kind": "download", "disabled": False, "file": file}
+            data |= {"kind": "download", "disabled": False, "file": file}
         case sheet.Upload():
-            wanted = {"accepts": control.accepts, "longest": control.longest}
-            return {**data, "kind": "upload", "disabled": False, **wanted}
+            data |= {"kind": "upload", "disabled": False}
+            data |= {"accepts": control.accepts, "longest": control.longest}
+    return data
 
 
 def _setting(setting: Setting[Any], values: Values) -> dict[str, Any]:

@@ -30,7 +30,7 @@ TEXT, SHEET = "text", "sheet"
 class Training:
     """A training of this session."""
 
-    plans: tuple[Plan, ...]  # of the networks, one each, of as many steps
+    plans: tuple[Plan, ...]  # of the networks, one each, all of as many steps
     text: str  # the sentence that is watched
     file: str  # the name of the visitor's own text; empty for the everyday sentences
     job: Job | None = None  # None while nothing is computed

@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from ffnviz.analysis.features import check_fit
-from ffnviz.analysis.neurons.descriptions import DescriptionsError, read_descriptions
+from ffnviz.analysis.neurons.descriptions import Descriptions, DescriptionsError, read_descriptions
 from ffnviz.analysis.neurons.index_file import IndexFileError, in_words, read_index
 from ffnviz.cli.options import reported
 from ffnviz.lecture.chosen import BUILT_IN, lecture_file
@@ -102,15 +102,8 @@ SHOWN = 3  # authors, and lines that were left out
 @reported(DescriptionsError)
 def look_at_descriptions(network: str, path: Path) -> tuple[str, str]:
     """The network whose neurons a file describes, unless one is named; a line on what it holds."""
-    descriptions, here = read_descriptions(path), list(available_networks())
-    if not network:  # the one that most rows name, of those here
-        models = [model for model, _ in Counter(r.model for r in descriptions.rows).most_common()]
-        network = next((model for model in models if model in here), "")
-        if not network:
-            raise click.ClickException(
-                f"{path} describes “{models[0]}”; the networks here are {', '.join(here)}. If it "
-                f"is one of these: --descriptions {here[0]}={path}"
-            )
+    descriptions = read_descriptions(path)
+    network = network or _network_described(descriptions, path)
     opened = open_network(network, usual_device())
     sizes = opened.sizes
     neurons = {
@@ -130,6 +123,19 @@ def look_at_descriptions(network: str, path: Path) -> tuple[str, str]:
     return network, (
         f"{opened.card.label}: descriptions of {len(neurons):,} neurons in {path}, by "
         f"{', '.join(name for name, _ in authors)}.{skipped}"
+    )
+
+
+def _network_described(descriptions: Descriptions, path: Path) -> str:
+    """The network that most rows name, of those here."""
+    here = list(available_networks())
+    named = [model for model, _ in Counter(row.model for row in descriptions.rows).most_common()]
+    for model in named:
+        if model in here:
+            return model
+    raise click.ClickException(
+        f"{path} describes “{named[0]}”; the networks here are {', '.join(here)}. If it is one of "
+        f"these: --descriptions {here[0]}={path}"
     )
 
 

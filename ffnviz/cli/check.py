@@ -49,23 +49,30 @@ def check(
     if as_json:
         options.show_json(_report(network) | {"seconds": time.perf_counter() - started})
         return
-    card, sizes, proof = network.card, network.sizes, network.proof
-    kinds = dict.fromkeys(proved.stream.in_words for proved in proof.blocks)
-    scales = {proved.stream.scale for proved in proof.blocks}
+    click.echo("\n".join(_proof_lines(network)))
+    click.echo(
+        f"Checked in {time.perf_counter() - started:.1f} s, loading included. To see it: "
+        f"ffnviz app --model {path_or_id}"
+    )
+
+
+def _proof_lines(network: ExternalNetwork) -> list[str]:
+    """What was found of a network, for a terminal."""
+    card, sizes = network.card, network.sizes
+    kinds = dict.fromkeys(proved.stream.in_words for proved in network.proof.blocks)
+    scales = {proved.stream.scale for proved in network.proof.blocks}
     s = "" if scales == {1} else f"; s = {spread(scales)}"
     head = "predicts words" if card.has_word_head else "has no word head: it predicts no words"
     reads = "reads from left to right" if card.causal else "reads both ways"
     mask = f" and fills in {network.tokenizer.mask}" if card.has_mask else ""
-    click.echo(
+    return [
         f"{sizes.n_blocks} blocks, d_model {sizes.d_model:,}, d_ff {sizes.d_ff:,}, "
-        f"{card.phi.label}{' (gated)' if card.gated else ''}, {sizes.vocab_size:,} words\n"
-        f"stream: {'; '.join(kinds)}{s}\n"
-        f"It {reads}{mask}, and {head}.\n"
+        f"{card.phi.label}{' (gated)' if card.gated else ''}, {sizes.vocab_size:,} words",
+        f"stream: {'; '.join(kinds)}{s}",
+        f"It {reads}{mask}, and {head}.",
         f"It reads {sizes.max_tokens:,} tokens at most; their trace takes "
-        f"{gigabytes(sizes.trace_nbytes(sizes.max_tokens))}.\n"
-        f"Checked in {time.perf_counter() - started:.1f} s, loading included. To see it: "
-        f"ffnviz app --model {path_or_id}"
-    )
+        f"{gigabytes(sizes.trace_nbytes(sizes.max_tokens))}.",
+    ]
 
 
 def _report(network: ExternalNetwork) -> dict[str, Any]:

@@ -227,7 +227,8 @@ def index(
         chosen, reports = model or twin, []
         pieces, problems = pieces_of(corpus) if corpus else ((), {})
         # The process that adds up holds the network too, if only to know its shapes.
-        n_processes = 1 if address else workers + (workers > 1 or engine == "ray")
+        adds_up = workers > 1 or engine == "ray"
+        n_processes = 1 if address else workers + adds_up
         with started_engine(engine, workers, address, cpus_per_worker, gpus_per_worker) as run:
             for name in [chosen] if chosen else TWINS:
                 network = opened(name, device, dtype, revision)
@@ -338,6 +339,6 @@ def _count(
                     err=True,
                 )
             raise
-    # Those found before anything was read come after the others.
+    # What was found while reading comes first, then what was found when listing the files.
     part = replace(part, problems=dict(Counter(part.problems) + Counter(problems)))
     return neuron_index.finish(part, source, job.tags, indexing.gatherer_of(job))

@@ -160,16 +160,7 @@ class JobPool:
                 self._jobs.remove(job)
                 if answer[0] == "done" and job.works is not None:
                     self._took[_kind(job.order)] = time.monotonic() - job.works
-                if job.status is JobStatus.CANCELLED:
-                    continue
-                match answer:  # the status comes last: others look at it without a lock
-                    case ("failed", problem):
-                        job.problem = problem
-                        job.status = JobStatus.FAILED
-                    case (_, result, processor):
-                        job.result = result
-                        job.contention = Contention(processor, min(1.0, pages))
-                        job.status = JobStatus.DONE
+                _settle(job, answer, min(1.0, pages))
 
     def _next(self) -> Job | None:
         """The next job; None if there was none for IDLE_S seconds."""
@@ -233,6 +224,20 @@ class JobPool:
 def _kind(order: Order) -> str:
     """What takes as long as the last time: the same work, with the same arguments."""
     return f"{order.work.__module__}.{order.work.__qualname__} {str(order.args)[:200]}"
+
+
+def _settle(job: Job, answer: tuple[Any, ...], pages: float) -> None:
+    """Take what a job came to, unless it was cancelled; `pages` is their share of the time."""
+    if job.status is JobStatus.CANCELLED:
+        return
+    match answer:  # the status comes last: others look at it without a lock
+        case ("failed", problem):
+            job.problem = problem
+            job.status = JobStatus.FAILED
+        case (_, result, processor):
+            job.result = result
+            job.contention = Contention(processor, pages)
+            job.status = JobStatus.DONE
 
 
 def _why(error: Exception) -> str:

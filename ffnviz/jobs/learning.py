@@ -102,14 +102,15 @@ def learn(
         channel.send(Reading(guessing, n_sentences, n_held_out, labels_of(own)))
     if learners[0].plan.text != text:
         channel.send(tuple(learner.watch(text) for learner in learners))
-    deadline, spent = time.monotonic() + LONGEST_S, False
+    deadline = time.monotonic() + LONGEST_S
+    spent = False
     with nullcontext() if steps == 0 else training_core(deadline):
         for moment in zip(*(learner.learn(steps) for learner in learners), strict=True):
             channel.send(moment)
             channel(moment[0].step / learners[0].plan.steps)
             messages = channel.received()
             for sentence in [message for message in messages if message != PAUSE][-1:]:
-                with suppress(ValueError):  # of one that hides no word: the old stays
+                with suppress(ValueError):  # it hides no word: the old one stays
                     channel.send(tuple(learner.watch(sentence) for learner in learners))
             spent = sum(learner.seconds for learner in learners) >= seconds
             if spent or PAUSE in messages or time.monotonic() > deadline:

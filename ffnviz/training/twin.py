@@ -61,18 +61,19 @@ SOURCES = {
 
 def model_card(record: dict[str, Any]) -> str:
     """The card in Markdown: data, recipe, results, limits."""
-    c, runs = record["config"], [record, *record.get("further", [])]
-    label = ACTIVATIONS[c["activation"]].label
+    config = record["config"]
+    label = ACTIVATIONS[config["activation"]].label
+    runs = [record, *record.get("further", [])]
     names = {"sentences": "single sentences", "facts": "everyday facts"}
     besides = [words for name, words in names.items() if any(name in run["corpus"] for run in runs)]
     paragraphs = [
         f"# The {label} twin",
         f"A small Transformer encoder that fills in masked words, made to be looked at: "
-        f"{c['n_blocks']} {c['norm']}-LayerNorm blocks, d_model {c['d_model']:,}, "
-        f"{c['n_heads']} heads, d_ff {c['d_ff']:,}, {label} in the feed-forward network, "
-        f"byte-level BPE of {c['vocab_size']:,} lower-cased entries, at most {c['max_tokens']} "
-        "tokens. Its twin has the same seed, initial weights and batches; only the activation "
-        "function differs. The weights are stored as float16.",
+        f"{config['n_blocks']} {config['norm']}-LayerNorm blocks, d_model {config['d_model']:,}, "
+        f"{config['n_heads']} heads, d_ff {config['d_ff']:,}, {label} in the feed-forward "
+        f"network, byte-level BPE of {config['vocab_size']:,} lower-cased entries, at most "
+        f"{config['max_tokens']} tokens. Its twin has the same seed, initial weights and "
+        "batches; only the activation function differs. The weights are stored as float16.",
         *_data(record),
         *_recipe(record),
         *_results(record),
@@ -95,17 +96,20 @@ def _data(record: dict[str, Any]) -> list[str]:
         f"({corpus['training_tokens']:,} tokens): {', '.join(corpus['training_books'])}.",
         f"Held out as whole books ({corpus['held_out_tokens']:,} tokens), seen neither by the "
         f"encoder nor by the tokenizer in training: {', '.join(corpus['held_out_books'])}.",
-        *_besides(corpus),
+        *_beside_the_books(corpus),
     ]
     for run in record.get("further", []):
         books = {*corpus["training_books"], *corpus["held_out_books"]}
         more = [name for name in run["corpus"]["training_books"] if name not in books]
         added = f", with {', '.join(map(_sourced, more))} added" if more else ""
-        paragraphs += [f"It then went on with these books{added}.", *_besides(run["corpus"])]
+        paragraphs += [
+            f"It then went on with these books{added}.",
+            *_beside_the_books(run["corpus"]),
+        ]
     return paragraphs
 
 
-def _besides(corpus: dict[str, Any]) -> list[str]:
+def _beside_the_books(corpus: dict[str, Any]) -> list[str]:
     """What is trained on besides the books, a paragraph each."""
     paragraphs = []
     if "sentences" in corpus:
@@ -170,12 +174,14 @@ def _results(record: dict[str, Any]) -> list[str]:
         "sentences": "one masked word in each of {:,} held-out sentences",
         "facts": "the answers in {:,} held-out wordings of facts",
     }
-    besides = [
-        f" On {words.format(final[name]['n_masked'])}: loss {final[name]['loss']:.3f} nats, "
-        f"top-1 {final[name]['top1']:.1%}, top-5 {final[name]['top5']:.1%}."
-        for name, words in asked.items()
-        if name in final
-    ]
+    besides = ""
+    for name, words in asked.items():
+        if name in final:
+            results = final[name]
+            besides += (
+                f" On {words.format(results['n_masked'])}: loss {results['loss']:.3f} nats, "
+                f"top-1 {results['top1']:.1%}, top-5 {results['top5']:.1%}."
+            )
     rows = [
         f"| {i} | {before['active']:.1%} | {after['active']:.1%} | "
         f"{after['near_zero']['0.01']:.1%} | {after['near_zero']['0.1']:.1%} | "
@@ -189,7 +195,7 @@ def _results(record: dict[str, Any]) -> list[str]:
         f"On {final['n_masked']:,} masked tokens of the held-out books "
         f"({final['n_tokens']:,} tokens): loss {final['loss']:.3f} nats "
         f"(perplexity {math.exp(final['loss']):.1f}), top-1 {final['top1']:.1%}, "
-        f"top-5 {final['top5']:.1%}.{''.join(besides)}",
+        f"top-5 {final['top5']:.1%}.{besides}",
         "| block | hidden > 0 at initialisation | hidden > 0 | within 0.01 of zero | "
         "within 0.1 of zero | neurons never > 0 |\n"
         "| --- | --- | --- | --- | --- | --- |\n" + "\n".join(rows),

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from ffnviz.models.encoder.encoder import Encoder
@@ -62,7 +63,8 @@ def validate(encoder: Encoder, batches: list[Batch]) -> Point:
     # Counts alone are kept: memory does not grow with the number of tokens.
     positive = torch.zeros(n_blocks, d_ff, dtype=torch.long)
     near_zero = torch.zeros(n_blocks, len(NEAR_ZERO), dtype=torch.long)
-    loss, top1, top5, n_tokens, n_masked = 0.0, 0, 0, 0, 0
+    loss, top1, top5 = 0.0, 0, 0
+    n_tokens, n_masked = 0, 0
     for batch in batches:
         record = encoder.stream(batch.inputs.to(device))
         targets = batch.targets.to(device)
@@ -73,25 +75,36 @@ def validate(encoder: Encoder, batches: list[Batch]) -> Point:
         top5 += int(best.sum())
         n_tokens += batch.inputs.numel()
         n_masked += len(targets)
-        for n, block in enumerate(record.blocks):
-            hidden = block.ffn.hidden.flatten(0, -2)
-            positive[n] += (hidden > 0).sum(0).cpu()
+        for block, recorded in enumerate(record.blocks):
+            hidden = recorded.ffn.hidden.flatten(0, -2)
+            positive[block] += (hidden > 0).sum(0).cpu()
             magnitude = hidden.abs()
             for i, threshold in enumerate(NEAR_ZERO):
-                near_zero[n, i] += int((magnitude <= threshold).sum())
+                near_zero[block, i] += int((magnitude <= threshold).sum())
     encoder.train(was_training)
-    blocks = []
-    for fired, near in zip(positive, near_zero.tolist(), strict=True):
-        dead = (fired == 0).nonzero().flatten().tolist()
-        blocks.append(
-            BlockActivity(
-                active=int(fired.sum()) / (n_tokens * d_ff),
-                near_zero={
-                    str(threshold): count / (n_tokens * d_ff)
-                    for threshold, count in zip(NEAR_ZERO, near, strict=True)
-                },
-                never_active=len(dead) / d_ff,
-                never_active_units=dead,
-            )
-        )
-    return Point(loss / n_masked, top1 / n_masked, top5 / n_masked, n_tokens, n_masked, blocks)
+    return Point(
+        loss=loss / n_masked,
+        top1=top1 / n_masked,
+        top5=top5 / n_masked,
+        n_tokens=n_tokens,
+        n_masked=n_masked,
+        blocks=[
+            _activity(fired, near, n_tokens)
+            for fired, near in zip(positive, near_zero.tolist(), strict=True)
+        ],
+    )
+
+
+def _activity(positive: Tensor, near_zero: list[int], n_tokens: int) -> BlockActivity:
+    """Shares of a block's counts: of each unit above zero, (d_ff,), and near zero in all."""
+    values = n_tokens * len(positive)
+    dead = (positive == 0).nonzero().flatten().tolist()
+    return BlockActivity(
+        active=int(positive.sum()) / values,
+        near_zero={
+            str(threshold): count / values
+            for threshold, count in zip(NEAR_ZERO, near_zero, strict=True)
+        },
+        never_active=len(dead) / len(positive),
+        never_active_units=dead,
+    )

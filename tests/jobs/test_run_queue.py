@@ -58,7 +58,8 @@ def order_of(turns: RunQueue, first: QueuedRun, line: list[Visitor]) -> list[int
 
 def test_who_stopped_typing_comes_first_and_then_the_newest(threads: ThreadPoolExecutor) -> None:
     turns = RunQueue(FOR_EVER_S)
-    first, now = turns.wait(), time.monotonic() + FOR_EVER_S  # those to come are typing still
+    first = turns.wait()
+    now = time.monotonic() + FOR_EVER_S  # those to come are typing still
     asked = (now + 1, -20.0, now + 3, -30.0, now + 2)
     line = [waiting(turns, threads, each, came=0.0) for each in asked]
     assert turns.queue == 5

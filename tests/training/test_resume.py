@@ -175,6 +175,16 @@ def test_the_checkpoint_of_another_run_is_refused(
         lambda saved: {**saved, "optimiser": None},
         lambda saved: {key: saved[key] for key in saved if key != "points"},
     ],
+    ids=[
+        "nothing",
+        "no checkpoint",
+        "half a file",
+        "a list",
+        "empty",
+        "no weights",
+        "no optimiser",
+        "no points",
+    ],
 )
 def test_a_damaged_checkpoint_is_refused_by_name_with_what_to_do(run: Run, change: Any) -> None:
     run.broken_off(2)

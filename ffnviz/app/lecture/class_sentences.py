@@ -79,9 +79,11 @@ def read_pool(
         if fired[neuron] > 0:
             values = strongest[:, neuron].where(fires[:, neuron], 0)
             best = values.argsort(descending=True)[: 4 * WORDS].tolist()
-            at = tuple((place, int(tokens[place, neuron])) for place in best if values[place] > 0)
+            strongest_at = tuple(
+                (place, int(tokens[place, neuron])) for place in best if values[place] > 0
+            )
             mean = float(totals[neuron]) / len(texts)
-            shared.append(SharedNeuron(neuron, int(fired[neuron]), mean, at))
+            shared.append(SharedNeuron(neuron, int(fired[neuron]), mean, strongest_at))
     return Pool(shares, tuple(guesses), tuple(shared))
 
 

@@ -33,7 +33,7 @@ VERDICTS = ("yes", "no", "true", "false")  # no network is asked for these
 
 
 def kept(key: str, keep_value: Callable[[Any], None]) -> dict[str, Any]:
-    """The key of a box of the form, and that its value is kept when it changes."""
+    """For a box of the form: its key, and that its value is kept when it changes."""
     return {"key": key, "on_change": lambda: keep_value(st.session_state[key])}
 
 

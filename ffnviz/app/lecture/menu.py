@@ -72,7 +72,7 @@ def _length(lecture: Lecture) -> str:
 
 def do(session: Session, page: Page, what: str, pictures: list[str], thumbnail: str) -> None:
     """Do what an entry of the menu asks for, on a page with these pictures."""
-    ours = "ffn" if visit().own_lecture else ""
+    ours = "ffn" if visit().own_lecture else ""  # "" is the visitor's own, if there is one
     lectures = {"short": ours, "whole": ours, "mine": "", "course": "course"}
     if what in lectures:
         start(session, short=what == "short", anew=True, lecture=lectures[what])

@@ -105,6 +105,18 @@ def is_shown(scene: Scene, run: Run) -> bool:
     return state.token == wanted.token or (wanted.token is None and state.token == usual)
 
 
+def is_near(scene: Scene, run: Run) -> bool:
+    """Whether the page shows the scene's part and networks, even with another sentence or token.
+
+    What is said of ReLU need not hold of GELU.
+    """
+
+    def part_and_networks(state: State) -> tuple[object, ...]:
+        return state.page, state.part, state.network, state.partner
+
+    return part_and_networks(run.state) == part_and_networks(scene.state)
+
+
 def scene_cells(session: Session, run: Run | None) -> list[Cell]:
     """The scene above what it is about, where a lecture is followed."""
     options = visit().view_options
@@ -124,13 +136,7 @@ def scene_data(lecture: Lecture, place: int, options: ViewOptions, run: Run | No
     """A scene with its numbers, as they are for what the page shows."""
     scene, path = lecture.scenes[place], lecture.path(options.short)
     exactly = run is not None and is_shown(scene, run)
-
-    def part_and_networks(state: State) -> tuple[object, ...]:
-        return state.page, state.part, state.network, state.partner
-
-    # Another sentence or token is near enough; what is said of ReLU need not hold of GELU.
-    is_near = run is not None and part_and_networks(run.state) == part_and_networks(scene.state)
-    near = run if is_near else None
+    near = run if run is not None and is_near(scene, run) else None
     asked, question = scene.question, None
     if asked is not None and near is not None:
         answer = asked.answer if exactly else None

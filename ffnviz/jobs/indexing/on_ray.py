@@ -218,8 +218,9 @@ def run_ray(
         for row in rows.iter_batches(batch_size=1):
             yield _read(row)
     except ray.exceptions.RayError as error:
-        *_, last = (str(error).strip() or type(error).__name__).splitlines()
-        raise ClusterError(f"The cluster gave up: {last.strip()}") from error
+        lines = str(error).strip().splitlines()
+        why = lines[-1].strip() if lines else type(error).__name__
+        raise ClusterError(f"The cluster gave up: {why}") from error
 
 
 def _one_of_each(files: Sequence[File]) -> list[File]:

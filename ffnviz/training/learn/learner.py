@@ -175,9 +175,10 @@ class Learner:
     def watch(self, text: str) -> Record:
         """Watch another sentence from now on, and record it now.
 
-        Raises ValueError if no word is hidden in it; the one before is then watched still.
+        Raises ValueError if no word is hidden in it, and then keeps to the one before.
         """
-        before, self.plan = self.plan, replace(self.plan, text=text)
+        before = self.plan
+        self.plan = replace(before, text=text)
         try:
             return self._new_record()
         except ValueError:
@@ -225,10 +226,10 @@ class Learner:
             tokenizer, _ = text_read(plan.own)
             tokens = _around_hidden(tokenizer.encode(plan.text).tokens, tokenizer.mask_id)
             ids = [token.id for token in tokens]
+            place = ids.index(tokenizer.mask_id)
             encoder.eval()
             record = encoder.stream(torch.tensor(ids))
-            at_mask = record.final[ids.index(tokenizer.mask_id)]
-            chances = encoder.unembed(at_mask).softmax(-1)
+            chances = encoder.unembed(record.final[place]).softmax(-1)
             chances[tokenizer.mask_id] = 0
             best = chances.topk(K)
             hidden = torch.stack([block.ffn.hidden for block in record.blocks]).half().numpy()
@@ -301,7 +302,9 @@ def _around_hidden(tokens: Sequence[Token], mask_id: int) -> Sequence[Token]:
 
 
 def save(learner: Learner, folder: Path) -> None:
-    """Write the network as a model folder, if its variant can be saved."""
+    """Write the network as a model folder; raises ValueError for a variant that none can hold."""
+    if not learner.plan.variant.can_be_saved:
+        raise ValueError(f"A network with “{learner.plan.variant.label}” cannot be saved.")
     tokenizer, sentences = text_read(learner.plan.own)
     counts = np.bincount(sentences.training_ids, minlength=tokenizer.vocab_size)
     card = _card(learner)

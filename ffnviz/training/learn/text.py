@@ -67,7 +67,7 @@ def all_everyday() -> tuple[Tokenizer, Sentences]:
 def text_read(own: str = "") -> tuple[Tokenizer, Sentences]:
     """The tokenizer and the sentences of a person's own text, or the everyday ones without one.
 
-    Of the held-out ones there are 500.
+    At most 500 are held out.
     """
     tokenizer, sentences = _read(sentences_in(own), "own-text", 1) if own else all_everyday()
     return tokenizer, replace(sentences, held_out=thinned(sentences.held_out, LOOKED_AT))

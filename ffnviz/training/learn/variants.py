@@ -115,6 +115,7 @@ def new_encoder(variant: Variant, vocab_size: int, seed: int) -> Encoder:
             block.ffn = encoder.blocks[0].ffn
     if variant.ffn == "none":  # it writes nothing, and learns nothing
         for block in encoder.blocks:
-            for weights in block.ffn.requires_grad_(False).parameters():
+            block.ffn.requires_grad_(False)
+            for weights in block.ffn.parameters():
                 weights.zero_()
     return encoder
