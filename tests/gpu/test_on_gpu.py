@@ -147,7 +147,7 @@ def test_an_index_is_that_of_the_cpu(
     assert there.n_tokens == here.n_tokens > 0
 
 
-# Of parts nothing is left on the CPU, and all words are equal.
+# Of every part and view, nothing is left on the CPU and all words are equal.
 
 
 # Enough for every operator to run once; how often it runs changes nothing here.
