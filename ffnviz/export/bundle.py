@@ -49,8 +49,17 @@ function need(name) {
 """
 _ALL_HERE = "const later = async (name) => need(name);\n"
 _REST_LATER = """\
-let rest;
-const getRest = () => rest ??= import(moreAddress).then(({ add }) => add(modules, need, later));
+let rest, tries = 0;
+function getRest() {
+  // A browser may remember for good that an address failed.
+  rest ??= import(tries ? `${moreAddress}?try=${tries}` : moreAddress).then(
+    ({ add }) => add(modules, need, later),
+    (error) => {
+      [rest, tries] = [undefined, tries + 1];
+      throw error;
+    });
+  return rest;
+}
 async function later(name) {
   if (!Object.hasOwn(modules, name)) await getRest();
   return need(name);
@@ -61,7 +70,8 @@ _HANGING = """\
 export const { picture } = need("hang_picture.js");
 let isFirst = true;
 export function sheet(given) {
-  if (isFirst) setTimeout(() => getRest().catch(() => { rest = undefined; }), 2_000);
+  // Where that fails, it is asked for again when it is needed.
+  if (isFirst) setTimeout(() => getRest().catch(() => {}), 2_000);
   isFirst = false;
   return need("hang_sheet.js").sheet(given);
 }
@@ -70,9 +80,10 @@ export function sheet(given) {
 
 @cache
 def script(pictures: tuple[str, ...], first: str = FIRST) -> str:
-    """The script that plays a file, or its worker: pictures as shell.js names them, all imports.
+    """The script that plays a file: `first`, pictures as shell.js names them, and all imports.
 
-    Raises ValueError on a module that is written in a way not understood here, as all below do.
+    `first` may also be that of a worker, which has no pictures. Raises ValueError on a module that
+    is written in a way not understood here, as all below do.
     """
     functions = _functions([first, *(f"{name}.js" for name in pictures)])
     return f'"use strict";\n(() => {{\n{functions}need("{first}");\n}})();\n'

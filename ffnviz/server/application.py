@@ -11,7 +11,7 @@ from functools import cache, partial
 import uvicorn
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 from streamlit.starlette import App
@@ -30,10 +30,10 @@ from ffnviz.server.metrics import EVERY_S, DirectOnly, ServerMetrics
 from ffnviz.server.metrics import FOLDER as METRICS_FOLDER
 from ffnviz.server.static import (
     ASKED_AGAIN,
-    FOR_A_YEAR,
     PackedFile,
     StaticFiles,
     file_at,
+    font_at,
     pictures_script,
 )
 from ffnviz.server.streamlit_patches import apply_patches, page_script
@@ -154,20 +154,12 @@ def our_routes(pages: tuple[str, ...]) -> list[Route]:
         file_at("/", index),
         file_at(f"/{page_script.GUARD}", guard),
         *pictures.routes(),
-        Route("/fonts/{name}", font),
+        *(font_at(page_script.FONTS / name) for name in page_script.PARTS.values()),
         StaticFiles(page_script.STATIC, _static_files(), page_script.style_sheets()),
     ]
     for name in pages:
         routes += [file_at(f"/{name}", index), Route(f"/{name}/{{rest:path}}", up_to_the_page)]
     return routes
-
-
-async def font(request: Request) -> Response:
-    """One of the page's fonts."""
-    file = page_script.FONTS / request.path_params["name"]
-    if file.suffix != ".woff2" or not file.is_file():
-        return Response(status_code=404)
-    return FileResponse(file, media_type="font/woff2", headers={"Cache-Control": FOR_A_YEAR})
 
 
 async def up_to_the_page(request: Request) -> Response:

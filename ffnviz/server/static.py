@@ -8,15 +8,16 @@ module by module. Streamlit would compress plotly.js anew for each visitor: 0.1 
 import gzip
 import hashlib
 from collections.abc import Iterable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
 
 import brotli
 import plotly
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import FileResponse, Response
 from starlette.routing import Match, Route
 from starlette.types import Scope
 
@@ -27,10 +28,7 @@ FOR_A_YEAR = "public, max-age=31536000, immutable"
 ASKED_AGAIN = "no-cache"
 # Some systems take scripts for text/plain; fonts and pictures are compressed already.
 MEDIA_TYPES = {".js": "text/javascript", ".css": "text/css"}
-
-
 _BROTLI = 10  # of 11: a second of a processor for all of a first page, a sixth shorter than gzip's
-_packing = ThreadPoolExecutor(1, "brotli")
 
 
 @dataclass
@@ -55,11 +53,10 @@ class PackedFile:
     def answer(self, request: Request) -> Response:
         """What a browser gets: unpacked, if it knows no such encoding."""
         headers = {"Cache-Control": self.kept, "Vary": "Accept-Encoding"}
-        asked = request.headers.get("accept-encoding", "").split(",")
-        known = {name.partition(";")[0].strip() for name in asked}
+        known = encodings(request.headers.get("accept-encoding", ""))
         if "br" in known and not self.is_asked_for:
             self.is_asked_for = True
-            _packing.submit(self._pack_by_brotli)
+            _brotli_queue().put(self)
         for encoding in ("br", "gzip"):
             if encoding in known and encoding in self.packed:
                 headers["Content-Encoding"] = encoding
@@ -67,9 +64,33 @@ class PackedFile:
         content = gzip.decompress(self.packed["gzip"])
         return Response(content, media_type=self.media_type, headers=headers)
 
-    def _pack_by_brotli(self) -> None:
+    def pack_by_brotli(self) -> None:
+        """From now on `answer` may give that."""
         content = gzip.decompress(self.packed["gzip"])
         self.packed["br"] = brotli.compress(content, mode=brotli.MODE_TEXT, quality=_BROTLI)
+
+
+@cache
+def _brotli_queue() -> SimpleQueue[PackedFile]:
+    """What this process is to compress by Brotli: one file at a time, and none once it ends."""
+    queue = SimpleQueue[PackedFile]()
+
+    def pack() -> None:
+        while True:
+            queue.get().pack_by_brotli()
+
+    Thread(target=pack, name="brotli", daemon=True).start()
+    return queue
+
+
+def encodings(accepted: str) -> set[str]:
+    """Those that an Accept-Encoding header names, but for what it refuses by the weight 0."""
+    found = set()
+    for each in accepted.lower().split(","):
+        name, _, weight = each.replace(" ", "").partition(";q=")
+        if not weight or weight.strip("0."):
+            found.add(name)
+    return found
 
 
 @cache
@@ -85,6 +106,15 @@ def file_at(address: str, file: PackedFile) -> Route:
         return file.answer(request)
 
     return Route(address, answer)
+
+
+def font_at(path: Path) -> Route:
+    """The route of a font, which is compressed already."""
+
+    async def answer(_: Request) -> Response:
+        return FileResponse(path, media_type="font/woff2", headers={"Cache-Control": FOR_A_YEAR})
+
+    return Route(f"/fonts/{path.name}", answer)
 
 
 class StaticFiles(Route):

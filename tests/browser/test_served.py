@@ -65,6 +65,31 @@ def test_the_whole_font_comes_with_the_first_letter_that_its_parts_lack(
             page.get_by_role("textbox", name="Sentence").fill("Дождь [MASK].")
 
 
+def test_scripts_that_a_first_visit_leaves_for_later_are_asked_for_until_they_come(
+    new_page: OpenPage,
+) -> None:
+    page = new_page(alone=True).page
+    failed: list[str] = []
+
+    def fail(route: Route) -> None:
+        failed.append(route.request.url)
+        route.abort()
+
+    page.route("**/more_pictures.*", fail)
+    page.goto(f"{new_page().address}/?text=It+rained.")
+    fetched = "() => document.querySelectorAll('figure[data-painted]').length > 2"
+    page.wait_for_function(fetched)
+    for _ in range(100):
+        if failed:
+            break
+        page.wait_for_timeout(100)
+    assert len(failed) == 1, "while nothing else wanted them"
+    page.unroute("**/more_pictures.*")
+    page.get_by_role("link", name="Sparsity").click()
+    expect(page.locator("figure .plot").first).to_be_visible()
+    expect(page.get_by_text("This picture could not be drawn")).to_have_count(0)
+
+
 def test_no_source_is_served(new_page: OpenPage, address: str) -> None:
     new_page().open()  # a component may be registered only when first shown
     sources = [path.name for path in COMPONENTS.glob("*.py")]

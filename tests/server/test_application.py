@@ -19,6 +19,7 @@ from streamlit.file_util import get_static_dir
 from ffnviz.export.document import PLOTLY
 from ffnviz.server.application import our_routes
 from ffnviz.server.headers import INLINE, SafeHeaders, content_security_policy, same_origin
+from ffnviz.server.static import encodings
 from ffnviz.server.streamlit_patches.page_script import PINGS, STATIC, guarded_html, index_html
 
 
@@ -140,6 +141,14 @@ def test_a_browser_that_knows_brotli_is_sent_it_when_there_was_time(
     assert sent("gzip") == ("gzip", content, by_gzip)
 
 
+def test_an_encoding_of_weight_0_is_refused(client: TestClient) -> None:
+    assert encodings("gzip, deflate, br") == {"gzip", "deflate", "br"}
+    assert encodings("BR; Q=0.001,gzip;q=1.0") == {"br", "gzip"}
+    assert encodings("br;q=0, gzip ; q=0.000, identity") == {"identity"}
+    refused = {"Accept-Encoding": "gzip;q=0, br;q=0"}
+    assert "content-encoding" not in client.get("/guard.js", headers=refused).headers
+
+
 def test_a_page_brings_the_letters_that_it_shows_as_fonts_that_a_browser_keeps(
     client: TestClient,
 ) -> None:
@@ -148,14 +157,19 @@ def test_a_page_brings_the_letters_that_it_shows_as_fonts_that_a_browser_keeps(
     css = kept_for_a_year(client, style, "identity").text
     named = set(re.findall(r"url\(\.\./\.\./(fonts/\w+\.woff2\?v=[0-9a-f]{16})\)", css))
     assert len(named) == 2
-    assert css.count("SourceSansVF") == 2  # as before, for the letters of other languages
+    faces = re.findall(r"@font-face\{font-family:Source Sans;[^}]*\}", css)
+    assert len(faces) == 4
+    # The whole: for the letters of other languages, and where a part is not served.
+    assert all("SourceSansVF" in face for face in faces)
+    assert [face.index("fonts/") < face.index("SourceSansVF") for face in faces[1::2]] == [True] * 2
     preloaded = re.findall(r'<link rel="preload" href="\./([^"]+)" as="font"', html)
     assert [address in named for address in preloaded] == [True]
     for address in named:
         answer = kept_for_a_year(client, address, "identity")
         assert answer.headers["content-type"] == "font/woff2"
         assert len(answer.content) < 40_000
-    for nothing in ("fonts/none.woff2", "fonts/OFL.txt", "fonts/%2e%2e/page.css"):
+    beside = ("OFL.txt", "none.woff2", f"{'x' * 300}.woff2", "%2e%2e/page.css", "..%5cpage.css")
+    for nothing in (f"fonts/{name}" for name in beside):
         assert client.get(f"/{nothing}").status_code == 404
 
 
@@ -188,6 +202,20 @@ def test_every_answer_has_its_headers(guarded: TestClient) -> None:
         assert "frame-ancestors 'self'" in policy
         assert not re.search(r"https?:|\*|unsafe-eval", policy)
         assert "'unsafe-inline'" not in policy.split("script-src")[1].split(";")[0]
+
+
+def test_only_parts_of_a_page_are_sent_without_the_policy_that_they_obey() -> None:
+    async def found(_: Any) -> PlainTextResponse:
+        return PlainTextResponse("found")
+
+    paths = ("/static/js/x.js", "/static/css/x.css", "/fonts/x.woff2", "/static/media/x.svg")
+    routes = [Route(path, found) for path in paths]
+    app = Starlette(routes=routes, middleware=[Middleware(SafeHeaders, policy="default-src")])
+    client = TestClient(app)
+    for path in (*paths, "/static/js/none.js", "/fonts/none.woff2"):
+        headers = client.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert ("content-security-policy" not in headers) == (path in paths[:3]), path
 
 
 def test_the_policy_knows_streamlits_scripts_and_who_may_frame_a_page() -> None:

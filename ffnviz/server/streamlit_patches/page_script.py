@@ -51,7 +51,7 @@ FONTS = ASSETS / "fonts"
 # Streamlit's font in its page, and in its style sheet.
 _PRELOADED = re.compile(r'<link\s+rel="preload"\s+href="[^"]*SourceSans[^"]*"[^>]*>')
 _FACE = re.compile(r"@font-face\{(font-family:Source Sans;[^}]*font-style:(normal|italic);[^}]*)\}")
-_PART = {"normal": "upright.woff2", "italic": "italic.woff2"}
+PARTS = {"normal": "upright.woff2", "italic": "italic.woff2"}  # of FONTS
 
 
 def check() -> None:
@@ -93,7 +93,7 @@ def guarded_html(html: str, needed: Mapping[str, int]) -> str:
         f'<link rel="preload" as="fetch" href="./_stcore/{name}" crossorigin>' for name in PINGS
     )
     if style_sheets():
-        part = f'<link rel="preload" href="./{_font(_PART["normal"])}" as="font" crossorigin>'
+        part = f'<link rel="preload" href="./{_font(PARTS["normal"])}" as="font" crossorigin>'
         after = _PRELOADED.sub(part, after, count=1)
     said = re.sub("(?s)(?<=<noscript>).*?(?=</noscript>)", f"<p>{NO_SCRIPT}</p>", after, count=1)
     return f"{before}{head}<script>{OLD_BROWSER_JS}</script>{early}{said}"
@@ -103,15 +103,16 @@ def guarded_html(html: str, needed: Mapping[str, int]) -> str:
 def style_sheets() -> dict[str, str]:
     """Streamlit's style sheets that name its font, by their addresses, with parts of it beside it.
 
-    It then comes with the first letter that only the whole has.
+    It then comes with the first letter that only the whole has, or where a part is not served, as
+    by another server whose page has the same style sheet in the browser's memory.
     """
     if is_off("page_script"):
         return {}
     ranges = tomllib.loads((FONTS / "letters.toml").read_text(encoding="utf-8"))
 
     def with_part(rule: re.Match[str]) -> str:
-        address = f"../../{_font(_PART[rule[2]])}"
-        part = re.sub(r"url\([^)]*\)", f"url({address})", rule[1])
+        first = f'src:url(../../{_font(PARTS[rule[2]])})format("woff2"),'
+        part = rule[1].replace("src:", first, 1)
         faces = ((rule[1], ranges["whole"]), (part, ranges["part"]))
         return "".join(f"@font-face{{{face};unicode-range:{letters}}}" for face, letters in faces)
 
