@@ -94,7 +94,8 @@ def maps_cell(
             half = shown.hidden.astype(np.float16) if shown.half is None else shown.half
         arrays[f"{shown.name}.hidden"] = half
         arrays[f"{shown.name}.order"] = as_order(order_drawn)
-        maps_json.append({**to_data(shown, "half"), "d_ff": d_ff, "column": column})
+        texts = list(shown.texts)
+        maps_json.append({**to_data(shown, "half"), "texts": texts, "d_ff": d_ff, "column": column})
     largest = scale_end([shown.hidden for shown in maps])
     header = {
         "maps": maps_json,
