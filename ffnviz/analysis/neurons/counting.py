@@ -253,8 +253,8 @@ def keep_strongest(
     new = values.cpu().numpy(), where, tokens.cpu().numpy()
     these = columns.cpu().numpy()
     known = known_values[:, these], known_places[:, these], known_tokens[:, these]
-    for examples, kept in zip(side, stronger(known, new), strict=True):
-        examples[:, these] = kept
+    kept = stronger(known, new)
+    known_values[:, these], known_places[:, these], known_tokens[:, these] = kept
 
 
 def _first(hidden: Tensor, peaks: Tensor, scratch: Tensor) -> Tensor:
