@@ -77,16 +77,16 @@ def test_scripts_that_a_first_visit_leaves_for_later_are_asked_for_until_they_co
 
     page.route("**/more_pictures.*", fail)
     page.goto(f"{new_page().address}/?text=It+rained.")
-    fetched = "() => document.querySelectorAll('figure[data-painted]').length > 2"
-    page.wait_for_function(fetched)
+    page.get_by_role("group", name="Tokens of the sentence").first.wait_for()
     for _ in range(100):
         if failed:
             break
         page.wait_for_timeout(100)
     assert len(failed) == 1, "while nothing else wanted them"
     page.unroute("**/more_pictures.*")
-    page.get_by_role("link", name="Sparsity").click()
-    expect(page.locator("figure .plot").first).to_be_visible()
+    with page.expect_response("**/more_pictures.*"):
+        page.get_by_role("link", name="Learn").click()
+    expect(page.locator("[data-cell=learn-bar] .said")).to_be_visible()
     expect(page.get_by_text("This picture could not be drawn")).to_have_count(0)
 
 
