@@ -6,7 +6,7 @@ from typing import Any
 import click
 import torch
 
-from ffnviz.analysis.timing.growth import Growth, as_convolution, grow_with_length, grow_with_width
+from ffnviz.analysis.timing.growth import as_convolution, grow_with_length, grow_with_width
 from ffnviz.analysis.timing.stages import throughput, time_ffns, time_stages
 from ffnviz.cli import options
 from ffnviz.models.device import device_name

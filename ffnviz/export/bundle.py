@@ -100,49 +100,65 @@ def first_module(folder: str, more: str) -> str:
         for name, address in addresses.items()
     )
     functions = _as_functions(_needed(_FIRST), "beside")
-    first = texts(FIRST_PAGE, ()) | {"welcome.html": _text(PICTURES / "welcome.html")}
-    return f"{told}{_LOADER}{_REST_LATER}{functions}{_kept(first)}{_HANGING}"
+    return f"{told}{_LOADER}{_REST_LATER}{functions}{_kept(_first_texts())}{_HANGING}"
 
 
 def more_module(folder: str) -> str:
     """The rest of it, which is added to its modules."""
-    here, first = _needed(_FIRST), texts(FIRST_PAGE, ())
-    names = [
-        name for name in _needed(path.name for path in PICTURES.glob("*.js")) if name not in here
-    ]
-    functions = _as_functions(names, "beside")
-    left = {name: text for name, text in _read_at_once().items() if name not in first}
+    here, read = _needed(_FIRST), _first_texts()
+    every = _needed(path.name for path in PICTURES.glob("*.js"))
+    functions = _as_functions([name for name in every if name not in here], "beside")
+    left = {name: text for name, text in _read_at_once().items() if name not in read}
     return (
         f'const beside = new URL("{folder}/", import.meta.url).href;\n'
         f"export function add(modules, need, later) {{\n{functions}{_kept(left)}}}\n"
     )
 
 
+def _first_texts() -> dict[str, str]:
+    return texts(FIRST_PAGE, ()) | {"welcome.html": _text(PICTURES / "welcome.html")}
+
+
 @cache
 def widget_module() -> str:
     """One module for a notebook's widget, as anywidget wants it."""
-    return f'{_all_pictures((WIDGET,))}export default need("{WIDGET}").view;\n'
+    functions = _functions([WIDGET, *(path.name for path in PICTURES.glob("*.js"))])
+    return f'{functions}{_kept(_read_at_once())}export default need("{WIDGET}").view;\n'
 
 
-def _all_pictures(first: Sequence[str], base: str = "document.baseURI") -> str:
-    """Some scripts, all pictures, and the texts that these read at once."""
-    functions = _functions([*first, *(path.name for path in PICTURES.glob("*.js"))], base)
-    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
-    contents = json.dumps({path.name: path.read_text(encoding="utf-8") for path in files})
-    return f'{functions}need("files.js").keep({contents});\n'
-
-
-def _functions(wanted: Iterable[str], base: str = "document.baseURI") -> str:
-    """A loader, the wanted modules, and all that these import; `base` is where they find files."""
-    left, parts = list(wanted), dict[str, str]()
+def _needed(wanted: Iterable[str]) -> list[str]:
+    """The wanted modules and all that these import, sorted."""
+    left, found = list(wanted), set[str]()
     while left:
         name = left.pop()
-        if name not in parts:
-            source = _source(name)
-            parts[name] = _as_function(name, source)
-            left += [other for _, other in _IMPORT.findall(source)]
-    functions = _LOADER + "".join(parts[name] for name in sorted(parts))
-    return functions.replace("import.meta.url", base)
+        if name not in found:
+            found.add(name)
+            left += [other for _, other in _IMPORT.findall(_source(name))]
+    return sorted(found)
+
+
+def _as_functions(names: Iterable[str], base: str) -> str:
+    """Modules as functions; `base` is where they find files."""
+    code = "".join(_as_function(name, _source(name)) for name in names)
+    return code.replace("import.meta.url", base)
+
+
+def _functions(wanted: Iterable[str]) -> str:
+    """A loader, the wanted modules, and all that these import."""
+    return f"{_LOADER}{_ALL_HERE}{_as_functions(_needed(wanted), 'document.baseURI')}"
+
+
+def _read_at_once() -> dict[str, str]:
+    files = sorted(path for pattern in READ_AT_ONCE for path in PICTURES.glob(pattern))
+    return {path.name: _text(path) for path in files}
+
+
+def _kept(contents: Mapping[str, str]) -> str:
+    return f'need("files.js").keep({json.dumps(contents)});\n'
+
+
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
 
 
 def texts(pictures: Sequence[str], notes: Sequence[str]) -> dict[str, str]:

@@ -101,15 +101,15 @@ def test_a_parts_share_is_what_it_writes_along_the_word(small: Model) -> None:
     share = (word * gain * (written - written.mean())).sum() / scale
     # As it arrived in the stream: rounded to what a float32 of the stream's size can hold.
     assert found.added[found.parts.index("FFN 2")] == pytest.approx(share, abs=1e-5)
-    assert found.residue == pytest.approx(0, abs=1e-4)
+    assert found.added.sum() == pytest.approx(found.logit, abs=1e-4)
     left_out = found.added.sum() - float(np.abs(found.added).max())
-    assert abs(left_out - found.logit) > 1e-3, "or the residue would show nothing"
+    assert abs(left_out - found.logit) > 1e-3, "or the sum would show nothing"
     for twin in map(load, ("relu", "gelu")):  # of 512 components
         trace = twin.trace("She opened the [MASK] and looked out.")
         for word_id in trace.logits[3].topk(10).indices.tolist():
             found = contributions(twin, trace, 3, word_id)
             assert found.logit == pytest.approx(float(trace.logits[3, word_id]))
-            assert abs(found.residue) < 1e-4
+            assert abs(found.added.sum() - found.logit) < 1e-4
 
 
 LOGITS = hnp.arrays(np.float32, st.integers(1, 30), elements=st.floats(-20, 20, width=32))
