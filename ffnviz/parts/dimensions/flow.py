@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
-from torch.nn import functional as F
+from torch import Tensor, nn
 
 from ffnviz.analysis.needs import Capability, require
 from ffnviz.analysis.number_format import short
@@ -47,26 +46,41 @@ def against_sequential(model: Network, trace: ForwardPass, block: int) -> float:
 def position_wise(model: Network, trace: ForwardPass, block: int) -> PositionWise:
     """Apply one block's plain FFN to its input on this sentence in three ways."""
     x, together = trace.blocks[block].ffn.input, trace.blocks[block].ffn.output  # (T, d_model)
-    sequential, ffn = _sequential(model, block), model.ffn(block)
+    sequential = _sequential(model, block)
     alone = torch.cat([sequential(row[None]) for row in x])
     pair = torch.stack([x, x])  # (B, T, d_model)
     batch = sequential(pair)
-    flattened = sequential(pair.flatten(0, 1)).reshape(pair.shape)
-    weights = ffn.keys, ffn.key_bias, ffn.values, ffn.output_bias
+    flattened = sequential(pair.flatten(0, 1)).unflatten(0, pair.shape[:2])
     return PositionWise(
         float((alone - together).abs().max()),
         float((batch - together).abs().max()),
         float((flattened - batch).abs().max()),
-        sum(each.numel() for each in weights if each is not None),
+        sum(parameter.numel() for parameter in sequential.parameters()),
     )
 
 
-def _sequential(model: Network, block: int) -> Callable[[Tensor], Tensor]:
-    """What nn.Sequential(Linear, φ, Linear) computes with the block's weights."""
+def _sequential(model: Network, block: int) -> nn.Sequential:
     require(model, NEEDS)
     ffn = model.ffn(block)
-    first, second = (ffn.keys, ffn.key_bias), (ffn.values.mT, ffn.output_bias)
-    return lambda x: F.linear(ffn.phi.function(F.linear(x, *first)), *second)
+    first, second = _linear(ffn.keys, ffn.key_bias), _linear(ffn.values.mT, ffn.output_bias)
+    return nn.Sequential(first, _Activation(ffn.phi.function), second)
+
+
+def _linear(weight: Tensor, bias: Tensor | None) -> nn.Linear:
+    linear = nn.Linear(weight.shape[1], weight.shape[0], bias is not None, device="meta")
+    linear.weight = nn.Parameter(weight, requires_grad=False)
+    if bias is not None:
+        linear.bias = nn.Parameter(bias, requires_grad=False)
+    return linear
+
+
+class _Activation(nn.Module):
+    def __init__(self, function: Callable[[Tensor], Tensor]) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.function(x)
 
 
 GAP = 2.0  # between the middles of two boxes
