@@ -66,7 +66,7 @@ figure { margin: 0; } figcaption { font-weight: 600; margin-bottom: .2rem; }
 svg { display: block; width: 100%; }
 @page { size: A4; margin: 6mm; }
 @media print {
-  body { margin: 0; padding: 0; max-width: none; font-size: 6.4pt; line-height: 1.1; }
+  body { margin: 0; padding: 0; max-width: none; font-size: 6.3pt; line-height: 1.06; }
   h1 { font-size: 12pt; } p { margin: .1rem 0; }
   blockquote { margin: .15rem 0; padding: .1rem .4rem; max-height: 2.4em; overflow: hidden; }
   .pictures { margin: .2rem 0 .3rem; }
