@@ -139,7 +139,7 @@ class Nowhere(Route):
 
 def _index() -> str:
     pictures = pictures_script()
-    needed = {pictures.name: len(pictures.files[pictures.name].packed["gzip"])}
+    needed = {pictures.name: pictures.files[pictures.name].size}
     return page_script.guarded_html(page_script.index_html(), needed)
 
 

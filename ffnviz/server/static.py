@@ -50,6 +50,11 @@ class PackedFile:
         packed = gzip.compress(content, compresslevel=6, mtime=0)
         return PackedFile({"gzip": packed}, media_type, kept)
 
+    @property
+    def size(self) -> int:
+        """Its bytes when compressed by gzip."""
+        return len(self.packed["gzip"])
+
     def answer(self, request: Request) -> Response:
         """What a browser gets: unpacked, if it knows no such encoding."""
         headers = {"Cache-Control": self.kept, "Vary": "Accept-Encoding"}

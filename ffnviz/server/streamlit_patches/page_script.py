@@ -10,7 +10,6 @@ For: Streamlit 1.64 to 1.67.
 import hashlib
 import re
 import tomllib
-import zlib
 from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
@@ -20,6 +19,7 @@ import streamlit
 
 from ffnviz.export.browsers import NO_SCRIPT, OLD_BROWSER_JS
 from ffnviz.models.config import ASSETS
+from ffnviz.server.static import packed_file
 from ffnviz.server.streamlit_patches.patch import expect, is_off
 
 GUARD = "guard.js"  # its address
@@ -83,8 +83,7 @@ def guarded_html(html: str, needed: Mapping[str, int]) -> str:
     if not head or is_off("page_script"):
         return html
     its_own = re.findall(r'(?:src|href)="\./(static/js/[\w.-]+\.js)"', html)
-    theirs = {file: (STATIC / file).read_bytes() for file in (*_later(), *its_own)}
-    sizes = {file: len(zlib.compress(code, 1)) for file, code in theirs.items()}
+    sizes = {file: packed_file(STATIC / file).size for file in (*_later(), *its_own)}
     asked = [*_taking_turns({**needed, **sizes}), ADAPTER]
     early = f'<script src="./{GUARD}"></script>' + "".join(
         f'<link rel="modulepreload" href="./{address}">' for address in asked
