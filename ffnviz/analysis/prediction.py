@@ -64,5 +64,5 @@ def likeliest(model: Network, logits: Tensor, k: int) -> Prediction:
     """The k likeliest entries by their logits, (vocab_size,)."""
     best = logits.float().softmax(dim=-1).topk(min(k, len(logits)))  # (vocab_size,) -> (k,)
     ids = best.indices.cpu().numpy()
-    words = tuple(model.tokenizer.label(int(i)) for i in ids)
+    words = tuple(map(model.tokenizer.label, ids.tolist()))
     return Prediction(words, ids, best.values.float().cpu().numpy())

@@ -145,7 +145,7 @@ def place_of(what: str, given: Any, count: int, *, from_end: bool = True) -> int
     As in Python, a negative one counts from the end, −1 being the last: of blocks and tokens, which
     have an order. Neurons, heads, features and words have none, so theirs are refused.
     """
-    number = plain(given)
+    number = given if type(given) is int else plain(given)
     if type(number) is not int:
         raise ValueError(f"{what} = {given!r}: give one whole number, from 0.")
     if not (-count if from_end else 0) <= number < count:

@@ -1,6 +1,6 @@
 """What a network computed for a text: the stream is kept, all else is computed on demand."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -42,10 +42,10 @@ class SharedValues(Generic[T]):
         """Let go of what was not handed out."""
         self._held = {}
 
-    def tensors(self) -> Iterator[Tensor]:
-        """The tensors that are held here."""
-        for value in list(self._held.values()):
-            yield from tensors_of(value)
+    @property
+    def held(self) -> list[T]:
+        """Those that were computed and not handed out."""
+        return list(self._held.values())
 
 
 class LazyValue(Generic[T]):
@@ -78,11 +78,10 @@ class LazyValue(Generic[T]):
         """The value if it is held, and else None; computes nothing."""
         return self._held
 
-    def tensors(self) -> Iterator[Tensor]:
-        """The tensors that are held for it now; computes nothing."""
-        yield from tensors_of(self._held)
-        if self._source is not None:
-            yield from self._source.tensors()
+    @property
+    def all_held(self) -> list[Any]:
+        """What is held for it: the value, or None, and others that were computed with it."""
+        return [self._held, *(() if self._source is None else self._source.held)]
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the value alone, if it is held: what computes it holds the network."""
@@ -110,17 +109,22 @@ def compact(value: Any) -> Any:
     return value
 
 
-def tensors_of(record: object) -> list[Tensor]:
-    """The tensors that are fields of a record, or in one that is a tuple; of None, none."""
-    fields = () if record is None else vars(record).values()
-    values = [v for field in fields for v in (field if isinstance(field, tuple) else (field,))]
-    return [value for value in values if isinstance(value, Tensor)]
+def tensors_in(records: Iterable[object]) -> list[Tensor]:
+    """The tensors that are fields of records, or in one that is a tuple; of None, none."""
+    found: list[Tensor] = []
+    for record in records:
+        for value in () if record is None else vars(record).values():
+            found += filter(torch.is_tensor, value if isinstance(value, tuple) else (value,))
+    return found
 
 
 def nbytes_of(tensors: Iterable[Tensor]) -> int:
     """Bytes that tensors occupy together, what they share counted once."""
-    storages = [tensor.untyped_storage() for tensor in tensors]
-    return sum({storage.data_ptr(): storage.nbytes() for storage in storages}.values())
+    sizes = {}
+    for tensor in tensors:
+        storage = tensor.untyped_storage()
+        sizes[storage.data_ptr()] = storage.nbytes()
+    return sum(sizes.values())
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,13 +178,6 @@ class BlockTrace:
         """Let go of the stages; the streams stay."""
         self.attention_stages.forget()
         self.ffn_stages.forget()
-
-    def tensors(self) -> Iterator[Tensor]:
-        """All tensors that are held now; computes nothing."""
-        yield from (self.input, self.middle, self.output)
-        yield from () if self.behind_ffn is None else (self.behind_ffn,)
-        yield from self.attention_stages.tensors()
-        yield from self.ffn_stages.tensors()
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -254,7 +251,11 @@ class StreamTrace:
     @property
     def nbytes(self) -> int:
         """Bytes held right now, what was computed on demand included."""
-        return nbytes_of(self._tensors())
+        records: list[object] = [self, *self.blocks]
+        for block in self.blocks:
+            records += [*block.attention_stages.all_held, *block.ffn_stages.all_held]
+        logits = [rows.held for rows in (self._logits, *list(self._rows.values()))]
+        return nbytes_of([*tensors_in(records), *filter(torch.is_tensor, logits)])
 
     def forget(self) -> None:
         """Let go of all that was computed on demand, which can be computed again."""
@@ -262,13 +263,6 @@ class StreamTrace:
             block.forget()
         self._logits.forget()
         self._rows.clear()
-
-    def _tensors(self) -> Iterator[Tensor]:
-        yield from (self.ids, self.embedding, self.final)
-        for block in self.blocks:
-            yield from block.tensors()
-        held = [logits.held for logits in (self._logits, *list(self._rows.values()))]
-        yield from (logits for logits in held if logits is not None)
 
 
 def token_place(token: int, n_tokens: int) -> int:

@@ -71,7 +71,7 @@ def written_words(
 
 def whole_first(words: Sequence[str]) -> list[str]:
     """Whole words first, then signs and pieces of words, each in their order."""
-    return sorted(words, key=lambda word: not word.isalpha())
+    return sorted(words, key=str.isalpha, reverse=True)
 
 
 def words_of(model: Network, written: Tensor, k: int) -> tuple[RankedWords, RankedWords]:
@@ -134,7 +134,7 @@ def _ranked(model: Network, scores: Tensor, k: int) -> RankedWords:
     ranked = can_be_ranked(model, len(scores), scores.device)
     best = scores.masked_fill(~ranked, -torch.inf).topk(min(k, int(ranked.sum())))
     ids = best.indices.cpu()
-    words = tuple(model.tokenizer.label(i) for i in ids.tolist())
+    words = tuple(map(model.tokenizer.label, ids.tolist()))
     return RankedWords(words, ids, best.values.float().cpu())
 
 

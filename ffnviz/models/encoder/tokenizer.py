@@ -112,6 +112,7 @@ class Tokenizer:
         self.vocab_size: int = bpe.get_vocab_size()
         self._words = [bpe.decode([i], skip_special_tokens=False) for i in range(self.vocab_size)]
         self._words[mask_id] = MASK
+        self._labels = [self._labelled(entry) for entry in range(self.vocab_size)]
 
     @classmethod
     def from_json(cls, content: bytes) -> "Tokenizer":
@@ -190,9 +191,12 @@ class Tokenizer:
         Raises:
             ValueError: if there is no such entry.
         """
-        word = self.word(id_)
+        return self._labels[place_of("entry", id_, self.vocab_size, from_end=False)]
+
+    def _labelled(self, entry: int) -> str:
+        word = self._words[entry]
         if "\ufffd" in word or not word.strip(" \n\t").isprintable():
-            return bytes_of(self._bpe.id_to_token(id_) or "")
+            return bytes_of(self._bpe.id_to_token(entry) or "")
         return listed(word)
 
 
