@@ -1,9 +1,7 @@
 """Predictions, the stream read early, a logit taken apart, decoding, and writing on: by hand."""
 
-import copy
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +13,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 from torch import Tensor
 
-from ffnviz.analysis.lens import contributions, largest_gain, read_early
-from ffnviz.analysis.prediction import predict_without_ffn
+from ffnviz.analysis.lens import largest_gain, read_early
 from ffnviz.analysis.writing import (
     Generation,
     Strategy,
@@ -45,90 +42,40 @@ def small(tokenizer: Tokenizer) -> Model:
     return small_model(tokenizer, "pre", "gelu")
 
 
-@pytest.mark.parametrize("norm", ["pre", "post"])
-def test_without_an_ffn_its_second_matrix_is_zero(tokenizer: Tokenizer, norm: str) -> None:
-    """That a prediction is the softmax is in tests/analysis/test_any_network.py."""
-    small = small_model(tokenizer, norm)
-    for block in range(3):
-        silenced = copy.deepcopy(small.encoder)
-        silenced.blocks[block].ffn.compress.weight.zero_()
-        silenced.blocks[block].ffn.compress.bias.zero_()
-        expected = replace(small, encoder=silenced).trace(TEXT).logits[5].softmax(-1).topk(10)
-        told = predict_without_ffn(small, small.trace(TEXT), block, token=5)
-        np.testing.assert_array_equal(told.ids, expected.indices.numpy())
-        np.testing.assert_allclose(told.probabilities, expected.values.numpy(), rtol=1e-5)
-
-
-def test_the_last_reading_is_the_prediction_and_the_word_gains_most_somewhere(small: Model) -> None:
-    trace = small.trace(TEXT)
+def test_a_reading_is_the_norm_and_the_output_on_the_stream(small: Model) -> None:
+    trace, encoder = small.trace(TEXT), small.encoder
     word = int(trace.logits[5].argmax())
     readings = read_early(small, trace, 5, word, k=4)
+    streams = [trace.embedding]
+    streams += [stream for block in trace.blocks for stream in (block.middle, block.output)]
+    for reading, stream in zip(readings, streams, strict=True):
+        normed = torch.nn.functional.layer_norm(
+            stream[5].double(), (16,), encoder.final_norm.weight.double(),
+            encoder.final_norm.bias.double(), 1e-5,
+        )  # fmt: skip
+        logits = encoder.token_embedding.weight.double() @ normed
+        assert reading.prediction.ids.tolist() == logits.topk(4).indices.tolist()
+        assert reading.probability == pytest.approx(float(logits.softmax(0)[word]), rel=1e-4)
+        assert reading.rank == 1 + int((logits > logits[word]).sum())
     assert [reading.stage for reading in readings] == [
         "embedding", "attention 1", "FFN 1", "attention 2", "FFN 2", "attention 3", "FFN 3"
     ]  # fmt: skip
-    probabilities = trace.logits[5].double().softmax(dim=-1)
-    assert readings[-1].rank == 1
-    assert readings[-1].probability == pytest.approx(float(probabilities[word]), rel=1e-4)
-    assert readings[-1].prediction.ids.tolist() == probabilities.topk(4).indices.tolist()
     before, after = largest_gain(readings)
     grown = np.diff(np.log([reading.probability for reading in readings]))
     assert (before, after) == (readings[grown.argmax()], readings[grown.argmax() + 1])
-    assert len(read_early(small, small.trace("a"), 0, 1, k=2)) == 7
-
-
-def test_an_early_reading_is_the_norm_and_the_output_on_the_stream(small: Model) -> None:
-    trace, encoder = small.trace(TEXT), small.encoder
-    stream = trace.blocks[0].middle[2].double()
-    normed = (stream - stream.mean()) / (stream.var(correction=0) + 1e-5).sqrt()
-    norm = encoder.final_norm
-    assert isinstance(norm, torch.nn.LayerNorm)
-    normed = normed * norm.weight.double() + norm.bias.double()
-    logits = encoder.token_embedding.weight.double() @ normed
-    reading = read_early(small, trace, 2, 7, k=3)[1]
-    assert reading.prediction.ids.tolist() == logits.topk(3).indices.tolist()
-    assert reading.probability == pytest.approx(float(logits.softmax(dim=0)[7]), rel=1e-4)
-    assert reading.rank == 1 + int((logits > logits[7]).sum())
-
-
-def test_a_parts_share_is_what_it_writes_along_the_word(small: Model) -> None:
-    trace, encoder = small.trace(TEXT), small.encoder
-    found = contributions(small, trace, 4, 9)
-    scale = np.sqrt(trace.blocks[-1].output[4].double().numpy().var() + 1e-5)
-    word = encoder.token_embedding.weight[9].double().numpy()
-    assert isinstance(encoder.final_norm, torch.nn.LayerNorm)
-    gain = encoder.final_norm.weight.double().numpy()
-    written = trace.blocks[1].ffn.output[4].double().numpy()
-    share = (word * gain * (written - written.mean())).sum() / scale
-    # As it arrived in the stream: rounded to what a float32 of the stream's size can hold.
-    assert found.added[found.parts.index("FFN 2")] == pytest.approx(share, abs=1e-5)
-    assert found.added.sum() == pytest.approx(found.logit, abs=1e-4)
-    left_out = found.added.sum() - float(np.abs(found.added).max())
-    assert abs(left_out - found.logit) > 1e-3, "or the sum would show nothing"
-    for twin in map(load, ("relu", "gelu")):  # of 512 components
-        trace = twin.trace("She opened the [MASK] and looked out.")
-        for word_id in trace.logits[3].topk(10).indices.tolist():
-            found = contributions(twin, trace, 3, word_id)
-            assert found.logit == pytest.approx(float(trace.logits[3, word_id]))
-            assert abs(found.added.sum() - found.logit) < 1e-4
 
 
 LOGITS = hnp.arrays(np.float32, st.integers(1, 30), elements=st.floats(-20, 20, width=32))
 FOUR = np.log(np.array([0.5, 0.25, 0.15, 0.1]))
 
 
-@given(logits=LOGITS, temperature=st.floats(0.05, 10))
-def test_the_softmax_is_torchs(logits: NDArray[np.float32], temperature: float) -> None:
-    found = distribution(logits, Strategy(temperature))
-    expected = torch.softmax(torch.tensor(logits).double() / temperature, dim=0).numpy()
-    np.testing.assert_allclose(found.softmax, expected, rtol=1e-9, atol=1e-15)
-    assert found.softmax.sum() == pytest.approx(1)
-
-
-@given(logits=LOGITS, k=st.integers(0, 40), p=st.floats(0.01, 1), temperature=st.floats(0.1, 5))
-def test_the_cut_keeps_the_likeliest_and_sums_to_one(
+@given(logits=LOGITS, k=st.integers(0, 40), p=st.floats(0.01, 1), temperature=st.floats(0.05, 10))
+def test_the_softmax_is_torchs_and_the_cut_keeps_the_likeliest(
     logits: NDArray[np.float32], k: int, p: float, temperature: float
 ) -> None:
     found = distribution(logits, Strategy(temperature, k, p))
+    expected = torch.softmax(torch.tensor(logits).double() / temperature, dim=0).numpy()
+    np.testing.assert_allclose(found.softmax, expected, rtol=1e-9, atol=1e-15)
     kept = set(found.order[: found.n_kept].tolist())
     assert found.cut.sum() == pytest.approx(1)
     assert set(np.flatnonzero(found.cut).tolist()) <= kept
@@ -157,15 +104,6 @@ def test_top_p_counts_among_what_top_k_left_and_may_be_chosen() -> None:
     assert entropy(np.full(8, 1 / 8)) == pytest.approx(3)
     assert entropy(np.array([1.0, 0.0])) == 0
     assert entropy(np.array([0.5, 0.25, 0.25])) == pytest.approx(1.5)
-    for wrong in (
-        {"temperature": 0},
-        {"temperature": -1},
-        {"top_k": -1},
-        {"top_p": 0},
-        {"top_p": 1.1},
-    ):
-        with pytest.raises(ValueError, match=r"temperature|top_"):
-            Strategy(**wrong)
 
 
 def test_the_same_seed_and_step_pick_the_same_and_others_differ() -> None:
@@ -209,15 +147,6 @@ def written(model: Model, text: str, n: int, strategy: Strategy) -> Generation:
     return writing
 
 
-def test_the_same_seed_writes_the_same_text(model: Model) -> None:
-    one, two = (written(model, "Once upon a time", 5, CHANCE) for _ in range(2))
-    assert one.text == two.text
-    other = written(model, "Once upon a time", 5, Strategy(sample=True, seed=6, top_k=50))
-    assert other.text != one.text
-    inside = written(model, "The [MASK] sat on the", 1, Strategy())
-    assert inside.text.startswith("The [MASK] sat on the ")
-
-
 @pytest.mark.parametrize("text", ["Once upon a [MASK]", "Once upon a", "Once upon a  [mask] "])
 def test_the_first_word_is_what_the_page_says_at_a_mask_at_the_end(model: Model, text: str) -> None:
     trace = model.trace("Once upon a [MASK]")
@@ -232,25 +161,18 @@ def test_the_first_word_is_what_the_page_says_at_a_mask_at_the_end(model: Model,
     assert step.probability == pytest.approx(float(expected), rel=1e-4)
 
 
-def test_each_word_is_read_before_the_next_is_written(model: Model) -> None:
-    writing = written(model, "The old", 5, CHANCE)
-    for n in range(1, 5):
-        ids = [*model.tokenizer.encode("The old").ids, *(s.id for s in writing.steps[:n])]
-        with torch.inference_mode():
-            logits = model.encoder(torch.tensor([*ids, model.tokenizer.mask_id])).logits[-1]
-        np.testing.assert_allclose(logits_before(model, writing, n), logits.numpy(), atol=1e-4)
-
-
 def test_writing_stops_where_the_network_can_read_no_more(tokenizer: Tokenizer) -> None:
     model = small_model(tokenizer, "pre")
-    writing = written(model, "a " * 60, 80, CHANCE)
+    room = model.encoder.config.max_tokens
+    writing = written(model, "a " * (room - 10), 20, CHANCE)
     assert writing.full
-    assert len(writing.ids) == model.encoder.config.max_tokens
+    assert len(writing.ids) == room
     assert write_word(model, writing, CHANCE) is writing
+    assert written(model, "The [MASK] is", 1, CHANCE).text.startswith("The [MASK] is")
     assert begin(model, "a " * 500).full
     # Neither masks nor broken characters are written.
     assert no_text(model)[tokenizer.mask_id]
-    text = written(model, "the", 60, Strategy(sample=True, temperature=100)).written
+    text = written(model, "the", 30, Strategy(sample=True, temperature=100)).written
     assert MASK not in text
     assert "\ufffd" not in text
 
@@ -339,7 +261,9 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
         ({"n": -1}, "n = -1"),
         ({"seed": -1}, "seed = -1"),
         ({"top_p": 0.0}, "top_p = 0.0"),
+        ({"top_p": 1.1}, "top_p = 1.1"),
         ({"top_k": 0.5}, "top_k = 0.5"),
+        ({"top_k": -1}, "top_k = -1"),
         ({"temperature": 0.0}, "temperature 0.0"),
         ({"edits": Edit(9, scale=0.0)}, "There is no block 9"),
         ({"edits": Edit(0, scale=0.0, tokens=[40])}, "There is no token 40"),

@@ -11,27 +11,15 @@ from torch import Tensor, nn
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.parts.block import against_rnn
-from ffnviz.parts.block.strip import (
-    D_FF,
-    D_MODEL,
-    MOST_TOKENS,
-    N_HEADS,
-    PARTS,
-    entered,
-    layer,
-    of_the_network,
-    strip,
-    told_apart,
-    untrained,
-    watch,
-)
+from ffnviz.parts.block import strip as stack
+from ffnviz.parts.block.strip import D_FF, D_MODEL, layer, strip, told_apart, untrained
 from tests.analysis.networks import ours
 from tests.models.test_against_pytorch import theirs
 from tests.run_factory import run_of
 
 N = 6
 X = torch.randn(N, D_MODEL, generator=torch.Generator().manual_seed(5), dtype=torch.float64)
-CONFIG = EncoderConfig(d_model=D_MODEL, n_heads=N_HEADS, d_ff=D_FF, activation="gelu")
+CONFIG = EncoderConfig(d_model=D_MODEL, n_heads=stack.N_HEADS, d_ff=D_FF, activation="gelu")
 
 
 def test_with_nothing_taken_away_it_is_pytorchs_encoder() -> None:
@@ -68,7 +56,7 @@ def norm_1_inf(x: Tensor) -> float:
     return float((sizes.sum(0).max() * sizes.sum(1).max()).sqrt())
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_attention_alone_keeps_to_the_papers_bound(seed: int) -> None:
     """Dong et al. 2021, lemma A.1, one head: ‖res(SA(X))‖ ≤ 4‖W_QK‖₁‖W_V‖₁,∞/√d ‖res(X)‖³."""
     (block,) = untrained(1, "relu", seed)
@@ -110,9 +98,8 @@ def test_without_phi_the_ffn_is_affine() -> None:
 
 
 @pytest.mark.parametrize("without", [(), ("residual",), ("norm", "phi")])
-def test_the_gradient_is_that_of_finite_differences(without: tuple[str, ...]) -> None:
-    """What arrives at the input: its part along any direction is the slope of vᵀ output there."""
-    token, depth, step = 2, 3, 1e-6
+def test_the_gradient_is_autograds_along_a_direction(without: tuple[str, ...]) -> None:
+    token, depth = 2, 3
     blocks = untrained(depth, "identity" if "phi" in without else "gelu", 1)
     direction = torch.randn(
         D_MODEL, generator=torch.Generator().manual_seed(0), dtype=torch.float64
@@ -124,16 +111,9 @@ def test_the_gradient_is_that_of_finite_differences(without: tuple[str, ...]) ->
             x = layer(block, x, without)
         return x[token] @ direction
 
-    found = torch.func.jacrev(along)(X)
-    for row in (0, token):
-        for column in range(0, D_MODEL, 16):
-            moved = torch.zeros_like(X)
-            moved[row, column] = step
-            slope = (along(X + moved) - along(X - moved)) / (2 * step)
-            assert float(found[row, column]) == pytest.approx(float(slope), rel=1e-4, abs=1e-8)
-    told = strip(X, depth, token, without, "gelu", 1).gradient
-    assert told[0] == pytest.approx(float(found.norm()), rel=1e-9)
-    assert told[-1] == pytest.approx(1)
+    found = strip(X, depth, token, without, "gelu", 1).gradient
+    assert found[0] == pytest.approx(float(torch.func.jacrev(along)(X).norm()), rel=1e-9)
+    assert found[-1] == pytest.approx(1)
 
 
 def test_how_far_apart_and_how_similar_tokens_are_in_closed_form() -> None:
@@ -142,14 +122,15 @@ def test_how_far_apart_and_how_similar_tokens_are_in_closed_form() -> None:
     assert told_apart(torch.tensor([[3.0, 1.0], [3.0, -1.0]])) == pytest.approx(np.sqrt(0.1))
     assert told_apart(torch.zeros(2, 2)) == 0
     x = torch.tensor([[1.0, 0.0], [0.0, 2.0], [3.0, 3.0]], dtype=torch.float64)
-    found = watch([], x, 0)
+    found = stack.watch([], x, 0)
     assert found.similarity[0] == pytest.approx((0 + np.sqrt(0.5) + np.sqrt(0.5)) / 3)
     assert_allclose(found.cosines[0][2], [np.sqrt(0.5), np.sqrt(0.5), 1])
 
 
 def test_any_combination_of_parts_may_be_taken_away() -> None:
-    combined = [each for size in range(len(PARTS) + 1) for each in combinations(PARTS, size)]
-    alone = [(1, each) for each in ((), PARTS)]  # a single token
+    parts = stack.PARTS
+    combined = [each for size in range(len(parts) + 1) for each in combinations(parts, size)]
+    alone = [(1, each) for each in ((), parts)]  # a single token
     for n_tokens, without in [*alone, *((2, each) for each in combined)]:
         found = strip(X[:n_tokens], 2, 0, without, "relu", 1)
         for values in (found.apart, found.similarity, found.scale, found.gradient):
@@ -160,16 +141,16 @@ def test_any_combination_of_parts_may_be_taken_away() -> None:
 def test_what_enters_is_the_sentence_in_fewer_dimensions(tokenizer: Tokenizer) -> None:
     model = ours(tokenizer)
     trace = model.trace("the cat the cat " * 15)
-    x = entered(trace, 3)
-    assert x.shape == (MOST_TOKENS, D_MODEL)
+    x = stack.entered(trace, 3)
+    assert x.shape == (stack.MOST_TOKENS, D_MODEL)
     assert float(x.square().mean()) == pytest.approx(1)
-    embedding = trace.embedding[:MOST_TOKENS].double()
+    embedding = trace.embedding[: stack.MOST_TOKENS].double()
     solved = torch.linalg.lstsq(embedding, x)
     assert_allclose(embedding @ solved.solution, x, atol=1e-6)
     # The network's own blocks are watched as they are.
     trace = model.trace("The cat sat on it.")
     streams = [trace.embedding, *(block.output for block in trace.blocks)]
-    apart = of_the_network(model, trace, 1).apart
+    apart = stack.of_the_network(model, trace, 1).apart
     assert_allclose(apart, [told_apart(stream) for stream in streams], rtol=1e-5)
 
 
@@ -209,11 +190,6 @@ def test_with_all_directions_the_length_is_that_of_the_whole_derivative() -> Non
     whole = torch.func.jacrev(last)(INPUT).transpose(0, 1)  # (N, H, D)
     expected = whole.flatten(1).norm(dim=1).numpy() / np.sqrt(H)
     assert_allclose(against_rnn.arriving(last, INPUT, directions=H), expected, rtol=1e-10)
-    step = 1e-6
-    moved = torch.zeros_like(INPUT)
-    moved[2, 3] = step
-    difference = (last(INPUT + moved) - last(INPUT - moved)) / (2 * step)
-    assert_allclose(whole[2, :, 3], difference, rtol=1e-6, atol=1e-9)
 
 
 def test_few_directions_estimate_it_and_below_a_gain_of_1_it_vanishes() -> None:
@@ -231,36 +207,25 @@ def test_few_directions_estimate_it_and_below_a_gain_of_1_it_vanishes() -> None:
 
 def test_both_have_about_as_many_weights_and_are_the_same_each_time(tokenizer: Tokenizer) -> None:
     model = ours(tokenizer)
-    wanted = sum(weight.numel() for weight in model.encoder.blocks[0].parameters())
-    got = sum(
-        weight.numel()
-        for weight in against_rnn.recurrent_like(model, 0, 1.0, bends=True).parameters()
+    recurrent = against_rnn.recurrent_like(model, 0, 1.0, bends=True)
+    wanted, got = (
+        sum(weight.numel() for weight in module.parameters())
+        for module in (model.encoder.blocks[0], recurrent)
     )
     assert got == pytest.approx(wanted, rel=0.03)
     one, other = against_rnn.untrained_like(model), against_rnn.untrained_like(model)
-    for a, b in zip(one.parameters(), other.parameters(), strict=True):
-        assert torch.equal(a, b)
+    assert all(map(torch.equal, one.parameters(), other.parameters()))
 
 
 def test_nothing_later_arrives_in_the_rnn_and_all_in_the_block(tokenizer: Tokenizer) -> None:
-    model = ours(tokenizer)
-    trace = model.trace(TEXT)
-    token = 3
-    read = against_rnn.what_is_read(trace, 1, token)
+    model, token = ours(tokenizer), 3
+    read = against_rnn.what_is_read(model.trace(TEXT), 1, token)
     recurrent = against_rnn.through_recurrent(model, 1, read, 1.0, bends=True)
     found = against_rnn.through_blocks(model, 1, read)
     assert (recurrent[: token + 1] > 0).all()
     assert (recurrent[token + 1 :] == 0).all()
     assert (found.block > 0).all()
     assert (found.untrained > 0).all()
-    block = model.encoder.blocks[1].double()
-    x = trace.blocks[1].input.double().clone()
-    whole = torch.func.jacrev(lambda x: block(x).output[token])(x)
-    expected = whole.transpose(0, 1).flatten(1).norm(dim=1).numpy() / np.sqrt(whole.shape[0])
-    exact = against_rnn.arriving(
-        lambda x: block(x).output[token], x, directions=whole.shape[0],
-    )  # fmt: skip
-    assert_allclose(exact, expected, rtol=1e-8)
 
 
 def test_of_a_long_text_the_tokens_up_to_the_chosen_one_are_read(tokenizer: Tokenizer) -> None:

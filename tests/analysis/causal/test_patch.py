@@ -29,7 +29,7 @@ from tests.analysis.causal.networks import (
     setup_of,
 )
 from tests.analysis.networks import Stranger, ours
-from tests.models.external.by_hand import Change, logits_of
+from tests.models.external.by_hand import Change
 
 NEURONS = [3, 7, 20]
 
@@ -130,7 +130,7 @@ def test_where_it_is_measured_is_said_if_that_is_not_sure(tokenizer: Tokenizer) 
     ablate(network, f"the [MASK] {long}", measure, 0)
 
 
-@pytest.mark.parametrize("family", KINDS)
+@pytest.mark.parametrize("family", [*KINDS, "BERT"])  # of BERT's a norm reads what was added up
 @pytest.mark.parametrize("at", PLACES)
 def test_a_patch_is_what_two_hooks_do(family: str, at: str) -> None:
     network = network_of_kind(family)
@@ -140,32 +140,11 @@ def test_a_patch_is_what_two_hooks_do(family: str, at: str) -> None:
         with pytest.raises(NotForThisNetwork, match="side by side"):
             patch(network, SOURCE, TARGET, 0, at=at)
         return
-    trace = patch(network, SOURCE, TARGET, 0, [1, 2, 8], at=at, tokens=[4, 5], from_tokens=[5, 4])
-    swapped = put(given[[5, 4]][:, [1, 2, 8]], torch.tensor([[4], [5]]), torch.tensor([1, 2, 8]))
+    trace = patch(network, SOURCE, TARGET, 0, [1, 2, 8], at=at, tokens=[3, 4], from_tokens=[4, 3])
+    swapped = put(given[[4, 3]][:, [1, 2, 8]], torch.tensor([[3], [4]]), torch.tensor([1, 2, 8]))
     assert_allclose(trace.logits, by_hand(family, ids, (0, at, swapped)), atol=3e-5)
     whole = patch(network, SOURCE, TARGET, 0, at=at)
     assert_allclose(whole.logits, by_hand(family, ids, (0, at, put(given))), atol=3e-5)
-
-
-@pytest.mark.parametrize("family", KINDS)
-@pytest.mark.parametrize("at", ["output", "ffn", "hidden"])
-def test_a_map_is_runs_with_hooks(family: str, at: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    network, measure, _ = setup_of(family)
-    ids = ids_of(network, TARGET)
-    found = patch_map(network, SOURCE, TARGET, measure, at=at)
-    assert found.values.shape == (2, ids.shape[1])
-    for block in range(2):
-        given = seen(family, ids_of(network, SOURCE), block, at)
-        for token, row in enumerate(given):
-            logits = by_hand(family, ids, (block, at, put(row, token)))[-1]
-            told = float(logits[5] - logits[9])
-            assert found.values[block, token] == pytest.approx(told, abs=3e-5)
-    assert "".join(found.labels) == TARGET
-    one = patch_map(network, SOURCE, TARGET, measure, at=at, tokens=[5, 3])
-    assert_allclose(one.values, found.values[:, [5, 3]], atol=2e-5)
-    monkeypatch.setattr("ffnviz.analysis.causal.measure.AT_ONCE", 1)  # one pass at a time
-    again = patch_map(network, SOURCE, TARGET, measure, at=at)
-    assert_allclose(again.values, found.values, atol=2e-5)
 
 
 def test_all_of_the_last_stream_makes_it_the_sources(tokenizer: Tokenizer) -> None:
@@ -177,21 +156,11 @@ def test_all_of_the_last_stream_makes_it_the_sources(tokenizer: Tokenizer) -> No
     found = patch_map(network, source, target, measure, token=-1)
     assert found.restored[1, -1] == pytest.approx(1, abs=1e-4)
     assert_allclose(found.restored[1, :-1], 0, atol=1e-4)  # behind the last block none is heard
+    assert "".join(found.labels) == target
     same = patch_map(network, source, source, measure, token=-1)
     with pytest.raises(ValueError, match="the same for both texts"):
         _ = same.restored
     assert_allclose(same.values, same.target, atol=1e-5)
-
-
-def test_attention_of_a_post_ln_network_is_patched_where_it_is_recorded() -> None:
-    network = network_of_kind("BERT")
-    given = seen("BERT", ids_of(network, SOURCE), 1, "attention")
-    made = patch(network, SOURCE, TARGET, 1, at="attention")
-    told = by_hand("BERT", ids_of(network, TARGET), (1, "attention", put(given)))
-    assert_allclose(made.logits, told, atol=3e-5)
-    plain = network.trace(TARGET).logits
-    assert abs(made.logits - plain).max() > 1e-3
-    assert_allclose(logits_of(network.model, ids_of(network, TARGET))[0], plain, atol=3e-5)
 
 
 FAMILIES = ["GPT-2", "GPT-NeoX", "Llama", "Granite", "Qwen3", "BERT", "Gemma 2"]
@@ -211,28 +180,31 @@ def noises(network: ExternalNetwork) -> list[Change]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_map_is_the_mean_of_runs_with_two_hooks(family: str) -> None:
+@pytest.mark.parametrize("noisy", [False, True])
+def test_a_map_is_the_mean_of_runs_with_hooks(family: str, noisy: bool) -> None:
     network, measure, ids = setup_of(family)
-    noise, changes = Noise(TOKENS, draws=DRAWS, seed=7), noises(network)
+    into, target, changes = TARGET, ids_of(network, TARGET), [lambda x: x]
+    if noisy:
+        into, target, changes = Noise(TOKENS, draws=DRAWS, seed=7), ids, noises(network)
 
     def after(*more: tuple[int, str, Change]) -> list[float]:
-        return [float(measure(by_hand(family, ids, (0, "input", change), *more)[TOKEN]))
+        return [float(measure(by_hand(family, target, (0, "input", change), *more)[TOKEN]))
                 for change in changes]  # fmt: skip
 
     corrupted, plain = np.mean(after()), float(measure(network.trace(SOURCE).logits[TOKEN]))
     for at in PLACES:
         if at == "middle" and family == "GPT-NeoX":  # attention and FFN side by side
             with pytest.raises(NotForThisNetwork, match="side by side"):
-                patch_map(network, SOURCE, noise, measure, at=at, token=TOKEN)
+                patch_map(network, SOURCE, into, measure, at=at, token=TOKEN)
             continue
-        found = patch_map(network, SOURCE, noise, measure, at=at, tokens=[2, 4], token=TOKEN)
+        found = patch_map(network, SOURCE, into, measure, at=at, tokens=[2, 4], token=TOKEN)
         assert found.source == pytest.approx(plain, abs=1e-6)
         assert found.target == pytest.approx(corrupted, abs=5e-5)
         for block, column, token in ((0, 0, 2), (1, 1, 4)):
             clean = seen(family, ids, block, at)
             values = after((block, at, put(clean[token], token)))
             assert found.values[block, column] == pytest.approx(np.mean(values), abs=5e-5)
-            error = np.std(values, ddof=1) / np.sqrt(DRAWS)
+            error = np.std(values, ddof=1) / np.sqrt(DRAWS) if noisy else 0
             assert found.error[block, column] == pytest.approx(error, abs=5e-5)
 
 

@@ -267,7 +267,7 @@ def test_the_lines_are_where_a_neuron_is_at_zero_and_divide_the_awake(tokenizer:
 
 
 def test_pieces_are_as_many_as_there_are_patterns_of_sides() -> None:
-    side = np.linspace(-1, 1, 1_201)[1:-1]
+    side = np.linspace(-1, 1, 601)[1:-1]
     square = np.stack(np.meshgrid(side, side), axis=-1).reshape(-1, 2)
     for n_lines in (0, 1, 2, 7):
         rng = np.random.default_rng(n_lines)

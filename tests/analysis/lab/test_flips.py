@@ -14,7 +14,6 @@ from ffnviz.analysis.lab import bend_deleted, influence, linearity, positions, w
 from ffnviz.analysis.lab.decoder import DecoderBlock
 from ffnviz.analysis.lab.experiment import Result, Subject, Verdict
 from ffnviz.models.activations import ACTIVATIONS
-from ffnviz.models.encoder.block import Block
 from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from tests.analysis.lab.broken import ByPosition, Peeking, bending, deaf, finding, subject, with_ffn
@@ -156,19 +155,9 @@ def test_what_is_held_before_the_ffn_is_the_blocks_own(tokenizer: Tokenizer, nor
     assert finding(linearity.try_linearity(tried), "Attention").verdict is ONLY_IF
 
 
-def test_a_bend_before_the_ffn_is_found(
+def test_a_norm_that_is_not_held_is_found(
     model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class BentSum(Block):
-        def add_attention(self, x: Tensor, output: Tensor) -> Tensor:
-            return super().add_attention(x, output).tanh()
-
-    def bend_sum(encoder: Encoder) -> None:
-        for block in encoder.blocks:
-            block.__class__ = BentSum
-
-    found = linearity.try_linearity(subject(model_folder, bend_sum))
-    assert finding(found, "Attention").verdict is FAILS
     monkeypatch.setattr(linearity, "frozen_norm", lambda norm, _: norm)
     broken = linearity.try_linearity(subject(model_folder))
     assert finding(broken, "LayerNorm").verdict is FAILS

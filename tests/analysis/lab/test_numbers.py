@@ -278,10 +278,10 @@ def test_a_gated_ffn_is_pytorchs_glu(tried: Subject) -> None:
 
 def test_pieces_give_the_same_and_can_stop(tried: Subject, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shares_module, "ROWS", 10_000)
-    whole = input_influence(tried, 12, 2)
-    for rows in (1, 24, 60):
+    whole = input_influence(tried, 7, 1)
+    for rows in (1, 14):
         monkeypatch.setattr(shares_module, "ROWS", rows)
-        pieces = input_influence(tried, 12, 2)
+        pieces = input_influence(tried, 7, 1)
         for one, other in zip(whole.maps, pieces.maps, strict=True):
             np.testing.assert_allclose(other.share, one.share, atol=1e-6, err_msg=one.name)
             np.testing.assert_array_equal(other.share > 0, one.share > 0, err_msg=one.name)

@@ -255,24 +255,12 @@ def test_a_log_is_read_as_it_was_written_and_another_file_is_refused(tmp_path: P
             read_table(path)
 
 
-@pytest.mark.parametrize(
-    ("value", "digits", "text"),
-    [
-        (0, 2, "0"),
-        (5.5e-5, 2, "5.5 × 10⁻⁵"),
-        (-1.26e-15, 2, "−1.3 × 10⁻¹⁵"),
-        (0.01234, 2, "0.012"),
-        (1.0, 2, "1"),
-        (1.376, 3, "1.38"),
-        (29.4, 2, "29"),
-        (12_345.6, 2, "12,346"),
-        (2.5e7, 1, "2 × 10⁷"),
-        (math.inf, 2, "inf"),
-        (math.nan, 2, "nan"),
-    ],
-)
-def test_a_number_is_as_long_as_it_must_be(value: float, digits: int, text: str) -> None:
-    assert short(value, digits) == text
+def test_a_number_is_as_long_as_it_must_be() -> None:
+    for value, digits, text in (
+        (0, 2, "0"), (-1.26e-15, 2, "−1.3 × 10⁻¹⁵"), (0.01234, 2, "0.012"), (29.4, 2, "29"),
+        (12_345.6, 2, "12,346"), (2.5e7, 1, "2 × 10⁷"), (math.inf, 2, "inf"), (math.nan, 2, "nan"),
+    ):  # fmt: skip
+        assert short(value, digits) == text
 
 
 @given(st.floats(min_value=1e-300, max_value=1e300), st.integers(1, 6))

@@ -1,5 +1,7 @@
 """Bins that never change, and quantiles from them, against NumPy's of the values."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 import torch
@@ -10,7 +12,8 @@ from numpy.typing import NDArray
 from ffnviz.analysis.neurons.histogram import BINS, LEAST, MOST, SIDE, add_to, edges, quantile
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe
-from ffnviz.models.encoder.model import TWINS, load
+from ffnviz.models.encoder.tokenizer import Tokenizer
+from tests.analysis.networks import ours
 
 Values = NDArray[np.float32]
 
@@ -27,19 +30,8 @@ def counts(values: Values, signed: bool = True) -> NDArray[np.int64]:
     return np.asarray(counted(torch.from_numpy(values)[:, None], signed)[0].numpy())
 
 
-@given(some.lists(some.floats(width=32, allow_nan=False), min_size=1, max_size=50))
-def test_each_value_falls_between_the_edges_of_its_bin(drawn: list[float]) -> None:
-    values = np.array(drawn, dtype=np.float32)
-    side = edges()[SIDE:]
-    expected = np.zeros(BINS, dtype=int)
-    for value in values.tolist():
-        place = int(np.searchsorted(side, abs(value), side="right"))
-        expected[SIDE + (place if value > 0 else -place)] += 1
-    np.testing.assert_array_equal(counts(values), expected)
-
-
 @pytest.mark.parametrize("lowest", [0.0, -1.0], ids=["unsigned", "signed"])
-@pytest.mark.parametrize("d_ff", [1, 511, 1_300])
+@pytest.mark.parametrize("d_ff", [1, 1_300])
 def test_each_neuron_has_its_own_counts_however_many_there_are(d_ff: int, lowest: float) -> None:
     rng = np.random.default_rng(d_ff)
     sizes = 10.0 ** rng.integers(-6, 5, (250, d_ff))
@@ -110,21 +102,20 @@ def test_a_quantile_is_in_the_exact_ones_bin(drawn: list[tuple[float, bool]], sh
     np.testing.assert_array_equal(counts(sizes), counts(sizes, signed=False))
 
 
-@pytest.mark.parametrize("name", TWINS)
-def test_an_index_has_the_quantiles_of_the_twins_own_values(name: str) -> None:
+@pytest.mark.parametrize("phi", ["relu", "gelu"])
+def test_an_index_has_the_quantiles_of_the_networks_values(tokenizer: Tokenizer, phi: str) -> None:
     """ReLU's are never below zero, GELU's are: each takes its own way."""
-    model = load(name)
-    sentences = [f"The {w} had {n} dogs and a boat." for n in range(6) for w in ("cat", "sea")]
+    model = ours(tokenizer, activation=phi)
+    sentences = [f"The {w} had {n} dogs." for n in range(3) for w in ("cat", "sea")]
     index = build_index(model, [Probe(text, ()) for text in sentences], (), "dogs")
     ids = [model.trace(text) for text in sentences]
     for number, block in index.by_number.items():
         hidden = np.concatenate([trace.blocks[number].ffn.hidden.numpy() for trace in ids])
-        assert (hidden.min() < 0) == (name == "gelu")
+        assert (hidden.min() < 0) == (phi == "gelu")
         assert block.histogram.sum(axis=1).tolist() == [len(hidden)] * hidden.shape[1]
-        for neuron in range(0, hidden.shape[1], 29):
-            for share in (0.5, 0.9, 0.99):
-                value = exact(hidden[:, neuron], share)
-                low, high = bin_of(value)
-                # In a batch a value may have another last bit, and so fall beside an edge.
-                near = 1e-4 * abs(value) + 1e-6
-                assert low - near <= block.quantile(neuron, share) <= high + near
+        for neuron, share in product(range(hidden.shape[1]), (0.5, 0.9, 0.99)):
+            value = exact(hidden[:, neuron], share)
+            low, high = bin_of(value)
+            # In a batch a value may have another last bit, and so fall beside an edge.
+            near = 1e-4 * abs(value) + 1e-6
+            assert low - near <= block.quantile(neuron, share) <= high + near

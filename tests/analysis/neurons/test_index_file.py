@@ -20,7 +20,7 @@ from ffnviz.analysis.neurons.index_file import (
     read_index,
     write_index,
 )
-from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, write_table
+from ffnviz.analysis.neurons.neuron_index import NeuronIndex, build_index, overview, write_table
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
@@ -31,6 +31,7 @@ from tests.analysis.neurons.test_index import made_up, of_version_2
 pandas: Any = pytest.importorskip("pandas")
 
 TEXTS = ["The cat sat on the mat.", "She had two dogs.", "The river", "and the cat had gone to"]
+TAGGED = ["cat", "no cat", "no cat", "cat"]
 TAGS = ("even", "long", "odd")
 Indexed = tuple[Model, NeuronIndex]
 
@@ -38,8 +39,8 @@ Indexed = tuple[Model, NeuronIndex]
 @pytest.fixture(scope="module", params=["relu", "gelu"])
 def tabled(request: pytest.FixtureRequest, tokenizer: Tokenizer) -> Indexed:
     model = ours(tokenizer, activation=request.param)
-    probes = [Probe(text, ("cat",) if "cat" in text else ()) for text in TEXTS]
-    return model, build_index(model, iter(probes), ("cat",), "made up", blocks=[1])
+    probes = [Probe(text, (tag,)) for text, tag in zip(TEXTS, TAGGED, strict=True)]
+    return model, build_index(model, iter(probes), ("cat", "no cat"), "made up", blocks=[1])
 
 
 @pytest.fixture(scope="module", params=["relu", "gelu"])
@@ -172,15 +173,18 @@ def test_a_row_says_what_the_network_did(tabled: Indexed) -> None:
     np.testing.assert_allclose(table["mean"], rows.mean(axis=0), atol=1e-4)
     np.testing.assert_allclose(table.deviation**2, rows.var(axis=0), atol=2.0**-COARSE)
     np.testing.assert_allclose(table.most, np.maximum(rows.max(axis=0), 0), atol=1e-3)
-    both_tagged = [True, False, False, True]
     for neuron in range(32):
-        best = 0.0
-        for side in (1, -1):
+        f1 = {"cat": 0.0, "no cat": 0.0}
+        for tag, side in product(f1, (1, -1)):
             awake = [(side * each[:, neuron] > index.threshold).any() for each in hidden]
-            both = sum(a and t for a, t in zip(awake, both_tagged, strict=True))
-            best = max(best, 2 * both / (sum(awake) + 2))
-        assert table.tag_f1[1, neuron] == pytest.approx(best)
-    assert set(table.tag) == {"cat"}
+            both = sum(a and t == tag for a, t in zip(awake, TAGGED, strict=True))
+            f1[tag] = max(f1[tag], 2 * both / (sum(awake) + 2))
+        assert table.tag_f1[1, neuron] == pytest.approx(max(f1.values()))
+        assert f1[table.tag[1, neuron]] == max(f1.values())
+    rows = overview(index, 1, lambda text, _: text)  # the page's table has the same
+    for name, column in (("awake", "tokens_share"), ("texts", "texts_share"), ("tag", "tag"),
+                         ("selective", "tag_f1"), ("high", "quantile_0.99")):  # fmt: skip
+        assert list(getattr(rows, name)) == table[column].tolist()
     examples = index.to_pandas(examples=True)
     for (_, neuron, side, rank), row in examples.iterrows():
         values = hidden[TEXTS.index(row.text)][:, neuron]

@@ -106,61 +106,6 @@ def test_merging_in_any_order(drawn: list[int], random: "np.random.Generator", s
     assert same(made, replace(whole, problems={}))
 
 
-def test_a_part_says_what_counting_one_by_one_says() -> None:
-    rng = np.random.default_rng(3)
-    hidden = torch.from_numpy(rng.normal(size=(5, 6, D_FF))).float()
-    tagged = torch.tensor([[1, 0], [0, 0], [1, 1], [0, 1], [1, 0]])
-    classes = torch.from_numpy(rng.integers(0, CLASSES, (5, 6)))
-    places = np.array([10, 20, 30, 40, 50])
-    found = counted(batch_of(places, tagged, classes), [hidden], 0.1, nothing(1))
-    block, values, has = found.blocks[0], hidden.numpy(), tagged.numpy().T == 1
-    fires = (values > 0.1) | (values < -0.1)
-    above, below = values.max(axis=1) > 0.1, values.min(axis=1) < -0.1
-    of_class = [fires[classes.numpy() == number].sum(axis=0) for number in range(CLASSES)]
-    for name, expected in (
-        ("by_position", [*fires.sum(axis=0), *np.zeros((N_POSITIONS - 6, D_FF))]),
-        ("by_class", of_class),
-        ("texts", above.sum(axis=0)),
-        ("low_texts", below.sum(axis=0)),
-        ("both_texts", (above & below).sum(axis=0)),
-        ("by_tag", [above[each].sum(axis=0) for each in has]),
-        ("low_by_tag", [below[each].sum(axis=0) for each in has]),
-    ):
-        np.testing.assert_array_equal(getattr(block, name), expected, err_msg=name)
-    exact = hidden.double().reshape(-1, D_FF).numpy()
-    for sums, power, places_ in (
-        (block.total, 1, counting.FINE),
-        (block.squares, 2, counting.COARSE),
-    ):
-        expected = (exact**power).sum(axis=0)
-        np.testing.assert_allclose(sums / 2**places_, expected, atol=30 * 2.0**-places_)
-    assert (block.histogram.sum(axis=1) == 30).all()
-    for sign, found_places, tokens in (
-        (1, block.places, block.tokens), (-1, block.low_places, block.low_tokens)
-    ):  # fmt: skip
-        strongest = (sign * values).max(axis=1)
-        for neuron in range(D_FF):
-            order = sorted(range(5), key=lambda row: -strongest[row, neuron])
-            order = [row for row in order if strongest[row, neuron] > 0.1]
-            assert found_places[: len(order), neuron].tolist() == [places[row] for row in order]
-            for rank, row in enumerate(order):
-                assert tokens[rank, neuron] == (sign * values[row, :, neuron]).argmax()
-        assert (found_places[5:] == counting.NOWHERE).all()
-    either = np.concatenate([block.places, block.low_places])
-    assert set(found.texts) == set(either[either != counting.NOWHERE].tolist())
-
-
-def test_where_nothing_can_be_below_zero_there_is_no_other_side() -> None:
-    batch, hidden = made_up(4)
-    one_side = counted(batch, [each.clamp_min(0) for each in hidden], 0.0, nothing(signed=False))
-    both = counted(batch, [each.clamp_min(0) for each in hidden], 0.0)
-    for one, two in zip(one_side.blocks, both.blocks, strict=True):
-        assert one.low_values.shape == (0, D_FF)
-        assert (two.low_values == -np.inf).all()
-        for name in ("by_position", "by_class", "texts", "values", "places", "sketch"):
-            np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
-
-
 def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
     batch, hidden = made_up(5)
     n_texts, n_tokens = len(batch.texts), batch.n_tokens

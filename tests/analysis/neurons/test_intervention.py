@@ -1,7 +1,5 @@
 """What an edit changes, what each neuron adds, a planted neuron, and how much fits, by hand."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import pytest
 import torch
@@ -11,7 +9,7 @@ from torch.nn import functional as F
 from ffnviz.analysis.neurons.intervention import (
     ProbeLoss,
     change,
-    direct_contributions,
+    masked_batches,
     masked_loss,
 )
 from ffnviz.analysis.neurons.probes import Probe
@@ -22,11 +20,10 @@ from ffnviz.models.encoder.encoder import Encoder
 from ffnviz.models.encoder.model import Model
 from ffnviz.models.encoder.tokenizer import Tokenizer
 from ffnviz.models.network import NotForThisNetwork
-from ffnviz.models.trace import StreamTrace
 from ffnviz.parts.neurons import capacity as module
 from ffnviz.parts.neurons.capacity import capacity, stored
 from ffnviz.parts.neurons.insert import Planted, PlantError, output_with, plant, spread, word_id
-from tests.analysis.networks import SHAPES, network, ours, small_model
+from tests.analysis.networks import network, ours, small_model
 
 TEXT = "The cat sat on the [MASK]."
 SENTENCES = ("The cat sat.", "Who is it?", "The river was wide.")
@@ -46,51 +43,24 @@ def test_a_change_is_the_distance_of_the_two_passes(tokenizer: Tokenizer) -> Non
     assert divergence(plain.logits_at(2), plain.logits_at(2)) == 0
 
 
-def test_a_neuron_switched_off_takes_away_what_it_added(tokenizer: Tokenizer) -> None:
-    """That all sum to their FFN is in tests/analysis/test_any_network.py."""
+def test_the_masked_loss_is_at_masks(tokenizer: Tokenizer) -> None:
     model = small_model(tokenizer, "pre")
-    trace = model.trace(TEXT)
-    neuron = int(np.abs(direct_contributions(model, trace, 3, 50)[2]).argmax())
-    edited = model.trace(TEXT, edits=[Edit(2, [neuron], scale=0.0, tokens=[3])])
-    # With the LayerNorm's scale held, as the contribution holds it.
-    before, after = (t.blocks[-1].output[3] for t in (trace, edited))
-    scale = (before.var(correction=0) + 1e-5).sqrt()
-    gain = model.encoder.final_norm.weight
-    moved = (before - after - (before - after).mean()) * gain / scale  # type: ignore[operator]
-    taken = float(moved @ model.encoder.token_embedding.weight[50])
-    assert taken == pytest.approx(direct_contributions(model, trace, 3, 50)[2, neuron], rel=1e-3)
-
-
-def test_the_masked_loss_is_at_masks(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    model = small_model(tokenizer, "pre")
-    plain, again = masked_loss(model, PROBES), masked_loss(model, PROBES)
-    np.testing.assert_array_equal(plain, again)
-    found = ProbeLoss(plain, masked_loss(model, PROBES, [Edit(0, range(32), 0.0, tokens=[0])]))
-    edits = [Edit(0, range(32), scale=0.0)]
-    seen: list[tuple[torch.Tensor, torch.Tensor]] = []
-    run = Model.run
-
-    def watched(self: Model, ids: torch.Tensor, given: Sequence[Edit]) -> StreamTrace:
-        seen.append((ids, model.encoder(ids, given).logits))
-        return run(self, ids, given)
-
-    monkeypatch.setattr(Model, "run", watched)
-    done: list[float] = []
-    losses = masked_loss(model, PROBES, edits, done.append)
-    true: dict[int, list[list[int]]] = {}
-    for row in tokenizer.encode_many(SENTENCES):
-        true.setdefault(len(row), []).append(row)
+    whole: list[list[int]] = []
     expected: list[float] = []
-    for inputs, logits in seen:
-        for place, row in enumerate(true[inputs.shape[1]]):
-            masked = [t for t, id_ in enumerate(inputs[place].tolist()) if id_ == tokenizer.mask_id]
-            assert len(masked) == max(1, round(0.2 * len(row)))
-            expected += [-float(logits[place, t].log_softmax(-1)[row[t]]) for t in masked]
-    np.testing.assert_allclose(sorted(losses), sorted(expected), rtol=1e-4)
+    for batch in masked_batches(model, PROBES):
+        n_masked = batch.ids.eq(tokenizer.mask_id).sum(dim=1)
+        assert (n_masked == max(1, round(0.2 * batch.ids.shape[1]))).all()
+        whole += batch.ids.scatter(1, batch.places, batch.targets).tolist()
+        said = model.encoder(batch.ids, [Edit(0, range(32), scale=0.0)]).logits.log_softmax(-1)
+        for row, places, targets in zip(said, batch.places, batch.targets, strict=True):
+            expected += (-row[places, targets]).tolist()
+    assert sorted(whole) == sorted(tokenizer.encode_many(SENTENCES))
+    # An edit is made at every token, whichever it names.
+    plain, done = masked_loss(model, PROBES), list[float]()
+    losses = masked_loss(model, PROBES, [Edit(0, range(32), 0.0, tokens=[0])], done.append)
+    np.testing.assert_allclose(losses, expected, rtol=1e-4)
     assert done[-1] == 1
-    # The same tokens are masked with and without an edit, which is of all tokens.
-    np.testing.assert_array_equal(found.edited, losses)
-    difference = losses - plain
+    found, difference = ProbeLoss(plain, losses), losses - plain
     assert found.worse == pytest.approx(float(difference.mean())) != 0
     by_hand = np.sqrt(((difference - difference.mean()) ** 2).sum() / (len(difference) - 1))
     assert found.error == pytest.approx(by_hand / len(difference) ** 0.5)
@@ -98,7 +68,7 @@ def test_the_masked_loss_is_at_masks(tokenizer: Tokenizer, monkeypatch: pytest.M
 
 TOKEN, WORD = 3, 77
 PROBES = [Probe(text, ()) for text in SENTENCES]
-KINDS = [name for name in SHAPES if name not in ("gated", "wide")]
+KINDS = ["plain", "nine blocks", "no biases", "post-LN", "causal"]
 
 
 def with_one_neuron_more(model: Model, block: int, planted: Planted) -> Model:
@@ -164,8 +134,9 @@ def test_it_wakes_at_what_is_like_it_and_lifts_its_word_most(tokenizer: Tokenize
     assert float(lift(near).max()) <= float(lift(own)) * (1 + 1e-6)
 
 
-def test_the_spread_is_that_of_the_larger_network(tokenizer: Tokenizer) -> None:
-    model = ours(tokenizer)
+@pytest.mark.parametrize("phi", ["relu", "tanh"])  # tanh goes below zero and is awake there, too
+def test_the_spread_is_that_of_the_larger_network(tokenizer: Tokenizer, phi: str) -> None:
+    model = ours(tokenizer, activation=phi)
     planted = plant(model, model.trace(TEXT), 0, TOKEN, WORD, strength=3.0, choosiness=0.2)
     larger = with_one_neuron_more(model, 0, planted)
     shares: list[float] = []
@@ -175,11 +146,12 @@ def test_the_spread_is_that_of_the_larger_network(tokenizer: Tokenizer) -> None:
     assert abs(found.loss.worse) > 1e-3, "or this test could not fail"
     assert found.said_before <= found.said_after <= len(found.loss.plain)
     assert shares[-1] == 1
-    tokens = [len(tokenizer.encode(probe.text).tokens) for probe in PROBES]
-    assert found.n_tokens == sum(tokens)
-    values = [woken.value for woken in found.strongest]
-    assert values == sorted(values, reverse=True)
-    assert min(10, found.awake) == len(values) > 0
+    passes = [larger.run(batch.ids) for batch in masked_batches(model, PROBES)]
+    sizes = torch.cat([each.blocks[0].ffn.hidden[..., -1].abs().flatten() for each in passes])
+    assert found.n_tokens == len(sizes)
+    assert found.awake == int((sizes > 0.05).sum())
+    strongest = sizes.topk(min(10, found.awake)).values
+    assert_allclose([abs(woken.value) for woken in found.strongest], strongest, atol=1e-5)
     # Each is a place in one of the texts, a hidden token there written as [MASK].
     for woken in found.strongest:
         whole = f"{woken.before}{woken.at}{woken.after}"

@@ -125,8 +125,9 @@ class Counting:
         return getattr(self._tokenizer, name)
 
 
-@pytest.mark.parametrize("between", [" ", ""])
-@pytest.mark.parametrize("name", list(TOKENIZERS))
+@pytest.mark.parametrize(
+    ("name", "between"), [("ours", " "), ("word_piece", " "), ("metaspace", ""), ("one word", "")]
+)
 def test_a_text_five_times_as_long_is_five_times_the_work(name: str, between: str) -> None:
     draw, most = random.Random(0), 32
 
