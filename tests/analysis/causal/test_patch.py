@@ -285,7 +285,3 @@ def test_no_patch_and_no_noise_that_cannot_be() -> None:
             Noise(**noise)
     with pytest.raises(ValueError, match="no token 99"):
         patch_map(network, SOURCE, Noise([99]), measure)
-    bert, wanted, _ = setup_of("BERT")
-    for how in ("mean", "resample"):
-        with pytest.raises(ValueError, match="no tokens but the tokenizer's own"):
-            ablate(bert, "the cat", wanted, 1, how=how, reference=[" "], token=0)

@@ -125,31 +125,6 @@ def test_a_feature_writes_to_logits(
         ffnviz.sae_words(net, sae, 20)
 
 
-def principal(x: np.ndarray, n: int) -> dict[str, np.ndarray]:
-    """Features ± the first n principal directions: in closed form, the best of this rank."""
-    mean = x.mean(axis=0)
-    directions = np.linalg.svd(x - mean, full_matrices=False)[2][:n]
-    both = np.concatenate([directions, -directions])
-    return {"W_enc": both.T.copy(), "W_dec": both, "b_enc": np.zeros(2 * n), "b_dec": mean}
-
-
-def test_a_dictionary_made_on_the_packaged_twin_misses_what_its_rank_leaves(tmp_path: Path) -> None:
-    model = ffnviz.load("relu")
-    text = "The old man sat on the bench and looked out at the [MASK]."
-    x = model.trace(text).blocks[1].ffn.output.double().numpy()
-    shares = np.linalg.svd(x - x.mean(axis=0), compute_uv=False) ** 2
-    apart = []
-    for n in (2, 6, len(x)):
-        folder = saved(tmp_path / str(n), principal(x, n), "blocks.1.hook_mlp_out")
-        told = ffnviz.sae_error(model, text, ffnviz.read_sae(folder))
-        left = shares[n:].sum() / shares.sum()
-        assert told.unexplained == pytest.approx(left, rel=1e-3, abs=1e-6)
-        apart.append(told.divergence)
-    assert apart[2] < 1e-6 < apart[1] < apart[0]
-    assert told.kept == pytest.approx(1, abs=1e-4)
-    assert told.without > apart[0] / 10
-
-
 def test_one_that_does_not_fit_the_network_is_refused(tokenizer: Tokenizer, tmp_path: Path) -> None:
     net = ours(tokenizer)
     for hook, d_in, why in (

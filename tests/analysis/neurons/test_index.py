@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from ffnviz.analysis.neurons import counting
 from ffnviz.analysis.neurons.counting import EXAMPLES, BlockPart, empty
@@ -20,9 +21,10 @@ from ffnviz.analysis.neurons.neuron_index import (
     interpretable_neurons,
 )
 from ffnviz.analysis.neurons.probes import Probe, ProbesError, read_probes, split
+from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.model import TWINS, load
 from ffnviz.models.encoder.tokenizer import Tokenizer
-from tests.analysis.networks import ours, small_model
+from tests.analysis.networks import Stranger, ours, small_model
 
 WORDS = ["the", "cat", "sat", "on", "a", "mat", "and", "she", "had", "gone", "river", "two dogs"]
 TAGS = ("even", "long", "odd")
@@ -91,6 +93,39 @@ def test_counts_are_those_of_the_texts_one_by_one(tokenizer: Tokenizer, activati
         build_index(model, [], TAGS, "none")
     with pytest.raises(ValueError, match="“new” is not among"):
         build_index(model, [Probe("the cat", ("new",))], TAGS, "none")
+
+
+def test_whether_hidden_can_be_below_zero_is_what_the_function_says() -> None:
+    for phi in ACTIVATIONS.values():
+        values = phi.function(torch.linspace(-12, 12, 4_801))
+        assert phi.below_zero == bool((values < 0).any()), phi.name
+    # Of a value too large for the file the side is kept.
+    nothing = np.zeros((1, 1), np.int32)
+    many = dict.fromkeys(BlockIndex.__dataclass_fields__, nothing)
+    sides = {"values": np.array([[np.inf]], np.float16), "low_values": np.array([[np.inf]])}
+    (only,) = BlockIndex(**{**many, **sides}).strongest(0)
+    assert only.value == np.inf
+
+
+def test_the_strongest_are_furthest_from_zero_some_of_each_side(tokenizer: Tokenizer) -> None:
+    net = Stranger(tokenizer)
+    texts = [f"{a} {b}." for a in ("the cat", "a dog", "she") for b in ("sat", "is", "was", "ran",
+             "had", "has", "will", "can")]  # fmt: skip
+    block = build_index(net, [Probe(text, ()) for text in texts], (), "made up").blocks[0]
+    hidden = [net.trace(text).blocks[0].ffn.hidden.numpy() for text in texts]
+    some_below = 0
+    for neuron in range(net.sizes.d_ff):
+        high = [h[:, neuron].max() for h in hidden if h[:, neuron].max() > 0.1]
+        low = [h[:, neuron].min() for h in hidden if h[:, neuron].min() < -0.1]
+        expected = sorted(map(abs, high + low), reverse=True)[:12]
+        values = [each.value for each in block.strongest(neuron)]
+        assert [abs(value) for value in values] == pytest.approx(expected, rel=1e-3)
+        mixed = [each.value for each in block.strongest(neuron, 4)]
+        assert sum(value > 0 for value in mixed) >= min(4, len(high))
+        assert sum(value < 0 for value in mixed) >= min(4, len(low))
+        assert len(mixed) == len(values)
+        some_below += any(value < 0 for value in values)
+    assert some_below > net.sizes.d_ff / 2
 
 
 def test_a_batch_has_one_length_and_longer_texts_are_cut(tokenizer: Tokenizer) -> None:
@@ -197,9 +232,6 @@ def test_there_are_probes_enough_of_many_kinds_and_none_twice() -> None:
     counts = Counter(tag for probe in probes for tag in probe.tags)
     assert len(counts) > 60
     assert min(counts.values()) >= 10
-    for kind in ("animals", "places", "food", "feelings", "numbers", "time", "past", "future",
-                 "first person", "question", "negation", "quotation", "comma"):  # fmt: skip
-        assert kind in counts
     for tag, sign in (("question", "?"), ("exclamation", "!"), ("quotation", '"'), ("comma", ",")):
         for probe in probes:
             assert (tag in probe.tags) == (sign in probe.text), probe

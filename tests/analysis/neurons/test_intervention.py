@@ -6,12 +6,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch.nn import functional as F
 
-from ffnviz.analysis.neurons.intervention import (
-    ProbeLoss,
-    change,
-    masked_batches,
-    masked_loss,
-)
+from ffnviz.analysis.neurons.intervention import ProbeLoss, change, masked_batches, masked_loss
 from ffnviz.analysis.neurons.probes import Probe
 from ffnviz.analysis.prediction import divergence
 from ffnviz.models.edit import Edit

@@ -12,11 +12,7 @@ from hypothesis.extra import numpy as hnp
 from numpy.testing import assert_allclose
 
 from ffnviz.analysis.journey import ORDERS, neuron_order
-from ffnviz.analysis.sparsity import (
-    record_of,
-    threshold_for,
-    with_activation,
-)
+from ffnviz.analysis.sparsity import record_of, threshold_for, with_activation
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.models.encoder.encoder import initial_encoder
 from ffnviz.models.encoder.model import Model, load

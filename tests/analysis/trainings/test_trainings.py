@@ -34,18 +34,12 @@ def log_of(
 def test_rates_come_first_then_seed_by_seed_all_variants() -> None:
     rows = log_of(TWO)
     assert len(rows) == TWO.fewest == 3 * (5 + 2)
-    kinds = [(row.variant, row.phase, row.seed) for row in rows]
-    assert (
-        kinds[:10]
-        == [("relu", trainings.RATE, trainings.RATE_SEED)] * 5
-        + [("no-ffn", trainings.RATE, trainings.RATE_SEED)] * 5
-    )
-    assert kinds[10:14] == [
-        (name, trainings.FINAL, seed) for seed in (0, 1) for name in ("relu", "no-ffn")
-    ]
-    assert kinds[14:] == [("swiglu", trainings.RATE, trainings.RATE_SEED)] * 5 + [
-        ("swiglu", trainings.FINAL, seed) for seed in (0, 1)
-    ]
+    expected: list[tuple[str, str, int]] = []
+    for family in (("relu", "no-ffn"), ("swiglu",)):
+        for name in family:
+            expected += [(name, trainings.RATE, trainings.RATE_SEED)] * 5
+        expected += [(name, trainings.FINAL, seed) for seed in (0, 1) for name in family]
+    assert [(row.variant, row.phase, row.seed) for row in rows] == expected
     assert {row.learning_rate for row in rows if row.phase == trainings.FINAL} == {2e-3}
     assert len({row.run for row in rows}) == len(rows)
 
