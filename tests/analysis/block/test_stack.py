@@ -180,18 +180,6 @@ def test_without_a_bend_its_gradient_is_a_power_of_its_matrix() -> None:
     assert_allclose(found, expected, rtol=1e-10)
 
 
-def test_with_all_directions_the_length_is_that_of_the_whole_derivative() -> None:
-    network = against_rnn.Recurrent(D, H, 0.8, bends=True).double()
-
-    def last(x: Tensor) -> Tensor:
-        state: Tensor = network(x)[-1]
-        return state
-
-    whole = torch.func.jacrev(last)(INPUT).transpose(0, 1)  # (N, H, D)
-    expected = whole.flatten(1).norm(dim=1).numpy() / np.sqrt(H)
-    assert_allclose(against_rnn.arriving(last, INPUT, directions=H), expected, rtol=1e-10)
-
-
 def test_few_directions_estimate_it_and_below_a_gain_of_1_it_vanishes() -> None:
     x = torch.randn(12, 30, generator=torch.Generator().manual_seed(3))
     wide = against_rnn.Recurrent(30, 200, 1.0, bends=True)

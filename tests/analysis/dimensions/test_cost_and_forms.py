@@ -65,20 +65,6 @@ SHAPES = st.builds(
 
 
 @given(shape=SHAPES)
-def test_one_block_counts_like_torchs_own_layers(shape: cost.Shape) -> None:
-    one = cost.Shape(**{**vars(shape), "n_blocks": 1})
-    found = cost.parameters(one)
-    assert found["attention"] == count(nn.MultiheadAttention(shape.d_model, shape.n_heads))
-    ffn = feed_forward(shape.d_model, shape.d_ff, "swiglu" if shape.gated else "relu")
-    assert found["FFN"] == count(ffn)
-    assert found["LayerNorm"] == 3 * count(nn.LayerNorm(shape.d_model))
-    if not shape.gated:
-        layer = nn.TransformerEncoderLayer(shape.d_model, shape.n_heads, shape.d_ff)
-        whole = found["attention"] + found["FFN"] + found["LayerNorm"]
-        assert whole - 2 * shape.d_model == count(layer)
-
-
-@given(shape=SHAPES)
 def test_multiply_adds_are_half_of_what_the_flop_counter_counts(shape: cost.Shape) -> None:
     x = torch.zeros(shape.n_tokens, shape.d_model)
     ffn = feed_forward(shape.d_model, shape.d_ff, "swiglu" if shape.gated else "relu")
@@ -121,12 +107,12 @@ TEXT = "The cat sat on it."
 PLAIN = [name for name, each in ACTIVATIONS.items() if not each.gated]
 
 
-@pytest.mark.parametrize("activation", PLAIN)
+@pytest.mark.parametrize(("phi", "bias"), [("relu", True), ("gelu", False)])
 def test_every_way_gives_what_the_network_computed(
-    tokenizer: Tokenizer, activation: str, monkeypatch: pytest.MonkeyPatch
+    tokenizer: Tokenizer, phi: str, bias: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(forms, "RUNS", 2)
-    run = run_of(ours(tokenizer, activation=activation), TEXT)
+    run = run_of(ours(tokenizer, activation=phi, bias=bias), TEXT)
     n, shares = len(run.trace.tokens), list[float]()
     found = forms.forms(run, shares.append)
     assert found.keys() == {"rows", "columns", "numpy", "batch"}
@@ -140,12 +126,8 @@ def test_every_way_gives_what_the_network_computed(
 
 
 def test_a_difference_would_be_seen(tokenizer: Tokenizer, monkeypatch: pytest.MonkeyPatch) -> None:
-    bare = ours(tokenizer, bias=False, activation="gelu")
-    gated = ours(tokenizer, activation="geglu")
-    for form in forms.forms(run_of(bare, TEXT), lambda _: None).values():
-        assert form.difference < 1e-4
     with pytest.raises(NotForThisNetwork):
-        forms.forms(run_of(gated, TEXT), lambda _: None)
+        forms.forms(run_of(ours(tokenizer, activation="geglu"), TEXT), lambda _: None)
     model = ours(tokenizer)
     monkeypatch.setattr(Activation, "in_numpy", lambda _, z: np.maximum(z, 0.01))
     assert forms.forms(run_of(model, TEXT), lambda _: None)["numpy"].difference > 1e-3

@@ -51,7 +51,8 @@ def shared(*layers: str) -> Callable[[Encoder], None]:
 
 
 PEEKING = with_ffn(Peeking)
-FLIPS = [
+Flip = tuple[Callable[[Subject], Result], Callable[[Encoder], None], str, Verdict, Verdict]
+FLIPS: list[Flip] = [
     *((partial(positions.try_positions, way=way), PEEKING, "FFN", HOLDS, FAILS)
       for way in positions.WAYS),
     *((partial(positions.try_positions, way=way), deaf, "Attention", HOLDS, FAILS)
@@ -71,15 +72,9 @@ FLIPS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("experiment", "breaks", "claim", "sound", "broken"), FLIPS)
-def test_a_claim_turns_when_the_network_is_broken_on_purpose(
-    model_folder: Path,
-    experiment: Callable[[Subject], Result],
-    breaks: Callable[[Encoder], None],
-    claim: str,
-    sound: Verdict,
-    broken: Verdict,
-) -> None:
+@pytest.mark.parametrize("flip", FLIPS, ids=[claim for _, _, claim, *_ in FLIPS])
+def test_a_claim_turns_where_the_network_is_broken(flip: Flip, model_folder: Path) -> None:
+    experiment, breaks, claim, sound, broken = flip
     assert finding(experiment(subject(model_folder)), claim).verdict is sound
     assert finding(experiment(subject(model_folder, breaks)), claim).verdict is broken
 
@@ -155,9 +150,7 @@ def test_what_is_held_before_the_ffn_is_the_blocks_own(tokenizer: Tokenizer, nor
     assert finding(linearity.try_linearity(tried), "Attention").verdict is ONLY_IF
 
 
-def test_a_norm_that_is_not_held_is_found(
-    model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_norm_not_held_is_found(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linearity, "frozen_norm", lambda norm, _: norm)
     broken = linearity.try_linearity(subject(model_folder))
     assert finding(broken, "LayerNorm").verdict is FAILS
@@ -168,9 +161,7 @@ def heard(folder: Path, breaks: Callable[[Encoder], None] | None = None) -> infl
     return influence.input_influence(subject(folder, breaks), length=8)
 
 
-def test_who_hears_whom_if_it_is_broken(
-    model_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_hears_whom_turns(model_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     findings = heard(model_folder).findings
     assert {each.verdict for each in findings if "gradient" not in each.claim} == {HOLDS}
     assert finding(heard(model_folder, PEEKING), "FFN:").verdict is FAILS

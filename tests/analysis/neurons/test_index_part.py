@@ -164,12 +164,3 @@ def test_any_split_counts_once(model: Model, drawn: list[list[str]], cuts: list[
         np.testing.assert_allclose(one.values, two.values, rtol=1e-5, atol=1e-6)
         assert np.abs(one.by_position - two.by_position).sum() <= 2
     assert pickle.loads(pickle.dumps(again)).n_texts == again.n_texts
-
-
-def test_the_same_texts_give_the_same_part_to_the_bit(model: Model) -> None:
-    probes = [Probe(" ".join(WORDS[k % 8 :] + WORDS[: k % 5]), ()) for k in range(60)]
-    whole, again = (Gatherer(model, ()).gather(probes, 5) for _ in range(2))
-    assert same(whole, again)
-    last = Gatherer(model, (), [2]).gather(probes, 5)  # of the block that is asked for
-    assert len(last.blocks) == 1
-    np.testing.assert_array_equal(last.blocks[0].total, whole.blocks[2].total)
