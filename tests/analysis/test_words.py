@@ -146,7 +146,7 @@ def test_what_is_found_flips_in_both_twins_and_what_is_not_found_does_not() -> N
         ("[MASK]'s 2 dogs.", "it"), ("It'[MASK] 2 dogs.", "s"), ("It's 2 [MASK].", "dogs")
     ]  # fmt: skip
     twins = [load(name) for name in TWINS]
-    examples = [each for each in read_examples() if each.says][:4]
+    examples = [each for each in read_examples() if each.says][:2]
     known = {each.sentence: each.says for each in examples}
     sentences = [masked.replace("[MASK]", word) for masked, word in known.items()]
     sentences.append("The cat sat on the mat.")

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import nn
 from torch.utils.flop_counter import FlopCounterMode
@@ -64,6 +64,7 @@ SHAPES = st.builds(
 )
 
 
+@settings(max_examples=25)
 @given(shape=SHAPES)
 def test_multiply_adds_are_half_of_what_the_flop_counter_counts(shape: cost.Shape) -> None:
     x = torch.zeros(shape.n_tokens, shape.d_model)

@@ -1,7 +1,5 @@
 """Lines, folds and a plane in an FFN: against brute force, least squares and the FFN itself."""
 
-from itertools import product
-
 import numpy as np
 import pytest
 import torch
@@ -42,7 +40,7 @@ def rule(points: Points, normal: np.ndarray, offset: float) -> int:
 def test_no_line_of_very_many_beats_the_best_one(found: list[tuple[int, int, bool]]) -> None:
     points = Points(np.array([p[:2] for p in found]), np.array([p[2] for p in found]))
     best = 0
-    for angle in np.linspace(0, np.pi, 361)[:-1] + 1e-3:
+    for angle in np.linspace(0, np.pi, 181)[:-1] + 1e-3:
         normal = np.array([np.cos(angle), np.sin(angle)])
         along = np.unique(points.places @ normal)
         between = [along[0] - 1, *((along[1:] + along[:-1]) / 2)]
@@ -62,9 +60,10 @@ def test_a_line_divides_halves_and_no_rings(preset: str, divided: bool) -> None:
 
 
 def test_a_wide_layer_divides_what_no_line_divides_but_never_without_phi() -> None:
-    for preset, phi in product(("rings", "spirals", "xor"), ("relu", "gelu", "tanh", "sigmoid")):
+    for preset in ("rings", "spirals", "xor"):
         points = PRESETS[preset]()
-        assert separate(points, phi, 64, 0, trained=False).right == len(points.first)
+        for phi in ("relu", "gelu", "tanh", "sigmoid"):
+            assert separate(points, phi, 64, 0, trained=False).right == len(points.first)
         flat = separate(points, "identity", 64, 0, trained=True)
         assert flat.right <= best_line(points) < len(points.first)
     # A quadratic form can be a ring, and no spiral.

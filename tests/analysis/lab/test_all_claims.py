@@ -66,7 +66,7 @@ def findings_of(tried: Subject) -> list[Finding]:
     return [finding for each in sentence for finding in quickly(each, tried).findings]
 
 
-@settings(max_examples=3)
+@settings(max_examples=2)
 @given(text=st.text(min_size=1, max_size=60), place=st.integers(0, 10**6))
 def test_any_sentence_gets_verdicts(model_folder: Path, text: str, place: int) -> None:
     model = load(model_folder)

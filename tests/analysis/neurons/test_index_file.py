@@ -84,13 +84,13 @@ def test_a_file_that_is_no_index_of_this_model_is_refused(path: Path) -> None:
     with pytest.raises(IndexFileError, match="3 blocks with 2048"):
         read_index(path, d_ff=2_048, n_blocks=3)
     good, refused = path.read_bytes(), 0
-    for place in range(0, len(good), len(good) // 200):  # one byte is damaged
+    for place in range(0, len(good), len(good) // 100):  # one byte is damaged
         path.write_bytes(good[:place] + bytes([good[place] ^ 0xFF]) + good[place + 1 :])
         try:
             read(path)
         except IndexFileError:
             refused += 1
-    assert refused > 150
+    assert refused > 75
     for damaged in (b"", b"no zip", good[:300]):
         path.write_bytes(damaged)
         with pytest.raises(IndexFileError, match="is not an index"):
