@@ -163,11 +163,11 @@ def test_what_wakes_a_neuron_and_what_it_writes(net: Network, block: int) -> Non
     if not net.card.has_word_head:
         refused(lambda: written_words(net, block, NEURON), "no word head")
         return
-    head, vectors = word_head(net)
+    head, written = word_head(net)
     value = f64(view.values[NEURON])
     if head.norm is not None:
         value = (value - value.mean() if head.norm.centred else value) * f64(head.norm.gain)
-    along = f64(vectors.vectors) @ value
+    along = f64(written.vectors) @ value
     for told, sign in zip(written_words(net, block, NEURON, 3), (1, -1), strict=True):
         assert_allclose(told.scores, sign * np.sort(sign * along)[::-1][:3], rtol=1e-3, atol=1e-4)
         assert_allclose(told.scores, along[told.ids], rtol=1e-3, atol=1e-4)

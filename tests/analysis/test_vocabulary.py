@@ -1,5 +1,6 @@
 """Predictions, the stream read early, a logit taken apart, decoding, and writing on: by hand."""
 
+import copy
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -48,12 +49,9 @@ def test_a_reading_is_the_norm_and_the_output_on_the_stream(small: Model) -> Non
     readings = read_early(small, trace, 5, word, k=4)
     streams = [trace.embedding]
     streams += [stream for block in trace.blocks for stream in (block.middle, block.output)]
+    norm = copy.deepcopy(encoder.final_norm).double()
     for reading, stream in zip(readings, streams, strict=True):
-        normed = torch.nn.functional.layer_norm(
-            stream[5].double(), (16,), encoder.final_norm.weight.double(),
-            encoder.final_norm.bias.double(), 1e-5,
-        )  # fmt: skip
-        logits = encoder.token_embedding.weight.double() @ normed
+        logits = encoder.token_embedding.weight.double() @ norm(stream[5].double())
         assert reading.prediction.ids.tolist() == logits.topk(4).indices.tolist()
         assert reading.probability == pytest.approx(float(logits.softmax(0)[word]), rel=1e-4)
         assert reading.rank == 1 + int((logits > logits[word]).sum())

@@ -183,7 +183,8 @@ def noises(network: ExternalNetwork) -> list[Change]:
 @pytest.mark.parametrize("noisy", [False, True])
 def test_a_map_is_the_mean_of_runs_with_hooks(family: str, noisy: bool) -> None:
     network, measure, ids = setup_of(family)
-    into, target, changes = TARGET, ids_of(network, TARGET), [lambda x: x]
+    into: str | Noise = TARGET
+    target, changes = ids_of(network, TARGET), [lambda x: x]
     if noisy:
         into, target, changes = Noise(TOKENS, draws=DRAWS, seed=7), ids, noises(network)
 

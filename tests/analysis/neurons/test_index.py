@@ -59,15 +59,15 @@ def test_counts_are_those_of_the_texts_one_by_one(tokenizer: Tokenizer, activati
     assert index.n_texts == 40
     assert index.n_tokens == sum(len(h[0]) for h in hidden)
     assert index.with_tag.tolist() == [sum(tag in p.tags for p in probes) for tag in TAGS]
-    classes = [[kind_of(tokenizer.word(t.id)) for t in tokenizer.encode(p.text).tokens]
-               for p in probes]  # fmt: skip
+    encoded = [tokenizer.encode(probe.text).tokens for probe in probes]
+    classes = [kind_of(tokenizer.word(token.id)) for tokens in encoded for token in tokens]
     for number, block in enumerate(index.blocks):
         fires = [(h[number] > index.threshold) | (h[number] < -index.threshold) for h in hidden]
         for position in range(len(index.at_position)):
             expected = sum(f[position].astype(int) for f in fires if len(f) > position)
             np.testing.assert_array_equal(block.by_position[position], expected)
         by_class = np.zeros_like(block.by_class)
-        np.add.at(by_class, np.concatenate(classes), np.concatenate(fires))
+        np.add.at(by_class, np.array(classes), np.concatenate(fires))
         np.testing.assert_array_equal(block.by_class, by_class)
         np.testing.assert_array_equal(block.fired_texts, sum(f.any(0).astype(int) for f in fires))
         assert set(block.sides) == ({1, -1} if index.both_sides else {1})

@@ -180,10 +180,11 @@ def test_a_row_says_what_the_network_did(tabled: Indexed) -> None:
             f1[tag] = max(f1[tag], 2 * both / (sum(awake) + 2))
         assert table.tag_f1[1, neuron] == pytest.approx(max(f1.values()))
         assert f1[table.tag[1, neuron]] == max(f1.values())
-    rows = overview(index, 1, lambda text, _: text)  # the page's table has the same
-    for name, column in (("awake", "tokens_share"), ("texts", "texts_share"), ("tag", "tag"),
-                         ("selective", "tag_f1"), ("high", "quantile_0.99")):  # fmt: skip
-        assert list(getattr(rows, name)) == table[column].tolist()
+    shown = overview(index, 1, lambda text, _: text)  # the page's table has the same
+    assert (list(shown.tag), shown.selective.tolist()) == (list(table.tag), table.tag_f1.tolist())
+    assert shown.awake.tolist() == table.tokens_share.tolist()
+    assert shown.texts.tolist() == table.texts_share.tolist()
+    assert shown.high.tolist() == table["quantile_0.99"].tolist()
     examples = index.to_pandas(examples=True)
     for (_, neuron, side, rank), row in examples.iterrows():
         values = hidden[TEXTS.index(row.text)][:, neuron]
