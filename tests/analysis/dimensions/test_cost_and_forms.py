@@ -93,17 +93,6 @@ def test_at_the_overtaking_length_both_do_the_same(shape: cost.Shape) -> None:
         assert cost.ffn_share(shape, 0) <= 0.5
 
 
-def test_the_figures_that_the_lecture_gives_are_right() -> None:
-    shape = cost.Shape(n_blocks=1, n_tokens=1_024, extra_norms=0)
-    found, work = cost.parameters(shape), cost.multiply_adds(shape)
-    block = found["FFN"] + found["attention"] + found["LayerNorm"]
-    assert (found["FFN"], block) == (2_099_712, 3_152_384)
-    assert work["FFN"] == 2_097_152 * 1_024
-    assert work["attention"] == (1_048_576 + 1_024 * 1_024) * 1_024
-    assert cost.overtaking_length(shape) == 1_024
-    assert cost.ffn_share(shape, 1_024) == 0.5
-
-
 TEXT = "The cat sat on it."
 PLAIN = [name for name, each in ACTIVATIONS.items() if not each.gated]
 

@@ -123,22 +123,6 @@ def test_the_sketch_is_of_one_token_in_four_chosen_by_its_place() -> None:
             np.testing.assert_array_equal(block.sketch[neuron], drawn[on].sum(axis=0, dtype=int))
 
 
-def test_of_equal_values_the_earlier_text_is_kept() -> None:
-    def traced(rows: range) -> counting.IndexPart:
-        tagged, classes = torch.zeros(len(rows), TAGS), torch.zeros(len(rows), 1).long()
-        batch = batch_of(np.array(rows), tagged, classes)
-        return counted(batch, [torch.ones(len(rows), 1, D_FF)], 0.0, nothing(1))
-
-    whole = traced(range(2 * counting.EXAMPLES))
-    assert whole.blocks[0].places[:, 0].tolist() == list(range(counting.EXAMPLES))
-    assert same(
-        counting.merge(
-            traced(range(1, 2 * counting.EXAMPLES, 2)), traced(range(0, 2 * counting.EXAMPLES, 2))
-        ),
-        whole,
-    )
-
-
 @pytest.fixture(scope="module")
 def model(tokenizer: Tokenizer) -> Model:
     return small_model(tokenizer, "pre", "gelu")
