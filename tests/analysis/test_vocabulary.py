@@ -263,6 +263,8 @@ def test_what_cannot_be_is_said(tokenizer: Tokenizer) -> None:
         asked: dict[str, Any] = {"n": 1} | dict(wrong)
         with pytest.raises(ValueError, match=said):
             generate(network, START, **asked)
+    with pytest.raises(ValueError, match="top_k = -1"):
+        Strategy(top_k=-1)
     with pytest.raises(TypeError, match="A text is a str"):
         generate(network, [START], 1)  # type: ignore[arg-type]
     headless = Stranger(tokenizer, headless=True)

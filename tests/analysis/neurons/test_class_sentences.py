@@ -18,6 +18,7 @@ def test_a_classs_neurons_are_those_of_each_sentence(name: str, threshold: float
     hidden = [trace.blocks[1].ffn.hidden for trace in traces]
     shares = [float((h.abs() > threshold).double().mean()) for h in hidden]
     np.testing.assert_allclose(pool.shares, shares, atol=1e-6)
+    np.testing.assert_allclose(read_pool(model, TEXTS[:1], 1).shares, shares[:1], atol=1e-6)
     fired = torch.stack([(h.abs() > threshold).any(dim=0) for h in hidden]).sum(dim=0)
     assert [each.sentences for each in pool.shared] == fired.topk(NEURONS).values.tolist()
     for trace, guess in zip(traces, pool.guesses, strict=True):

@@ -134,17 +134,20 @@ def test_the_spread_is_that_of_the_larger_network(tokenizer: Tokenizer, phi: str
     model = ours(tokenizer, activation=phi)
     planted = plant(model, model.trace(TEXT), 0, TOKEN, WORD, strength=3.0, choosiness=0.2)
     larger = with_one_neuron_more(model, 0, planted)
+    passes = [larger.run(batch.ids) for batch in masked_batches(model, PROBES)]
+    sizes = torch.cat([each.blocks[0].ffn.hidden[..., -1].abs().flatten() for each in passes])
+    middle = len(sizes) // 2
+    threshold = float(sizes.sort().values[middle - 1 : middle + 1].mean())  # half are awake
     shares: list[float] = []
-    found = spread(model, PROBES, 0, planted, 0.05, shares.append)
+    found = spread(model, PROBES, 0, planted, threshold, shares.append)
+    assert spread(model, PROBES, 0, planted, threshold).awake == found.awake
     assert_allclose(found.loss.plain, masked_loss(model, PROBES), atol=1e-5)
     assert_allclose(found.loss.edited, masked_loss(larger, PROBES), atol=1e-4)
     assert abs(found.loss.worse) > 1e-3, "or this test could not fail"
     assert found.said_before <= found.said_after <= len(found.loss.plain)
     assert shares[-1] == 1
-    passes = [larger.run(batch.ids) for batch in masked_batches(model, PROBES)]
-    sizes = torch.cat([each.blocks[0].ffn.hidden[..., -1].abs().flatten() for each in passes])
     assert found.n_tokens == len(sizes)
-    assert found.awake == int((sizes > 0.05).sum())
+    assert found.awake == int((sizes > threshold).sum())
     strongest = sizes.topk(min(10, found.awake)).values
     assert_allclose([abs(woken.value) for woken in found.strongest], strongest, atol=1e-5)
     # Each is a place in one of the texts, a hidden token there written as [MASK].
