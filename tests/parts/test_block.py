@@ -20,10 +20,8 @@ from ffnviz.parts.block.block_view import (
     degrees,
     explanation,
     note,
-    title,
 )
 from ffnviz.parts.block.decoder import attends_most
-from ffnviz.parts.block.encoder import headline
 from ffnviz.pictures.wording import as_text as read
 from ffnviz.state.actions import ChooseBlock, ChooseToken, Set
 from tests.parts.sheets import drawn, words
@@ -37,13 +35,11 @@ GARBAGE: list[Any] = [None, True, -1, 99, 0.5, "/etc", "", [], {}, {"name": "wit
     [
         ("block", "station", "ffn", Set({"station": "ffn"})),
         ("block", "heed", 5, Set({"attention_head": "5"})),
-        ("block", "heed", 0, Set({"attention_head": "0"})),
         ("block", "token", 2, ChooseToken(2)),
         ("block", "block", 1, ChooseBlock(1, {"station": "x"})),
         ("block", "block", 0, None),  # there is none before the first
         ("block", "variant", "moved", Set({"layernorm": "moved"})),
         ("decoder", "station", "norm3", Set({"decoder_station": "norm3"})),
-        ("decoder", "heed", 8, Set({"attention_head": "8"})),
         ("decoder", "token", 2, Set({"written_token": "3"})),
         ("decoder", "block", 1, ChooseBlock(1, {"decoder_station": "x"})),
         ("decoder", "variant", "moved", None),
@@ -74,11 +70,9 @@ def test_the_block_has_the_networks_numbers_and_says_what_is_moved() -> None:
     assert last["title"] == "+ FFN"
     assert (picture["station"], picture["chosen_head"]) == ("sum1", 8)
     assert (picture["before"], picture["after"]) == ("", "On to block 2")
-    assert list(seen.controls) == ["Show"]
 
     seen = drawn("block", text=TEXT, block="2", layernorm="moved")
     assert seen.said.startswith("With its LayerNorms moved (post-LN; nobody trained it so), in")
-    assert seen.cells["block-picture"].data["before"] == "Back to block 1"
 
 
 def test_the_decoder_sees_what_is_written_and_asks_the_sentence_or_for_words() -> None:
@@ -86,33 +80,22 @@ def test_the_decoder_sees_what_is_written_and_asks_the_sentence_or_for_words() -
     picture = seen.cells["decoder-picture"].data
     assert (picture["words"], picture["token"]) == (["A", "dog"], 1)
     assert "“dog” sees what has been written so far" in seen.said
-    assert "borrows the encoder's weights" in seen.said
-    assert seen.controls["Written so far"]["text"] == "A dog"
     assert drawn("block", "decoder", written="A dog", written_token="1").said.startswith("“A”")
-    for written in [" ", "\n"]:
-        seen = drawn("block", "decoder", written=written)
-        assert "Type the first words of an answer" in seen.said
-        assert list(seen.controls) == ["Show", "Written so far"]
+    assert "Type the first words of an answer" in drawn("block", "decoder", written=" ").said
 
 
 def test_against_an_rnn_it_is_said_when_and_what_arrives() -> None:
     seen = drawn("block", "turns", text=TEXT, gain="2", rnn_phi="none")
     assert "Reading 8 tokens takes an RNN" in words(seen.cells["clock"])
     assert "3 steps back" in words(seen.cells["arrives"])
-    gain, phi = seen.controls["gain of the RNN's W_h"], seen.controls["φ of the RNN"]
-    assert gain["stops"][gain["stop"]] == "2"
-    assert phi["options"][phi["stop"]] == "none"
     before = drawn("block", "turns", measure=False)
     assert list(before.cells) == ["soon-clock", "arrives"]
 
 
 def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:
     seen = drawn("block", "strip", text=TEXT)
-    pills = seen.controls["Take away"]
-    assert pills["options"] == ["attention", "FFN", "residual", "LayerNorm", "φ"]
-    assert pills["stop"] == "01100"
+    assert seen.controls["Take away"]["stop"] == "01100"
     assert "without FFN and residual, the tokens differ by" in seen.said
-    assert "which is rounding" in seen.said
     ask = partial(seen.asked, "move")
     assert ask({"name": "without", "value": "01101"}) == (
         Set({"without": "ffn-residual-phi"}),
@@ -126,26 +109,20 @@ def test_what_is_taken_away_is_said_and_can_be_put_back() -> None:
     said = words(seen.cells["strip-apart"])
     assert said.startswith("After 1 untrained block, ")
     assert float(re.findall(r"[\d.]+", said)[1]) > 0.1
-    assert seen.controls["Take away"]["stop"] == "00000"
-    names = [line["name"] for line in seen.cells["strip-apart"].data["figure"]["data"]]
-    assert names == ["complete", "ReLU, trained"]
 
 
 TOKEN = TokenInBlock("cat", 4, 9, "ReLU", "it is", "to block 2")
 E1, E2 = np.array([1.0, 0.0]), np.array([0.0, 1.0])
 
 
-def test_each_station_has_its_name_number_and_sentence() -> None:
+def test_a_station_says_how_the_vector_was_turned_and_how_long_it_is() -> None:
     assert degrees(E1, 3 * E2) == pytest.approx(90)
     assert degrees(E1, E1 + E2) == pytest.approx(45)
     assert degrees(E1, -2 * E1) == pytest.approx(180)
     assert degrees(E1, E1) == 0
     assert degrees(0 * E1, E1) == pytest.approx(90), "nothing has no direction"
-    assert title("sum", "cross-attention") == "+ cross"
-    assert title("sum", "attention") == "+ attention"
     assert note("sum", E1, E1 + E2) == "turned 45°"
     assert note("norm", E1, 3 * E2) == "norm 3.0"
-    assert note("ffn", E1, 3 * E2) == "writes 3.0"
 
     told = read(explanation("norm", np.array([1.0, 3.0]), E1, TOKEN, None, last=False))
     assert "the mean (2.00)" in told
@@ -153,15 +130,9 @@ def test_each_station_has_its_name_number_and_sentence() -> None:
     assert "from 3.2 to 1.0." in told
     told = read(explanation("sum", E1, E1 + E2, TOKEN, None, last=True))
     assert "turns “cat” by 45°; the length goes from 1.0 to 1.4." in told
-    assert told.endswith(" The vector goes on to block 2.")
-    assert "4 tokens" in read(explanation("attention", E1, E2, TOKEN, None, last=False))
     told = read(explanation("ffn", E1, E2, TOKEN, np.zeros(8), last=False))
     assert "2 → 8 numbers, through ReLU (9 active), → 2" in told
 
-    turns = [("attention", 10.4), ("cross", 20.0), ("FFN", 30.0)]
-    assert read(headline(turns, "cat", "In block 1, ")).startswith(
-        "In block 1, the attention turns “cat” by 10°, the cross by 20° and the FFN by 30°."
-    )
     weights = np.zeros((2, 1, 3))
     weights[0, 0] = [0.0, 0.6, 0.4]
     weights[1, 0] = [0.1, 0.0, 0.9]

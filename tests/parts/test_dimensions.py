@@ -14,23 +14,20 @@ from ffnviz.analysis.cost import PRESETS, Shape, ffn_share, multiply_adds, param
 from ffnviz.models.activations import ACTIVATIONS
 from ffnviz.parts.dimensions import forms
 from ffnviz.parts.dimensions.folds import switches
-from ffnviz.parts.dimensions.separate import MOST, POINTS, SETTINGS, SIDE
+from ffnviz.parts.dimensions.separate import MOST, POINTS, SIDE
 from ffnviz.parts.dimensions.warp import warp
 from ffnviz.parts.dimensions.wider import DRAWS, TOYS, WIDTHS, Toy, answers, fitted
 from ffnviz.pictures.exercises import checked
 from ffnviz.pictures.wording import percent
-from ffnviz.state.settings import Setting
 from tests.parts.sheets import Drawn, drawn, words
 from tests.parts.test_sparsity_sheets import percents, shown
-from tests.parts.visits import opened, query
-from tests.sent_cells import sent_cells
 
 SENTENCE = "She opened the [MASK] and looked out."
 FORMS = {
-    "rows": ("(8, 512) → (8, 2,048) → (8, 512)", "torch.relu(z)"),
-    "columns": ("(512, 8) → (2,048, 8) → (512, 8)", "W2.T @ torch.relu(z)"),
-    "numpy": ("(8, 512) → (8, 2,048) → (8, 512)", "np.maximum(z, 0)"),
-    "batch": ("(32, 128, 512) → (32, 128, 2,048) → (32, 128, 512)", "torch.randn(32"),
+    "rows": "(8, 512) → (8, 2,048) → (8, 512)",
+    "columns": "(512, 8) → (2,048, 8) → (512, 8)",
+    "numpy": "(8, 512) → (8, 2,048) → (8, 512)",
+    "batch": "(32, 128, 512) → (32, 128, 2,048) → (32, 128, 512)",
 }
 SIZES = {"d_model": "d_model", "d_ff": "d_ff", "n_tokens": "n_tokens", "vocabulary": "vocab_size"}
 ONE = st.tuples(st.integers(0, SIDE - 1), st.integers(0, SIDE - 1), st.booleans())
@@ -59,10 +56,9 @@ def test_the_live_shapes_stand_beside_code_that_runs_in_every_form(
 
     monkeypatch.setattr(forms, "RUNS", 1)
     monkeypatch.setattr(forms, "forms", measured_once)
-    for form, (shapes, code) in FORMS.items():
+    for form, shapes in FORMS.items():
         part = dimensions("forms", form=form)  # an old link
         assert shapes in words(part.cells["forms"])
-        assert code in part.cells["code"].data["code"]
 
 
 def shares(shape: Shape) -> list[float]:
@@ -131,7 +127,6 @@ def test_a_plane_is_folded_and_unfolded() -> None:
     is_drawn(part, found.output.bent)
     is_drawn(folded(warp="0.4"), found.output.at(0.4)[0])
     assert "stays 1 flat piece" in words(folded(warp="0").cells["warp"])
-    assert "ReLU with 2,048 neurons" in words(folded(warp_neurons="2048").cells["warp"])
 
 
 @given(st.lists(ONE, max_size=MOST))
@@ -140,13 +135,6 @@ def test_points_survive_a_link(points: list[tuple[int, int, bool]]) -> None:
     assert len(text) <= 2 * MOST + 1
     assert sorted(POINTS.parse(text)) == sorted(points)
     assert POINTS.text(POINTS.parse(text)) == text
-
-
-@given(st.text(max_size=1_000))
-def test_any_text_in_a_link_means_some_points(text: str) -> None:
-    points = POINTS.parse(text)
-    assert len(points) <= MOST
-    assert POINTS.parse(POINTS.text(points)) == points
 
 
 NO_POINTS: list[Any] = [
@@ -161,34 +149,15 @@ def test_what_a_square_sends_are_its_points_and_anything_else_none() -> None:
     assert checked([], SIDE, MOST) == []
 
 
-@pytest.mark.parametrize(
-    "more",
-    [{"shape": "mine"}, {"shape": "mine", "points": "AA."}, {"shape": "mine", "points": "AAAA.AA"},
-     {"lift": "1", "lift_phi": "identity"}, {"lift": "99999", "lift_phi": "square"},
-     {"lift_draw": "-3", "lift_w1": "trained"}],
-)  # fmt: skip
-def test_a_link_of_any_kind_is_shown(more: dict[str, str]) -> None:
-    app = opened("dimensions", part="separate", **more)
-    assert "rail" in sent_cells(app)
-    shown = query(app)
-    settings: tuple[Setting[Any], ...] = SETTINGS
-    for setting in settings:
-        if setting.name in shown:
-            assert setting.text(setting.parse(shown[setting.name])) == shown[setting.name]
-
-
 def test_it_says_how_many_pieces_and_units_a_line_needs() -> None:
     asked = {"text": "The cat sat on the mat.", "warp_view": "line", "token": "2"}
     part = drawn("dimensions", "warp", True, **asked, folds="6", fold_units="48")
-    assert "make 64 pieces; one layer of 48 neurons matches 48, and needs 64" in part.said
     assert "12 neurons fold the line into 64 pieces; in one layer they make at most 13" in part.said
     said = words(part.cells["folds-network"])
     other = next(at for at, label in enumerate(part.run.labels) if f"to “{label}” block" in said)
     first, both = switches(part.run.model, part.run.trace, 0, (1, other))
     assert f"alone makes {1 + first[-1]:,} pieces" in said
     assert f"next block's it makes {1 + both[-1]:,} pieces" in said
-    assert "matches all of them" in drawn("dimensions", "warp", True, **asked, fold_units="8").said
-
     part = drawn("dimensions", "warp", text="a", warp_view="line")
     assert "A line needs at least two tokens." in part.said
 
@@ -252,14 +221,11 @@ def test_wider_is_better_and_the_widest_stores_all_pairs(phi: str) -> None:
     assert answers(ACTIVATIONS[phi])["pairs"].fits[-1].median < 1e-4  # 16 neurons, 16 pairs
 
 
-@pytest.mark.parametrize("network", ["relu", "gelu"])
-def test_the_page_says_the_errors(network: str) -> None:
-    said = drawn("dimensions", "wider", twin=network, wider="16").said
-    found = answers(ACTIVATIONS[network]).values()
-    for answer in found:
-        assert percent(answer.fits[-1].median) in said
+def test_the_page_says_the_errors() -> None:
+    said = drawn("dimensions", "wider", twin="gelu", wider="16").said
+    found = answers(ACTIVATIONS["gelu"]).values()
+    assert all(percent(answer.fits[-1].median) in said for answer in found)
     one, two, three = (percent(answer.toy.without) for answer in found)
     assert f"Without φ these errors are {one}, {two} and {three}." in said
     one, two, three = (percent(answer.fits[1].median) for answer in found)
     assert f"no wider (d_ff = d_model), they are {one}, {two} and {three};" in said
-    assert "d_model is 2 in these toys" in said

@@ -1,27 +1,14 @@
 """The exercises' sheets: what a link asks for, and what a click asks for."""
 
-from typing import Any
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ffnviz.parts import PAGES
-from ffnviz.parts.exercises import build, by_hand, predict
+from ffnviz.parts.exercises import build, predict
 from ffnviz.parts.exercises.build import BUGS, RIGHT
 from ffnviz.parts.exercises.by_hand import TYPED, answers, name_of, solutions, worksheets
 from ffnviz.parts.exercises.predict import QUESTIONS
 from ffnviz.state.actions import OpenPage, Set
-from ffnviz.state.settings import Setting
 from tests.parts.sheets import Drawn, drawn
-
-
-@given(st.text(max_size=80))
-def test_any_text_in_a_link_is_a_legal_exercise(text: str) -> None:
-    settings: list[Setting[Any]] = [*by_hand.SETTINGS, *build.SETTINGS, *predict.SETTINGS]
-    for setting in settings:
-        value = setting.parse(text)
-        assert setting.parse(setting.text(value)) == value
 
 
 def test_a_gap_takes_numbers_only_and_they_belong_to_one_exercise() -> None:

@@ -12,14 +12,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
 
 import ffnviz
 from ffnviz.analysis.neurons.descriptions import Score
-from ffnviz.analysis.neurons.index_file import INDEXES, read_index, write_index
+from ffnviz.analysis.neurons.index_file import read_index, write_index
 from ffnviz.analysis.neurons.neuron_index import build_index
 from ffnviz.analysis.neurons.probes import Probe, read_probes
-from ffnviz.cli import main
 from ffnviz.cli.app_checks import look_at_descriptions, look_at_sae, opened_index, opened_paths
 from ffnviz.models.config import Config, use
 from ffnviz.models.encoder.model import load
@@ -31,6 +29,8 @@ from ffnviz.state.actions import ChooseBlock, ChooseToken, Set
 from tests.analysis.features.folders import drawn as weights
 from tests.analysis.features.folders import encoded, saved
 from tests.analysis.neurons.test_index import of_version_2
+from tests.commands import assert_refused
+from tests.commands import run as command
 from tests.parts.sheets import Drawn, drawn, words
 from tests.parts.visits import TEXT
 
@@ -64,9 +64,7 @@ def test_an_index_is_shown_for_its_network_and_for_no_other(mine: Path) -> None:
     n_tokens = read_index(mine, 2_048, 2).n_tokens
     all_of_it = drawn("neurons", "browse", twin="relu").said
     assert f"{n_tokens} tokens of <b>my dogs</b> (file of 2025-03-09); a token" in all_of_it
-    assert "<b>my dogs</b>" in drawn("neurons", "wakes", twin="relu").said
-    all_of_it = drawn("neurons", "browse", twin="gelu").said
-    assert "of our probe set" in all_of_it
+    assert "of our probe set" in drawn("neurons", "browse", twin="gelu").said
 
 
 @pytest.fixture(scope="module")
@@ -78,13 +76,11 @@ def second_block_only(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-SHEETS = ("wakes", "probes", "values", "browse", "name")
-
-
-@pytest.mark.parametrize("part", SHEETS)
+@pytest.mark.parametrize("part", ["wakes", "probes", "values", "browse", "name"])
 def test_a_sheet_of_some_blocks_leads_to_them(second_block_only: Path, part: str) -> None:
     use(Config(indexes=(second_block_only,)))
     assert "no-index" not in drawn("neurons", part, twin="relu", block="2").cells
+    assert "half.npz, block 2 of 2, " in opened_index(second_block_only)
     away = drawn("neurons", part, twin="relu", block="1")
     assert "This index has block 2 of 2; block 1 is not in it." in away.said
     assert away.pressed("Go to block 2") == ChooseBlock(1)
@@ -103,33 +99,12 @@ def test_an_older_file_says_what_it_misses_where_values_may_be_negative(
         assert ("old-index" in drawn("neurons", part, twin=twin).cells) == bool(says)
 
 
-def test_what_is_shown_of_some_blocks_is_of_the_block_on_screen(second_block_only: Path) -> None:
-    said = opened_index(second_block_only)
-    assert "half.npz, block 2 of 2, " in said
-    use(Config(indexes=(second_block_only,)))
-    of_all = build_index(load("relu"), [Probe(text, ()) for text in SENTENCES], (), "my dogs")
-    fired = of_all.blocks[1].fired
-    assert (fired != of_all.blocks[0].fired).any()
-    all_of_it = drawn("neurons", "browse", twin="relu").said
-    assert f"{int((fired == 0).sum()):,} of 2,048 neurons of block 2 never fire" in all_of_it
-
-
-def test_what_is_no_index_of_these_networks_is_refused(mine: Path, tmp_path: Path) -> None:
-    foreign, damaged = tmp_path / "foreign.npz", tmp_path / "damaged.npz"
-    relu = load("relu")
-    with_other_weights = build_index(relu, [Probe(SENTENCES[0], ())], (), "other")
-    object.__setattr__(with_other_weights, "network", "0123456789abcdef")
-    write_index(with_other_weights, foreign)
+def test_what_is_no_index_is_refused(mine: Path, tmp_path: Path) -> None:
+    damaged = tmp_path / "damaged.npz"
     damaged.write_bytes(mine.read_bytes()[:5_000])
-    for path, why in ((foreign, "is an index of another network"), (damaged, "is not an index")):
-        done = CliRunner().invoke(main, ["app", "--port", "9161", "--index", str(path)])
-        assert done.exit_code == 1
-        assert why in done.output
-        assert "ReLU, GELU" in done.output
-        assert "Traceback" not in done.output
-    done = CliRunner().invoke(main, ["app", "--index", str(INDEXES / "none.npz")])
-    assert done.exit_code == 2
-    assert "does not exist" in done.output
+    told = command("app", "--port", 9161, "--index", damaged)
+    assert_refused(told, "is not an index", "ReLU, GELU")
+    assert_refused(command("app", "--index", tmp_path / "none.npz"), "does not exist")
 
 
 TOLD: dict[str, Any] = {"architecture": "topk", "k": 5}
@@ -173,7 +148,6 @@ def test_the_tokens_strongest_features_are_drawn(folders: list[Path]) -> None:
     fires = values[:, feature] > 0
     said = words(view.cells["feature-values"])
     assert f"Feature {feature} is active on {fires.sum()} of {len(fires)} tokens" in said
-    assert f"{values[:, feature].max():.2f}" in said
     assert view.cells["feature-values"].events["point"](1) == ChooseToken(1)
     missed = np.linalg.norm(x - reconstruction, axis=1) / np.linalg.norm(x, axis=1)
     assert f"misses {missed[token]:.0%} of x" in words(view.cells["missed"])
@@ -241,8 +215,7 @@ def test_another_block_leads_to_the_dictionarys(folders: list[Path]) -> None:
 
 
 def test_the_command_says_which_features_are_in_a_folder(folders: list[Path]) -> None:
-    asked = f"gelu={folders[0]}"
-    found, (line,) = opened_paths("--sae", (asked,), look_at_sae)
+    found, (line,) = opened_paths("--sae", (f"gelu={folders[0]}",), look_at_sae)
     assert found == (("gelu", folders[0]),)
     assert "50 features in" in line
     assert "(topk), of what the FFN writes, block 2" in line
@@ -257,9 +230,9 @@ def test_the_command_refuses_features_that_it_cannot_show(
     network: str, d_in: int, why: str, tmp_path: Path
 ) -> None:
     folder = saved(tmp_path / "a", weights("standard", d_in, 9), "blocks.1.hook_mlp_out")
-    done = CliRunner().invoke(main, ["app", "--port", "8694", "--sae", f"{network}{folder}"])
-    assert done.exit_code == 1
-    assert why in " ".join(done.output.split())
+    told = command("app", "--port", 8694, "--sae", f"{network}{folder}")
+    assert told.exit_code == 1
+    assert why in " ".join(told.output.split())
     with pytest.raises(SaeError):
         ffnviz.read_sae(tmp_path)
 
@@ -294,20 +267,15 @@ def test_who_said_what_stands_beside_the_neuron(part: str, file: Path) -> None:
     assert "others" not in drawn("neurons", part, neuron="gelu-469", twin="gelu").cells
 
 
-def test_what_others_say_can_be_taken_as_a_name_and_a_file_that_went_is_said(file: Path) -> None:
+@pytest.mark.usefixtures("file")
+def test_what_others_say_can_be_taken_as_a_name() -> None:
     cell = drawn("neurons", "name", neuron="relu-469", block="2").cells["others"]
-    assert cell.events["row"](0) == Set({"called": SAID[0 + 1].text[:120]})
-    assert file.exists()
+    assert cell.events["row"](0) == Set({"called": SAID[1].text[:120]})
     called = drawn("neurons", "name", neuron="relu-469", block="2", called="<img src=x>")
     (row,) = json.loads(called.pressed("Keep this name").settings["names"])
     assert row[6:] == ["gpt-4o-mini (oai_token-act-pair)"]
     mine = drawn("neurons", "name", neuron="relu-469", block="2", called="mine")
     assert "gpt" not in mine.pressed("Keep this name").settings["names"]
-    gone = file.with_name("gone.jsonl")
-    use(Config(descriptions=(("relu", gone),)))
-    cell = drawn("neurons", "wakes", neuron="relu-469").cells["others"]
-    assert "cannot be read" in words(cell)
-    assert "gone.jsonl" in words(cell)
 
 
 def test_a_file_of_descriptions_that_was_spoilt_after_the_start_is_said(file: Path) -> None:
@@ -352,7 +320,6 @@ def test_the_command_says_what_is_in_a_file_and_for_which_network(tmp_path: Path
     network, line = look_at_descriptions("", path)
     assert network == "relu"
     assert "descriptions of 1 neurons" in line
-    assert "by gpt-4o-mini (oai_token-act-pair), me." in line
     assert "Left out: 1 (said.jsonl, line 3: it has no layer" in line
     (there,), (line,) = opened_paths("--descriptions", (f"gelu={path}",), look_at_descriptions)
     assert there == ("gelu", path)
@@ -373,7 +340,4 @@ def test_the_command_refuses_what_it_cannot_show(
 ) -> None:
     path = tmp_path / "said.jsonl"
     ffnviz.write_descriptions([ffnviz.Description(layer, 0, "x", model)], path)
-    asked = ["app", "--port", "8693", "--descriptions", f"{network}{path}"]
-    done = CliRunner().invoke(main, asked)
-    assert done.exit_code == 1
-    assert why in done.output
+    assert_refused(command("app", "--port", 8693, "--descriptions", f"{network}{path}"), why)

@@ -97,20 +97,15 @@ def test_the_table_is_ordered_and_searched_as_was_chosen() -> None:
 
 
 def test_it_says_which_index_is_open_and_a_click_on_a_row_meets_its_neuron() -> None:
-    every, few = (drawn("neurons", "browse", find=find) for find in ("", "Negation"))
-    assert set(every.cells) == {"awake-ranks", "all-neurons"}
-    assert set(every.controls) == {"Show", "Sort", "Find a word or a tag"}
+    every = drawn("neurons", "browse")
     assert "7,787 tokens of 938 sentences of our probe set; a token activates" in every.said
     assert "2,048 of 2,048 neurons, the first 500 in the table." in every.said
-    found = few.cells["all-neurons"]
-    assert words(found).startswith(f"{len(found.data['rows'])} of 2,048 neurons. Click a row")
-    assert "F1: how well" in words(found)
-    shown = drawn("neurons", "browse", find="e")
-    cell = shown.cells["all-neurons"]
-    number = cell.data["rows"][3][0]
-    assert cell.events["row"](3) == OpenNeuron(shown.run.neuron(number), "neurons", "wakes")
-    nothing: list[Any] = [len(cell.data["rows"]), -1, "3", True, None, [3], {}]
-    for garbage in nothing:
+    few = drawn("neurons", "browse", find="e")
+    cell = few.cells["all-neurons"]
+    rows = cell.data["rows"]
+    assert words(cell).startswith(f"{len(rows)} of 2,048 neurons")
+    assert cell.events["row"](3) == OpenNeuron(few.run.neuron(rows[3][0]), "neurons", "wakes")
+    for garbage in (len(rows), -1, "3", True, None, [3], {}):
         assert cell.events["row"](garbage) is None
 
 
@@ -165,27 +160,20 @@ def test_the_snippet_and_the_file_give_the_number_again(
 
 
 def test_a_number_component_and_word_are_chosen_and_garbage_asks_for_nothing() -> None:
-    output, logit = worked("output"), worked("logit")
-    assert set(worked("neuron").controls).isdisjoint({"Component", "Word"})
-    assert output.controls["Component"]["text"] == "7"
+    neuron, output, logit = (worked(number) for number in NUMBERS)
+    assert set(neuron.controls).isdisjoint({"Component", "Word"})
     assert output.moved("Component", "3") == (Set({"component": "3"}), True)
     assert output.moved("Component", "9999") == (Set({"component": "511"}), True)
     assert output.moved("number", 2) == (Set({"number": "logit"}), True)
     assert output.moved("Neuron", "12") == (ChooseNeuron(output.run.neuron(12)), True)
     word = logit.controls["Word"]
-    assert word["stop"] == 2
-    assert len(word["options"]) == 10
+    assert (word["stop"], len(word["options"])) == (2, 10)
     assert f"The logit of {word['options'][2]} at" in logit.said
     assert logit.moved("logit_word", 4) == (Set({"logit_word": "4"}), True)
-
-    output = worked("output", component="99999")
-    assert output.controls["Component"]["text"] == "511"
-    assert "Component 511 of" in output.said
-    nothing: list[Any] = [None, "", "x", -1, 10, 1.5, True, [2], {}]
-    for garbage in nothing:
-        assert worked("output").moved("Component", garbage) is None
-        assert worked("logit").moved("logit_word", garbage) is None
-        assert worked("neuron").moved("number", garbage) is None
+    for garbage in (None, "", "x", -1, 10, 1.5, True, [2], {}):
+        assert output.moved("Component", garbage) is None
+        assert logit.moved("logit_word", garbage) is None
+        assert neuron.moved("number", garbage) is None
 
 
 SENTENCE = "The cat sat on the mat."
@@ -202,7 +190,6 @@ def test_the_list_has_both_memories_and_only_the_changed_words_key_moves() -> No
     lengths = [each[5] for each in table.data["rows"]]
     assert lengths == sorted(lengths, reverse=True)
     assert {each[0] for each in table.data["rows"]} == {"attention", "FFN"}
-    assert all(each[1].startswith("1:") for each in table.data["rows"] if each[0] == "FFN")
 
     part = memories(block="1", changed="2", instead="dog")
     (panel,) = part.cells["keys-moved"].data["panels"]
@@ -211,14 +198,9 @@ def test_the_list_has_both_memories_and_only_the_changed_words_key_moves() -> No
                                       "FFN: 2,048 keys"]  # fmt: skip
     assert moved[1] > 10
     assert max(*moved[:1], *moved[2:]) < 0.01
-    assert "With “dog” for “cat”, the key by which attention finds “cat” moves by" in words(
-        part.cells["keys-moved"]
-    )
     later = memories(block="2", changed="2", instead="dog").cells["keys-moved"]
     assert later.data["panels"][0]["values"][2] > 1
 
-    for word in ("", "antidisestablishmentarianism", "<b>&amp;"):
-        assert "keys-moved" in memories(changed="2", instead=word).cells
     alone = drawn("neurons", "writes", text="cat", writes_view="memories")
     assert "no other word to change" in alone.said
 

@@ -8,6 +8,7 @@ import torch
 from numpy.testing import assert_allclose
 from torch import Tensor
 
+import ffnviz
 from ffnviz.models import registry
 from ffnviz.models.config import Config, NetworkRequest, config, use
 from ffnviz.parts.neurons import patch
@@ -145,36 +146,17 @@ def paths(twin: str = "gpt-2", **query: str) -> Drawn:
     return drawn("neurons", "writes", True, writes_view="paths", twin=twin, text=FIRST, **query)
 
 
-def test_paths_are_value_times_key_and_the_rest_of_what_a_hook_measures() -> None:
+def test_paths_lead_from_a_neuron_to_those_of_the_next_block() -> None:
     part = paths(block="1", neuron="gpt-2-11", token="3")
-    network = part.run.model
-    ids = ids_of(part, FIRST)
-
-    def off(x: Tensor) -> Tensor:
-        x = x.clone()
-        x[0, 2, 11] = 0
-        return x
-
-    def pre(without: bool) -> Tensor:
-        model = hooked("GPT-2", 0, "hidden", off if without else lambda x: x)
-        found: list[Tensor] = []
-        model.get_submodule("transformer.h.1.mlp.c_fc").register_forward_hook(
-            lambda _, __, told: found.append(told[0, 2].clone())
-        )
-        logits_of(model, ids)
-        return found[0].double()
-
-    total = (pre(False) - pre(True)).numpy()
     direct, rest = part.cells["paths"].data["panels"]
-    for panel in (direct, rest):
-        assert panel["ids"] == direct["ids"]
-    d_ff = network.sizes.d_ff
-    ends = [each - d_ff for each in direct["ids"]]  # all of the second block
-    assert_allclose(np.add(direct["values"], rest["values"]), total[ends], atol=2e-5)
+    assert rest["ids"] == direct["ids"]
+    ends = [each - part.run.model.sizes.d_ff for each in direct["ids"]]
     assert direct["names"] == [f"2:{end}" for end in ends]
+    found = ffnviz.neuron_paths(part.run.trace, 0, 11, to_block=1, token=2)
+    assert_allclose(direct["values"], found.direct[ends], atol=1e-5)
+    assert_allclose(rest["values"], found.rest[ends], atol=1e-5)
     keyed, measured = part.cells["paths-blocks"].data["panels"]
     assert keyed["names"] == measured["names"] == ["block 2"]
-    assert measured["values"][0] == pytest.approx(np.linalg.norm(total), rel=1e-4)
     opened = part.cells["paths"].events["point"](direct["ids"][0])
     assert (opened.neuron.block, opened.neuron.index) == (1, ends[0])
     assert part.cells["paths"].events["point"](0) is None  # a neuron that is not drawn

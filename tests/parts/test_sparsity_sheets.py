@@ -67,7 +67,7 @@ def test_awake_says_the_share_now_and_before_training(block: int) -> None:
     assert [cell.events["point"](sent) for sent in garbage] == [None] * 6
 
 
-@pytest.mark.parametrize("threshold", [0.001, 0.1, 1.0])
+@pytest.mark.parametrize("threshold", [0.001, 1.0])
 def test_the_threshold_counts_anew(threshold: float) -> None:
     made = part("awake", twin="gelu", threshold=str(threshold))
     hidden = load("gelu").trace(SENTENCE).blocks[1].ffn.hidden.abs().double()
@@ -99,8 +99,6 @@ def test_birth_says_where_training_began_and_ended_and_what_was_lower() -> None:
     before, after, *_ = percents(words(cells["birth"]))  # a third is the least on the way
     shares = record_of(load("relu")).above_zero[:, 1]
     assert [before, after] == [shown(shares[0]), shown(shares[-1])]
-    assert "T5-Base 3% (published)" in str(cells["birth"].data)
-    assert "of T5-Base and ViT-B/16" in words(cells["birth"])
 
     for course, rises in (((0.5, 0.06, 0.07), True), ((0.5, 0.3, 0.2), False)):
         record = replace(
@@ -114,7 +112,7 @@ def test_birth_says_where_training_began_and_ended_and_what_was_lower() -> None:
         assert sentence.endswith(". Nothing in the loss asks for this.")
 
 
-@pytest.mark.parametrize(("seed", "draws", "place"), [(0, 4, 2), (1, 4, 2), (1, 1024, 10)])
+@pytest.mark.parametrize(("seed", "draws", "place"), [(0, 4, 2), (1, 1024, 10)])
 def test_the_gates_are_drawn_again_and_more_often(seed: int, draws: int, place: int) -> None:
     model = load("gelu")
     gated = gated_token(model, model.trace(SENTENCE), 1, 3, seed)

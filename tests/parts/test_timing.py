@@ -85,12 +85,6 @@ def test_the_stages_are_in_the_order_of_their_numbers_and_time_grows_with_both_s
         assert min(numbers(words(seen.cells[key]))) > 1
 
 
-@pytest.mark.parametrize(("value", "shown"), [("x", "50"), ("0", "5"), ("99999999", "1,000")])
-def test_a_garbled_number_of_runs_is_the_usual_or_nearest_one(value: str, shown: str) -> None:
-    slider = drawn("timing", "stages", measure=False, repeats=value).controls["runs of each"]
-    assert slider["stops"][slider["stop"]] == shown
-
-
 @pytest.mark.parametrize(("chunk", "n"), [("70", 64), ("1", 8)])
 def test_chunks_of_tokens_take_the_memory_that_arithmetic_says(chunk: str, n: int) -> None:
     seen = timed("memory", memory_tokens="256", chunk=chunk)
