@@ -41,21 +41,10 @@ def url_of(**link: str) -> dict[str, str]:
 def test_the_url_says_what_is_shown_and_keeps_a_choice() -> None:
     app = opened()
     assert not app.exception
-    assert query(app) == {
-        "text": "A fly has [MASK] legs, not four.",
-        "twin": "relu",
-        "block": "2",
-        "token": "4",
-    }
-
-    chosen = {
-        "text": "The dogs ran.",
-        "twin": "gelu",
-        "block": "1",
-        "token": "2",
-        "order": "index",
-        "neuron": "relu-5",
-    }
+    text = "A fly has [MASK] legs, not four."
+    assert query(app) == {"text": text, "twin": "relu", "block": "2", "token": "4"}
+    chosen = {"text": "The dogs ran.", "twin": "gelu", "block": "1", "token": "2",
+              "order": "index", "neuron": "relu-5"}  # fmt: skip
     assert query(opened(**chosen)) == chosen
 
 
@@ -130,10 +119,9 @@ def test_a_damaged_twin_is_named_and_no_trace(
 # Each alone would take its default; those of one line are asked for together.
 NOT_SHOWN = {
     # int() would read the third, and not the fifth.
-    "token": ("3rd", "-3", "٣", "³", "9" * 5_000, "", "x", "3.5", "1e3"),
-    "block": ("-1", "١", "99", "9" * 5_000, "", "x", "3.5", "1e3"),
-    "neuron": ("7", "relu", "relu-", "relu--1", "relu-٣", "relu-1-2", "swish-7", "relu-999999",
-               "relu-" + "9" * 5_000),
+    "token": ("3rd", "-3", "٣", "³", "9" * 5_000, ""),
+    "block": ("-1", "١", "99", "9" * 5_000, "", "3.5"),
+    "neuron": ("7", "relu-", "relu--1", "relu-٣", "swish-7", "relu-999999"),
     "twin": ("RELU",), "order": ("Index",), "colour": ("red",),
 }  # fmt: skip
 
@@ -153,8 +141,6 @@ def test_of_a_long_text_the_url_holds_what_was_read_and_the_box_everything() -> 
     assert query(app)["text"] == text.removesuffix(read.left_out)
     assert app.session_state["text"] == text
     assert f"at most {len(read.tokens)} tokens" in said(app, "left-out")
-    app = opened(text="word " * 200)
-    assert f"The last {200 - 128} are" in said(app, "left-out")
 
 
 def test_a_page_without_a_gpu_says_so_how_long_it_took_and_tells_the_collector(

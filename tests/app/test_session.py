@@ -20,7 +20,7 @@ from ffnviz.app.main import following, sheet_of, what_it_knows
 from ffnviz.app.rail import network_cell
 from ffnviz.app.visit import VISIT, Visit, visit
 from ffnviz.models.encoder.encoder import initial_encoder
-from ffnviz.models.encoder.model import MODELS, Model, load
+from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.models.trace import StreamTrace
 from ffnviz.parts import PAGES
 from ffnviz.parts.sheet import Sheet
@@ -69,14 +69,10 @@ def test_a_replaced_run_changes_nothing_more_and_two_visits_share_nothing(
     assert visit().class_id != first.class_id
 
 
-@pytest.mark.parametrize(
-    ("page", "part"),
-    [("journey", ""), ("sparsity", "awake"), ("neurons", "wakes"), ("lab", "linear")],
-)
+@pytest.mark.parametrize(("page", "part"), [("journey", ""), ("neurons", "wakes")])
 def test_sessions_hold_no_traces(page: str, part: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        run_factory, "CACHE", Cache(most_bytes=1)
-    )  # the newest value stays, no more
+    # The newest value stays, no more.
+    monkeypatch.setattr(run_factory, "CACHE", Cache(most_bytes=1))
     before = traces()
     visits = [opened(page, part=part, text=f"The dogs ran {n} miles.") for n in range(3)]
     gc.collect()
@@ -128,15 +124,10 @@ def test_with_two_networks_nothing_is_chosen_with_three_which_stands_beside(
     (network, block, _) = sent_cells(opened(""))["network"]["controls"]
     assert (network["options"], block["options"]) == (["ReLU", "GELU"], ["block 1", "block 2"])
 
-    def any_of_three(name: str, device: str) -> Model:
-        return (
-            replace(load("gelu", device), name="third") if name == "third" else load(name, device)
-        )
-
-    monkeypatch.setattr(
-        session, "available_networks", lambda: dict.fromkeys(("relu", "gelu", "third"))
-    )
-    monkeypatch.setattr(run_factory, "open_network", any_of_three)
+    third = replace(load("gelu"), name="third")
+    networks = {"relu": load("relu"), "gelu": load("gelu"), "third": third}
+    monkeypatch.setattr(session, "available_networks", lambda: dict.fromkeys(networks))
+    monkeypatch.setattr(run_factory, "open_network", lambda name, _: networks[name])
     catalog = build_catalog()
     state = from_url("journey", {"text": TEXT}, catalog)
 
@@ -165,10 +156,9 @@ def test_what_one_network_wrote_is_not_shown_as_anothers_of_that_name_and_colour
     known = load("gelu")
     other = replace(known, name="other", encoder=initial_encoder(known.encoder.config, 3).eval())
     assert (other.card.label, other.card.colour) == (known.card.label, known.card.colour)
-    monkeypatch.setattr(session, "available_networks", lambda: dict.fromkeys(("gelu", "other")))
-    monkeypatch.setattr(
-        run_factory, "open_network", lambda name, _: {"gelu": known, "other": other}[name]
-    )
+    networks = {"gelu": known, "other": other}
+    monkeypatch.setattr(session, "available_networks", lambda: dict.fromkeys(networks))
+    monkeypatch.setattr(run_factory, "open_network", lambda name, _: networks[name])
     run_factory.forget_networks()
     drawn("vocabulary", "write", text=TEXT, words="2", twin="gelu")
     shown = drawn("vocabulary", "write", text=TEXT, words="2", twin="other")

@@ -80,6 +80,14 @@ def runs(pool: Recorder) -> Job:
     return job
 
 
+def begun(pool: Recorder) -> Course:
+    """What is seen of a network before its first step."""
+    course()
+    pool.jobs[0].updates += [READING, moment(0)]
+    finish(pool.jobs[0])
+    return course()
+
+
 def finish(job: Job, networks: bytes = b"nets", over: str = "", folders: bytes = b"") -> None:
     job.status = JobStatus.DONE
     job.result = Learned(networks, over == "ended", over == "spent", folders)
@@ -97,12 +105,10 @@ def test_what_there_is_not_or_may_not_be_is_not_trained(pool: Recorder) -> None:
 
 def test_whoever_comes_sees_the_network_before_its_first_step(pool: Recorder) -> None:
     assert course().moments == ()
+    assert training.refresh_s("learn") is not None
+    found = begun(pool)
     (job,) = pool.jobs
     assert job.order.args[2] == 0, "no step is asked for"
-    assert training.refresh_s("learn") is not None
-    job.updates += [READING, moment(0)]
-    finish(job)
-    found = course()
     assert found.status is Status.NEW
     assert [each[0].step for each in found.moments] == [0]
     assert training.refresh_s("learn") is None
@@ -111,10 +117,7 @@ def test_whoever_comes_sees_the_network_before_its_first_step(pool: Recorder) ->
 def test_a_class_that_watches_one_sentence_has_its_beginning_computed_once(
     pool: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    course()
-    pool.jobs[0].updates += [READING, moment(0)]
-    pool.jobs[0].status = JobStatus.DONE
-    first = course()
+    first = begun(pool)
     monkeypatch.setattr(streamlit, "session_state", {})
     assert course().moments == first.moments
     assert len(pool.jobs) == 1
@@ -123,10 +126,7 @@ def test_a_class_that_watches_one_sentence_has_its_beginning_computed_once(
 
 
 def test_what_it_began_with_stays_while_the_training_begins(pool: Recorder) -> None:
-    course()
-    pool.jobs[0].updates += [READING, moment(0)]
-    pool.jobs[0].status = JobStatus.DONE
-    course()
+    begun(pool)
     training.do(measurement(), "train")
     assert len(course().moments) == 1
     pool.jobs[1].status = JobStatus.RUNS

@@ -137,16 +137,11 @@ def test_points_survive_a_link(points: list[tuple[int, int, bool]]) -> None:
     assert POINTS.text(POINTS.parse(text)) == text
 
 
-NO_POINTS: list[Any] = [
-    None, "AA", {}, [[1, 2]], [[1, 2, 3]], [[-1, 0, 1]], [[0, SIDE, 1]], [[0.5, 0, 1]],
-    [[True, 0, 1]], [["0", 0, 1]], [[0, 0, 1]] * (MOST + 1),
-]  # fmt: skip
-
-
-def test_what_a_square_sends_are_its_points_and_anything_else_none() -> None:
-    assert [checked(sent, SIDE, MOST) for sent in NO_POINTS] == [None] * len(NO_POINTS)
+def test_what_is_no_point_of_the_square_is_refused_with_all_others() -> None:
+    wrong = ([1, 2], [-1, 0, 1], [0, SIDE, 1], [0.5, 0, 1], [True, 0, 1], ["0", 0, 1])
+    assert [checked([[5, 5, 0], each], SIDE, MOST) for each in wrong] == [None] * len(wrong)
+    assert checked([[0, 0, 1]] * (MOST + 1), SIDE, MOST) is None
     assert checked([[0, 63, 1], [5, 5, 0]], SIDE, MOST) == [(0, 63, True), (5, 5, False)]
-    assert checked([], SIDE, MOST) == []
 
 
 def test_it_says_how_many_pieces_and_units_a_line_needs() -> None:

@@ -8,8 +8,6 @@ import plotly.graph_objects as go
 import pytest
 
 from ffnviz.analysis.lab.fitting import Approximation, Fit
-from ffnviz.analysis.lab.residual import Dropout
-from ffnviz.analysis.lab.zoo import Curve, Zoo
 from ffnviz.analysis.lens import Reading
 from ffnviz.analysis.measuring import Spread
 from ffnviz.analysis.prediction import Prediction
@@ -20,10 +18,9 @@ from ffnviz.parts.dimensions.flow import SHOWN, flow, shared_weights
 from ffnviz.parts.dimensions.memory import peaks_figure, times_figure
 from ffnviz.parts.dimensions.separate import by_width_figure, lifted_figure
 from ffnviz.parts.dimensions.warp import TINTS, Panel, warped
-from ffnviz.parts.lab.fit import errors, fitted
+from ffnviz.parts.lab.fit import errors
 from ffnviz.parts.lab.linear import off_linear
 from ffnviz.parts.lab.positions import Map, ladder, maps
-from ffnviz.parts.lab.residual import scattered
 from ffnviz.parts.lab.summary import handout
 from ffnviz.parts.neurons.compare import Comparison, both_values, differences
 from ffnviz.parts.neurons.name import Score, scores
@@ -33,8 +30,6 @@ from ffnviz.parts.sparsity.activations import (
     BendCurve,
     Landing,
     bend,
-    curves_figure,
-    surface_figure,
 )
 from ffnviz.parts.sparsity.awake import (
     PUBLISHED_SHARES,
@@ -84,8 +79,6 @@ BOTH = Comparison(np.zeros((2, 2), int), np.array([5, 9, 2]), 0 * APART, APART)
 NOTHING_TO_COMPARE = Comparison(
     np.zeros((0, 2), int), np.zeros(0, int), np.zeros((0, 0)), np.zeros((0, 0))
 )
-DROPOUT = Dropout(4, np.array([1, 2]), np.ones((4, 2)), np.zeros(2), np.ones(4), 0, np.ones(4), 1.0)
-ZOO = Zoo(X, (Curve("relu", X, 0 * X),), {}, X, (-0.75, -0.17), (0.0, 0.0), {}, findings=())
 SPREADS = Spread(2.0, 1.0, 4.0, 1.0, 3), Spread(3.0, 3.0, 3.0, 3.0, 3)
 MEMORY = Memory(8, (8, 4), (2 * MB, MB), (2 * MB, MB), SPREADS, 0.0, 0, 0)
 FITS = [
@@ -120,23 +113,7 @@ FIGURES: dict[str, tuple[Figure, dict[str, Any]]] = {
         off_linear({"a, b held": (0.1, 0.0)}, 1e-9, ("add", "scale"), "gelu"),
         {"data[1].x": [0], "data[0].y": ["a, held"]},
     ),
-    "fitted": (
-        fitted(X, X**2, X, np.ones((60, 3)), "@relu"),  # of 60 units every second is drawn
-        {"data[30].y": X**2, "data[31].y": X},
-    ),
     "errors of fits": (errors(FITTED, 1, "@relu"), {"data[2].y": [0.9, 0.1], "data[4].x": [4]}),
-    "dropout": (
-        scattered(DROPOUT, "relu"),
-        {"data[1].y": [1, 1], "layout.xaxis.ticktext": ["1", "2"]},
-    ),
-    "activation functions": (
-        curves_figure(ZOO),
-        {"layout.annotations[2].text": ["GELU's minimum<br>−0.1700 at −0.7500"]},
-    ),
-    "gate": (
-        surface_figure(X, np.outer(X - 1, X), "GEGLU", (X[:2], X[1:])),
-        {"data[0].zmin": -2, "data[0].zmax": 2, "data[1].x": X[:2], "data[1].y": X[1:]},
-    ),
     "costs": (
         costs_figure(PARTS, {**PARTS, "embedding": 0}, "relu"),
         {"data[0].x": [10, 20, 60, 0, 10], "data[1].x": np.array([0, 20, 60, 0, 10]) / 0.9},

@@ -99,7 +99,7 @@ def test_it_says_which_index_is_open_and_a_click_on_a_row_meets_its_neuron() -> 
     every = drawn("neurons", "browse")
     assert "7,787 tokens of 938 sentences of our probe set; a token activates" in every.said
     assert "2,048 of 2,048 neurons, the first 500 in the table." in every.said
-    few = drawn("neurons", "browse", find="e")
+    few = drawn("neurons", "browse", find="Negation")
     cell = few.cells["all-neurons"]
     rows = cell.data["rows"]
     assert words(cell).startswith(f"{len(rows)} of 2,048 neurons")
@@ -205,7 +205,6 @@ def test_the_list_has_both_memories_and_only_the_changed_words_key_moves() -> No
 
 def test_it_says_how_many_are_found_again_and_up_to_where_outputs_are_exact() -> None:
     part = drawn("neurons", "plant", measure=False, text="The cat sat.", plant_view="many")
-    assert "How many pairs of words one FFN finds again" in part.said
     (measurement,) = capacity.sheet(part.run, Values()).rows
     assert isinstance(measurement, Measurement)
     counts = np.array([1, 512, 2048])
@@ -220,9 +219,7 @@ def test_it_says_how_many_are_found_again_and_up_to_where_outputs_are_exact() ->
     assert "With block 2's hidden values, 69% of 2,048 random pairs are found again" in words(
         cells["capacity"]
     )
-    said = words(cells["capacity-error"])
-    assert "up to 512 pairs: the hidden values of all 2,048 span 2,040 dimensions" in said
-    assert "Without φ, up to 1: they span 512." in said
+    assert "Without φ, up to 1: they span 512." in words(cells["capacity-error"])
 
 
 @pytest.fixture(scope="module")

@@ -103,11 +103,9 @@ def test_a_shortened_text_is_as_long_as_there_is_room(text: str, longest: int, r
 
 
 def test_one_name_is_one_setting() -> None:
-    by_name: dict[str, Setting[Any]] = {}
-    for setting in SETTINGS:
-        assert by_name.setdefault(setting.name, setting) is setting, setting.name
+    assert all(BY_NAME[setting.name] is setting for setting in SETTINGS)
     former = {old for setting in SETTINGS for old in setting.also}
-    assert not former & {*by_name, "text", "twin", "block", "token", "order", "neuron", "part"}
+    assert not former & {*BY_NAME, "text", "twin", "block", "token", "order", "neuron", "part"}
 
 
 def test_a_former_name_is_read_for_its_own_part_only() -> None:

@@ -92,9 +92,8 @@ def test_the_sizes_are_those_asked_for_and_a_second_run_finds_the_first(
 def test_a_run_goes_on_from_a_folder_with_sentences(
     library: Path, corpus: list[object], tmp_path: Path
 ) -> None:
-    words = (library / "unseen.txt").read_text(encoding="utf-8").split()
-    lines = [" ".join(words[i : i + 5]) for i in range(0, 500, 5)]
-    (tmp_path / "said.txt").write_text("\n".join(lines), encoding="utf-8")
+    lines = (library / "unseen.txt").read_text(encoding="utf-8")
+    (tmp_path / "said.txt").write_text(lines, encoding="utf-8")
     places = ["--out", tmp_path / "first", "--work", tmp_path / "work"]
     done("train", *corpus, *places, *SMALL, "--activation", "gelu")
     second = done(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from ffnviz.analysis.facts import FACTS, Fact, FactsError, read_facts
+from ffnviz.analysis.facts import Fact, FactsError, read_facts
 from ffnviz.models.encoder.config import EncoderConfig
 from ffnviz.models.encoder.model import MODELS, load
 from ffnviz.models.encoder.tokenizer import MASK, Tokenizer
@@ -148,13 +148,12 @@ def test_a_network_that_reads_facts_fills_in_wordings_that_it_never_read(
 
 def test_the_command_trains_on_facts(counting: Path, books: Path, tmp_path: Path) -> None:
     out = tmp_path / "model"
-    arguments = [
-        *("--corpus", books, "--hold-out", "unseen", "--steps", 3, "--warmup-steps", 1),
+    told = done(
+        *("train", "--corpus", books, "--hold-out", "unseen", "--steps", 3, "--warmup-steps", 1),
         *("--facts", counting, "--fact-share", 0.5, "--points", 2, "--threads", 1),
         *("--d-model", 16, "--d-ff", 32, "--heads", 2, "--vocabulary", 290),
         *("--out", out, "--work", tmp_path / "work"),
-    ]
-    told = done("train", *arguments).output
+    ).output
     assert f"Facts: {len(FOLLOWS)}" in told
     assert f"on the answers in {len(FOLLOWS)} wordings that it never read" in told
     record = json.loads((out / "training.json").read_text(encoding="utf-8"))
@@ -163,4 +162,3 @@ def test_the_command_trains_on_facts(counting: Path, books: Path, tmp_path: Path
     card = (out / "MODEL_CARD.md").read_text(encoding="utf-8")
     assert "50% of the steps are facts" in card
     assert f"answers in {len(FOLLOWS)} held-out wordings" in card
-    assert FACTS.exists()

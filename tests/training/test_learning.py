@@ -2,9 +2,9 @@
 
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -76,30 +76,29 @@ def test_the_loss_falls_from_a_guess_below_what_word_counts_can_reach(
 
 
 def test_both_twins_see_the_same_batches_and_start_from_the_same_weights(
-    config: EncoderConfig,
-    half_sentences: Recipe,
-    both: Corpus,
-    tmp_path: Path,
+    config: EncoderConfig, half_sentences: Recipe, both: Corpus, tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: dict[str, list[Batch]] = {"relu": [], "gelu": []}
-    results = {}
-    for activation, batches in seen.items():
+) -> None:  # fmt: skip
+    seen: list[Batch] = []
 
-        def recording(*arguments: object, batches: list[Batch] = batches) -> Batch:
-            batches.append(training_batch(*arguments))  # type: ignore[arg-type]
-            return batches[-1]
+    def recording(*arguments: Any) -> Batch:
+        seen.append(training_batch(*arguments))
+        return seen[-1]
 
-        monkeypatch.setattr(loop, "training_batch", recording)
-        twin = replace(config, activation=activation)
-        checkpoint = tmp_path / activation
-        results[activation] = train(twin, half_sentences, both, 0, checkpoint, CPU, silent)
-    assert len(seen["relu"]) == len(seen["gelu"]) == half_sentences.steps
-    for one, other in zip(seen["relu"], seen["gelu"], strict=True):
+    monkeypatch.setattr(loop, "training_batch", recording)
+    relu, gelu = (
+        train(
+            replace(config, activation=name), half_sentences, both, 0, tmp_path / name, CPU, silent
+        )
+        for name in ("relu", "gelu")
+    )
+    steps = half_sentences.steps
+    for one, other in zip(seen[:steps], seen[steps:], strict=True):
         assert torch.equal(one.inputs, other.inputs)
         assert torch.equal(one.targets, other.targets)
-    ends = [result.encoder.token_embedding.weight for result in results.values()]
-    assert not torch.equal(*ends)  # only φ differed, and it made a difference
+    # Only φ differed, and it made a difference.
+    weights, others = (twin.encoder.token_embedding.weight for twin in (relu, gelu))
+    assert not torch.equal(weights, others)
 
 
 def test_the_report_counts_steps_and_tokens(
@@ -145,15 +144,10 @@ RECIPE = Recipe(steps=1_000, warmup_steps=100, learning_rate=0.5)
 
 
 def test_the_rate_warms_up_and_then_half_a_cosine_falls_to_zero() -> None:
-    rates = [learning_rate(RECIPE, step) for step in range(100)]
-    assert rates[0] == pytest.approx(0.005)
-    assert rates[49] == pytest.approx(0.25)
-    assert rates[99] == pytest.approx(0.5)
-    assert learning_rate(RECIPE, 100) == pytest.approx(0.5)
-    assert learning_rate(RECIPE, 325) == pytest.approx(0.25 * (1 + 0.5**0.5))  # cos 45°
-    assert learning_rate(RECIPE, 550) == pytest.approx(0.25)  # half way
-    assert learning_rate(RECIPE, 999) < 1e-5
-    assert learning_rate(RECIPE, 1_000) == pytest.approx(0, abs=1e-12)
+    cosine_of_45 = 0.25 * (1 + 0.5**0.5)
+    expected = {0: 0.005, 49: 0.25, 99: 0.5, 100: 0.5, 325: cosine_of_45, 550: 0.25, 1_000: 0}
+    found = {step: learning_rate(RECIPE, step) for step in expected}
+    assert found == pytest.approx(expected, abs=1e-12)
     rates = [learning_rate(RECIPE, step) for step in range(99, 1_001)]
     assert rates == sorted(rates, reverse=True)
     short = replace(RECIPE, steps=1)
@@ -178,21 +172,15 @@ def test_the_first_and_the_last_step_are_always_among_them(steps: int, points: i
     assert len(chosen) <= points
 
 
-@pytest.fixture
-def _without_what_a_backend_offers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Autocast and the fused optimiser ask by the backend's name, which is not a GPU's here."""
+def test_a_run_on_another_device_ends_with_the_cpus_weights(
+    config: EncoderConfig, half_sentences: Recipe, both: Corpus, tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    # Autocast and the fused optimiser ask by the backend's name, which is not a GPU's here.
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
-    monkeypatch.setattr(loop, "AdamW", partial(_plain, torch.optim.AdamW))
+    plain, optimiser = {"fused": False}, torch.optim.AdamW
+    monkeypatch.setattr(loop, "AdamW", lambda *groups, **more: optimiser(*groups, **more | plain))
 
-
-def _plain(optimiser: type[torch.optim.AdamW], *groups: object, **options: object) -> object:
-    return optimiser(*groups, **{**options, "fused": False})  # type: ignore[arg-type]
-
-
-@pytest.mark.usefixtures("_without_what_a_backend_offers")
-def test_a_run_ends_with_the_cpus_weights(
-    config: EncoderConfig, half_sentences: Recipe, both: Corpus, tmp_path: Path
-) -> None:
     def trained(device: torch.device) -> TrainingState:
         checkpoint = tmp_path / device.type
         return train(config, half_sentences, both, 0, checkpoint, device, silent)
@@ -207,14 +195,3 @@ def test_a_run_ends_with_the_cpus_weights(
         torch.testing.assert_close(weight.cpu(), here.encoder.state_dict()[name])
     saved = torch.load(tmp_path / "lazy", weights_only=True)
     assert saved["encoder"].keys() == here.encoder.state_dict().keys()
-
-
-@pytest.mark.usefixtures("_without_what_a_backend_offers")
-def test_a_batch_left_on_the_cpu_is_found(
-    config: EncoderConfig, recipe: Recipe, corpus: Corpus
-) -> None:
-    batch = training_batch(corpus, recipe, config.max_tokens, 0, step=0)
-    with simulated_gpu() as gpu:
-        encoder = initial_encoder(config, recipe.seed).to(gpu)
-        with pytest.raises(RuntimeError, match="same device"):
-            masked_loss(encoder, batch, torch.device("cpu"))

