@@ -67,7 +67,7 @@ SHOWN = [
 
 
 GARBAGE: tuple[Any, ...] = (None, True, -1, 10**9, 0.5, "/etc", "", [None], {}, {"name": "x"})
-BUTTONS = {"next", "lead", "another", "measure"}  # say nothing but that they were pressed
+BUTTONS = {"next", "lead", "another", "measure", "cancel"}  # say nothing but that they were pressed
 
 
 @pytest.fixture
